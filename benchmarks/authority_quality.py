@@ -24,6 +24,7 @@ from benchmarks.shared import collection
 K = 5
 RULES = Path(__file__).with_name("ghsa.yaml")
 ENCODER = EncoderConfig(precision="float32")
+# Collection, questions, and whether the pipelines are given the rule.
 REAL = {
     "ghsa free-form": ("authority/ghsa", "queries.jsonl", True),
     "ghsa free-form, edges": ("authority/ghsa", "queries.jsonl", False),
@@ -31,7 +32,6 @@ REAL = {
     "scotus by name": ("authority/scotus", "queries.jsonl", False),
     "scotus by issue": ("authority/scotus", "queries_issue.jsonl", False),
 }
-"""Collection, questions, and whether the pipelines are given the rule."""
 
 
 def run() -> dict[str, Any]:

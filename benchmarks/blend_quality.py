@@ -33,15 +33,15 @@ from argus.remedies.blend import blend_index
 from argus.remedies.blend_search import DENSE, JudgedVectors, Searched
 from benchmarks.shared import collection
 
+# Collections that were at hand when the blend was made.
 CHOSEN_ON = ("hotpot100", "theoremqa_theorems", "cranfield", "wiki2", "demo",
              "impliret_wknow_multi")  # fmt: skip
-"""Collections that were at hand when the blend was made."""
 COLLECTIONS = (*CHOSEN_ON, "anthropic_docs", "contextual_code", "xquad_en")
 NDCG, RECALL, DEPTH, DRAWS = "nDCG@10", "R@10", 100, 10_000
+# Fusions that one may fix before a judgement is seen.
 FIXED: dict[str, tuple[Fusion, float]] = {
     f"min-max {w / 10}": ("min-max", w / 10) for w in range(1, 8)
 } | RIVALS
-"""Fusions that one may fix before a judgement is seen."""
 CONSTANT = "blend, BM25 always 0.2"
 
 

@@ -204,8 +204,7 @@ def print_hit(hit: SearchHit, phi: float) -> None:
     o.say(f"     {snippet(' '.join((hit['title'], hit['text'])))}")
 
 
-NONE = "none"
-"""Name of the encoder that is none."""
+NONE = "none"  # name of the encoder that is none
 
 
 @app.command()

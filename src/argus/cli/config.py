@@ -17,8 +17,7 @@ import typer
 from argus.data.text_files import read_toml
 from argus.errors import InputError, Location, unnamed
 
-CONFIG = "config"
-"""The option that names the file. A file may not set it."""
+CONFIG = "config"  # the option that names the file. A file may not set it.
 ONE_FILE = "one file with all settings: of several, none but the last would be read"
 
 

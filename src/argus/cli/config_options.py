@@ -102,14 +102,14 @@ class Block:
         return any(value is not UNSET and value is not None for value in values)
 
 
+# Headings of options that say how something is read and asked: a command that follows needs it.
 READ = ("Input", "Retriever", "Store", "Encoder", "Log")
-"""Headings of options that say how something is read and asked: a command that follows needs it."""
+# Options of the same kind that commands declare themselves.
 ALONE = {"encoder": "Encoder", "limit": "Input"}
-"""Options of the same kind that commands declare themselves."""
-UNSET: Any = object()
-"""An option that was not given: the config's default holds."""
+UNSET: Any = object()  # an option that was not given: the config's default holds
 
 
+# Taken by every command; the callback reads it.
 FILE = inspect.Parameter(
     "config",
     inspect.Parameter.KEYWORD_ONLY,
@@ -121,7 +121,6 @@ FILE = inspect.Parameter(
         ),
     ],
 )
-"""Taken by every command; the callback reads it."""
 
 
 def job(
@@ -221,12 +220,11 @@ class _Options:
 
     hints: dict[str, Any]
     blocks: dict[str, Block]
-    own: dict[str, Setting]
-    """Of the command alone, by parameter."""
+    own: dict[str, Setting]  # of the command alone, by parameter
     parameters: dict[str, inspect.Parameter]
     homes: dict[str, str]
+    # The settings of blocks by key, and whether one is unset unless given.
     shared: dict[str, tuple[Setting, bool]]
-    """The settings of blocks by key, and whether one is unset unless given."""
 
     @property
     def settings(self) -> dict[str, Setting]:

@@ -17,8 +17,7 @@ from argus.cli.config import refuse_empty, refuse_second_config
 C = TypeVar("C", bound=Callable[..., Any])
 
 HELP = {"help_option_names": ["-h", "--help"]}
-HELP_ALL, MAX_OPTIONS = "--help-all", 12
-"""Options that `--help` shows; `--help-all` shows all."""
+HELP_ALL, MAX_OPTIONS = "--help-all", 12  # options that `--help` shows; `--help-all` shows all
 
 
 def example(line: str) -> Callable[[C], C]:

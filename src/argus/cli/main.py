@@ -36,6 +36,7 @@ CURRENT = "Keep current"
 MEASURE = "Measure and guard"
 RESEARCH = "For researchers and large jobs"
 
+# All commands, in the order and under the headings of `argus --help`.
 COMMANDS = (
     Entry("init", "start:init", "Three questions, then argus.toml.", START),
     Entry("doctor", "start:doctor", "What is here, and what to mend.", START),
@@ -64,7 +65,6 @@ COMMANDS = (
     Entry("probe", "research:app", "Learn to predict what comes back.", RESEARCH),
     Entry("kb", "kb:app", "Knowledge bases of dumps, triples, pages.", RESEARCH),
 )
-"""All commands, in the order and under the headings of `argus --help`."""
 
 app = typer.Typer(
     name="argus",
@@ -97,12 +97,12 @@ def root(
     show_remarks()
 
 
+# Environment variable: set, what is not expected is raised with its traceback.
 TRACEBACK = "ARGUS_TRACEBACK"
-"""Environment variable: set, what is not expected is raised with its traceback."""
 
 
+# Objects made between two collections; Python's 700 goes all through what libraries define.
 COLLECTED_EVERY = 10_000
-"""Objects made between two collections; Python's 700 goes all through what libraries define."""
 
 
 def main() -> None:

@@ -12,10 +12,8 @@ from argus.errors import InputError
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.settings import Option, Setting, checked_of, settings_of
 
-LOCAL = "local:"
-"""Begins the name of a model that runs on this machine."""
-LEAST_TOTAL = 1
-"""Tokens of a whole run; what is left for a later stage may be none."""
+LOCAL = "local:"  # begins the name of a model that runs on this machine
+LEAST_TOTAL = 1  # tokens of a whole run; what is left for a later stage may be none
 
 
 class LanguageModel:
@@ -25,8 +23,8 @@ class LanguageModel:
     left to the config.
     """
 
+    # The option that names the model, which a subclass may call something else.
     MODEL: ClassVar[Setting] = settings_of(ChatConfig)[0]
-    """The option that names the model, which a subclass may call something else."""
 
     def __init__(self, **options: Any) -> None:
         self.options = {name: value for name, value in options.items() if value is not None}

@@ -156,10 +156,9 @@ def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None
                 note.check(one, columns)
 
 
-BEGINNING = 2**16
-"""Bytes of a file that are looked at for its marks."""
+BEGINNING = 2**16  # bytes of a file that are looked at for its marks
+# What no name of a file to write may hold: the table of an index cannot, and lists are cut.
 STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What no name of a file to write may hold: the table of an index cannot, and lists are cut."""
 
 
 def _nowhere(_options: Mapping[str, Any]) -> None:

@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 
 
 app = Group("Repair an index, with a receipt, and undo a repair.")
+# Settings of an encoder that are not asked for beside a store: named otherwise, or seldom.
 NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
-"""Settings of an encoder that are not asked for beside a store: named otherwise, or seldom."""
 
 
+# Where the receipt of what was written into a store goes, unless it is said.
 RECEIPTS = Path("argus-out")
-"""Where the receipt of what was written into a store goes, unless it is said."""
 
 
 def collection_of(options: Mapping[str, object]) -> str | None:

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from argus.scenarios.profiles.config import ProfileConfig
     from argus.scenarios.profiles.job import ProfileResult
 
-HOME = "scenarios"
-"""Folder of an index for the profiles of its documents."""
+HOME = "scenarios"  # folder of an index for the profiles of its documents
 
 
 @dataclass(frozen=True, kw_only=True)

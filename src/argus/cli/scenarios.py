@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 app = Group("What documents would be needed for: audit, ablation, answers, a study, distillation.")
+# Options of the encoder and the retriever, which those of the model must not be called.
 TAKEN = ("--base-url", "--api-key-env", "--concurrency", "--timeout")
-"""Options of the encoder and the retriever, which those of the model must not be called."""
 
 
 class NeedsModel(LanguageModel):
@@ -128,8 +128,8 @@ def _estimate(
     print_estimate(cost, as_json)
 
 
+# Settings of an encoder that its own options would name as those of the language model.
 ENDPOINT = ("base_url", "api_key_env", "batch_size", "concurrency")
-"""Settings of an encoder that its own options would name as those of the language model."""
 
 
 @app.command()

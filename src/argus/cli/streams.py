@@ -12,17 +12,14 @@ from typing import Any
 from argus.hidden import without_known
 from argus.visible import visible
 
-INTERRUPTED = 130
-"""After Ctrl-C, as shells have it: 128 and the signal's number."""
-GONE = 141
-"""Who reads what is printed has gone: 128 and SIGPIPE."""
+INTERRUPTED = 130  # after Ctrl-C, as shells have it: 128 and the signal's number
+GONE = 141  # who reads what is printed has gone: 128 and SIGPIPE
 
 
+# Columns, and lines, of a terminal that are believed: frames are drawn as wide as that.
 WIDEST = 1_000
-"""Columns, and lines, of a terminal that are believed: frames are drawn as wide as that."""
 STANDARD_ERROR = 2
-SIZES = ("COLUMNS", "LINES", "TERMINAL_WIDTH")
-"""Environment variables that libraries read it from."""
+SIZES = ("COLUMNS", "LINES", "TERMINAL_WIDTH")  # environment variables that libraries read it from
 
 
 class _Regardless(io.RawIOBase):
@@ -78,8 +75,8 @@ def bound_terminal() -> None:
             os.environ[name] = str(WIDEST)
 
 
+# Loggers whose INFO a person at the command line is to read.
 SPEAKERS = ("argus.retrievers.session", "argus.retrievers.results")
-"""Loggers whose INFO a person at the command line is to read."""
 
 
 class _Standing(logging.Handler):

@@ -12,11 +12,9 @@ from argus.scenarios.openings import Form, FormSetting
 from argus.scenarios.profile import Component, component
 from argus.settings import Doc, Option, Setting, settings_of
 
-WEIGHTS = tuple(i / 10 for i in range(11))
-"""λ of the grid; SPIKE Table 7 has 0.5 to 0.9."""
+WEIGHTS = tuple(i / 10 for i in range(11))  # λ of the grid; SPIKE Table 7 has 0.5 to 0.9
 ALL = "all"
-AUTO: Final = "auto"
-"""In the place of a component or of λ: chosen by held-out needs."""
+AUTO: Final = "auto"  # in the place of a component or of λ: chosen by held-out needs
 Components = Annotated[
     tuple[Component, ...],
     Doc("M, I, E, M+E, I+E, several with commas or again; or all."),
@@ -34,8 +32,7 @@ class Cell:
     """One cell of the grid."""
 
     component: Component
-    weight: float
-    """λ."""
+    weight: float  # λ
 
     def __str__(self) -> str:
         return f"{self.component} at λ = {self.weight:g}"

@@ -15,8 +15,8 @@ from argus.data.provenance import content_hash
 from argus.indexes.views import ViewScenario
 from argus.scenarios.qa.config import MAX_CHARS as MAX_CHARS
 
+# Of a document's text, where it has so many; one that would have fewer is left out instead.
 LEAST_CHARS = 200
-"""Of a document's text, where it has so many; one that would have fewer is left out instead."""
 _NOTE_CHARS = 80  # what the line on documents that were left out may take
 
 
@@ -34,10 +34,9 @@ class ContextBlock:
     """The text of a context, and what of the hits is not in it."""
 
     text: str
-    cut: tuple[str, ...] = ()
-    """Documents of whose text or scenarios only the beginning is shown."""
+    cut: tuple[str, ...] = ()  # documents of whose text or scenarios only the beginning is shown
+    # Documents for which there was no room at all, the last ones of the ranking.
     left_out: tuple[str, ...] = ()
-    """Documents for which there was no room at all, the last ones of the ranking."""
 
 
 def build_context(

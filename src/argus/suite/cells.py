@@ -16,8 +16,7 @@ from argus.data.texts import cut_name, plain_name
 from argus.data.writing import write_whole
 from argus.errors import InputError
 
-Rank = int | None
-"""Of the first relevant document; None where it is not among the k."""
+Rank = int | None  # of the first relevant document; None where it is not among the k
 
 
 class CellRecord(TypedDict):

@@ -12,12 +12,10 @@ from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Seed, check_settings
 
-ORIGINAL = "none"
-"""The remedy that is none: what all others are compared with."""
+ORIGINAL = "none"  # the remedy that is none: what all others are compared with
+# In a query prompt: what the task tells models that take an instruction.
 INSTRUCTION = "{instruction}"
-"""In a query prompt: what the task tells models that take an instruction."""
-MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50")
-"""Of ARGUS' Tables 2 and 5."""
+MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50")  # of ARGUS' Tables 2 and 5
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,10 +38,8 @@ from argus.tasks.task import Task
 
 JOB = "suite"
 CELLS, TABLES, ROWS, LOCK, FAILURES = "cells", "tables", "suite", "lock", "failures"
-INDEXES = ".indexes.partial"
-"""No folder of a user's is called so: what lies there is removed."""
-IN_MEMORY = Path("suite")
-"""What a suite that no file says is called in messages."""
+INDEXES = ".indexes.partial"  # no folder of a user's is called so: what lies there is removed
+IN_MEMORY = Path("suite")  # what a suite that no file says is called in messages
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,10 +49,8 @@ class SuiteResult(Result):
     TABLES = ("table",)
     folder: Path
     summary: SuiteSummary
-    table: pa.Table
-    """One row per retriever, remedy and task or average, with a column per measure."""
-    sheets: Sequence[Sheet]
-    """The tables of OUT/tables."""
+    table: pa.Table  # one row per retriever, remedy and task or average, with a column per measure
+    sheets: Sequence[Sheet]  # the tables of OUT/tables
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -71,11 +67,10 @@ class _Run:
     file: Path
     models: Models
     kept: KeptCells
+    # By name; in place of one that cannot be read, why.
     tasks: dict[str, Task | str] = field(default_factory=dict)
-    """By name; in place of one that cannot be read, why."""
     records: dict[Cell, CellRecord] = field(default_factory=dict)
-    again: int = 0
-    """Cells that an earlier run measured."""
+    again: int = 0  # cells that an earlier run measured
 
 
 @one_writer
@@ -311,14 +306,9 @@ _OF_CHANGE = {
     "mean_difference": pa.float64(), "low": pa.float64(), "high": pa.float64(),
     "p_value": pa.float64(), "improved": pa.int64(), "harmed": pa.int64(), "verdict": pa.string(),
 }  # fmt: skip
+# One row per retriever, remedy and task, and per average; a column per measure besides. scope:
+# task, group (an average over a benchmark) or all. name: task or benchmark. reason: why it failed,
+# or what is doubtful about it. queries: queries that were measured. mean_rank, median_rank: rank of
+# the first relevant document; null where k hides some. mean_difference: from the original, by the
+# headline measure; null for the original itself, as what follows.
 _COLUMNS = _OF_ROW | _OF_CHANGE
-"""One row per retriever, remedy and task, and per average; a column per measure besides.
-
-scope: task, group (an average over a benchmark) or all.
-name: task or benchmark.
-reason: why it failed, or what is doubtful about it.
-queries: queries that were measured.
-mean_rank, median_rank: rank of the first relevant document; null where k hides some.
-mean_difference: from the original, by the headline measure; null for the original itself, as what
-follows.
-"""
