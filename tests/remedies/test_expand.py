@@ -7,8 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Document, Span
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.errors import EncodingError
 from argus.remedies.config import K_AUG, PAPER, PRESETS, ROBUST, ExpandConfig
 from argus.remedies.expansion import KIND, check_context, choose, look_up, make_views
 from argus.remedies.reference import PassageLookup
@@ -18,20 +16,6 @@ from tests.support.expanding import AARE, BERN, TOWN, pair, risk
 MOON = Document("moon", "Bern, Bern, Bern: the crater Bern lies on the Moon.", "Craters")
 FLOOD = Document("flood", "In 2005 the Aare flooded Bern.", "Floods")
 KB = [AARE, BERN, MOON, FLOOD]
-
-
-class Picky(SentenceTransformerEncoder):
-    """The real model, refusing texts that speak of the Moon."""
-
-    def encode_spans(self, texts, spans):
-        if any("Moon" in text for text in texts):
-            raise EncodingError("not the Moon", retryable=False)
-        return super().encode_spans(texts, spans)
-
-    def encode_documents(self, texts):
-        if any("Moon" in text for text in texts):
-            raise EncodingError("not the Moon", retryable=False)
-        return super().encode_documents(texts)
 
 
 @pytest.fixture(scope="module")
@@ -125,19 +109,6 @@ def test_a_pairs_similarity_is_a_cosine_pooled_over_the_name(minilm, store):
     assert [replace(p, similarity=None) for p in checked] == pairs
 
 
-def test_a_pair_that_cannot_be_embedded_is_left_out(minilm, store):
-    picky = Picky(minilm.model, name=minilm.name)
-    lunar = Document("l", "Bern on the Moon.")
-    pairs = [
-        pair(TOWN, "Bern", MOON), pair(TOWN, "Bern", BERN), pair(lunar, "Bern", BERN),
-        pair(TOWN, "Aare", AARE),
-    ]  # fmt: skip
-    checked = check_context(pairs, picky, store)
-    assert [(p.risk.entity, p.passage.id) for p in checked] == [("Bern", "bern"), ("Aare", "aare")]
-    alone = [check_context([pairs[i]], minilm, store)[0].similarity for i in (1, 3)]
-    assert [p.similarity for p in checked] == pytest.approx(alone, abs=1e-5)
-
-
 def test_of_pairs_with_equal_texts_the_most_similar_is_taken(minilm):
     again = Document("again", AARE.text, AARE.title)
     pairs = [
@@ -196,22 +167,6 @@ def test_choosing_is_what_sorting_each_document_says(choices, least, most):
             assert in_order == [p for p in expected if p.document.id == document]
     elif least is None:
         assert chosen == pairs, "the paper's preset takes all, as they come"
-
-
-def test_of_passages_of_one_name_the_most_similar_is_taken(minilm, store):
-    """The first in the knowledge base need not be the one that is meant."""
-    film = Document("film", "Mercury is a film of 2018 about a singer and his band.", "Mercury")
-    planet = Document("planet", "Mercury is the first planet from the Sun.", "Mercury")
-    sky = Document("d", "Mercury orbits the Sun in 88 days, faster than Venus and the Earth.")
-    flagged = {"d": [risk(sky, "Mercury", "film", "planet")]}
-    config = replace(ROBUST, min_similarity=-1.0)
-    pairs = look_up([sky], flagged, PassageLookup([film, planet, *KB]), config)
-    assert {p.passage.id for p in pairs} == {"film", "planet"}
-    (taken,) = choose(check_context(pairs, minilm, store), config)
-    assert taken.passage.id == "planet"
-    (first,) = look_up([sky], flagged, PassageLookup([film, planet, *KB]),
-                       replace(config, min_similarity=None))  # fmt: skip
-    assert first.passage.id == "film", "without the check the first is taken"
 
 
 # ---- views ---------------------------------------------------------------------------------------

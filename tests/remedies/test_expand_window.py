@@ -10,8 +10,6 @@ from argus.remedies.expansion import make_views
 from tests.support.draws import examples
 from tests.support.expanding import AARE, pair
 
-INSTRUCTION = "Represent this passage of an encyclopedia so that it can be found: " * 6
-
 
 def read(encoder, text):
     """Return the characters of `text` that the encoder's tokenizer keeps."""
@@ -53,19 +51,6 @@ def test_a_long_passage_is_cut_to_half_the_window(minilm):
     assert passage.content.startswith(view.text[begin:])
     shares = minilm.count_tokens([view.text[:begin], view.text[begin:]])
     assert shares.min() > 0.3 * minilm.max_tokens
-
-
-def test_an_encoder_without_a_window_reads_everything():
-    class Endpoint:
-        max_tokens = None
-
-        def count_tokens(self, texts):
-            raise AssertionError
-
-    document = Document("d", f"Aare {SPARSE}".strip())
-    for encoder in (Endpoint(), object()):
-        [view] = make_views([pair(document, "Aare", AARE)], ROBUST, encoder, remedy="r")
-        assert view.text == f"{document.content} {AARE.content}"
 
 
 WORDS = st.lists(

@@ -33,11 +33,6 @@ def candidates(*documents, entities=("Bern", "Aare")):
     return {d.id: [candidate(d, e) for e in entities if e in d.content] for d in documents}
 
 
-def text_of(prompt):
-    """The document in a prompt, as a model reads it: between the marks."""
-    return prompt.rsplit("\n</text ", 1)[0].split(">\n", prompt.count(">\n"))[-1]
-
-
 def answering(answer):
     """A model that answers each prompt with `answer(document)`."""
 

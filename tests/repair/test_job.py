@@ -16,7 +16,6 @@ from argus.repair.config import RepairConfig
 from argus.repair.job import repair_index
 from argus.repair.trials import TRIAL, hold_out_needs
 from argus.scenarios.files import read_fields
-from argus.scenarios.profile import Component
 from argus.scenarios.profiles.index import add_scenarios
 from tests.support.results import shown
 
@@ -159,31 +158,6 @@ def test_a_step_that_fails_takes_those_before_it_out_again(built, minilm, monkey
     with pytest.raises(ArgusError, match="no space left"):
         mix.apply(built)
     assert not ids(built)
-
-
-def test_every_remedy_of_a_mix_is_told_how_to_be_undone(built, minilm):
-    from argus.repair.job import headline
-
-    summary = repair_index(built, encoder=minilm).summary
-    both = {**summary, "kept": "scenarios + blend", "remedies": ["scenarios-1", "blend-2"]}
-    undo = [line for line in headline(both) if "rollback" in line]
-    assert [line.split()[3] for line in undo] == ["blend-2", "scenarios-1"]
-
-
-def test_scenarios_that_are_there_do_not_hold_the_needs_that_ask(built, minilm):
-    first = repair_index(built, profiles=profiles(), encoder=minilm).summary
-    for remedy in reversed(first["remedies"]):
-        rollback(built, remedy)
-    add_scenarios(built, profiles(), component=Component.I, encoder=minilm)
-    again = repair_index(built, profiles=profiles(), encoder=minilm).summary
-    assert (
-        first["trials"][0]["ndcg10"]["mean_before"] == (again["trials"][0]["ndcg10"]["mean_before"])
-    )
-
-
-def test_an_index_named_by_a_dot(built, minilm, monkeypatch):
-    monkeypatch.chdir(built)
-    assert repair_index(".", profiles=profiles(), encoder=minilm).summary["trials"]
 
 
 def test_an_index_that_cannot_be_written_is_named(built, minilm):

@@ -1,7 +1,6 @@
 """`remedy blend` on an index: added once, searched, told, rolled back; killed, without effect."""
 
 import json
-import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +9,7 @@ import pytest
 from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.indexes.blend import Blend
-from argus.indexes.job import add_documents, build_index
+from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
 from argus.remedies import blend as job
@@ -205,41 +204,7 @@ def test_numbers_of_other_documents_are_refused(built, minilm, change):
     assert answers(built, minilm)
 
 
-def test_a_table_put_back_from_before_a_blend_is_told_until_it_is_rolled_back(
-    built, minilm, tmp_path
-):
-    shutil.copytree(built / "views.lance", tmp_path / "copy")
-    remedy = blend_index(built, encoder=minilm).remedy
-    blended = answers(built, minilm)
-    shutil.rmtree(built / "views.lance")
-    shutil.copytree(tmp_path / "copy", built / "views.lance")
-    late = [Document("queue", "A queue that threads share.")]
-    for refused in (
-        lambda: answers(built, minilm),
-        lambda: list_remedies(built),
-        lambda: blend_index(built, encoder=minilm),
-        lambda: add_documents(built, late, encoder=minilm),
-    ):
-        with pytest.raises(InputError, match=rf"index\.json: says of remedy {remedy} what came"):
-            refused()
-    assert rollback(built, remedy)["views_removed"] == 0
-    assert not list_remedies(built) and answers(built, minilm) != blended
-    assert blend_index(built, encoder=minilm).summary["added"]
-    assert answers(built, minilm) == blended
-
-
 def test_an_index_of_a_dot_product_encoder_is_refused(tmp_path):
     ViewIndex.create(tmp_path / "ix", fingerprint="f", dim=4, similarity="dot")
     with pytest.raises(InputError, match="ranks by dot"):
         blend_index(tmp_path / "ix", encoder="m")
-
-
-def test_questions_that_cannot_be_measured_count_for_nothing(built, minilm):
-    version = ViewIndex.open(built).version
-    with pytest.raises(InputError, match="none of the 1 relevant"):
-        foreign = {"q1": {"elsewhere": 1}}
-        blend_index(built, encoder=minilm, queries=QUESTIONS, qrels=foreign)
-    assert ViewIndex.open(built).version == version
-    qrels = {"q1": {"deque": 1}, "q2": {"bisect": 0}}
-    summary = blend_index(built, encoder=minilm, queries=QUESTIONS, qrels=qrels).summary
-    assert {part["ndcg10"]["queries"] for part in summary["parts"]} == {1}

@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 
 from argus.data.types import Document, Span, State
-from argus.encoders import EmbeddingStore
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError
 from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
@@ -105,32 +104,6 @@ def test_no_mention_runs_from_the_title_into_the_text(minilm, probe, store, read
         ("a", "Bern", ("p2",)), ("c", "York", ("p1",)), ("e", "Bern", ("p2",)),
     ]  # fmt: skip
     assert surfaces(linked.risks[1], contents["c"]) == ["York"]
-
-
-def test_a_name_that_the_text_itself_has_stays_whole(minilm, probe, store):
-    document = Document("d", "New York is a city. New York is large.", "York")
-    found = diagnose_documents([document], titled("New York", "York"), minilm, store, probe)
-    assert {r.entity: len(r.spans) for r in found.risks} == {"York": 1, "New York": 2}
-    possessive = Document("d", "Bern's bears, Bern-Belp.", "Bern")
-    found = diagnose_documents([possessive], CapitalisedNames(), minilm, store, probe)
-    assert [r.entity for r in found.risks] == ["Bern", "Bern-Belp"]
-
-
-def test_other_documents_and_their_order_change_no_score(wiki2, minilm, probe, tmp_path):
-    finder = Gazetteer.from_documents(wiki2)
-    results = []
-    for number, documents in enumerate((wiki2[:12], wiki2[11::-1], wiki2[3:4])):
-        with EmbeddingStore(
-            tmp_path / str(number), fingerprint=minilm.fingerprint, dim=minilm.dim
-        ) as store:
-            results.append(by_entity(diagnose_documents(documents, finder, minilm, store, probe)))
-    forwards, backwards, alone = results
-    assert forwards.keys() == backwards.keys() and alone.keys() <= forwards.keys()
-    for key, risk in forwards.items():
-        for other in (backwards, alone):
-            if key in other:
-                assert other[key].rps == pytest.approx(risk.rps, abs=1e-5)
-                assert other[key].spans == risk.spans
 
 
 # ---- states and reasons --------------------------------------------------------------------------

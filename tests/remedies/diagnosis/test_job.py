@@ -1,16 +1,13 @@
 import importlib
 import math
-from collections import Counter
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Span, State
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.errors import ArgusError, InputError
 from argus.evaluation.diagnosed import read_entities
 from argus.jobs.workspace import Record
 from argus.remedies.config import ReferenceConfig
@@ -24,7 +21,6 @@ from argus.remedies.diagnosis import (
 from tests.support.diagnosing import (
     BERN,
     CAPITALS,
-    probe_for,
     table,
 )
 from tests.support.results import shown, sizes
@@ -58,10 +54,6 @@ def diagnosed(wiki2, reference, minilm, tmp_path_factory):
     return diagnose(wiki2, out=out, reference=reference, encoder=minilm, limit=40)
 
 
-def contents(folder):
-    return {p: p.read_bytes() for p in Path(folder).rglob("*") if p.is_file()}
-
-
 # ---- what a diagnosis leaves ---------------------------------------------------------------------
 
 
@@ -81,28 +73,6 @@ def test_the_table_has_every_entity_with_its_state(diagnosed, wiki2):
         assert row["entity_ids"] and row["unread"] == 0
     assert len({(row["doc_id"], row["entity"]) for row in rows}) == len(rows)
     assert any(row["flagged"] for row in rows)
-
-
-def test_the_summary_counts_what_the_table_has(diagnosed):
-    rows, summary = table(diagnosed.folder), diagnosed.summary
-    states = Counter(row["state"] for row in rows)
-    assert summary["entities"] == {
-        "total": len(rows),
-        "measured": states["measured"],
-        "failed": states["failed"],
-        "not applicable": states["not applicable"],
-        "reasons": dict(Counter(row["reason"] for row in rows if row["rps"] is None)),
-    }
-    flagged = [row for row in rows if row["flagged"]]
-    assert summary["flagged"] == len(flagged)
-    assert summary["documents_at_risk"] == len({row["doc_id"] for row in flagged})
-    assert summary["documents_with_entities"] == len({row["doc_id"] for row in rows})
-    assert summary["documents"] == 40 and summary["documents_without_text"] == 0
-    values = [row["rps"] for row in rows if row["rps"] is not None]
-    assert summary["share_flagged"] == pytest.approx(len(flagged) / len(values), abs=1e-6)
-    assert summary["mean_rps"] == pytest.approx(np.mean(values), abs=1e-6)
-    assert sum(summary["histogram"]["entities"]) == len(values)
-    assert summary["histogram"]["edges"][0] == 0 and summary["histogram"]["edges"][-1] == 1
 
 
 def test_explain_reads_what_diagnose_writes(diagnosed):
@@ -200,16 +170,6 @@ def test_an_interrupted_diagnosis_goes_on(wiki2, reference, minilm, tmp_path, sm
     assert table(again.folder) == table(whole.folder)
     assert again.summary == whole.summary
     assert (store / "vectors.f32").read_bytes().startswith(stored)
-
-
-def test_fresh_deletes_nothing_when_the_probe_does_not_fit(minilm, tmp_path):
-    out = tmp_path / "out"
-    given = {"out": out, "reference": CAPITALS, "encoder": minilm}
-    diagnose(BERN, probe=probe_for(minilm), **given)
-    before = table(out)
-    with pytest.raises(FingerprintMismatch, match="a probe of another encoder"):
-        diagnose(BERN, probe=probe_for(minilm, fingerprint="other@1"), fresh=True, **given)
-    assert table(out) == before
 
 
 def test_a_diagnosis_shows_its_figures(diagnosed, monkeypatch):

@@ -2,21 +2,17 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from argus.data.types import Document, Query, Span
+from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.evaluation.compared_lists import compare_indexes
 from argus.evaluation.job import evaluate
 from argus.explanation.job import explain
-from argus.indexes.job import add_documents, build_index
+from argus.indexes.job import add_documents
 from argus.indexes.retriever import search_index
 from argus.indexes.views import ViewIndex
-from argus.remedies.config import PAPER
 from argus.remedies.remedy_result import check_judged
-from argus.retrievability.probes import load_default
-from tests.support.repairs import receipt
 from tests.support.results import shown, sizes
 
 
@@ -44,28 +40,6 @@ def test_the_state_before_a_repair_can_be_named_everywhere(repairable, index, tm
     for unknown in ("before:", "before:x", f"before:before:{second}"):
         with pytest.raises(InputError, match=rf"unknown remedy .*expected one of {first}, "):
             opened.snapshot(unknown)
-
-
-def test_an_entity_is_read_where_the_document_mentions_it(repairable, tmp_path):
-    texts = {
-        "broken": "The reports of Charles\n  Babbage were read in London.",
-        "inside": "Baseline work was done in Basel by hand.",
-    }
-    documents = [Document(id_, text) for id_, text in texts.items()]
-    built = build_index(documents, out=tmp_path / "i", encoder=repairable.encoder)
-    result = repairable.expand(built.index.path, tau=1, config=PAPER)
-    rows = {row["entity"]: row for row in receipt(result)}
-    assert set(rows) == {"Charles Babbage", "Basel"}
-    encoder = repairable.encoder
-    probe = load_default(encoder.fingerprint, "span")
-    for surface, doc_id in (("Charles\n  Babbage", "broken"), ("Basel", "inside")):
-        row = rows[" ".join(surface.split())]
-        start = texts[doc_id].rindex(surface)
-        span = Span(start, start + len(surface))
-        views = [v for v in result.index.views_of(doc_id) if v.kind == "expansion"]
-        vectors = encoder.encode_spans([v.text for v in views], [span] * len(views))
-        best = np.nanmax([*probe.predict(vectors).rps, row["rps_before"]])
-        assert row["rps_after"] == pytest.approx(best, abs=2e-3)
 
 
 def test_queries_without_judgements_are_refused_first(repairable, index, tmp_path):
@@ -97,16 +71,6 @@ def test_judgements_of_another_corpus_leave_the_receipt(repairable, index):
     assert result.folder == folder
     assert {"receipt.parquet", "report.html"} <= {p.name for p in folder.iterdir()}
     assert "evaluation" in json.loads((folder / "summary.json").read_text())
-
-
-def test_a_second_run_with_judged_queries_adds_their_evaluation(repairable, index):
-    first = repairable.expand(index)
-    assert "evaluation" not in json.loads((first.folder / "summary.json").read_text())
-    again = repairable.expand(index, queries=repairable.queries, qrels=repairable.qrels)
-    summary = json.loads((again.folder / "summary.json").read_text())
-    assert summary["evaluation"]["queries"]["measured"] == 6
-    assert summary["remedy"] == again.summary
-    assert receipt(again) == receipt(first)
 
 
 def test_the_evaluation_is_that_of_the_two_states_by_name(repairable, index, tmp_path):

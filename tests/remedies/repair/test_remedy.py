@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.types import Document
 from argus.errors import ArgusError, FingerprintMismatch, InputError, Location
 from argus.indexes.job import add_documents, delete_documents
 from argus.indexes.views import ViewIndex
@@ -94,21 +93,6 @@ def test_an_unknown_remedy_is_told_which_there_are(repairable, index):
     assert ViewIndex.open(index).version == version
 
 
-def test_a_remedy_that_another_process_removed_meanwhile_is_rolled_back(
-    repairable, index, monkeypatch
-):
-    remedy = repairable.expand(index).remedy
-    real = ViewIndex.rollback
-
-    def other_first(self, name):
-        monkeypatch.setattr(ViewIndex, "rollback", real)
-        assert rollback(index, remedy)["views_removed"] > 0
-        return real(ViewIndex.open(index), name)
-
-    monkeypatch.setattr(ViewIndex, "rollback", other_first)
-    assert rollback(index, remedy)["already"]
-
-
 def test_a_remedy_rolled_back_twice_is_told_so_and_nothing_is_removed(repairable, index):
     one = repairable.expand(index).remedy
     first = rollback(index, one)
@@ -120,21 +104,6 @@ def test_a_remedy_rolled_back_twice_is_told_so_and_nothing_is_removed(repairable
     assert [r.id for r in ViewIndex.open(index).remedies()] == [two]
     with pytest.raises(InputError, match="no such folder"):
         rollback(index.parent / "none", one)
-
-
-def test_the_out_folder_has_the_receipt_too(repairable, index, tmp_path):
-    result = repairable.synthesize(index, out=tmp_path / "out")
-    kept = index / "remedies" / result.remedy
-    files = {".argus", "made.json", "recorded.json", "synthesis.parquet"}
-    assert {p.name for p in kept.iterdir()} == files
-    for name in ("made.json", "synthesis.parquet"):
-        assert (kept / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
-    assert {"receipt.parquet", "receipt.csv", "report.html", "summary.json", "manifest.json"} < {
-        p.name for p in result.folder.iterdir()
-    }
-    assert repairable.synthesize(index).summary["made"] == result.summary["made"]
-    rollback(index, result.remedy)
-    assert (kept / "rolled_back.json").is_file()
 
 
 def test_an_index_of_another_encoder_is_refused(repairable, tmp_path):
@@ -202,24 +171,6 @@ def test_a_document_added_again_is_repaired_again(repairable, index):
     assert found[0].doc_ids == found[1].doc_ids
     rollback(index, second.remedy)
     assert repairable.answers(index) != whole
-
-
-def test_a_view_is_never_put_twice_beside_a_document(repairable, index):
-    first = repairable.expand(index, config=PAPER)
-    add_documents(index, [Document("quay", "Basel has a quay.")], encoder=repairable.encoder)
-    second = repairable.expand(index, config=PAPER)
-    added = [v for v in second.index.snapshot().views if second.remedy in v.id]
-    assert {v.doc_id for v in added} == {"quay"}
-    made = second.summary["made"]
-    assert made["views_known"] == first.summary["counts"]["views"]
-    assert made["relied_on"] == [first.remedy]
-    add_documents(index, [Document("dusk", "It was late.")], encoder=repairable.encoder)
-    version = ViewIndex.open(index).version
-    everything = f"{made['views_known'] + len(added)} views are in the index already"
-    names = ", ".join(sorted((first.remedy, second.remedy)))
-    with pytest.raises(ArgusError, match=f"all {everything} .*{names}"):
-        repairable.expand(index, config=PAPER)
-    assert ViewIndex.open(index).version == version
 
 
 def test_the_most_views_count_those_of_other_remedies(repairable, index):

@@ -138,30 +138,6 @@ def test_hostile_documents_change_nothing_but_insertions(repairable, endpoint, c
     assert {name: opened.document(name).text for name in texts} == texts
 
 
-def test_the_receipt_says_what_the_model_took(repairable, index, endpoint, config):
-    endpoint.behave = lambda p, n: {"status": 502} if n > 4 else {"text": good(document_in(p))}
-    prices = {"input_price": 1e6, "output_price": 2e6}  # a token costs 1, a written one 2
-    options = {"attempts": 1, "give_up_after": 20, "concurrency": 1} | prices
-    with pytest.raises(ArgusError):
-        repairable.synthesize(index, config=config(**options))
-    endpoint.behave = answering(good)
-    result = repairable.synthesize(index, config=config(**options))
-    expected = {
-        "prompts": AT_RISK, "cached": 4, "unanswered": 0,
-        "tokens_in": 3 * 7, "tokens_out": 2 * 7, "cost": 3 * 7 + 2 * 2 * 7,
-        "answers": {"tokens_in": 33, "tokens_out": 22, "cost": 77},
-    }  # fmt: skip
-    assert result.summary["made"]["language_model"] == expected
-    kept = json.loads((result.folder / "made.json").read_text())["language_model"]
-    assert kept == expected
-    report = result.report.read_text()
-    assert "run that added them</dt><dd>21 in, 14 out, costing 49</dd>" in report
-    assert "all answers</dt><dd>33 in, 22 out, whenever asked, costing 77</dd>" in report
-    rollback(index, result.remedy)
-    free = repairable.synthesize(index, config=config(model="free"))
-    assert free.summary["made"]["language_model"]["cost"] is None
-
-
 def test_an_estimate_asks_nothing_and_says_what_is_asked_then(repairable, index, endpoint, config):
     given = {
         "reference": repairable.reference,

@@ -38,19 +38,6 @@ def test_faiss_is_refused_with_what_to_do(tmp_path, wiki2, vectors, encoder):
         rollback_in_store(spec, "blend-1")
 
 
-def test_argus_own_table_is_made_again(postgres_home):
-    import psycopg
-
-    remedy = postgres_home.blend().remedy
-    with psycopg.connect(postgres_home.spec[len("pgvector:") :].rpartition("/")[0]) as database:
-        database.execute("ALTER TABLE chunks ADD COLUMN lang text")
-    with pytest.raises(InputError, match="no column lang") as error:
-        postgres_home.blend()
-    assert "--into" not in error.value.fix and "argus remedy rollback" in error.value.fix
-    rollback_in_store(postgres_home.spec, remedy)
-    assert postgres_home.blend().summary["counts"]["written"]
-
-
 def test_a_collection_of_other_vectors_is_refused(qdrant):
     from qdrant_client import QdrantClient, models
 
