@@ -25,14 +25,7 @@ import mwparserfromhell
 from argus.data.types import Document
 from argus.knowledge.dumps.pages import parse_page
 from argus.knowledge.dumps.splits import RecordKind, blocks_of, records_of
-from argus.remedies.description_checks import (
-    MAX_CHARS,
-    MAX_WORDS,
-    SMALL_WORDS,
-    find_misphrasing,
-    is_supported,
-    is_wording,
-)
+from argus.remedies import description_checks as checks
 from argus.remedies.descriptions import describe_by_first_sentence, shorten
 from argus.remedies.guard import repeats
 from benchmarks.shared import collection
@@ -40,7 +33,7 @@ from benchmarks.shared import collection
 Said = tuple[str, str]
 """A description, and the passage that it is held against: "" where that is withheld."""
 SHOWN = 1_000
-BEHIND_A_NAME = re.compile(rf"\b[A-Z]\w+, ([^,;:!?()\[\]\n]{{1,{MAX_CHARS}}}?),")
+BEHIND_A_NAME = re.compile(rf"\b[A-Z]\w+, ([^,;:!?()\[\]\n]{{1,{checks.MAX_CHARS}}}?),")
 NO_INSERTION = frozenset({"and", "or", "but", "is", "are", "was", "were"})
 """What a piece begins with that goes on with a list or is the predicate."""
 EXAMPLES = 12
@@ -107,8 +100,8 @@ def _measured(groups: dict[str, list[Said]]) -> dict[str, Any]:
 
 def _refused(some: list[Said]) -> dict[str, Any]:
     """Count what is refused; examples of real ones that are, and of salads that are not."""
-    bad = [text for text, passage in some if find_misphrasing(text, [passage])]
-    good = [text for text, passage in some if not find_misphrasing(text, [passage])]
+    bad = [text for text, passage in some if checks.find_misphrasing(text, [passage])]
+    good = [text for text, passage in some if not checks.find_misphrasing(text, [passage])]
     draw = random.Random(1)
     return {
         "n": len(some),
@@ -130,8 +123,8 @@ def salads(real: list[Said], seed: int) -> dict[str, list[Said]]:
     for text, passage in real:
         for kind, words in _salads_of(text.split(" "), passage, draw):
             salad = " ".join(words)
-            fits = salad.casefold() not in known and is_wording(salad)
-            if fits and passage and is_supported(salad, [passage]):
+            fits = salad.casefold() not in known and checks.is_wording(salad)
+            if fits and passage and checks.is_supported(salad, [passage]):
                 made[kind].append((salad, passage))
     return dict(made)
 
@@ -142,15 +135,15 @@ def _salads_of(
     if len(words) > 1:
         yield "shuffled", draw.sample(words, len(words))
         yield "turned round", words[::-1]
-    content = [word for word in words if word.casefold() not in SMALL_WORDS] or words
-    n = draw.randint(3, MAX_WORDS)
-    small = sorted(SMALL_WORDS)
+    content = [word for word in words if word.casefold() not in checks.SMALL_WORDS] or words
+    n = draw.randint(3, checks.MAX_WORDS)
+    small = sorted(checks.SMALL_WORDS)
     one = draw.choice(small)
     others = draw.choice(([one] * (n - 1), draw.choices(small, k=n - 1)))
     yield "small words beside one", [*others, draw.choice(content)]
     yield "one word repeated", [draw.choice(content)] * n
     of_passage = [re.sub(r"\A\W+|\W+\Z", "", word) for word in passage.split()]
-    if of_passage := [word for word in of_passage if is_wording(word)]:
+    if of_passage := [word for word in of_passage if checks.is_wording(word)]:
         yield "words of the passage", draw.choices(of_passage, k=n)
 
 
@@ -190,7 +183,7 @@ def _every_language() -> Iterator[Said]:
     for line in bz2.decompress(file.read_bytes()).decode("utf-8").splitlines():
         if len(item := line.strip().rstrip(",")) > 2:
             for one in json.loads(item)["descriptions"].values():
-                if is_wording(one["value"]):
+                if checks.is_wording(one["value"]):
                     yield one["value"], ""
 
 
@@ -206,7 +199,7 @@ def _articles() -> Iterator[dict[str, Any]]:
 
 
 def _fits(text: str, passage: str) -> bool:
-    return is_wording(text) and is_supported(text, [passage])
+    return checks.is_wording(text) and checks.is_supported(text, [passage])
 
 
 def _entities() -> list[dict[str, Any]]:

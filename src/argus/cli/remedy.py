@@ -27,7 +27,7 @@ from argus.remedies.config import (
     SentenceSettings,
     SynthesizeConfig,
     SynthesizeSettings,
-)
+)  # fmt: skip
 from argus.repair.config import RepairConfig
 from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.settings import TOP_K, Doc, Ge, Option, check_settings
@@ -88,11 +88,10 @@ class RemedyPlace:
         if (self.index is None) == (self.store is None):
             raise InputError(
                 "neither --index nor --store" if self.index is None else "--index and --store",
-                expected="one of them",
+                expected="one of them", where="--index",
                 fix="Name an index (argus index build), or a store such as "
                 "qdrant:http://HOST:6333/docs.",
-                where="--index",
-            )
+            )  # fmt: skip
         if self.store is None:
             refuse_unread(self.opening)
             refuse({"--into": self.into}, "a store (--store)")
@@ -137,11 +136,9 @@ def store_encoder(
     """Return what embeds for a store; InputError where it is not named."""
     if name is None:
         raise InputError(
-            "a store without its encoder",
-            expected="the model that made its vectors",
-            fix="Name it with --encoder, such as all-MiniLM-L6-v2.",
-            where="--encoder",
-        )
+            "a store without its encoder", expected="the model that made its vectors",
+            fix="Name it with --encoder, such as all-MiniLM-L6-v2.", where="--encoder",
+        )  # fmt: skip
     return replace(embedding or EncoderConfig(), model=name, device=device)
 
 
@@ -347,9 +344,8 @@ def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> Synthesize
         raise InputError(
             "--min-similarity with --model",
             expected="one of them: a model is shown the passages and told to check the context",
-            fix="Leave --min-similarity out.",
-            where="--min-similarity",
-        )
+            fix="Leave --min-similarity out.", where="--min-similarity",
+        )  # fmt: skip
     return settings.by(writer)
 
 

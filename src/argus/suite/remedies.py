@@ -25,7 +25,7 @@ from argus.remedies.config import (
     SentenceSettings,
     SynthesizeSettings,
     Tau,
-)
+)  # fmt: skip
 from argus.repair.config import RepairConfig
 from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.scenarios.profile import COMPONENT
@@ -224,11 +224,7 @@ KINDS = {
     ),
     "scenarios": Kind((Profiles, Scenarios), _scenarios, ("profiles",), ("profiles",)),
     "adapt": Kind((Profiles, Learning, AdaptConfig), _adapt, ("profiles",)),
-    "repair": Kind(
-        (Profiles, MaybeReference, RepairConfig),
-        _repair,
-        ("profiles", "kb"),
-    ),
+    "repair": Kind((Profiles, MaybeReference, RepairConfig), _repair, ("profiles", "kb")),
     "authority": Kind((AuthorityServing,), _untouched, serve=_authority),
 }
 """By what a TOML file calls them."""
