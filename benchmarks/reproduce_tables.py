@@ -22,8 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from argus.data.provenance import utc_now
-from argus.suite.recipes.job import recipes
-from argus.suite.recipes.summary import Difference, difference
+from argus.suite.reproduce import Difference, difference, recipes
 from benchmarks.pages import DOCS, put
 from benchmarks.shared import collection, store, stored
 

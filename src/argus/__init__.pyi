@@ -787,6 +787,7 @@ from .settings import (
     Setting as Setting,
 )
 from .suite.config import (
+    ReproduceConfig as ReproduceConfig,
     Suite as Suite,
     SuiteConfig as SuiteConfig,
     SuiteRemedy as SuiteRemedy,
@@ -795,29 +796,22 @@ from .suite.config import (
 )
 from .suite.job import (
     SuiteResult as SuiteResult,
+    SuiteSummary as SuiteSummary,
     run_suite as run_suite,
 )
 from .suite.reading import (
     read_suite as read_suite,
 )
-from .suite.recipes.config import (
-    ReproduceConfig as ReproduceConfig,
-)
-from .suite.recipes.job import (
+from .suite.reproduce import (
+    ListedRecipe as ListedRecipe,
     ReproduceResult as ReproduceResult,
+    ReproduceSummary as ReproduceSummary,
     recipes as recipes,
     reproduce as reproduce,
 )
-from .suite.recipes.summary import (
-    ListedRecipe as ListedRecipe,
-    ReproduceSummary as ReproduceSummary,
-)
-from .suite.layout import (
+from .suite.tables import (
     Figure as Figure,
     Sheet as Sheet,
-)
-from .suite.summary import (
-    SuiteSummary as SuiteSummary,
 )
 from .stores.spec import (
     StoreConfig as StoreConfig,

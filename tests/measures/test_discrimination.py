@@ -14,13 +14,6 @@ def test_perfect_reversed_and_tied_scores():
     assert tied["auc"] == 0.5 and tied["n"] == 12
 
 
-def test_by_hand():
-    # of 5 * 5 pairs the first group is above in 15, level in none
-    first, second = [1, 3, 5, 7, 9], [0, 2, 4, 6, 8]
-    found = discrimination([*first, *second], [True] * 5 + [False] * 5)
-    assert found["auc"] == pytest.approx(15 / 25)
-
-
 @given(st.lists(st.floats(0, 1, width=16), min_size=5, max_size=20), st.integers(0, 99))
 def test_it_is_the_share_of_pairs(first, seed):
     second = np.random.default_rng(seed).random(7).round(1).tolist()
@@ -38,10 +31,6 @@ def test_the_interval_covers_the_truth():
         found = discrimination(scores, [True] * 40 + [False] * 60)
         covered += found["low"] <= truth <= found["high"]
     assert covered / 300 > 0.91
-
-
-def test_too_few_of_a_group_tell_nothing():
-    assert discrimination([1.0] * 12, [True] * 4 + [False] * 8) is None
 
 
 def test_a_score_that_is_no_number_is_refused():

@@ -48,12 +48,6 @@ def test_monte_carlo_is_near_the_exact_value_and_never_zero():
     assert sure == pytest.approx(2 / 1000), "the +1 correction, on both sides"
 
 
-def test_queries_without_a_difference_change_nothing():
-    moved = np.array([0.2, -0.1, 0.4])
-    padded = np.concatenate([moved, np.zeros(500)])
-    assert randomisation_test(padded, seed=0) == randomisation_test(moved, seed=0)
-
-
 @settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(values, values), min_size=1, max_size=12), st.integers(0, 3))
 def test_nothing_is_ever_nan_and_the_interval_holds_together(pairs, seed):
@@ -72,28 +66,6 @@ def test_nothing_is_ever_nan_and_the_interval_holds_together(pairs, seed):
     assert swapped.harmed == found.improved
     if found.exact:
         assert swapped.p_value == pytest.approx(found.p_value)
-
-
-def test_the_order_of_the_queries_changes_nothing():
-    before = {f"q{i}": (i * 7 % 10) / 10 for i in range(30)}
-    after = {q: min(1.0, v + 0.1) if int(q[1:]) % 3 else v / 2 for q, v in before.items()}
-    backwards = dict(reversed(list(after.items())))
-    assert paired_difference(before, after, seed=1) == paired_difference(before, backwards, seed=1)
-
-
-def test_identical_runs_differ_by_exactly_nothing():
-    run = {"a": 0.3, "b": 0.7}
-    found = paired_difference(run, run, seed=0)
-    assert (found.mean_difference, found.low, found.high, found.p_value) == (0, None, None, 1)
-    assert found.unchanged == 2 and found.no_interval == "no query changed"
-    assert found.verdict == ""
-
-
-def test_one_query_has_a_difference_but_no_interval():
-    found = paired_difference({"q": 0.2}, {"q": 0.9}, seed=0)
-    assert found.mean_difference == pytest.approx(0.7)
-    assert found.low is None and found.high is None and found.p_value == 1.0
-    assert found.no_interval == "only 1 of 1 query changed" and found.verdict == ""
 
 
 def test_few_changes_have_no_interval_against_their_p_value():
@@ -147,11 +119,6 @@ def test_a_verdict_needs_interval_and_test_to_agree():
     assert apart.verdict == "", "the interval alone is not enough"
 
 
-def test_rounding_is_not_a_change():
-    found = paired_difference({"q": 0.1 + 0.2, "r": 0.5}, {"q": 0.3, "r": 0.5}, seed=0)
-    assert found.unchanged == 2 and found.p_value == 1.0
-
-
 @pytest.mark.parametrize(
     ("queries", "share"), [(20, 1.0), (20, 0.4), (50, 0.2), (100, 0.05), (100, 0.1), (100, 0.3)]
 )
@@ -179,14 +146,6 @@ def test_intervals_of_skewed_differences_cover_as_often_as_said():
         if low is not None and high is not None
     ]
     assert len(held) == 200 and 0.88 <= np.mean(held) <= 0.99
-
-
-def test_many_queries_get_the_normal_interval():
-    differences = np.random.default_rng(0).normal(0.1, 1, 3000)
-    low, high, why_not = bootstrap_interval(differences, seed=0, resamples=1000)
-    half = 1.96 / math.sqrt(len(differences))
-    assert why_not == "" and low is not None and high is not None
-    assert high - low == pytest.approx(2 * half, rel=0.15)
 
 
 @pytest.mark.parametrize("after", [{"a": 1.0}, {"a": 1.0, "c": 1.0}, {"a": 1.0, "b": math.nan}])

@@ -21,7 +21,7 @@ from argus.retrievers.protocol import note_lines, note_of
 from argus.stores.client import reported
 from argus.stores.opening import open_store
 from argus.stores.spec import StoreConfig
-from argus.suite.places import state_of_source
+from argus.suite.job import state_of_source
 from tests.support.retrievable import DOCUMENTS, Picky, word_index, word_store
 from tests.support.stores import DIM, N, sqlite_vec
 from tests.support.word_encoder import WordEncoder

@@ -17,7 +17,7 @@ from argus.scenarios.document_types import (
     document_type,
     type_slicings,
 )
-from argus.suite.recipes.recipe import read_recipe
+from argus.suite.recipes import read_recipe
 
 LATEX = r"The area is $\frac{1}{2} b h$, so that $\int_0^1 x\,dx = \frac{1}{2}$."
 JAVA = "public int area(int b, int h) {\n  int area = b * h / 2;\n  return area;\n}"

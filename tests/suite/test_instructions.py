@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import argus.suite.asking as asking
+import argus.suite.retrievers as asking
 from argus.encoders.config import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
@@ -97,21 +97,6 @@ def test_a_task_without_an_instruction_fails_by_name_until_the_suite_gives_one(h
     assert result.summary["cells"] == {"total": 6, "measured": 6, "kept": 5, "failed": 0}
 
 
-def test_another_instruction_makes_other_cells(home, tmp_path):
-    run(home, tmp_path, 'instruction = "Find pages"')
-    result, _ = run(home, tmp_path, 'instruction = "Find theorems"')
-    assert result.summary["cells"]["kept"] == 5
-
-
-def test_vectors_of_all_instructions_are_counted(home, tmp_path):
-    result, _ = run(home, tmp_path)
-    tasks = [open_task(home / name) for name in WORDS]
-    texts = sum(len({d.content for d in t.documents}) + len(t.queries) for t in tasks)
-    counts = {row["retriever"]: row["vectors"] for row in result.summary["encoded"]}
-    assert counts["taught"] == texts
-    assert counts["plain"] == texts  # those of the third task are among those of the first
-
-
 def test_an_instruction_of_each_query_stands_behind_it(tmp_path):
     """As mteb puts them together, whose own loader is asked."""
     mteb = pytest.importorskip("mteb._create_dataloaders")
@@ -128,11 +113,3 @@ def test_an_instruction_of_each_query_stands_behind_it(tmp_path):
     theirs = mteb._combine_queries_with_instruction_text(rows)[0]["text"]
     assert [query.text for query in task.with_instructions().queries] == [theirs]
     assert json.dumps(theirs) == '"hot leaves Green tea alone counts."'
-
-
-def test_a_prompt_that_was_changed_is_asked_anew(home, tmp_path):
-    _, first = run(home, tmp_path, prompt="question: ")
-    result, second = run(home, tmp_path, prompt="search: ")
-    assert result.summary["cells"] == {"total": 6, "measured": 6, "kept": 3, "failed": 0}
-    measures = [cells["taught", "hotpot"]["measures"]["nDCG@50"] for cells in (first, second)]
-    assert measures[0] != measures[1]

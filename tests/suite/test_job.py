@@ -6,10 +6,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.writing import take_lock
 from argus.encoders.config import EncoderConfig
 from argus.encoders.load import LoadedEncoder
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.remedies.blend import blend_index
@@ -76,7 +75,7 @@ def home(shared, tmp_path_factory):
 def counting(minilm, monkeypatch):
     encoder = Counting(minilm)
     monkeypatch.setattr(
-        "argus.suite.asking.load_encoder",
+        "argus.suite.retrievers.load_encoder",
         lambda config, **_: LoadedEncoder(encoder, EncoderConfig(precision="float32")),
     )
     return encoder
@@ -131,17 +130,10 @@ def test_an_average_weighs_tasks_alike(suite, counting, tmp_path):
     assert average["comparison"]["queries"] == 8
 
 
-def test_every_text_is_embedded_once(suite, counting, tmp_path):
-    result = run_suite(suite, out=tmp_path / "out")
-    assert len(counting.texts) <= 1.2 * len(set(counting.texts))
-    (encoded,) = result.summary["encoded"]
-    assert encoded["vectors"] == len(set(counting.texts))
-
-
 def test_a_suite_that_was_stopped_asks_only_the_rest(suite, counting, tmp_path, monkeypatch):
     import argus.suite.job as job
 
-    real, cells = job.measured, []
+    real, cells = job.measure_cell, []
 
     def measuring(cell, *rest):
         if len(cells) == most:
@@ -150,7 +142,7 @@ def test_a_suite_that_was_stopped_asks_only_the_rest(suite, counting, tmp_path, 
         return real(cell, *rest)
 
     most = 3
-    monkeypatch.setattr(job, "measured", measuring)
+    monkeypatch.setattr(job, "measure_cell", measuring)
     with pytest.raises(KeyboardInterrupt):
         run_suite(suite, out=tmp_path / "out")
     most = 99
@@ -211,12 +203,6 @@ def test_a_cell_that_fails_stops_no_other(home, counting, tmp_path):
     assert "no power" in cells["mine", "none", "hotpot"]["reason"]
     assert result.summary["cells"]["failed"] == 1
     assert any("no power" in line for line in result.headline())
-
-
-def test_two_suites_do_not_share_a_folder(suite, counting, tmp_path):
-    (tmp_path / "out").mkdir()
-    with take_lock(tmp_path / "out" / ".lock", busy=""), pytest.raises(ArgusError, match="in use"):
-        run_suite(suite, out=tmp_path / "out")
 
 
 @pytest.mark.parametrize(("place", "words"), [("beir:gone", "absent"), ("bier:gone", "'beir'")])

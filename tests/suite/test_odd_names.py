@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from argus.suite.cells import Cell, KeptCells, failed
+from argus.suite.cells import Cell, CellFolder, failed
 from argus.suite.config import SuiteRetriever
 from argus.suite.job import run_suite
-from argus.suite.layout import Sheet
-from argus.suite.two_systems import _folder
+from argus.suite.tables import Sheet, folder_name
 
 LONG = "論文の検索" * 20
 ODD = ("..", "../../x", "a/b", "new\nline", "x" * 300, LONG, "é", "e\u0301", "Name", "name",
@@ -42,7 +41,7 @@ def test_a_suite_runs_whatever_its_names_are(tmp_path: Path) -> None:
 
 
 def test_a_file_has_a_name_that_file_systems_take(tmp_path: Path) -> None:
-    kept = KeptCells(tmp_path)
+    kept = CellFolder(tmp_path)
     for names in ((LONG, LONG, LONG), ("𝔘" * 60,) * 3):
         kept.write(failed(Cell(*names), "inputs", "why"))
         folder = SuiteRetriever(name=names[0], bm25=True).folder
@@ -51,10 +50,10 @@ def test_a_file_has_a_name_that_file_systems_take(tmp_path: Path) -> None:
 
 
 def test_folders_of_names_that_differ_differ() -> None:
-    assert _folder("letters", "SEAL", "MINDER") == "letters-SEAL-MINDER"
-    assert _folder("a b", "c") != _folder("a/b", "c")
-    assert _folder(LONG, LONG + "1") != _folder(LONG, LONG + "2")
-    assert len(_folder(LONG, LONG).encode()) <= 255
+    assert folder_name("letters", "SEAL", "MINDER") == "letters-SEAL-MINDER"
+    assert folder_name("a b", "c") != folder_name("a/b", "c")
+    assert folder_name(LONG, LONG + "1") != folder_name(LONG, LONG + "2")
+    assert len(folder_name(LONG, LONG).encode()) <= 255
 
 
 def test_names_are_no_markup() -> None:

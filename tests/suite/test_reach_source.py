@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from argus.suite.recipes import audits as module
-from argus.suite.recipes.audits import TOO_FEW, OfReach
-from argus.suite.recipes.requests import ReachRequest
-from argus.suite.recipes.setting import Setting
+from argus.suite import sources as module
+from argus.suite.recipes import ReachRequest
+from argus.suite.sources import SOURCES, TOO_FEW, Setting
 from tests.retrievability.results.conftest import audits  # noqa: F401
 
 
@@ -22,7 +21,7 @@ def measure(audits, tmp_path, monkeypatch):  # noqa: F811
             name: ReachRequest(knowledge="kb", reach=reach, k=k, pool=pool)
             for name, (reach, k, pool) in asked.items()
         }
-        figures = OfReach(setting).measure(list(requests.values()))
+        figures = SOURCES[ReachRequest].measure(list(requests.values()), setting)
         return {name: figures[request] for name, request in requests.items()}
 
     return run

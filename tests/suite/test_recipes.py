@@ -7,17 +7,12 @@ import pytest
 
 from argus.authority.benchmarks.collection import write_benchmark
 from argus.data.writing import write_jsonl
-from argus.errors import InputError
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.llm import ChatConfig
-from argus.suite.recipes.audits import OfReach
-from argus.suite.recipes.config import ReproduceConfig
-from argus.suite.recipes.job import recipes, reproduce
-from argus.suite.recipes.outputs import PUBLISHED
-from argus.suite.recipes.recipe import names, read_recipe
-from argus.suite.recipes.setting import Setting
-from argus.suite.recipes.sources import model_lacking
-from argus.suite.recipes.summary import difference, headline, listed_lines
+from argus.suite.config import ReproduceConfig
+from argus.suite.recipes import ReachRequest, names, read_recipe
+from argus.suite.reproduce import headline, recipes, reproduce
+from argus.suite.sources import PUBLISHED, SOURCES, Setting, model_lacking
 from tests.support.generating import output_records, small_vocabulary
 from tests.support.harm import faithful, made
 from tests.support.suites import draw, read_rows
@@ -61,7 +56,7 @@ def test_a_recipe_is_whole(name, tmp_path):
     assert len(recipe.cells) == len(recipe.rows) * len(recipe.columns)
     assert len(set(recipe.rows)) == len(recipe.rows)
     for cell in recipe.cells:
-        assert (cell.request is None) == bool(cell.reason)
+        assert bool(cell.parts) != bool(cell.reason)
 
 
 @pytest.mark.parametrize(
@@ -92,21 +87,21 @@ ENTITIES = ("argus-1", "argus-3", *(f"argus-figure-{n}" for n in (1, 3, 5, 6)))
 def test_the_papers_retrievers_lack_entities_or_a_model_and_are_ready_else(name, tmp_path):
     out = tmp_path / "out"
     own = [c for c in opened(name, tmp_path).cells if "not in the paper" not in c.row]
-    assert len({cell.request.encoder for cell in own}) == 8
-    assert {cell.request.knowledge for cell in own} == {str(tmp_path / "argus" / "kb")}
+    assert len({cell.parts[0].encoder for cell in own}) == 8
+    assert {cell.parts[0].knowledge for cell in own} == {str(tmp_path / "argus" / "kb")}
     if name in ("argus-1", "argus-3"):
         family = {"XGBoost": "xgboost", "Ridge": "ridge", "MLP": "mlp"}
         for cell in own:
             kind = cell.row.rpartition(", ")[2]
-            assert cell.request.family == family.get(kind, kind.lower())
+            assert cell.parts[0].family == family.get(kind, kind.lower())
     absent = reproduce(name, out=out, data=tmp_path).summary["cells"]
     why = {cell["reason"] for cell in absent if cell["row"] == own[0].row}
     why.discard("a constant has none")  # a correlation
     assert len(why) == 1 and "argus" in str(why) and "is not here" in str(why)
     (tmp_path / "argus" / "kb").mkdir(parents=True)
-    job = OfReach(Setting(tmp_path, tmp_path, out, out, 0.0))
-    for request in {cell.request for cell in own}:
-        assert job.lacking(request) == model_lacking(request.encoder)
+    setting = Setting(tmp_path, tmp_path, out, out, 0.0)
+    for request in {cell.parts[0] for cell in own}:
+        assert SOURCES[ReachRequest].lacking(request, setting) == model_lacking(request.encoder)
 
 
 def test_car_9_runs_from_nothing(tmp_path):
@@ -130,20 +125,6 @@ def test_argus_2_and_5_run_from_nothing_beside_the_published(name, columns, stdl
     assert {row for row, _ in values} == MEASURED_FROM_NOTHING
     assert all("standard library" in column for _, column in values)
     assert min(values.values()) > 0 and max(values.values()) <= 100
-
-
-def test_argus_2_runs_on_what_is_shared(shared, stdlib, tmp_path):
-    data = tmp_path / "data"
-    copytree(stdlib / "stdlib", data / "stdlib")
-    for name in ("impliret_wknow_multi", "theoremqa_theorems", "wiki2"):
-        draw(shared(name), data / name, questions=3, others=6)
-    result = reproduce("argus-2", out=tmp_path / "out", data=data)
-    measured = {row for (row, _), c in cells(result).items() if c["measured"] is not None}
-    assert measured >= MEASURED_FROM_NOTHING
-    bge = cells(result)["BGE-M3, Baseline", "Biology nDCG@5"]
-    assert (bge["state"], bge["published"]) == ("not run", 7.8)
-    assert "BRIGHT" in bge["reason"]
-    assert result.summary["failed"] == 0
 
 
 @pytest.fixture(scope="module")
@@ -244,13 +225,6 @@ def test_published_outputs_are_counted_as_the_thesis_does_where_its_tokenizer_is
     assert (groups_of_seal(usual), groups_of_seal(strict)) == (10, 3)
 
 
-def test_a_job_that_fails_fails_its_cells_alone(stdlib, tmp_path):
-    (tmp_path / "data" / "authority" / "ghsa").mkdir(parents=True)
-    result = reproduce("car-8", out=tmp_path / "out", data=tmp_path / "data")
-    states = {row: cell["state"] for (row, _), cell in cells(result).items()}
-    assert states["Security (real), generic free-form"] == "failed"
-
-
 def test_what_is_absent_is_told_once_and_without_the_paths_of_a_machine(stdlib, tmp_path):
     data, out = tmp_path / "data", tmp_path / "out"
     copytree(stdlib / "stdlib", data / "stdlib")
@@ -271,34 +245,6 @@ def test_recipes_are_listed_without_running(tmp_path):
     assert listed["car-9"]["here"] == listed["car-9"]["cells"] == 9
     assert listed["car-5"]["here"] == 0 and listed["car-5"]["seconds"] is None
     assert not list(tmp_path.iterdir())
-
-
-def test_the_list_ends_with_what_can_be_run_next():
-    keys = "name", "title", "here", "perhaps", "cells", "seconds"
-    rows = ("a-1", "A", 3, 0, 9, 61.0), ("a-2", "B", 9, 1, 10, None), ("a-3", "C", 0, 0, 10, None)
-    listed = [dict(zip(keys, row, strict=True)) for row in rows]
-    lines = list(listed_lines(listed))
-    assert lines[0].split() == ["a-1", "3", "of", "9", "cells", "here:", "A", "(its", "last",
-                                "run:", "61", "s)"]  # fmt: skip
-    assert lines[3].startswith("2 of 3 tables have cells")
-    assert lines[4] == "one of them: argus reproduce a-2"
-
-
-def test_how_far_cells_are_from_what_was_published():
-    def cell(column, measured, published):
-        return {"row": "r", "column": column, "measured": measured, "published": published}
-
-    far = difference([cell("a", 1.0, 0.5), cell("b", 0.0, None), cell("c", 2.0, 2.1)])
-    assert far["cells"] == 2 and far["mean"] == pytest.approx(0.3)
-    assert (far["largest"], far["column"]) == (0.5, "a")
-    assert difference([cell("b", None, 1.0)]) is None
-
-
-def test_an_unknown_recipe_names_the_nearest(tmp_path):
-    with pytest.raises(InputError) as error:
-        reproduce("car9", out=tmp_path)
-    assert error.value.where == "argus reproduce"
-    assert "car-9" in error.value.fix
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.files import write_profiles
-from argus.suite.recipes.job import recipes, reproduce
+from argus.suite.reproduce import recipes, reproduce
 from argus.tasks.opening import open_task
 from tests.support.sentence_models import make_model
 from tests.support.tasks import bright, lines

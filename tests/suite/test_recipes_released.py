@@ -6,10 +6,9 @@ import pytest
 
 from argus.authority.benchmarks.collection import write_benchmark
 from argus.llm import ChatConfig
-from argus.suite.recipes.benchmarks import benchmark_lacking, open_benchmark_of, which_measured
-from argus.suite.recipes.job import recipes, reproduce
-from argus.suite.recipes.recipe import read_recipe
-from argus.suite.recipes.requests import AuthorityRequest
+from argus.suite.recipes import AuthorityRequest, read_recipe
+from argus.suite.released import benchmark_lacking, open_benchmark_of, which_measured
+from argus.suite.reproduce import recipes, reproduce
 from tests.support.harm import faithful, made
 from tests.support.tasks import FINSUPERQA, event, lines
 
@@ -108,7 +107,7 @@ def test_free_form_questions_of_table_8_are_the_released_ones(data):
     file = lines(data / "car" / "cvepatchqa_v1.jsonl", question)
     cache = file.with_name("cve_synthetic_freeform_cache.jsonl")
     recipe = read_recipe("car-8", {"data": data})
-    (own,) = {c.request for c in recipe.cells if c.row == FREE_FORM and c.request.system == "okapi"}
+    (own,) = {p for c in recipe.cells if c.row == FREE_FORM for p in c.parts if p.system == "okapi"}
     assert len(documents(own)) > 1000  # without these questions the file is no row of Table 8
     lines(cache, {"id": "cve-t1-0000", "query": "Was the flaw in the mail server mended?"})
     benchmark, _ = open_benchmark_of(own)

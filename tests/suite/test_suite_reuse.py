@@ -2,7 +2,7 @@
 
 import pytest
 
-from argus.suite import asking
+from argus.suite import retrievers as asking
 from argus.suite.job import run_suite
 from tests.support.suites import draw
 

@@ -115,22 +115,3 @@ def test_an_output_that_is_not_there_fails_its_cell_alone(suite, home):
     )
     table = pq.read_table(home / "out" / "tables" / "thesis-16-outcomes.parquet").to_pylist()
     assert {row["retriever"] for row in table} == {"SEAL"}
-
-
-def test_a_task_that_cannot_be_read_is_left_out(suite, home):
-    broken = home / "broken"
-    broken.mkdir()
-    (broken / "corpus.jsonl").write_text("no json\n")
-    suite.write_text(f'{suite.read_text()}[[tasks]]\nname = "b"\ntask = "beir:{broken}"\n')
-    result = run_suite(suite, out=home / "out")
-    assert result.summary["cells"] == {"total": 6, "measured": 3, "kept": 0, "failed": 3}
-    assert "thesis-16-outcomes" in result.summary["tables"]
-
-
-def test_a_suite_without_outputs_has_no_such_tables(suite, home):
-    text = suite.read_text()
-    suite.write_text("k = 10\n" + text[text.index("measures") :].replace(
-        'name = "SEAL"\noutput = ', 'name = "SEAL"\nsource = '
-    ).replace('name = "MINDER"\noutput = ', 'name = "MINDER"\nsource = '))  # fmt: skip
-    result = run_suite(suite, out=home / "out")
-    assert not any(name.startswith("thesis") for name in result.summary["tables"])

@@ -19,7 +19,7 @@ from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.audit.config import POOLING, Pooling
 from argus.retrievability.probes.config import ProbeConfig
 from argus.settings import Doc, Option
-from argus.suite.recipes.config import ReproduceConfig
+from argus.suite.config import ReproduceConfig
 
 
 @example("argus suite suite.toml --out suite/")
@@ -68,9 +68,8 @@ def reproduce(
     are listed, with how many of their cells are measured here, of how many more only a run can
     tell, and how long their last run into --out took.
     """
-    from argus.suite.recipes.job import recipes
-    from argus.suite.recipes.job import reproduce as run
-    from argus.suite.recipes.summary import listed_lines
+    from argus.suite.reproduce import listed_lines, recipes
+    from argus.suite.reproduce import reproduce as run
 
     if name is not None:
         o.show(

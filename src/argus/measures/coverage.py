@@ -1,4 +1,4 @@
-"""How many relevant documents have a remedy: a gain on their questions is a gain of these."""
+"""Count the documents that have a remedy, and the relevant ones among them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing_extensions import TypedDict
 
 
 class Coverage(TypedDict):
-    """How many documents have a remedy.
+    """Documents that have a remedy.
 
     documents: documents of the index.
     with_remedy: of these, documents that have the remedy.
-    relevant: documents that are relevant to a question that was asked.
+    relevant: documents that are relevant to a judged question.
     relevant_with_remedy: of these, documents that have the remedy.
     """
 
@@ -24,11 +24,7 @@ class Coverage(TypedDict):
 
 
 class Covered(TypedDict):
-    """A receipt of a remedy.
-
-    coverage: how many of the documents, and of those relevant to judged queries, have it; None
-    without any.
-    """
+    """A receipt of a remedy. coverage: documents that have it, None without judged queries."""
 
     coverage: NotRequired[Coverage | None]
 
@@ -36,7 +32,7 @@ class Covered(TypedDict):
 def cover(
     documents: Collection[str], with_remedy: Collection[str], relevant: Iterable[Iterable[str]]
 ) -> Coverage:
-    """Count them by their ids. relevant: documents, by question."""
+    """Count documents by their ids. relevant: the relevant documents of each question."""
     judged = {doc for docs in relevant for doc in docs}
     return {
         "documents": len(documents),
@@ -47,7 +43,7 @@ def cover(
 
 
 def coverage_words(coverage: Coverage | None) -> str:
-    """Return it in words; "" where all documents have the remedy, or none was told."""
+    """Return the coverage in words; "" if all documents have the remedy, or it is None."""
     if coverage is None or coverage["with_remedy"] >= coverage["documents"]:
         return ""
     return (

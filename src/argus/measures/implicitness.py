@@ -1,9 +1,8 @@
-"""How implicit questions are: whether they share a word with the title of what they ask for.
+"""Tell implicit questions: those that share no word with the title of a relevant document.
 
-A question that names its entity is found by the name; repairs of the index show on the others.
-Sharing a word is less than naming ("Which interest rates apply?" and "Interest"), so it is called
-that. Words are whole ones, compared in their plain forms (plural, -ing, -ed of English); digits are
-words ("747"); scripts that are written without spaces are compared by pairs of characters.
+A question that names its entity is found by the name. Repairs of the index show on the others.
+Words are compared whole, in their plain forms (plural, -ing, -ed of English). Digits are words
+("747"). Scripts without spaces are compared by pairs of characters.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ _UNSPACED = re.compile(
 )
 _VOWEL = re.compile("[aeiouy]")
 _HISSED = ("ses", "xes", "zes", "ches", "shes")
-LEAST_STEM = 3
-"""Letters that are left of a word whose ending is taken off, one of them a vowel."""
+MIN_STEM = 3  # letters of a word without its ending, one of them a vowel
 
 _STOP = """
 a about all an and any are as at be been but by can do does each for from get give had has have how
@@ -38,8 +36,8 @@ STOP_WORDS = frozenset(_STOP.split())
 def content_words(text: str) -> set[str]:
     """Return the lower-cased words of a question or a dotted, underscored or camel-case name.
 
-    A single letter is none, a single digit is one. Of scripts without spaces: pairs of characters,
-    or the character that stands alone.
+    A single letter is no word, a single digit is one. Scripts without spaces give pairs of
+    characters, or a single character between spaces.
     """
     plain = unicodedata.normalize("NFKC", stream_safe(text))
     pairs: set[str] = set()
@@ -50,20 +48,20 @@ def content_words(text: str) -> set[str]:
 
 
 def is_implicit(question: str, names: Sequence[str]) -> bool:
-    """Return whether a question shares no content word with any name of what it asks for."""
+    """Return whether a question shares no content word with any of these names."""
     words = _all_forms(content_words(question))
     return words.isdisjoint(_all_forms({w for name in names for w in content_words(name)}))
 
 
 def names_something(names: Sequence[str]) -> bool:
-    """Return whether any of the names has a content word: without one nothing can be shared."""
+    """Return whether any of the names has a content word."""
     return any(content_words(name) for name in names)
 
 
 def overlap(question: str, texts: Sequence[str]) -> float | None:
-    """Return the share of the question's content words that its best relevant text holds.
+    """Return the share of the question's content words in its best relevant text.
 
-    None when the question has no content word or there is no text.
+    None if the question has no content word, or there is no text.
     """
     words = content_words(question)
     if not words or not texts:
@@ -73,12 +71,12 @@ def overlap(question: str, texts: Sequence[str]) -> float | None:
 
 
 def forms(word: str) -> set[str]:
-    """Return a word and what it may be the plural, -ing or -ed form of.
+    """Return a word and the words of which it may be the plural, -ing or -ed form.
 
-    Two words are alike when they have a form in common ("sorting" and "sorted").
+    Two words match if they have a form in common ("sorting" and "sorted").
     """
     alike = {word}
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > LEAST_STEM:
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > MIN_STEM:
         alike.add(word[:-1])
         if word.endswith("ies"):
             alike.add(word[:-3] + "y")
@@ -86,7 +84,7 @@ def forms(word: str) -> set[str]:
             alike.add(word[:-2])
     for ending in ("ing", "ed"):
         stem = word.removesuffix(ending)
-        if stem == word or len(stem) < LEAST_STEM or not _VOWEL.search(stem):
+        if stem == word or len(stem) < MIN_STEM or not _VOWEL.search(stem):
             continue
         alike |= {stem, stem + "e"}
         if stem[-1] == stem[-2]:

@@ -1,4 +1,4 @@
-"""Estimate with an interval: proportions, the area under a ROC curve, rank correlation."""
+"""Estimate proportions, the area under a ROC curve and rank correlation, with intervals."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-RESAMPLES = 1_000
-"""Draws for the interval of a rank correlation, and of an area whose values are in clusters."""
-FEWEST_OF_A_GROUP = 5
-"""Fewest members of either group for which an area is given."""
-LEAST_PAIRS = 3
-PERFECT = 1e-12
-"""How far rounding may keep a perfect order from rho = 1."""
-LEAST_KEPT = 0.95
-"""Share of the resamples in which both sides must vary for an interval to be given."""
-BLOCK_VALUES = 1 << 18
-"""Numbers of one array that are resampled at once: 2 MB, which a core's cache holds."""
+RESAMPLES = 1_000  # for the interval of a rank correlation, and of an area of clusters
+MIN_GROUP = 5  # members of either group for which an area is given
+MIN_PAIRS = 3
+PERFECT = 1e-12  # distance from rho = 1 that is rounding
+MIN_USABLE = 0.95  # share of the resamples in which both sides must vary for an interval
+BLOCK_VALUES = 1 << 18  # numbers of one array to resample at once: 2 MB, as a core's cache
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -82,9 +77,9 @@ def discrimination(
 ) -> Discrimination | None:
     """Return the AUC of `scores` for a group, with the interval of DeLong et al. (1988).
 
-    scores: (n,), finite; is_of_group: (n,) bool. clusters: (n,), whose values belong together, such
-    as a question with several documents; the interval then draws clusters, not values (bootstrap
-    percentiles). None where either group has fewer than FEWEST_OF_A_GROUP.
+    scores: (n,), finite. is_of_group: (n,) bool. clusters: (n,), of values that belong together,
+    such as a question with several documents. The interval then draws clusters instead of values
+    (bootstrap percentiles). None if either group has fewer than MIN_GROUP.
     """
     from scipy.stats import norm, rankdata
 
@@ -92,7 +87,7 @@ def discrimination(
     if values.shape != group.shape or not np.isfinite(values).all():
         raise ValueError(f"{values.shape} scores, {group.shape} labels: needs as many, finite.")
     first, second = values[group], values[~group]
-    if min(len(first), len(second)) < FEWEST_OF_A_GROUP:
+    if min(len(first), len(second)) < MIN_GROUP:
         return None
     ranks = rankdata(np.concatenate([first, second]))
     above = (ranks[: len(first)] - rankdata(first)) / len(second)  # of each of the first
@@ -114,7 +109,7 @@ def _of_clusters(
     clusters: Sequence[str],
     confidence: float,
 ) -> tuple[float, float]:
-    """Return the interval of the AUC where whole clusters are drawn; draws of one group go."""
+    """Return the bootstrap interval of the AUC over whole clusters."""
     from scipy.stats import rankdata
 
     names, of = np.unique(np.asarray(clusters), return_inverse=True)
@@ -132,28 +127,27 @@ def _of_clusters(
 
 @dataclass(frozen=True, slots=True)
 class RankCorrelation:
-    """Spearman's rho of n pairs. No field is ever NaN."""
+    """Spearman's rho of n pairs. No field is ever NaN.
+
+    rho: ties share their mean rank. None if it is not defined. p_value: two-sided, by Student's t
+    with n - 2 degrees of freedom (scipy's); exact if the orders agree or differ in all pairs. low,
+    high: 95% percentile bootstrap interval over pairs. why_not: reason for no rho or no interval.
+    """
 
     n: int
     rho: float | None
-    """Ties share their mean rank; None where it is not defined."""
     p_value: float | None
-    """Two-sided, of the hypothesis that the two do not go together: by Student's t with n - 2
-    degrees of freedom (scipy's); exact where the orders agree or differ in all pairs."""
     low: float | None
-    """Lower end of the 95% percentile bootstrap interval over pairs; None where there is none."""
     high: float | None
     why_not: str
-    """Why there is no rho, or no interval; "" where there are both."""
 
 
 def spearman(
     x: npt.ArrayLike, y: npt.ArrayLike, *, seed: int, resamples: int = RESAMPLES
 ) -> RankCorrelation:
-    """Correlate the ranks of `x` and `y`, both (n,); pairs with a NaN are left out.
+    """Correlate the ranks of `x` and `y`, both (n,), without pairs that have a NaN.
 
-    Pairs are ordered by their values before resampling: their order in the input changes nothing.
-    Raises ValueError when the lengths differ.
+    The order of the pairs changes nothing. Raises ValueError if the lengths differ.
     """
     first, second = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if first.ndim != 1 or first.shape != second.shape:
@@ -161,9 +155,9 @@ def spearman(
     defined = ~(np.isnan(first) | np.isnan(second))
     first, second = first[defined], second[defined]
     n = len(first)
-    if n < LEAST_PAIRS:
+    if n < MIN_PAIRS:
         pairs = f"{n} pair{'' if n == 1 else 's'}"
-        return RankCorrelation(n, None, None, None, None, f"only {pairs}; needs {LEAST_PAIRS}")
+        return RankCorrelation(n, None, None, None, None, f"only {pairs}; needs {MIN_PAIRS}")
     if first.min() == first.max() or second.min() == second.max():
         return RankCorrelation(n, None, None, None, None, "one of the two never varies")
     from scipy.stats import spearmanr
@@ -191,20 +185,18 @@ def _least_p(counts: Ints) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The m different pairs, sorted: by the first value, then by the second.
+    """The m different pairs, sorted by the first value, then by the second.
 
-    A resample is told by how often it has each of them, and its mid-ranks by the cumulated counts
-    of the sorted values: nothing is sorted again.
+    A resample is a count of each pair, and its mid-ranks come from the cumulated counts, without
+    another sort. x_starts: (g,) start of each different first value. x_group: (m,) first value of
+    each pair, from 0. y_order: (m,) the pairs by their second value. y_starts: (h,) start of each
+    different second value in that order.
     """
 
     x_starts: Ints
-    """(g,) where each different first value begins."""
     x_group: Ints
-    """(m,) which of the first values a pair has, from 0."""
     y_order: Ints
-    """(m,) the pairs by their second value."""
     y_starts: Ints
-    """(h,) where each different second value begins in that order."""
 
     @classmethod
     def of(cls, x: Floats, y: Floats) -> tuple[Cells, Ints]:
@@ -219,10 +211,10 @@ class Cells:
 
 
 def weighted_rho(cells: Cells, counts: Floats) -> Floats:
-    """Return rho of every row of `counts`, which says how often each pair is there.
+    """Return rho of every row of pair counts.
 
-    counts: (b, m), whole numbers; all rows have the same sum. Returns (b,), NaN where either side
-    is constant.
+    counts: (b, m), whole numbers, all rows with the same sum. Returns (b,), NaN for a row in which
+    either side is constant.
     """
     x_weights = np.add.reduceat(counts, cells.x_starts, axis=1)  # (b, g)
     by_y = counts[:, cells.y_order]  # (b, m)
@@ -268,7 +260,7 @@ def _resampled(
         blocks.append(weighted_rho(cells, drawn_counts.astype(np.float64)))
     rhos = np.concatenate(blocks) if blocks else np.empty(0)
     usable = rhos[~np.isnan(rhos)]
-    if not len(usable) or len(usable) < LEAST_KEPT * resamples:
+    if not len(usable) or len(usable) < MIN_USABLE * resamples:
         why = f"both vary in only {len(usable)} of {resamples} resamples"
         return None, None, f"no interval: {why}"
     low, high = np.quantile(usable, [0.025, 0.975])

@@ -1,4 +1,4 @@
-"""Measures of a run against judgements, by ir-measures."""
+"""Score a run against judgements, by ir-measures."""
 
 from __future__ import annotations
 
@@ -35,18 +35,17 @@ class Evaluation:
 def parse_measure(name: str) -> Measure:
     """Return ir-measures' measure of that name.
 
-    Raises InputError for a name that it does not know, a cutoff that is no whole number from 1
-    (trec_eval ends the process on "nDCG@0"), a least grade below 1, a gain that is no whole number
-    from 0, a cutoff or parameter that is missing ("R"), and a measure that nothing installed can
-    compute.
+    Raises InputError for an unknown name, a cutoff that is no whole number from 1 (trec_eval ends
+    the process on "nDCG@0"), a least grade below 1, a gain that is no whole number from 0, a
+    missing cutoff or parameter ("R"), and a measure that nothing installed can compute.
     """
     return _computable(_known(name))
 
 
 def measure_name(name: str) -> str:
-    """Return the one spelling of a measure under which its values are kept ("NDCG@10": nDCG@10).
+    """Return the standard spelling of a measure: nDCG@10 for "NDCG@10".
 
-    Raises InputError for a name that is not known and for an impossible cutoff.
+    Raises InputError for an unknown name and for an impossible cutoff.
     """
     return str(_known(name))
 
@@ -97,7 +96,7 @@ def _parsed(text: str) -> Measure:
 
 @cache
 def _computable(measure: Measure) -> Measure:
-    """Compute it for one query with one result: what a measure lacks shows there."""
+    """Compute a measure for one query with one result, to find out whether it can be."""
     import ir_measures
 
     try:
@@ -119,7 +118,7 @@ def _no_measure(name: str, problem: str) -> InputError:
 
 
 def cutoff(name: str) -> int | None:
-    """Return how far down a list the measure looks; None when it reads the whole list."""
+    """Return the depth that a measure reads; None if it reads the whole list."""
     depth: int | None = parse_measure(name).params.get("cutoff")
     return depth
 
@@ -128,8 +127,8 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
     """Score `run` on the queries that `qrels` judges.
 
     Measures are named as papers write them ("nDCG@10", "R@50", "RR"). Equal scores rank by id.
-    Raises InputError for a name that ir-measures does not know, when nothing is judged, and when a
-    measure cannot be computed (gdeval wants Perl).
+    Raises InputError for an unknown name, if nothing is judged, and if a measure cannot be computed
+    (gdeval needs Perl).
     """
     import ir_measures
 

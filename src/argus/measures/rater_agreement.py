@@ -1,8 +1,7 @@
-"""How far raters agree on categories, beyond chance: Cohen's and Fleiss' kappa, nominal alpha.
+"""Measure agreement of raters beyond chance: Cohen's and Fleiss' kappa, nominal alpha.
 
-All are 1 - D_o / D_e: 1 where raters agree, 0 where they do as by chance, below 0 where they differ
-more than that. They differ in what chance is. None stands where it is not defined: all answers are
-the same, so nothing shows what chance would do.
+All are 1 - D_o / D_e: 1 if raters agree, 0 if they agree as by chance, below 0 if less than that.
+They differ in the model of chance. None means undefined, because all answers are the same.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Sequence
 def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     """Return Cohen's kappa of two raters (Cohen, 1960), κ = (p_o - p_e) / (1 - p_e).
 
-    pairs: what both said of each item. p_o: the share of equal pairs; p_e: of pairs that are equal
+    pairs: both answers on each item. p_o: the share of equal pairs; p_e: of pairs that are equal
     where each rater draws from its own answers. Raises ValueError for no pair.
     """
     if not pairs:

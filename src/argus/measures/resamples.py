@@ -1,4 +1,4 @@
-"""How often tests and intervals draw anew."""
+"""Number of resamples of tests and intervals, as every config declares it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Annotated
 from argus.settings import Doc, Ge
 
 RESAMPLES = 10_000
-LEAST_RESAMPLES = 1_000
-"""Fewer cannot tell p = 0.001, nor the tails of which the ends of an interval are quantiles."""
+LEAST_RESAMPLES = 1_000  # fewer cannot show p = 0.001, nor the tails of an interval
 Resamples = Annotated[
     int, Ge(LEAST_RESAMPLES), Doc("Of the test and the intervals; 1,000 or more.")
 ]
-"""As every config declares it."""

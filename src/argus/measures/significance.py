@@ -1,10 +1,9 @@
 """Compare two systems on the same queries: paired test, bootstrap interval, harmed queries.
 
 The interval is the bootstrap's percentile interval, widened for few observations (Hesterberg, 2015,
-"expanded percentile"), where only queries that changed count as observations: the others say the
-same whatever the change was. BCa intervals were tried and left: where few queries change, their
-bias and acceleration come from those few alone, and 95% intervals left out a true mean of zero in
-12% of samples (3 of 100 queries changed), against the p-value beside them.
+"expanded percentile"). Only queries that changed count as observations. BCa intervals were tried:
+if few queries change, their bias and acceleration come from those few, and 95% intervals left out a
+true mean of zero in 12% of samples (3 of 100 queries changed), against the p-value beside them.
 """
 
 from __future__ import annotations
@@ -28,20 +27,15 @@ if TYPE_CHECKING:
 FEWEST_CHANGED = 6
 """Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
 such sample can reach 0.05, while nearly every resample of it lies above zero."""
-LEVEL = 0.05
-"""A p-value below it, and an interval without zero, make a change."""
-POWER = (1.959964 + 0.841621) ** 2
-"""Squared sum of the normal quantiles of a two-sided test at 0.05 that is right 4 times of 5."""
-BATCH_VALUES = 4_000_000
-"""Numbers that are resampled at once: 32 MB."""
-UNCHANGED = 1e-9
-"""Differences up to this are rounding: both systems score the query alike."""
+LEVEL = 0.05  # a p-value below it, and an interval without zero, make a change
+POWER = (1.959964 + 0.841621) ** 2  # normal quantiles of a two-sided test at 0.05, power 0.8
+BATCH_VALUES = 4_000_000  # numbers to resample at once: 32 MB
+UNCHANGED = 1e-9  # differences up to this are rounding
 ALIKE = "every query changed by the same amount"
-"""Why there is no interval where there are changes enough."""
 
 
 class DifferenceFigures(TypedDict):
-    """A `PairedDifference`, and what it comes to, as a summary holds them.
+    """A `PairedDifference` with its verdict, for a summary.
 
     queries: queries that were measured on both sides.
     mean_before: mean on the first side.
@@ -77,26 +71,27 @@ def with_interval(figures: DifferenceFigures) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """What two systems' values on the same queries say. No field is ever NaN."""
+    """Two systems' values on the same queries, compared. No field is ever NaN.
+
+    low, high: 95% interval of the mean difference. no_interval: why there is none, else "".
+    p_value: two-sided, of the hypothesis that each query's sign is a coin toss. exact: whether all
+    signs were enumerated, else Monte Carlo with the +1 correction. deviation: standard deviation of
+    the differences.
+    """
 
     queries: int
     mean_before: float
     mean_after: float
     mean_difference: float
     low: float | None
-    """Lower end of the 95% interval of the mean difference; None where there is none."""
     high: float | None
     p_value: float
-    """Two-sided, of the hypothesis that each query's sign is a coin toss; 1 without a change."""
     exact: bool
-    """Whether all signs were enumerated; else Monte Carlo, with the +1 correction."""
     no_interval: str
-    """Why there is no interval, as the end of "none: ..."; "" where there is one."""
     improved: int
     harmed: int
     unchanged: int
     deviation: float = 0.0
-    """Standard deviation of the queries' differences."""
 
     @property
     def queries_needed(self) -> int:
@@ -111,9 +106,9 @@ class PairedDifference:
 
     @property
     def verdict(self) -> str:
-        """What interval and test agree on: "better", "worse", or "" where either allows chance.
+        """Common result of interval and test: "better", "worse", or "" if either allows chance.
 
-        Where all queries changed alike there is no interval, and the test decides.
+        If all queries changed alike there is no interval, and the test decides.
         """
         if self.p_value >= LEVEL:
             return ""
@@ -197,10 +192,10 @@ def randomisation_test(
 
 
 def least_bound(differences: npt.NDArray[np.float64]) -> float:
-    """Return what the two-sided p-value of the mean's sign test is at most (Hoeffding, 1963).
+    """Return an upper bound of the two-sided p-value of the mean's sign test (Hoeffding, 1963).
 
-    differences: (n,). Of signs that are tossed, |sum| reaches t with at most 2 exp(-t² / 2 Σd²).
-    Resampling cannot tell a p-value below one in its resamples; this can.
+    differences: (n,). With tossed signs, |sum| reaches t with at most 2 exp(-t² / 2 Σd²). The bound
+    may be smaller than one in the resamples, the smallest p-value of resampling.
     """
     squares = float(differences @ differences)
     if not squares:
@@ -218,8 +213,8 @@ def bootstrap_interval(
     """Return the percentile interval of the mean of n values; or None, None and why there is none.
 
     The level of its ends is that of a t interval of as many observations as there are values other
-    than zero. No interval where these are fewer than FEWEST_CHANGED, and where all n are equal:
-    resampling such values shows no spread, and says nothing of that of others.
+    than zero. There is none if these are fewer than FEWEST_CHANGED, or if all n are equal, since
+    resampling such values shows no spread.
     """
     changed = int((differences != 0).sum())
     if changed < FEWEST_CHANGED:

@@ -1,7 +1,7 @@
-"""Shares by slice: what a field of the payload holds, and how a share differs by it.
+"""Slice documents by a field of the payload, and compare a share between slices.
 
 A slice is the items that have one value, or one range of values. Every share has its Wilson
-interval; the worst slice is the one that is surely furthest on the wrong side of the whole.
+interval. The worst slice is the one whose interval is furthest on the wrong side of the whole's.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -22,41 +23,23 @@ from argus.data.types import Document
 from argus.measures.intervals import wilson
 
 NONE, OTHER = "(none)", "(other)"
-MOST_NUMBERS = 20
-"""Different numbers that are slices of their own; more are cut into ranges."""
+MAX_NUMBERS = 20  # different numbers that are slices of their own; more are cut into ranges
 RANGES = 5
-MOST_TEXTS = 50
-"""Different texts that are slices of their own, the most frequent; the rest is OTHER."""
-FEW = 20
-"""Trials below which a slice is said to have few."""
-WORST = 50
-"""Shares that the summary holds; the table holds all."""
-SCHEMA = pa.schema(
-    [
-        ("field", pa.string()),
-        ("slice", pa.string()),
-        ("share_of", pa.string()),
-        ("n", pa.int64()),
-        ("share", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("whole", pa.float64()),
-        ("worse_by", pa.float64()),
-        ("is_few", pa.bool_()),
-    ]
-)
+MAX_TEXTS = 50  # different texts that are slices of their own; the rarer ones are OTHER
+FEW = 20  # trials below which a slice has few
+MAX_NAMED = 50  # shares in the summary; the table has all
 _WHOLE = re.compile(r"-?\d{1,300}\Z")
 """A whole number that is no more than a float holds."""
 _DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
 
 
 class SlicedField(TypedDict):
-    """A field that shares are told by.
+    """A field whose slices are compared.
 
     field: field of the payload.
     slices: slices of the field.
     without: items that have no value: the slice "(none)".
-    cut: how many values became few slices; empty where each is its own.
+    cut: how many values became few slices. Empty if each is its own.
     """
 
     field: str
@@ -68,14 +51,13 @@ class SlicedField(TypedDict):
 class SliceShare(TypedDict):
     """One row per share of a slice: the items that have one value of a field.
 
-    field: field that slices are told by.
+    field: field of the slices.
     slice: value, or range of values.
-    share_of: what is counted, such as "found by their title".
+    share_of: outcome that is counted, such as "found by their title".
     n: items of the slice.
     share: share of these that is counted.
     whole: the share of all items.
-    worse_by: how far the interval lies off the whole's, on the wrong side; not above 0 where it
-    does not.
+    worse_by: distance of the interval from the whole's, on the wrong side. 0 or less if they touch.
     is_few: whether the slice has fewer than 20 items.
     """
 
@@ -91,10 +73,14 @@ class SliceShare(TypedDict):
     is_few: bool
 
 
-class SliceFigures(TypedDict):
-    """Shares by slice, as the summary has them.
+_KINDS = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in get_type_hints(SliceShare).items()])
 
-    fields: fields that shares are told by.
+
+class SliceFigures(TypedDict):
+    """Shares by slice in a summary.
+
+    fields: fields of the slices.
     shares: rows of slices.parquet.
     worst: the first 50 of them, the worst first.
     """
@@ -105,7 +91,7 @@ class SliceFigures(TypedDict):
 
 
 class Sliced(TypedDict, total=False):
-    """A summary's shares by slice, where any field was named."""
+    """A summary's shares by slice, if any field was named."""
 
     slices: SliceFigures
 
@@ -123,7 +109,7 @@ class Slicing:
     names: tuple[str, ...]
 
     def of(self, items: Sequence[Sequence[int]]) -> Slicing:
-        """Return the slices of groups of items: of each, all of its items'; of none, NONE."""
+        """Return the slices of groups of items. A group is in those of its items, or in NONE."""
         labels = [
             tuple(dict.fromkeys(label for i in one for label in self.labels[i])) or (NONE,)
             for one in items
@@ -134,19 +120,20 @@ class Slicing:
 
 @dataclass(frozen=True)
 class Trials:
-    """What a share is of. Arrays of shape (n_trials,)."""
+    """Trials that a share counts.
+
+    item: (n_trials,) position of each trial's item. value: (n_trials,) from 0 to 1. is_bad: whether
+    a high share is the worse one.
+    """
 
     share_of: str
     item: npt.NDArray[np.int64]
-    """Position of the item that each trial is of."""
     value: npt.NDArray[np.float64]
-    """From 0 to 1."""
     is_bad: bool = False
-    """Whether a high share is the worse one."""
 
 
 def slicings(documents: Sequence[Document], fields: Sequence[str]) -> list[Slicing]:
-    """Return the slices of documents by each field; InputError as for `payload_values`."""
+    """Slice documents by each field. Raises InputError as `payload_values` does."""
     return [
         slicing(field, payload_values(documents, field, "--by")) for field in dict.fromkeys(fields)
     ]
@@ -155,9 +142,9 @@ def slicings(documents: Sequence[Document], fields: Sequence[str]) -> list[Slici
 def slicing(
     field: str, values: Sequence[Sequence[Value]], times: Sequence[int] | None = None
 ) -> Slicing:
-    """Return the slices of items with these values of a field; an item with several is in each.
+    """Slice items by their values of a field. An item with several values is in several slices.
 
-    times: how often each item counts; None is once.
+    times: how often each item counts. None counts each once.
     """
     times = [1] * len(values) if times is None else times
     counts: Counter[Value] = Counter()
@@ -181,8 +168,8 @@ def slicing(
 def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
     """Return the slice of each value, slices in order, and how they were cut, in words.
 
-    Numbers, also as text that is written as a number is (7, not 007), are cut into ranges of about
-    as many items; dates into years; of texts the most frequent stand alone.
+    Numbers, also as text (7, not 007), are cut into ranges with about as many items, dates into
+    years. The most frequent texts are slices of their own.
     """
     numbers = {value: number for value in counts if (number := _number(value)) is not None}
     if len(numbers) == len(counts):
@@ -190,7 +177,7 @@ def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
     texts = Counter({str(value): n for value, n in counts.items()})
     dates = {text: match[1] for text in texts if (match := _DATE.fullmatch(text))}
     cut = ""
-    if len(texts) > MOST_TEXTS and len(dates) == len(texts):
+    if len(texts) > MAX_TEXTS and len(dates) == len(texts):
         cut = f"{len(texts):,} dates, cut into years"
         years: Counter[str] = Counter()
         for text, n in texts.items():
@@ -199,9 +186,9 @@ def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
     else:
         dates = {text: text for text in texts}
     alone = sorted(texts, key=lambda text: (-texts[text], text))
-    if len(alone) > MOST_TEXTS:
-        cut = f"{len(texts):,} values: the {MOST_TEXTS} most frequent, and {OTHER}"
-        alone = alone[:MOST_TEXTS]
+    if len(alone) > MAX_TEXTS:
+        cut = f"{len(texts):,} values: the {MAX_TEXTS} most frequent, and {OTHER}"
+        alone = alone[:MAX_TEXTS]
     order = {name: place for place, name in enumerate([*alone, OTHER])}
     names = {v: dates[str(v)] if dates[str(v)] in order else OTHER for v in counts}
     return dict(sorted(names.items(), key=lambda pair: order[pair[1]])), cut
@@ -228,7 +215,7 @@ def _numbers(
 ) -> tuple[dict[Value, str], str]:
     ordered = sorted(numbers, key=lambda value: (numbers[value], str(value)))
     distinct = sorted(set(numbers.values()))
-    if len(distinct) <= MOST_NUMBERS:
+    if len(distinct) <= MAX_NUMBERS:
         return {value: _written(numbers[value]) for value in ordered}, ""
     weights = Counter[int | float]()
     for value in ordered:
@@ -252,7 +239,7 @@ def _written(number: int | float) -> str:
 
 
 def slice_shares(slicings: Sequence[Slicing], trials: Trials) -> list[SliceShare]:
-    """Return the share of every slice in which there is a trial; none where there are no trials."""
+    """Return the share of every slice that has a trial."""
     if not len(trials.item):
         return []
     whole = float(trials.value.mean())
@@ -289,14 +276,14 @@ def _by_slice(slicing: Slicing, trials: Trials) -> dict[str, list[float]]:
 
 
 def worst_first(shares: Sequence[SliceShare]) -> list[SliceShare]:
-    """Return shares with those first that are surely furthest worse than the whole."""
+    """Sort shares by how far their interval is worse than the whole's."""
     return sorted(shares, key=lambda share: -share["worse_by"])
 
 
 def slice_figures(slicings: Sequence[Slicing], shares: Sequence[SliceShare]) -> SliceFigures:
-    """Return what the summary tells; shares: the worst first."""
+    """Return the part of a summary. shares: the worst first."""
     fields = [slicing.figures for slicing in slicings]
-    return {"fields": fields, "shares": len(shares), "worst": list(shares[:WORST])}
+    return {"fields": fields, "shares": len(shares), "worst": list(shares[:MAX_NAMED])}
 
 
 def slice_table(shares: Sequence[SliceShare]) -> pa.Table:
@@ -305,7 +292,7 @@ def slice_table(shares: Sequence[SliceShare]) -> pa.Table:
 
 
 def slice_lines(figures: SliceFigures) -> Iterator[str]:
-    """Yield what the command prints: the worst slice, if any is surely worse than the whole."""
+    """Yield the line of the worst slice, if any is surely worse than the whole."""
     fields = ", ".join(one["field"] for one in figures["fields"])
     worst = figures["worst"][:1]
     if not worst or worst[0]["worse_by"] <= 0:
@@ -318,10 +305,3 @@ def slice_lines(figures: SliceFigures) -> Iterator[str]:
         f"{share['share']:.1%} ({share['low']:.1%} to {share['high']:.1%}) of {share['n']:,}{few}; "
         f"of all {share['whole']:.1%}"
     )
-
-
-def cut_lines(figures: SliceFigures) -> Iterator[str]:
-    """Yield how the values of a field became few slices."""
-    for one in figures["fields"]:
-        if one["cut"]:
-            yield f"{one['field']}: {one['cut']}"

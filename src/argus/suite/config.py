@@ -1,4 +1,4 @@
-"""What a suite runs: retrievers, remedies, tasks, and how deep they are asked."""
+"""Settings of a suite and of a reproduction: retrievers, remedies, tasks and measures."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from argus.data.provenance import content_hash
 from argus.data.texts import cut_name, plain_name
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Seed, check_settings
+from argus.settings import Doc, Ge, Gt, Option, Seed, check_settings
 
-ORIGINAL = "none"  # the remedy that is none: what all others are compared with
-# In a query prompt: what the task tells models that take an instruction.
-INSTRUCTION = "{instruction}"
+ORIGINAL = "none"  # the remedy that all others are compared with: no change
+INSTRUCTION = "{instruction}"  # in a query prompt, stands for the task's instruction
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50")  # of ARGUS' Tables 2 and 5
 
 
@@ -30,7 +29,7 @@ class SuiteConfig:
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        from argus.measures.measures import measure_name, parse_measure
+        from argus.measures.measures import cutoff, measure_name, parse_measure
 
         check_settings(self)
         for name in self.measures:
@@ -38,31 +37,38 @@ class SuiteConfig:
         names = dict.fromkeys(map(measure_name, (*self.measures, self.headline)))
         object.__setattr__(self, "measures", tuple(names))
         object.__setattr__(self, "headline", measure_name(self.headline))
-        check_depth(self.measures, self.k, "measures")
+        for name in self.measures:
+            if (cutoff(name) or 0) > self.k:
+                raise InputError(
+                    f"{name} of {self.k} results",
+                    expected="k at least as deep as every measure",
+                    fix=f"Set k = {cutoff(name)}.",
+                    where="measures",
+                )
 
 
-def check_depth(measures: tuple[str, ...], k: int, where: str) -> None:
-    """Raise InputError for a measure that reads more than k results."""
-    from argus.measures.measures import cutoff
+@dataclass(frozen=True, kw_only=True)
+class ReproduceConfig:
+    """Limits of a reproduction."""
 
-    for name in measures:
-        if (cutoff(name) or 0) > k:
-            raise InputError(
-                f"{name} of {k} results",
-                expected="k at least as deep as every measure",
-                fix=f"Set k = {cutoff(name)}.",
-                where=where,
-            )
+    minutes: Annotated[
+        float,
+        Gt(0),
+        Doc("Of training, where the thesis' tables are made of a model trained here."),
+        Option(("--train-minutes",)),
+    ] = 4.0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteRetriever:
-    """What is asked. One of encoder, bm25, source and output is set.
+    """A retriever. One of encoder, bm25, source and output is set.
 
-    source: as --retriever names it. output: what a generative search brought back, as `argus
-    generative analyse` takes it. corpus_index: the index of n-grams that it searched. {task} in
-    these stands for the task's name. remedies: those that it is asked under, all of the suite where
-    none is named.
+    source: as --retriever names it. output: answers of a generative search, as `argus generative
+    analyse` takes them. corpus_index: the index of n-grams that it searched. {task} in these stands
+    for the task's name. remedies: names of its remedies, by default all of the suite.
     """
 
     name: str
@@ -75,21 +81,21 @@ class SuiteRetriever:
 
     @property
     def kind(self) -> str:
-        """What it is, in words."""
+        """Kind of retriever, in words."""
         if self.output:
             return "the answers of a generative search"
         return "an encoder" if self.encoder else "BM25" if self.bm25 else "a source of its own"
 
     @property
     def folder(self) -> str:
-        """Its name, as far as a folder may be called so, and a hash of what answers depend on."""
+        """Its name, as far as a folder may have it, and a hash of its identity."""
         digest = content_hash(self.name, repr(self.identity("")), size=4).hex()
         return f"{cut_name(plain_name(self.name)[:60])}-{digest}"
 
     def with_instruction(self, instruction: str, task: str) -> SuiteRetriever:
-        """Return it with a task's instruction where its query prompt has a place for one.
+        """Return it with a task's instruction, if its query prompt has a place for one.
 
-        Raises InputError where it has, and the task tells none.
+        Raises InputError if it has and the task has no instruction.
         """
         if self.encoder is None or INSTRUCTION not in (self.encoder.query_prompt or ""):
             return self
@@ -107,11 +113,11 @@ class SuiteRetriever:
         return place.replace("{task}", task)
 
     def identity(self, task: str) -> tuple[object, ...]:
-        """Return what its answers depend on; where it runs, and how fast, is no part of that."""
+        """Return the settings that its answers depend on, without device and speed."""
         if self.encoder is None:
             return (self.bm25, *(self.named(name, task) for name in (self.source, self.output)))
         e = self.encoder
-        pooling = filter(None, [e.token_pooling])  # cells of before there was one stay
+        pooling = filter(None, [e.token_pooling])
         return (
             e.model, e.base_url if e.is_endpoint else "", e.query_prompt, e.document_prompt,
             e.revision, e.precision, *pooling, *sorted(_of_subclass(e).items()),
@@ -125,13 +131,13 @@ _RUNS = (
 
 
 def _of_subclass(encoder: EncoderConfig) -> dict[str, str]:
-    """Return settings of a subclass of EncoderConfig: they may change vectors."""
+    """Return the settings of a subclass of EncoderConfig, which may change vectors."""
     return {name: repr(value) for name, value in vars(encoder).items() if name not in _RUNS}
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteRemedy:
-    """A remedy by name. values: its settings as the file has them, keys of its kind's configs."""
+    """A remedy. values: its settings as in the file, keys of its kind's configs."""
 
     name: str
     kind: str = ORIGINAL
@@ -140,9 +146,9 @@ class SuiteRemedy:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteTask:
-    """A task. group: the benchmark it is of, whose tasks are averaged. shown: in the main table.
+    """A task. group: its benchmark, whose tasks are averaged. shown: in the main table.
 
-    instruction: what models that take one are told; that of the task itself where it is empty.
+    instruction: for models that take one; by default the task's own.
     """
 
     name: str
@@ -154,7 +160,7 @@ class SuiteTask:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """A grid of retrievers x remedies x tasks; without the remedies that do not fit a retriever."""
+    """A grid of retrievers, remedies and tasks."""
 
     config: SuiteConfig = field(default_factory=SuiteConfig)
     retrievers: tuple[SuiteRetriever, ...] = ()
@@ -162,6 +168,6 @@ class Suite:
     tasks: tuple[SuiteTask, ...] = ()
 
     def remedies_of(self, retriever: SuiteRetriever) -> list[SuiteRemedy]:
-        """Return the remedies that a retriever is asked under, the original first."""
+        """Return the remedies of a retriever, the original first."""
         names = {ORIGINAL, *(retriever.remedies or (remedy.name for remedy in self.remedies))}
         return [remedy for remedy in self.remedies if remedy.name in names]

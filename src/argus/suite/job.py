@@ -1,4 +1,4 @@
-"""`argus suite`: the grid retrievers x remedies x tasks, cell by cell, and its tables."""
+"""Run the grid of a suite, retrievers x remedies x tasks, cell by cell (`argus suite`)."""
 
 from __future__ import annotations
 
@@ -9,68 +9,158 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+from typing_extensions import TypedDict
 
 from argus.data.folders import ArtifactFolder
-from argus.data.provenance import content_hash
-from argus.data.writing import one_writer, take_lock, write_whole
+from argus.data.provenance import content_hash, file_hash
+from argus.data.writing import one_writer, take_lock
+from argus.data.yaml_file import nearest
 from argus.encoders.store import KEY_BYTES
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError, InputError, NothingMeasured
+from argus.indexes.header import FILE
+from argus.indexes.views import ViewIndex
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
+from argus.measures.significance import with_interval
 from argus.progress import announce
-from argus.suite.asking import VECTORS, Answering, Models, passing_indexes, settings_of
-from argus.suite.cells import Cell, CellRecord, Cells, KeptCells, failed
+from argus.retrievers.dense import parse_index
+from argus.retrievers.names import input_path, is_index
+from argus.suite.cells import (
+    Cell,
+    CellFolder,
+    CellRecord,
+    SuiteRow,
+    digest,
+    failed,
+    measure_cell,
+    suite_rows,
+)
 from argus.suite.config import ORIGINAL, Suite, SuiteRemedy, SuiteRetriever, SuiteTask
-from argus.suite.findings import Findings
-from argus.suite.layout import Sheet
-from argus.suite.measuring import digest, measured
-from argus.suite.places import require_task, state_of, state_of_source
 from argus.suite.reading import read_suite
-from argus.suite.remedies import paths_in, served
-from argus.suite.summary import CellCounts, EncodedTexts, SuiteSummary, headline
-from argus.suite.tables import sheets
+from argus.suite.remedies import paths_in, served, settings_of
+from argus.suite.retrievers import VECTORS, Ask, Models, passing_indexes
+from argus.suite.tables import TABLES, Sheet, suite_sheets, thesis_sheets, write_sheets
 from argus.suite.toml import Table
-from argus.suite.two_systems import two_systems
-from argus.tasks.opening import open_task
+from argus.tasks.opening import READERS, open_task
+from argus.tasks.spec import parse_task_spec
 from argus.tasks.task import Task
 
 JOB = "suite"
-CELLS, TABLES, ROWS, LOCK, FAILURES = "cells", "tables", "suite", "lock", "failures"
-INDEXES = ".indexes.partial"  # no folder of a user's is called so: what lies there is removed
-IN_MEMORY = Path("suite")  # what a suite that no file says is called in messages
+INDEXES = ".indexes.partial"  # no folder of a user has this name: it is emptied
+IN_MEMORY = Path("suite")  # name in messages of a suite without a file
+
+_TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
+_OF_ROW = dict.fromkeys(("retriever", "remedy", "scope", "name", "state", "reason"), _TEXT) | {
+    "queries": _COUNT, "mean_rank": _VALUE, "median_rank": _VALUE,
+}  # fmt: skip
+_OF_CHANGE = dict.fromkeys(("mean_difference", "low", "high", "p_value"), _VALUE) | {
+    "improved": _COUNT, "harmed": _COUNT, "verdict": _TEXT,
+}  # fmt: skip
+
+
+class SuiteTaskNote(TypedDict):
+    """A task of the suite.
+
+    name: name of the task.
+    group: benchmark that it belongs to.
+    shown: whether tables show it.
+    documents: documents of the task.
+    queries: queries of the task.
+    metrics: measures of its own.
+    """
+
+    name: str
+    group: str
+    shown: bool
+    documents: int
+    queries: int
+    metrics: list[str]
+
+
+class EncodedTexts(TypedDict):
+    """The number of vectors in the store of an encoder."""
+
+    retriever: str
+    vectors: int
+
+
+class SuiteSummary(TypedDict):
+    """The figures of a suite.
+
+    measures: measures that were taken.
+    headline: measure that remedies are judged by.
+    cells: number of cells: total, measured, kept (of an earlier run) and failed.
+    rows: a row per cell, and per average.
+    encoded: vectors in the stores.
+    tables: files under OUT/tables, without their endings.
+    """
+
+    k: int
+    measures: list[str]
+    headline: str
+    cells: dict[str, int]
+    tasks: list[SuiteTaskNote]
+    rows: list[SuiteRow]
+    encoded: list[EncodedTexts]
+    tables: list[str]
 
 
 @dataclass(frozen=True, repr=False)
 class SuiteResult(Result):
-    """What a suite came to; everything in it is also in `folder`."""
+    """The rows and tables of a suite. Everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
     summary: SuiteSummary
-    table: pa.Table  # one row per retriever, remedy and task or average, with a column per measure
-    sheets: Sequence[Sheet]  # the tables of OUT/tables
+    table: pa.Table
+    """One row per retriever, remedy and task or average, with a column per measure.
+
+    A comparison by the headline measure with the original adds mean_difference, low, high, p_value,
+    improved, harmed and verdict, null for the original itself.
+    """
+    sheets: Sequence[Sheet]
+    """The tables of OUT/tables."""
 
     def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
-        yield from headline(self.summary)
+        """Yield a line per retriever and remedy with its average, then failures."""
+        counts, measure = self.summary["cells"], self.summary["headline"]
+        yield (
+            f"{counts['measured']:,} of {counts['total']:,} cells measured, {counts['kept']:,} of "
+            f"them by an earlier run; {counts['failed']:,} failed"
+        )
+        for row in self.summary["rows"]:
+            if row["scope"] == "all" and row["state"] == "measured":
+                against, change = row["comparison"], ""
+                if against is not None:
+                    change = f", {with_interval(against)} {against['verdict']}".rstrip()
+                    change += f", harmed {against['harmed']:,}, improved {against['improved']:,}"
+                value = row["measures"][measure]
+                yield f"{row['retriever']}, {row['remedy']}: {measure} {value:.3f}{change}"
+        for row in self.summary["rows"]:
+            if row["scope"] == "task" and row["state"] == "failed":
+                cell = Cell(row["retriever"], row["remedy"], row["name"])
+                yield f"failed: {cell}: {row['reason']}"
         yield f"tables: {self.folder / TABLES}"
 
 
 @dataclass
 class _Run:
-    """One run of a suite: what it writes to, what is open, and what its cells came to."""
+    """One run of a suite: its output, open models, and the cells so far.
+
+    tasks: by name; an error text in place of a task that cannot be read. again: number of cells
+    that an earlier run measured.
+    """
 
     suite: Suite
     folder: ArtifactFolder
     file: Path
     models: Models
-    kept: KeptCells
-    # By name; in place of one that cannot be read, why.
+    kept: CellFolder
     tasks: dict[str, Task | str] = field(default_factory=dict)
     records: dict[Cell, CellRecord] = field(default_factory=dict)
-    again: int = 0  # cells that an earlier run measured
+    again: int = 0
 
 
 @one_writer
@@ -82,50 +172,67 @@ def run_suite(
     engine: EngineConfig | Engine | None = None,
     fresh: bool = False,
 ) -> SuiteResult:
-    """Run a suite, or go on with one: cells that were measured with these inputs stay.
+    """Run a suite, or resume one: cells that were measured with these inputs stay.
 
-    suite: a TOML file, or what `read_suite` reads of one. A cell that fails has its reason, and the
-    others go on; it is tried again by the next run. Every text is embedded once per encoder, whose
-    vectors are in a folder of `store`, OUT/embeddings if not given. Raises
-    InputError for a bad file and absent tasks, ArgusError where another run writes to OUT, and
-    where nothing could be measured.
+    suite: a TOML file, or the result of `read_suite`. A cell that fails has its reason, and the
+    others go on. The next run tries it again. Every text is embedded once per encoder; its vectors
+    are in a folder of `store`, by default OUT/embeddings. Raises InputError for a bad file and
+    absent tasks, ArgusError if another run writes to OUT and if nothing could be measured.
     """
     file = IN_MEMORY if isinstance(suite, Suite) else Path(suite)
     suite = suite if isinstance(suite, Suite) else read_suite(file)
     for i, task in enumerate(suite.tasks):
-        require_task(task.place, Table({}, file, f"tasks[{i}]"))
+        _require_task(task.place, Table({}, file, f"tasks[{i}]"))
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(JOB, {"suite": asdict(suite)}, {"suite": file if file.is_file() else None})
     with (
-        _alone(folder, record),
+        _exclusive(folder, record),
         open_engine(engine) as running,
         passing_indexes(folder.own(INDEXES)) as indexes,
     ):
         record.runs_on(running)
         models = Models(folder.path, store or folder.own(VECTORS), indexes, running)
-        run = _Run(suite, folder, file, models, KeptCells(folder.own(CELLS)))
+        run = _Run(suite, folder, file, models, CellFolder(folder.own("cells")))
         for retriever in suite.retrievers:
             for task in suite.tasks:
                 with record.timed(f"{retriever.name} on {task.name}"):
                     _measure(run, retriever, task)
-        return _keep(run, record)
+        return _write(run, record)
+
+
+def _require_task(place: str, table: Table) -> None:
+    """Raise InputError for a task of an unknown kind, and for an absent one."""
+    spec = parse_task_spec(place, READERS)
+    if spec.place.exists():
+        return
+    kind, colon, rest = place.partition(":")
+    if colon and not spec.kind and "/" not in kind and rest:
+        raise table.error(
+            "task", f"unknown kind of task {kind!r}", f"KIND:PLACE, of {', '.join(READERS)}",
+            nearest(kind, list(READERS)),
+        )  # fmt: skip
+    fix = "Check the path: nothing is downloaded."
+    raise table.error("task", f"{spec.place} is absent", "the files of a task", fix)
 
 
 @contextmanager
-def _alone(folder: ArtifactFolder, record: Record) -> Iterator[None]:
-    """Open the folder for this run alone; ArgusError where another one writes to it."""
+def _exclusive(folder: ArtifactFolder, record: Record) -> Iterator[None]:
+    """Open the folder for this run only. Raises ArgusError if another one writes to it."""
     folder.path.mkdir(parents=True, exist_ok=True)
     busy = f"{folder.path} is in use by another suite; wait for it, or give another --out."
-    with take_lock(folder.path / f".{LOCK}", busy=busy):
+    with take_lock(folder.path / ".lock", busy=busy):
         record.open(folder)
         yield
 
 
 def _measure(run: _Run, retriever: SuiteRetriever, spec: SuiteTask) -> None:
-    """Measure the cells of one retriever on one task that are not there yet."""
+    """Measure the missing cells of one retriever on one task."""
     if spec.name not in run.tasks:
-        run.tasks[spec.name] = _opened(spec)
-    task, retriever = _before(run.tasks[spec.name], retriever, spec)
+        try:
+            run.tasks[spec.name] = open_task(spec.place).with_instructions()
+        except ArgusError as error:
+            run.tasks[spec.name] = str(error)
+    task, retriever = _prepare(run.tasks[spec.name], retriever, spec)
     cells = {
         Cell(retriever.name, remedy.name, spec.name): remedy
         for remedy in run.suite.remedies_of(retriever)
@@ -141,9 +248,10 @@ def _measure(run: _Run, retriever: SuiteRetriever, spec: SuiteTask) -> None:
     if not missing:
         return
     try:
-        with run.models.before(retriever, spec.name, task) as answering:
+        with run.models.open(retriever, spec.name, task) as ask:
             for cell in missing:
-                record = _cell(run, cell, hashes[cell], answering, cells[cell])
+                table = settings_of(cells[cell], retriever, spec, run.file)
+                record = _measure_cell(run, cell, hashes[cell], ask, cells[cell], table)
                 run.kept.write(record)
                 run.records[cell] = record
     except Exception as error:  # of the retriever itself: none of its cells here can be measured
@@ -151,17 +259,10 @@ def _measure(run: _Run, retriever: SuiteRetriever, spec: SuiteTask) -> None:
             run.records.setdefault(cell, failed(cell, hashes[cell], _reason(error)))
 
 
-def _opened(spec: SuiteTask) -> Task | str:
-    try:
-        return open_task(spec.place).with_instructions()
-    except ArgusError as error:
-        return str(error)
-
-
-def _before(
+def _prepare(
     task: Task | str, retriever: SuiteRetriever, spec: SuiteTask
 ) -> tuple[Task | str, SuiteRetriever]:
-    """Return a retriever as it is asked on a task; in place of a task that it cannot be, why."""
+    """Return a retriever with the task's instruction; an error text in place of the task."""
     if isinstance(task, str):
         return task, retriever
     try:
@@ -170,23 +271,20 @@ def _before(
         return str(error), retriever
 
 
-def _cell(
-    run: _Run, cell: Cell, inputs: str, answering: Answering, remedy: SuiteRemedy
+def _measure_cell(
+    run: _Run, cell: Cell, inputs: str, ask: Ask, remedy: SuiteRemedy, table: Table
 ) -> CellRecord:
-    """Measure one cell; where that fails, say why."""
+    """Measure one cell, or return why that failed. table: the remedy's settings."""
     announce(f"{JOB}: {cell}")
     task = run.tasks[cell.task]
     assert isinstance(task, Task)
-    retriever = next(r for r in run.suite.retrievers if r.name == cell.retriever)
-    spec = next(t for t in run.suite.tasks if t.name == cell.task)
-    table = settings_of(remedy, retriever, spec, run.file)
     start = time.perf_counter()
     try:
         depth = run.suite.config.k + task.spare
-        answers = answering.answer(task, remedy, table, depth)
+        answers = ask(task, remedy, table, depth)
         system = served(remedy, table, task, answers, depth)
         seconds = time.perf_counter() - start
-        return measured(cell, inputs, task, system, run.suite.config, seconds)
+        return measure_cell(cell, inputs, task, system, run.suite.config, seconds)
     except Exception as error:  # whatever it is, the other cells go on
         return failed(cell, inputs, _reason(error))
 
@@ -200,115 +298,90 @@ def _reason(error: Exception) -> str:
 def _inputs(
     run: _Run, retriever: SuiteRetriever, remedy: SuiteRemedy, spec: SuiteTask, task: Task
 ) -> str:
-    """Return a hash of all that a cell depends on."""
+    """Return a hash of everything that a cell depends on."""
     table = settings_of(remedy, retriever, spec, run.file)
-    files = [state_of(path) for _, path in paths_in(table.values, remedy.kind)]
+    files = [_state_of(path) for _, path in paths_in(table.values, remedy.kind)]
     source, output = (
         retriever.named(place, spec.name) for place in (retriever.source, retriever.output)
     )
     parts = (
         retriever.identity(spec.name), state_of_source(source) if source else "",
-        state_of(Path(output)) if output else "",
+        _state_of(Path(output)) if output else "",
         remedy.kind, sorted(table.values.items()), files,
         run.suite.config.k, run.suite.config.measures,
     )  # fmt: skip
     return content_hash(digest(task), *map(repr, parts)).hex()
 
 
-def _keep(run: _Run, record: Record) -> SuiteResult:
-    """Write tables, summary and manifest. Raises ArgusError where nothing was measured."""
-    rows = Findings(run.suite, Cells(run.records)).rows()
-    written = [*sheets(run.suite, rows), *_of_systems(run)]
+def _state_of(path: Path) -> str:
+    """Return a hash of a file, or of all files of a folder; empty without any."""
+    if path.is_file():
+        return file_hash(path)
+    inside = sorted(file for file in path.rglob("*") if file.is_file())
+    parts = (f"{file.relative_to(path)} {file_hash(file)}" for file in inside)
+    return content_hash(*parts).hex() if inside else ""
+
+
+def state_of_source(name: str) -> str:
+    """Return the state of a named retriever: of its index, or of its file."""
+    if is_index(name):
+        spec, _ = parse_index(name)
+        return f"{file_hash(spec.path / FILE)} {ViewIndex.open(spec.path).version}"
+    path = input_path(name)
+    return _state_of(path) if path is not None and path.is_file() else ""
+
+
+def _write(run: _Run, record: Record) -> SuiteResult:
+    """Write tables, summary and manifest. Raises ArgusError if nothing was measured."""
+    suite, records = run.suite, run.records
+    tasks = {name: task for name, task in run.tasks.items() if isinstance(task, Task)}
+    answered = {
+        task.name: [
+            r for r in suite.retrievers
+            if r.output and records[Cell(r.name, ORIGINAL, task.name)]["state"] == "measured"
+        ]
+        for task in suite.tasks
+    }  # fmt: skip
+    rows = list(suite_rows(suite, records))
+    written = [*suite_sheets(suite, rows)]
+    written += thesis_sheets(answered, tasks, run.folder.own("failures"))
+    good = sum(cell["state"] == "measured" for cell in records.values())
+    total = len(records)
     summary: SuiteSummary = {
-        "k": run.suite.config.k,
-        "measures": list(run.suite.config.measures),
-        "headline": run.suite.config.headline,
-        "cells": _counts(run),
+        "k": suite.config.k,
+        "measures": list(suite.config.measures),
+        "headline": suite.config.headline,
+        "cells": {"total": total, "measured": good, "kept": run.again, "failed": total - good},
         "tasks": [
             {
                 "name": spec.name, "group": spec.group, "shown": spec.shown,
                 "documents": len(task.documents), "queries": len(task.queries),
                 "metrics": list(task.metrics),
             }
-            for spec in run.suite.tasks
-            if isinstance(task := run.tasks[spec.name], Task)
+            for spec in suite.tasks
+            if (task := tasks.get(spec.name)) is not None
         ],
         "rows": rows,
         "encoded": list(_encoded(run)),
         "tables": [sheet.name for sheet in written],
     }  # fmt: skip
     write_sheets(run.folder, written)
-    table = _table(summary)
-    run.folder.write_table(ROWS, table, csv=True)
+    measures = dict.fromkeys((m for row in rows for m in row["measures"]), _VALUE)
+    table = pa.Table.from_pylist(
+        [{**(row["comparison"] or {}), **row["measures"], **row} for row in rows],
+        schema=pa.schema(_OF_ROW | measures | _OF_CHANGE),
+    )
+    run.folder.write_table("suite", table, csv=True)
     run.folder.write_results(JOB, summary, record.manifest(summary["cells"]))
-    if not summary["cells"]["measured"]:
-        reason = next(iter(run.records.values()))["reason"]
-        raise NothingMeasured("cell", f"All {len(run.records)} failed. The first: {reason}")
+    if not good:
+        reason = next(iter(records.values()))["reason"]
+        raise NothingMeasured("cell", f"All {total} failed. The first: {reason}")
     return SuiteResult(run.folder.path, summary, table, written)
-
-
-def _of_systems(run: _Run) -> Iterator[Sheet]:
-    """Yield the thesis' tables, of the outputs that were measured."""
-    answered = {
-        name: [
-            r for r in run.suite.retrievers
-            if r.output and run.records[Cell(r.name, ORIGINAL, name)]["state"] == "measured"
-        ]
-        for name in (task.name for task in run.suite.tasks)
-    }  # fmt: skip
-    tasks = {name: task for name, task in run.tasks.items() if isinstance(task, Task)}
-    return two_systems(answered, tasks, run.folder.own(FAILURES))
-
-
-def _counts(run: _Run) -> CellCounts:
-    good = sum(record["state"] == "measured" for record in run.records.values())
-    return {
-        "total": len(run.records), "measured": good, "kept": run.again,
-        "failed": len(run.records) - good,
-    }  # fmt: skip
 
 
 def _encoded(run: _Run) -> Iterator[EncodedTexts]:
     for retriever in run.suite.retrievers:
-        before = (_before(run.tasks[spec.name], retriever, spec)[1] for spec in run.suite.tasks)
-        stores = {run.models.store(one) / "keys.bin" for one in before if one.encoder is not None}
+        asked = (_prepare(run.tasks[spec.name], retriever, spec)[1] for spec in run.suite.tasks)
+        stores = {run.models.store(one) / "keys.bin" for one in asked if one.encoder is not None}
         if there := [keys.stat().st_size for keys in stores if keys.is_file()]:
             yield {"retriever": retriever.name, "vectors": sum(there) // KEY_BYTES}
-
-
-def write_sheets(folder: ArtifactFolder, written: Sequence[Sheet]) -> None:
-    """Write tables as Markdown, LaTeX and Parquet, under `tables`."""
-    home = folder.own(TABLES)
-    home.mkdir(exist_ok=True)
-    inside = ArtifactFolder(home)
-    for sheet in written:
-        for ending, text in (("md", sheet.markdown()), ("tex", sheet.latex())):
-            write_whole(inside.own(f"{sheet.name}.{ending}"), text)
-        inside.write_table(sheet.name, sheet.arrow())
-
-
-def _table(summary: SuiteSummary) -> pa.Table:
-    """Return the rows, with a column per measure and what a comparison says."""
-    measures = list(dict.fromkeys(m for row in summary["rows"] for m in row["measures"]))
-    schema = pa.schema(_OF_ROW | dict.fromkeys(measures, pa.float64()) | _OF_CHANGE)
-    return pa.Table.from_pylist(
-        [{**(row["comparison"] or {}), **row["measures"], **row} for row in summary["rows"]],
-        schema=schema,
-    )
-
-
-_OF_ROW = {
-    "retriever": pa.string(), "remedy": pa.string(), "scope": pa.string(), "name": pa.string(),
-    "state": pa.string(), "reason": pa.string(), "queries": pa.int64(), "mean_rank": pa.float64(),
-    "median_rank": pa.float64(),
-}  # fmt: skip
-_OF_CHANGE = {
-    "mean_difference": pa.float64(), "low": pa.float64(), "high": pa.float64(),
-    "p_value": pa.float64(), "improved": pa.int64(), "harmed": pa.int64(), "verdict": pa.string(),
-}  # fmt: skip
-# One row per retriever, remedy and task, and per average; a column per measure besides. scope:
-# task, group (an average over a benchmark) or all. name: task or benchmark. reason: why it failed,
-# or what is doubtful about it. queries: queries that were measured. mean_rank, median_rank: rank of
-# the first relevant document; null where k hides some. mean_difference: from the original, by the
-# headline measure; null for the original itself, as what follows.
-_COLUMNS = _OF_ROW | _OF_CHANGE

@@ -1,4 +1,4 @@
-"""A suite as a TOML file says it; what is wrong is told with the place and how to mend it."""
+"""Read a suite from a TOML file. Errors name the place in the file and the fix."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ N = TypeVar("N", bound=Named)
 
 
 def read_suite(file: Path | str) -> Suite:
-    """Read a suite. Raises InputError for whatever is wrong in the file, or absent beside it."""
+    """Read a suite. Raises InputError for anything wrong in the file, or absent beside it."""
     file = Path(file)
     return suite_of(Table(read_toml(file), file))
 
 
 def suite_of(table: Table, also: Sequence[str] = (), *, strict: bool = True) -> Suite:
-    """Return what the top table of a file says. also: further keys that it may have.
+    """Return the suite in the top table of a file. also: further keys that it may have.
 
-    strict: whether files that it names have to be there.
+    strict: whether files that it names must be there.
     """
     table.check([*keys_of(SuiteConfig), *TABLES, *also])
     remedies = _remedies(table, strict=strict)
@@ -88,7 +88,7 @@ def _retriever(table: Table, remedies: Mapping[str, SuiteRemedy]) -> SuiteRetrie
 
 
 def _remedies(table: Table, *, strict: bool) -> tuple[SuiteRemedy, ...]:
-    """Return the remedies, the original first, whether it is named or not."""
+    """Return the remedies, the original first. It is there even if no table names it."""
     rows = [_remedy(row, strict=strict) for row in table.tables("remedies")]
     others = [remedy for remedy in rows if remedy.kind != ORIGINAL]
     original = next((r for r in rows if r.kind == ORIGINAL), SuiteRemedy(name=ORIGINAL))

@@ -1,7 +1,7 @@
-"""The kinds of remedies that a suite knows: the settings of each, and how it mends an index.
+"""Apply the remedies of a suite: the settings of each kind, and the job that it runs.
 
-Each is the job that `argus remedy` runs, on an index that a suite builds for one task. `authority`
-mends answers, of any retriever.
+Each kind is a job of `argus remedy`, on an index that a suite builds for one task. The kind
+`authority` changes the answers of any retriever instead.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from argus.tasks.task import Task
 
 @dataclass(frozen=True, kw_only=True)
 class AtRisk:
-    """What is at risk. A probe ships for the default encoder alone."""
+    """Prediction of risk. A probe ships for the default encoder only."""
 
     probe: Annotated[Path | None, Doc("Folder from argus probe fit.")] = None
     tau: Tau = TAU
@@ -48,14 +48,14 @@ class AtRisk:
 
 @dataclass(frozen=True, kw_only=True)
 class Profiles:
-    """Where scenarios are read."""
+    """Profiles of documents."""
 
     profiles: Annotated[Path | None, Doc("Profiles of documents (argus remedy scenarios).")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scenarios:
-    """Which scenarios are indexed. component, weight: also `auto`."""
+    """Scenarios to index. component: also `auto`."""
 
     component: Annotated[str, Doc("M, I, E, M+E, I+E, or auto.")] = str(COMPONENT)
     weight: Weight = None
@@ -66,7 +66,7 @@ class Scenarios:
 
 @dataclass(frozen=True, kw_only=True)
 class Learning:
-    """What a correction of queries is learnt from, where nobody wrote needs."""
+    """Texts to learn a correction of queries from, if nobody wrote needs."""
 
     learn_from: Annotated[Unlabelled | None, Doc("titles or sentences of the documents.")] = None
 
@@ -76,7 +76,7 @@ class Learning:
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorityServing:
-    """How what controls is served. anchors: None is all of what was found."""
+    """Ranking of controlling documents. anchors: None for all results."""
 
     anchors: Annotated[int | None, Ge(1), Doc("Results that are looked at.")] = None
     places: Annotated[Places, Doc("Where what supersedes is ranked.")] = PLACES
@@ -95,34 +95,33 @@ class MaybeReference:
 
 @dataclass(frozen=True, kw_only=True)
 class MaybeWriter:
-    """A language model that writes; without one the knowledge base's own descriptions are taken."""
+    """A language model that writes. Without one, the knowledge base's descriptions are used."""
 
     model: ChatConfig | None = None
 
 
 @dataclass(frozen=True)
 class Patient:
-    """An index that is mended: where it lies, and who embeds."""
+    """An index to repair, and its encoder."""
 
     index: Path
     encoder: Encoder
 
 
-Mend = Callable[..., None]
-"""Takes a patient and the configs of its kind."""
 Serve = Callable[..., Run]
-"""Takes a task, what a retriever answered, how many results count, and the configs of its kind."""
+"""Takes a task, a retriever's answers, the depth, and the configs of its kind."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of remedy. paths: settings that name what it reads; needs: those it must have.
+    """A kind of remedy.
 
-    serve: of a kind that leaves the index as it is, and changes answers, of whatever retriever.
+    apply: takes a patient and the configs. paths: settings that name files to read. needs: settings
+    that it must have. serve: changes answers, of a kind that leaves the index as it is.
     """
 
     configs: tuple[type, ...]
-    mend: Mend
+    apply: Callable[..., None]
     paths: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     serve: Serve | None = None
@@ -186,7 +185,7 @@ def _adapt(patient: Patient, profiles: Profiles, learning: Learning, config: Ada
 def _repair(
     patient: Patient, profiles: Profiles, maybe: MaybeReference, config: RepairConfig
 ) -> None:
-    """Keep what held-out needs prove; a task's own judgements choose nothing."""
+    """Keep the repairs that held-out needs support. The task's judgements choose nothing."""
     from argus.repair.job import repair_index
 
     repair_index(
@@ -200,7 +199,7 @@ def _untouched(_patient: Patient, *_: object) -> None:
 
 
 def _authority(task: Task, run: Run, depth: int, config: AuthorityServing) -> Run:
-    """Serve what controls what was found, by the task's own relation (CAR, two stages)."""
+    """Serve the documents that control the results, by the task's relation (CAR, two stages)."""
     from argus.authority.benchmarks.answers import pipeline_relation
     from argus.authority.resolve import resolve
 
@@ -217,28 +216,24 @@ KINDS = {
     "blend": Kind((Blend, SentenceSettings), _blend),
     "expand": Kind((ReferenceConfig, ExpandConfig, AtRisk), _expand, ("kb", "probe"), ("kb",)),
     "synthesize": Kind(
-        (ReferenceConfig, SynthesizeSettings, AtRisk, MaybeWriter),
-        _synthesize,
-        ("kb", "probe"),
-        ("kb",),
+        (ReferenceConfig, SynthesizeSettings, AtRisk, MaybeWriter), _synthesize,
+        ("kb", "probe"), ("kb",),
     ),
     "scenarios": Kind((Profiles, Scenarios), _scenarios, ("profiles",), ("profiles",)),
     "adapt": Kind((Profiles, Learning, AdaptConfig), _adapt, ("profiles",)),
     "repair": Kind((Profiles, MaybeReference, RepairConfig), _repair, ("profiles", "kb")),
     "authority": Kind((AuthorityServing,), _untouched, serve=_authority),
-}
-"""By what a TOML file calls them."""
-OWN = ("name", "kind")
-"""Keys of every remedy, of whatever kind."""
+}  # fmt: skip
+"""By their name in a TOML file."""
 
 
 def keys_of_kind(kind: str) -> list[str]:
     """Return the keys that a remedy of this kind may have."""
-    return [*OWN, *keys_of(*KINDS[kind].configs)]
+    return ["name", "kind", *keys_of(*KINDS[kind].configs)]
 
 
 def configs_of(table: Table, kind: str) -> list[Any]:
-    """Return what a remedy's table says, as its kind takes it; InputError for bad settings."""
+    """Return a remedy's settings as configs of its kind. Raises InputError for bad ones."""
     for key in KINDS[kind].needs:
         if key not in table.values:
             raise table.error(key, f"{kind} without {key!r}", f"{key} = ...", "Add it.")
@@ -246,7 +241,7 @@ def configs_of(table: Table, kind: str) -> list[Any]:
 
 
 def require_fit(remedy: SuiteRemedy, retriever: SuiteRetriever, table: Table) -> None:
-    """Raise InputError for a remedy of vectors on a retriever that has none here."""
+    """Raise InputError for a remedy of vectors on a retriever without them."""
     fits_all = remedy.kind == ORIGINAL or KINDS[remedy.kind].serve is not None
     if fits_all or retriever.encoder is not None:
         return
@@ -280,21 +275,21 @@ def paths_in(values: Mapping[str, object], kind: str) -> Iterator[tuple[str, Pat
             yield key, Path(str(row))
 
 
-def mend(remedy: SuiteRemedy, table: Table, patient: Patient) -> None:
-    """Add a remedy to an index. table: its settings, filled. Raises ArgusError where it cannot."""
+def apply_remedy(remedy: SuiteRemedy, table: Table, patient: Patient) -> None:
+    """Add a remedy to an index. table: its settings, filled. Raises ArgusError on failure."""
     for key, path in paths_in(table.values, remedy.kind):
         if not path.exists():
             raise InputError(
                 f"{path} is absent", expected=f"{key} of {remedy.name!r}", fix="Check the path.",
                 where=remedy.name,
             )  # fmt: skip
-    KINDS[remedy.kind].mend(patient, *configs_of(table, remedy.kind))
+    KINDS[remedy.kind].apply(patient, *configs_of(table, remedy.kind))
 
 
 def served(remedy: SuiteRemedy, table: Table, task: Task, system: System, depth: int) -> System:
-    """Return answers as a remedy changes them; those of a kind that mends an index as they are.
+    """Return answers as a remedy changes them. A remedy of the index changes none.
 
-    A remedy that finds nothing to change says so in the answers' warning.
+    The warning says so if a remedy finds nothing to change.
     """
     serve = KINDS[remedy.kind].serve
     if serve is None:
@@ -307,5 +302,12 @@ def served(remedy: SuiteRemedy, table: Table, task: Task, system: System, depth:
 
 
 def unchanged(error: NothingToMend) -> str:
-    """Return what is said of a remedy that changed nothing."""
+    """Return the warning about a remedy that changed nothing."""
     return f"nothing was changed: {error}"
+
+
+def settings_of(
+    remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask, file: Path
+) -> Table:
+    """Return a remedy's settings for one retriever and task."""
+    return Table(filled(remedy.values, retriever, task), file, f"remedies.{remedy.name}")

@@ -1,7 +1,7 @@
-"""A TOML file's tables as configs: keys are the settings that the configs declare.
+"""Read tables of a TOML file as configs. Keys are the settings that the configs declare.
 
-A key is spelt as its option, without the dashes before it: `query_prompt`, or `query-prompt`. What
-is unknown is told with its nearest known name, and where in the file it stands.
+A key is spelt as its option, without the dashes before it: `query_prompt`, or `query-prompt`. The
+error for an unknown key names the nearest known one, and its place in the file.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from argus.settings import Setting, nested, settings_of
 
 C = TypeVar("C")
 Value = object
-"""What TOML holds: text, a number, a boolean, a list or a table."""
+"""A value of TOML: text, a number, a boolean, a list or a table."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a TOML file, and where it stands."""
+    """A table of a TOML file, and its place."""
 
     values: Mapping[str, Value]
     file: Path
@@ -46,7 +46,7 @@ class Table:
                 )  # fmt: skip
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a text; InputError for another value, and where there is none without default."""
+        """Return a text. Raises InputError for another value, and for none without a default."""
         value = self.values.get(key, default)
         if value is None:
             raise self.error(key, f"no {key!r}", f"a text under {key}", "Add the key.")
@@ -55,7 +55,7 @@ class Table:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts, of one where a text stands alone; empty where there is none."""
+        """Return a list of texts; a single text is a list of one, and no key an empty list."""
         value = self.values.get(key, [])
         rows = value if isinstance(value, list) else [value]
         if not all(isinstance(row, str) and row.strip() for row in rows):
@@ -70,7 +70,7 @@ class Table:
         return [Table(row, self.file, f"{key}[{i}]") for i, row in enumerate(rows)]
 
     def table(self, key: str) -> Table:
-        """Return the table [key], empty where there is none; InputError for anything else."""
+        """Return the table [key], empty without one. Raises InputError for anything else."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
             raise self.error(key, repr(value), f"a table, headed [{key}]")

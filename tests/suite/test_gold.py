@@ -1,16 +1,14 @@
 """ARGUS' Table 4 as a recipe: measured where the models are, by a plain count the same."""
 
-import json
 from statistics import fmean
 
 import numpy as np
 import pytest
 
 from argus.encoders.load import PACKAGED_NAMES
-from argus.suite.recipes.gold import OfGold
-from argus.suite.recipes.job import recipes, reproduce
-from argus.suite.recipes.recipe import read_recipe
-from argus.suite.recipes.setting import Setting
+from argus.suite.recipes import GoldRequest, read_recipe
+from argus.suite.reproduce import reproduce
+from argus.suite.sources import SOURCES, Setting
 from tests.support.diagnosing import table
 from tests.support.suites import draw, read_rows
 from tests.support.tasks import bright
@@ -64,33 +62,21 @@ def test_retrieved_and_other_relevant_documents_differ_as_a_plain_count_says(
     assert "DATA/RAR-b is not here" in bge["reason"]
 
 
-def test_where_all_come_back_there_is_nothing_to_compare(shared, tmp_path):
-    data = tmp_path / "data"
-    draw(shared("impliret_wknow_multi"), data / "impliret_wknow_multi", questions=8, others=0)
-    (data / "stdlib").mkdir()
-    (data / "stdlib" / "corpus.jsonl").touch()
-    result = reproduce("argus-4", out=tmp_path / "out", data=data)
-    reasons = {c["reason"] for c in result.summary["cells"] if c["column"] == COLUMN}
-    assert "no relevant document with an entity is outside the first 10" in reasons
-
-
 def test_the_papers_rows_are_ready_but_for_data_encoder_probe_and_tagger(tmp_path, monkeypatch):
     recipe = read_recipe("argus-4", {"data": tmp_path, "stdlib": tmp_path / "stdlib"})
     (request,) = {
-        cell.request for cell in recipe.cells
+        cell.parts[0] for cell in recipe.cells
         if (cell.row, cell.column) == ("JINA, k = 20", "Biology")
     }  # fmt: skip
-    job = OfGold(Setting(tmp_path, tmp_path / "stdlib", tmp_path / "out", tmp_path / "out", 0.0))
-    assert "BRIGHT is not here" in job.lacking(request)
+    setting = Setting(tmp_path, tmp_path / "stdlib", tmp_path / "out", tmp_path / "out", 0.0)
+
+    def lacking():
+        return SOURCES[GoldRequest].lacking(request, setting)
+
+    assert "BRIGHT is not here" in lacking()
     bright(tmp_path / "BRIGHT")
-    assert job.lacking(request) == "the model jinaai/jina-embeddings-v3 is not on this machine"
+    assert lacking() == "the model jinaai/jina-embeddings-v3 is not on this machine"
     monkeypatch.setattr("argus.encoders.load.PACKAGED_NAMES", {*PACKAGED_NAMES, request.encoder})
-    assert job.lacking(request).endswith("argus is not here")
+    assert lacking().endswith("argus is not here")
     (tmp_path / "argus" / "probes" / "JINA-V3").mkdir(parents=True)
-    assert job.lacking(request) == "the model dslim/bert-base-NER is not on this machine"
-
-
-def test_cells_that_lack_nothing_are_listed(tmp_path):
-    (listed,) = [r for r in recipes(tmp_path, tmp_path) if r["name"] == "argus-4"]
-    assert (listed["perhaps"], listed["cells"]) == (3, 180)  # MiniLM on the standard library
-    assert not json.dumps(list(tmp_path.iterdir()), default=str).count("argus-4")
+    assert lacking() == "the model dslim/bert-base-NER is not on this machine"

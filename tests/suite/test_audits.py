@@ -3,9 +3,8 @@
 import pytest
 
 from argus.data.writing import write_jsonl
-from argus.suite.recipes.audits import POOL, OfReach
-from argus.suite.recipes.requests import ReachRequest
-from argus.suite.recipes.setting import Setting
+from argus.suite.recipes import ReachRequest
+from argus.suite.sources import POOL, SOURCES, Setting
 from tests.support.sentence_models import make_model
 from tests.support.suites import read_rows
 
@@ -35,7 +34,7 @@ def test_an_audit_that_was_stopped_or_is_of_other_entities_is_made_again(entitie
 
     def measured(out):
         setting = Setting(tmp_path, tmp_path, out / "figure", out / "shared", 0.0)
-        figures = OfReach(setting).measure([request])
+        figures = SOURCES[ReachRequest].measure([request], setting)
         (manifest,) = (out / "shared" / "audits").glob("*/manifest.json")
         return figures[request], manifest
 

@@ -1,4 +1,4 @@
-"""Which benchmark of CAR a cell measures: the released file where it lies, else another."""
+"""Choose the benchmark of CAR to measure: the released file if it is here, else another."""
 
 from __future__ import annotations
 
@@ -8,28 +8,34 @@ from pathlib import Path
 
 from argus.authority.benchmarks.source import MAKERS, make_benchmark
 from argus.authority.benchmarks.types import Benchmark
-from argus.suite.recipes.requests import AuthorityRequest, BenchmarkRequest
-from argus.suite.recipes.setting import path_lacking
+from argus.suite.recipes import AuthorityRequest, BenchmarkRequest
 from argus.tasks.opening import READERS
 from argus.tasks.released import benchmark_of
 from argus.tasks.spec import TaskSpec, parse_task_spec
 
 QUERIES, DISTRACTORS = "queries", "distractors"
-"""Files that may be named beside a released one. The released scorers draw the distractors, and no
-file of them was released: they may be absent."""
+"""Files beside a released benchmark. The released scorers draw the distractors, and no file of them
+was released: they may be absent."""
+
+
+def path_lacking(path: Path) -> str:
+    """Return the outermost folder or file of a path that is not here; empty if all is."""
+    parts = (*reversed(path.parents), path)
+    absent = next((part for part in parts if not part.exists()), None)
+    return "" if absent is None else f"{absent} is not here"
 
 
 def benchmark_lacking(request: BenchmarkRequest) -> str:
-    """Return what a benchmark needs that is not here; empty where one can be measured."""
+    """Return what a benchmark needs that is not here; empty if one can be measured."""
     if _released(request) or request.benchmark in MAKERS:
         return ""
     return path_lacking(Path(request.benchmark))
 
 
 def open_benchmark_of(request: BenchmarkRequest) -> tuple[Benchmark | str, str | None]:
-    """Return what is measured, as jobs take it, with another file of its questions or None.
+    """Return the benchmark to measure, as jobs take it, and another file of its questions or None.
 
-    Raises InputError where a released file cannot be read.
+    Raises InputError if a released file cannot be read.
     """
     released = _released(request)
     if released is not None:
@@ -41,10 +47,11 @@ def open_benchmark_of(request: BenchmarkRequest) -> tuple[Benchmark | str, str |
 
 
 def which_measured(requests: Iterable[BenchmarkRequest]) -> Iterator[str]:
-    """Yield for each released file that requests name whether it is measured, or what else is."""
+    """Yield for each released file in requests whether it is measured, or what else is."""
     for request in {(r.released, r.benchmark): r for r in requests if r.released}.values():
         released, other = _released(request), request.benchmark
-        absent = next(filter(None, map(path_lacking, _files(_spec(request)))), "")
+        spec = parse_task_spec(request.released, READERS)
+        absent = next(filter(None, map(path_lacking, _files(spec))), "")
         if released is not None:
             without = f" without {DISTRACTORS} ({absent})" if absent else ""
             yield f"Measured is the released {released.place}{without}."
@@ -53,24 +60,20 @@ def which_measured(requests: Iterable[BenchmarkRequest]) -> Iterator[str]:
             yield f"Measured is {other}{made} ({absent})."
 
 
-def _spec(request: BenchmarkRequest) -> TaskSpec:
-    return parse_task_spec(request.released, READERS)
-
-
 def _files(spec: TaskSpec) -> list[Path]:
     named = (spec.settings.get(key) for key in (QUERIES, DISTRACTORS))
     return [spec.place, *map(Path, filter(None, named))]
 
 
 def _released(request: BenchmarkRequest) -> TaskSpec | None:
-    """Return the released file with what is named beside it, where that is to be measured.
+    """Return the released file to measure, with the files beside it; None to measure another.
 
-    Where nothing but the distractors is absent, it is measured without them, unless `benchmark` is
-    a folder that is here.
+    If only the distractors are absent, it is measured without them, unless `benchmark` is a folder
+    that is here.
     """
     if not request.released:
         return None
-    spec = _spec(request)
+    spec = parse_task_spec(request.released, READERS)
     if all(file.is_file() for file in _files(spec)):
         return spec
     own = {key: value for key, value in spec.settings.items() if key != DISTRACTORS}

@@ -1,1 +1,0 @@
-"""`argus reproduce`: the tables of the four papers, measured beside published."""
