@@ -17,7 +17,7 @@ NAMES = (
     "accelerator", "audit_million", "engine_overhead", "store_reach", "stores_in_place",
     "serve_documents", "serve_load", "demo", "probe_quality", "phrasing", "repair",
     "repair_rps", "blend_quality", "authority_quality", "authority_contamination",
-    "authority_proposals", "scenario_quality", "scenario_choice", "adapt_quality",
+    "scenario_quality", "scenario_choice", "adapt_quality",
     "generative_quality", "generative_speed", "generative_failures", "generative_cures",
     "generative_unigrams", "generative_tuning", "traffic_risk",
     "suite_tables", "reproduce_tables",

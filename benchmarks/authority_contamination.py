@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from argus.authority.benchmarks.answers import about, answer_of
+from argus.authority.benchmarks.collection import Benchmark
 from argus.authority.benchmarks.finsuperqa import RATES, Rates, make
-from argus.authority.benchmarks.metrics import Judge, share
-from argus.authority.benchmarks.types import Benchmark
+from argus.authority.benchmarks.judging import Judge, about, answer_of, share
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import Chains, trace
@@ -82,7 +81,7 @@ def _shares(values: list[tuple[str, bool]]) -> dict[str, list[float]]:
     shares = {"all": share(tca for _, tca in values)}
     shares["T3"] = share(tca for hop, tca in values if hop == "T3")
     return {
-        name: [round(found.value, 4), round(found.low, 4), round(found.high, 4)]
+        name: [round(found["value"], 4), round(found["low"], 4), round(found["high"], 4)]
         for name, found in shares.items()
         if found is not None
     }

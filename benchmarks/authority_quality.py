@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from argus.authority.benchmarks import cvepatchqa, finsuperqa, legalprecedentqa
+from argus.authority.benchmarks.collection import Benchmark
 from argus.authority.benchmarks.job import ScoreConfig, score_systems
 from argus.authority.benchmarks.systems import SYSTEMS
-from argus.authority.benchmarks.types import Benchmark
 from argus.encoders import EncoderConfig
 from benchmarks.shared import collection
 

@@ -26,8 +26,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from argus.authority.benchmarks import finsuperqa
-from argus.authority.benchmarks.answers import RELEASED
-from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.benchmarks.judging import RELEASED
 from argus.authority.records import Record
 from argus.data.provenance import file_hash
 from argus.data.writing import write_jsonl

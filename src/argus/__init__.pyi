@@ -1,4 +1,4 @@
-from .authority.benchmarks.config import (
+from .authority.config import (
     ScoreConfig as ScoreConfig,
 )
 from .authority.benchmarks.gap import (
@@ -10,10 +10,10 @@ from .authority.benchmarks.job import (
     generate_benchmark as generate_benchmark,
     score_systems as score_systems,
 )
-from .authority.benchmarks.summary import (
+from .authority.benchmarks.scoring import (
     ScoringSummary as ScoringSummary,
 )
-from .authority.benchmarks.types import (
+from .authority.benchmarks.collection import (
     Benchmark as Benchmark,
     Question as Question,
 )
@@ -23,7 +23,7 @@ from .authority.conditions import (
     Missing as Missing,
     check_conditions as check_conditions,
 )
-from .authority.coverage import (
+from .authority.opening import (
     RuleCoverage as RuleCoverage,
 )
 from .authority.domains import (
@@ -39,69 +39,66 @@ from .authority.edges import (
 from .authority.entities import (
     ScopeNames as ScopeNames,
 )
-from .authority.harm.config import (
+from .authority.config import (
     HarmConfig as HarmConfig,
 )
-from .authority.harm.job import (
+from .authority.harm import (
     HarmResult as HarmResult,
     measure_harm as measure_harm,
 )
-from .authority.harm.summary import (
+from .authority.harm import (
     HarmSummary as HarmSummary,
 )
-from .authority.jobs.audit import (
+from .authority.audit import (
     AuthorityAuditResult as AuthorityAuditResult,
     audit_authority as audit_authority,
 )
-from .authority.jobs.config import (
+from .authority.config import (
     AuthoritySource as AuthoritySource,
     LatentScope as LatentScope,
     LintBounds as LintBounds,
     VariantConfig as VariantConfig,
 )
-from .authority.jobs.inputs import (
+from .authority.opening import (
     OpenedAuthority as OpenedAuthority,
 )
-from .authority.jobs.lint import (
+from .authority.lint import (
     LintResult as LintResult,
     lint as lint,
 )
-from .authority.jobs.search import (
+from .authority.search import (
     search_authority as search_authority,
 )
-from .authority.jobs.stream import (
+from .authority.stream import (
     StreamSummary as StreamSummary,
     stream_authority as stream_authority,
 )
-from .authority.jobs.summary import (
+from .authority.audit import (
     AuthorityAuditSummary as AuthorityAuditSummary,
+)
+from .authority.lint import (
     LintSummary as LintSummary,
+)
+from .authority.opening import (
     RelationSummary as RelationSummary,
+)
+from .authority.search import (
     SearchAnswer as SearchAnswer,
     VariantAnswer as VariantAnswer,
 )
-from .authority.learning.config import (
-    AcceptConfig as AcceptConfig,
+from .authority.config import (
     ProposeConfig as ProposeConfig,
 )
-from .authority.learning.files import (
-    Decision as Decision,
-    Proposal as Proposal,
-)
-from .authority.learning.job import (
+from .authority.proposals import (
     AcceptResult as AcceptResult,
-    LearntResult as LearntResult,
+    AcceptSummary as AcceptSummary,
+    Proposal as Proposal,
     ProposalResult as ProposalResult,
+    ProposalSummary as ProposalSummary,
     accept_proposals as accept_proposals,
-    learn_supersessions as learn_supersessions,
     propose_supersessions as propose_supersessions,
 )
-from .authority.learning.summary import (
-    AcceptSummary as AcceptSummary,
-    LearntSummary as LearntSummary,
-    ProposalSummary as ProposalSummary,
-)
-from .authority.latent_config import (
+from .authority.config import (
     LatentConfig as LatentConfig,
 )
 from .authority.latent import (
@@ -109,7 +106,7 @@ from .authority.latent import (
     map_frontier as map_frontier,
     scope_posterior as scope_posterior,
 )
-from .authority.links import (
+from .authority.relation import (
     Link as Link,
 )
 from .authority.lint import (
@@ -132,7 +129,7 @@ from .authority.rules import (
     ScopeKey as ScopeKey,
     Ties as Ties,
 )
-from .authority.serving import (
+from .authority.config import (
     Chains as Chains,
     Places as Places,
 )

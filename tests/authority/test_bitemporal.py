@@ -109,9 +109,9 @@ def test_a_document_before_its_time_takes_no_part():
     view = Authority(PAIR, [rule("published")]).as_of(day("2024-04-15"))
     assert not view.is_active("early") and view.is_active("interim")
     assert list(view.links("early")) == list(view.older("interim")) == []
-    assert view.below(["interim"]) == set()
+    assert view.superseded_by_any(["interim"]) == set()
     assert view.controlling(["early"]) == view.closure(["early"]) == view.frontier(["early"]) == []
-    assert Authority(PAIR, [rule("published")]).below(["interim"]) == {"early"}
+    assert Authority(PAIR, [rule("published")]).superseded_by_any(["interim"]) == {"early"}
 
 
 def test_a_chain_does_not_lead_through_what_was_not_in_force():

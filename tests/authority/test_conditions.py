@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import places
+from argus.authority import scopes
 from argus.authority.conditions import check_conditions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
@@ -110,7 +110,7 @@ def test_they_agree_in_crowded_scopes_and_at_earlier_times(relation, crowded, ef
     ids = [record.id for record in relation.records]
     r = data.draw(st.sets(st.sampled_from(ids)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "CROWDED", crowded)
+        patch.setattr(scopes, "CROWDED", crowded)
         found = check_conditions(sorted(r), Authority(*relation.parts).as_of(effective))
     r &= set(naive.records)
     assert {m.document for m in found.missing} == naive.controlling(r) - r

@@ -1,6 +1,6 @@
 import pytest
 
-from argus.authority.coverage import cover, require_covered
+from argus.authority.opening import cover, require_covered
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule, ScopeKey

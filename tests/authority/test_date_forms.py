@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from argus.authority.date_forms import date_form
 from argus.authority.domains import load_domain
-from argus.authority.times import parse_moment
+from argus.authority.times import date_form, parse_moment
 from argus.errors import InputError
 
 RULES = "rules: [{superseding: a, superseded: a, scope: [k]}]\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import places
+from argus.authority import scopes
 from argus.authority.records import Record
 from argus.authority.relation import Authority, chain_to
 from argus.authority.rules import Edge, Order, Rule, ScopeKey
@@ -164,7 +164,7 @@ def test_heads_hold_what_is_active_by_shortest_chains(relation, crowded, theta, 
     records, rules, edges = relation
     assume(not Naive(*relation).has_cycle)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "CROWDED", crowded)
+        patch.setattr(scopes, "CROWDED", crowded)
         first = data.draw(st.integers(0, len(records)))
         authority = Authority(records[:first], rules)
         there = list(records[:first])

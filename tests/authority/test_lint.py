@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from argus.authority.config import Places
 from argus.authority.lint import Removed, lint_queries
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import resolve
 from argus.authority.rules import Rule
-from argus.authority.serving import Places
 from argus.data.types import State
 
 RULES = [Rule("patch", "disclosure", "cve"), Rule("patch", "patch", "cve")]

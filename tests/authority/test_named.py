@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from argus.authority.coverage import cover, unruled_types
+from argus.authority.opening import cover, unruled_types
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Rule, ScopeKey, id_order

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import endings, places
-from argus.authority.reachability import LINKS, reach, supersessions
+from argus.authority import reachability, scopes
+from argus.authority.reachability import MAX_LINKS, rank_targets, supersessions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Order, Rule
@@ -40,9 +40,9 @@ def test_a_chain_is_followed_to_its_end_under_its_first_rule():
 )
 def test_what_chains_share_is_what_each_of_them_finds(relation, crowded, most):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "CROWDED", crowded)
-        patch.setattr(endings, "LINKS_PER_RECORD", most[0])
-        patch.setattr(endings, "LINKS_ANYWAY", most[1])
+        patch.setattr(scopes, "CROWDED", crowded)
+        patch.setattr(reachability, "LINKS_PER_RECORD", most[0])
+        patch.setattr(reachability, "LINKS_ANYWAY", most[1])
         try:
             authority = Authority(relation.records, relation.rules, relation.edges)
         except InputError:
@@ -65,7 +65,7 @@ def test_the_chains_of_a_long_past_take_seconds_and_are_cut():
     assert authority.calls.lookups == len(ids)
     assert [s.hops for s in found] == list(range(len(ids) - 1, 0, -1))
     assert {s.controlling for s in found} == {ids[-1]}
-    assert found[0].chain == tuple(authority.chain(ids[0], ids[LINKS]))
+    assert found[0].chain == tuple(authority.chain(ids[0], ids[MAX_LINKS]))
 
 
 @pytest.mark.parametrize("count", [1_000, 3_000])
@@ -84,7 +84,7 @@ def test_one_document_of_a_crowded_scope_costs_no_square(kind, count):
     authority = Authority(records, rules, edges)
     view = authority.as_of(None, times[-1]) if kind == "known by" else authority
     before = view.calls.edges
-    (end,) = endings.Endings(view, 16, 20).of("d0")
+    (end,) = reachability.Endings(view, 16, 20).of("d0")
     assert view.calls.edges - before < 110 * count
     chain = view.controlling_chains(["d0"])[f"d{count - 1}"]
     assert (end.id, end.hops, end.chain) == (f"d{count - 1}", len(chain), chain[:20])
@@ -110,7 +110,7 @@ def test_ranks_and_divergence_are_those_of_a_plain_computation():
     documents[7] = documents[5]  # a tie
     queries, targets = documents[rng.integers(0, 300, 500)], rng.integers(0, 300, 500)
     targets[0] = 7
-    found = reach(queries, documents, targets)
+    found = rank_targets(queries, documents, targets)
     scores = queries.astype(np.float64) @ documents.astype(np.float64).T
     own = scores[np.arange(500), targets]
     above = (scores > own[:, None] + 1e-9).sum(axis=1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import confidence, places
+from argus.authority import rules, scopes
 from argus.authority.records import Record
 from argus.authority.relation import Authority, chain_to
 from argus.authority.rules import Edge, Order, Rule
@@ -70,7 +70,7 @@ def test_relations_join_in_closures_and_each_rules_frontiers(relation, data):
 @given(relations(most=9), st.sampled_from([0, 1]), st.data())
 def test_crowded_scopes_are_controlled_by_the_same_records(relation, crowded, data):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "CROWDED", crowded)
+        patch.setattr(scopes, "CROWDED", crowded)
         authority, naive = built(relation)
         for ids in groups_of(naive.records, data):
             assert set(authority.controlling(ids)) == naive.controlling(ids)
@@ -88,7 +88,7 @@ def test_at_theta_less_sure_edges_are_none(relation, theta, data):
     authority, naive = Authority(*relation.parts), Naive(*relation.parts, theta=theta)
     for crowded in (0, 64):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(places, "CROWDED", crowded)
+            patch.setattr(scopes, "CROWDED", crowded)
             for ids in groups_of(naive.records, data):
                 assert set(authority.closure(ids, theta)) == naive.closure(ids)
                 assert set(authority.controlling(ids, theta)) == naive.controlling(ids)
@@ -130,7 +130,7 @@ def test_an_earlier_time_equals_rule_checks_on_what_was_in_force(relation, effec
         assert view.in_force(record.id) == (record.id in naive.records)
     for crowded in (0, 1, 64):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(places, "CROWDED", crowded)
+            patch.setattr(scopes, "CROWDED", crowded)
             agree(view, naive, groups_of(authority.records, data))
             for older in naive.records:
                 found = view.heads([older])
@@ -145,7 +145,7 @@ def test_below_and_among_equal_rule_checks(relation, effective, data):
     view, naive = authority.as_of(effective), Naive(*relation.parts, effective=effective)
     for id_ in authority.records:
         below = {older for older, above in naive.joint.items() if id_ in above}
-        assert view.below([id_]) == below
+        assert view.superseded_by_any([id_]) == below
     some = data.draw(st.sets(st.sampled_from(sorted(authority.records))))
     records = [record for record in relation.records if record.id in some]
     edges = [edge for edge in relation.edges if {edge.superseder, edge.superseded} <= some]
@@ -159,7 +159,7 @@ def test_insertions_and_deletions_equal_building_at_once(relation, crowded, data
     records, rules = relation.records, relation.rules
     assume(not Naive(records, rules).has_cycle)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "CROWDED", crowded)
+        patch.setattr(scopes, "CROWDED", crowded)
         authority = Authority((), rules)
         for record in data.draw(st.permutations(records)):
             authority.insert(record)
@@ -336,7 +336,7 @@ def test_what_leads_out_of_a_crowded_scope_is_followed():
 
 def test_a_crowded_scope_of_two_times_is_walked(monkeypatch):
     """d2 takes effect after d1 and was published before it: it alone leads to the court."""
-    monkeypatch.setattr(places, "CROWDED", 0)
+    monkeypatch.setattr(scopes, "CROWDED", 0)
     times_of = {"d0": (0, 200), "d1": (1, 100), "d2": (2, 2), "d3": (3, 150)}
     records = [
         Record(id_, "note", at(effective), {"k": "x"}, published=at(published))
@@ -351,7 +351,7 @@ def test_a_crowded_scope_of_two_times_is_walked(monkeypatch):
 def test_one_text_is_no_list_of_records():
     authority = Authority(chain_of(2), [LATER_NOTE])
     for ask in (authority.controlling, authority.frontier, authority.closure, authority.among,
-                authority.below):  # fmt: skip
+                authority.superseded_by_any):  # fmt: skip
         with pytest.raises(InputError, match="ids are the text 'd0'; expected a list of ids"):
             ask("d0")
 
@@ -377,7 +377,7 @@ def test_a_theta_costs_a_relation_nothing_that_grows_with_its_records(monkeypatc
             raise AssertionError("a plain number was looked at by its abstract class")
 
     authority = Authority(chain_of(5), [LATER_NOTE])
-    monkeypatch.setattr(confidence, "Real", Asked("Real", (), {}))
+    monkeypatch.setattr(rules, "Real", Asked("Real", (), {}))
     assert authority.controlling(["d0"]) == authority.controlling(["d0"], 0.5) == ["d4"]
     assert len(authority.closure(["d0"], 1.0)) == 5
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.conditions import check_conditions
+from argus.authority.config import Chains, Places
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import falling, resolve, trace
+from argus.authority.resolve import resolve, strictly_decreasing, trace
 from argus.authority.rules import Edge, Rule
-from argus.authority.serving import Chains, Places
 from argus.data.runs import ranking, read_run, write_run
 from argus.errors import InputError
 from tests.support.authorities import LATER, at, chain, record, relations
@@ -165,7 +165,7 @@ def test_its_order_survives_a_run_file(tmp_path):
 @settings(deadline=None)
 @given(st.lists(st.floats(-1e300, 1e300) | st.sampled_from([0.0, 1.0])))
 def test_falling_lowers_scores_by_no_more_than_it_must(scores):
-    found = list(falling(scores))
+    found = list(strictly_decreasing(scores))
     last = math.inf
     for score, lowered in zip(scores, found, strict=True):
         assert lowered == min(score, math.nextafter(last, -math.inf))

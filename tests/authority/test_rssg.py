@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from argus.authority.entities import EntityIndex
 from argus.authority.relation import Authority
-from argus.authority.rssg import neighbourhood, supersession_graph
 from argus.authority.rules import Rule
+from argus.authority.theory import neighbourhood, supersession_graph
 from argus.errors import InputError
 from tests.support.authorities import LATER, at, chain, record, relations
 

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.authority.entities import ScopeTimes
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import resolve
-from argus.authority.scope_only import ScopeTimes
 from argus.authority.times import parse_moment
 from argus.errors import InputError
 from tests.support.authorities import LATER, chain, record, relations

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority import places
+from argus.authority import scopes
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Order, Rule
@@ -142,7 +142,7 @@ def supersedes_directly(model: Model, newer: str, older: str) -> bool:
 @given(steps(), st.sampled_from([0, 1, 64]))
 def test_a_stream_equals_a_rebuild_after_every_step(stream_of, crowded):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "CROWDED", crowded)
+        patch.setattr(scopes, "CROWDED", crowded)
         rules, stream_steps = stream_of
         stream, model, watched = Stream(Authority((), rules)), Model(rules), {}
         for kind, what, extra in stream_steps:

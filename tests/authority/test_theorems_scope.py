@@ -11,17 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.benchmarks.metrics import Factors, Judge, Stages, factors
-from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.benchmarks.judging import Factors, Judge, Stages, factors
 from argus.authority.conditions import check_conditions
-from argus.authority.entities import EntityIndex
+from argus.authority.entities import EntityIndex, ScopeTimes
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolve import resolve
-from argus.authority.rssg import neighbourhood, supersession_graph
 from argus.authority.rules import Edge, Rule, ScopeKey
-from argus.authority.scope_only import ScopeTimes
-from argus.authority.theory import scope_ambiguity, scope_ceiling
+from argus.authority.theory import neighbourhood, scope_ambiguity, scope_ceiling, supersession_graph
 from tests.support.authorities import LATER, at, chain, record, relations
 from tests.support.draws import examples
 

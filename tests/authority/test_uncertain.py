@@ -204,7 +204,7 @@ def test_a_large_scope_is_refused_not_multiplied_out():
 
 
 def test_too_many_draws_are_refused_in_words(monkeypatch):
-    monkeypatch.setattr(uncertain, "MOST_DRAWS", 1000)
+    monkeypatch.setattr(uncertain, "MAX_DRAWS", 1000)
     authority = in_one_scope(8, 0.5)
     with pytest.raises(InputError, match=r"28 uncertain supersessions.*10,000 samples; expected"):
         safe_frontier(authority, authority.records, 0.5)

@@ -11,8 +11,7 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from llama_index.core.base.base_retriever import BaseRetriever as NodeRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from argus.authority.corpus_rows import corpus_of
-from argus.authority.records import Record
+from argus.authority.records import Record, corpus_of
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Rule
 from argus.authority.times import parse_moment

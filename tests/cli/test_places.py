@@ -8,11 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from importlib.resources import files
 
 import pytest
-
-from argus.cli import authority
 
 ARGUS = (sys.executable, "-m", "argus")
 GATE = ("gate", "out", "--max-never-retrieved-share", "1")
@@ -203,7 +200,6 @@ MINE = [
         "gate out --max-never-retrieved-share 1 --markdown mine",
         "authority propose --records records.jsonl --to mine",
         "authority accept reviewed.csv --to mine",
-        "authority learn reviewed.csv --to mine",
     ],
 )
 def test_a_file_of_somebody_elses_is_not_written_over(words, mine, place, argus):
@@ -211,11 +207,6 @@ def test_a_file_of_somebody_elses_is_not_written_over(words, mine, place, argus)
     ran = argus(*words.split())
     assert ran.code == 2 and "mine is there, and is not what this option writes" in ran.err
     assert (place / "mine").read_bytes() == mine
-
-
-def test_weights_that_ship_bear_the_marks_of_their_option():
-    shipped = files("argus") / "authority/learning/weights.json"
-    assert vars(authority.learn)["outputs"]["to"].wrote(shipped)
 
 
 def test_what_argus_wrote_is_written_again(place, argus):

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from typing_extensions import TypedDict
 
-from argus.authority.benchmarks import metrics as scores
-from argus.authority.benchmarks.summary import ShareFigures
-from argus.authority.jobs.config import LintBounds
-from argus.authority.jobs.summary import Bounds
+from argus.authority.config import LintBounds
+from argus.authority.lint import Bounds
 from argus.data.reading import read_arrays, read_record, record_of
 from argus.errors import InputError, Location
 from argus.generative.failures.jobs.replaying import ReplayedOutput
@@ -30,7 +28,7 @@ from argus.scenarios.qa.agreement import Agreement
 from argus.scenarios.qa.summary import VotesAgreement
 
 PAIRS = [
-    (ShareFigures, scores.Share), (Bounds, LintBounds), (ReplaySummary, ReplayedOutput),
+    (Bounds, LintBounds), (ReplaySummary, ReplayedOutput),
     (TaxonomyMode, FailureMode), (RemedyInIndex, RemedyViews), (EstimateFigures, Estimate),
     (DifferenceFigures, PairedDifference),
     (MeasureFigures, Measures), (LabelFigures, Labels), (VotesAgreement, Agreement),

@@ -9,7 +9,7 @@ from langchain_core.retrievers import BaseRetriever
 from llama_index.core.base.base_retriever import BaseRetriever as LlamaRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from argus.authority.jobs.search import search_authority
+from argus.authority.search import search_authority
 from argus.explanation.config import ExplainConfig
 from argus.explanation.job import explain
 from tests.support.superseding import story_source

@@ -3,7 +3,7 @@
 import json
 import re
 
-from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.rules import Edge
 

@@ -54,7 +54,7 @@ def write_story(folder: Path) -> Path:
 
 def story_source(folder: Path, **changes):
     """Return the source of the relation in a folder of `write_story`."""
-    from argus.authority.jobs.config import AuthoritySource
+    from argus.authority.config import AuthoritySource
 
     given = {"records": folder / "records.jsonl", "rules": str(folder / "rules.yaml")} | changes
     return AuthoritySource(**given)

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 import pytest
 
 from argus.authority.benchmarks.collection import read_benchmark
-from argus.authority.benchmarks.config import ScoreConfig
 from argus.authority.benchmarks.job import score_systems
+from argus.authority.config import ScoreConfig
 from argus.authority.rules import Edge
 from argus.errors import InputError, Location
 from argus.tasks.opening import open_task

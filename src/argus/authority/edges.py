@@ -1,4 +1,4 @@
-"""Explicit supersessions from a file."""
+"""Read explicit supersessions from a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import SUPERSEDES, Edge
-from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
+from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.errors import InputError
 
 SUPERSEDING = ("superseder", "superseding")
@@ -24,7 +24,16 @@ def read_edges(file: Path | str) -> list[Edge]:
     for row in read_rows(Path(file)):
         newer = pick_field(row, SUPERSEDING, what="superseding document")
         older = pick_field(row, ["superseded"], what="superseded document")
-        confidence = _confidence(row)
+        value = row.values.get("confidence")
+        try:
+            confidence = 1.0 if value is None or value == "" else float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"{value!r}",
+                expected="a number above 0, at most 1",
+                fix="Leave it out for a certain edge.",
+                where=row.at("confidence"),
+            ) from error
         try:
             edge = Edge(
                 id_value(row, newer),
@@ -61,18 +70,3 @@ def read_authority(file: Path) -> Authority:
         return Authority([Record(id_, "document") for id_ in ids], edges=edges)
     except InputError as error:
         raise InputError(error.got, expected=error.expected, fix=error.fix, where=file) from error
-
-
-def _confidence(row: Row) -> float:
-    value = row.values.get("confidence")
-    if value is None or value == "":
-        return 1.0
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            f"{value!r}",
-            expected="a number above 0, at most 1",
-            fix="Leave it out for a certain edge.",
-            where=row.at("confidence"),
-        ) from error

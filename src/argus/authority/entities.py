@@ -1,27 +1,35 @@
-"""Entities of scopes: which records hold them (CAR Def. 5), and which a text names."""
+"""Look up records by the entities of their scopes (CAR Def. 5).
+
+`EntityIndex` finds the records that share an entity, `ScopeNames` finds entities in a text, and
+`ScopeTimes` finds the latest records of a scope without rules or types: the paper's "anchor only",
+a scope-indexed algorithm (Def. 14). It is right where a scope holds one chain, and wrong as soon as
+a newer record shares the scope (Remark 4). The bound of Proposition 2 is about such algorithms.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from argus.authority.records import Record
+from argus.authority.records import Record, find_record
 from argus.authority.rules import Rule
 from argus.errors import InputError
 from argus.indexes.words import STOP_WORDS, words
 
-Entity = tuple[str, str]
-"""A key of a scope and one value of it."""
+Entity = tuple[str, str]  # a key of a scope and one value of it
 
 
 class EntityIndex:
     """Entity -> records, so that D_σ (Def. 5) is a lookup.
 
-    rules: make entities of what the entity-scope axiom leaves unsaid. Keys that a rule equates
-    (`overrules` with `citation`) count as one key; the records of a global rule share one entity.
+    rules: complete the entity-scope axiom. Keys that a rule equates (`overrules` with `citation`)
+    count as one key, and the records of a global rule share one entity.
     """
 
     def __init__(self, records: Iterable[Record], rules: Sequence[Rule] = ()) -> None:
-        self._names = _key_names(rules)
+        self._names: dict[str, str] = {}  # key to one name for all keys that rules equate with it
+        for key in (key for rule in rules for key in rule.scope):
+            one, other = (self._names.setdefault(k, k) for k in (key.superseding, key.superseded))
+            self._names = {k: one if name == other else name for k, name in self._names.items()}
         self._global = [
             (rule.name, {*rule.superseding, *rule.superseded}) for rule in rules if not rule.scope
         ]
@@ -50,11 +58,11 @@ class EntityIndex:
 
 
 class ScopeNames:
-    """Finds the values of scopes in texts: whole words, in any case, longest first.
+    """Find the values of scopes in texts: whole words, in any case, longest first.
 
     Words are those of `argus.indexes.words`, so "CVE-2021-44228" is also found as "cve 2021 44228".
-    keys: the scope keys whose values count, None for all. Values that consist of stop words alone,
-    or of no word, are never found.
+    keys: the scope keys whose values count, None for all. Values without a word other than stop
+    words are never found.
     """
 
     def __init__(self, records: Iterable[Record], keys: Iterable[str] | None = None) -> None:
@@ -62,7 +70,12 @@ class ScopeNames:
         if keys is not None:
             scope_keys = frozenset(keys)
             entities = {entity for entity in entities if entity[0] in scope_keys}
-            _check_keys(scope_keys, entities)
+            for unknown in sorted(scope_keys - {key for key, _ in entities}):
+                raise InputError(
+                    f"no record has the scope key {unknown!r}",
+                    expected="keys of the records' scopes",
+                    fix="Check its spelling, or leave the keys out for all.",
+                )
         self._bearers: dict[tuple[str, ...], list[Entity]] = {}
         for entity in sorted(entities):
             name = tuple(words(entity[1]))
@@ -84,21 +97,74 @@ class ScopeNames:
         return [bearers for _, bearers in sorted(places)]
 
 
-def _key_names(rules: Sequence[Rule]) -> dict[str, str]:
-    """Return key -> one name for all keys that rules equate with it."""
-    names: dict[str, str] = {}
-    for rule in rules:
-        for key in rule.scope:
-            one, other = (names.setdefault(k, k) for k in (key.superseding, key.superseded))
-            names = {k: one if name == other else name for k, name in names.items()}
-    return names
+class ScopeTimes:
+    """Records by their entities and times.
 
+    For an earlier time give the records that were in force then.
+    """
 
-def _check_keys(scope_keys: frozenset[str], entities: set[Entity]) -> None:
-    unknown = sorted(scope_keys - {key for key, _ in entities})
-    if unknown:
-        raise InputError(
-            f"no record has the scope key {unknown[0]!r}",
-            expected="keys of the records' scopes",
-            fix="Check its spelling, or leave the keys out for all.",
-        )
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._records = {record.id: record for record in records}
+        self._index = EntityIndex(self._records.values())
+
+    def holders(self, entities: Iterable[Entity]) -> list[str]:
+        """Return the records that hold most of the named keys, latest first, ties by id.
+
+        A key counts once, whichever of its named values a record has.
+        """
+        keys: dict[str, set[str]] = {}
+        for entity in entities:
+            for id_ in self._index.sharing([entity]):
+                keys.setdefault(id_, set()).add(entity[0])
+        most = max(map(len, keys.values()), default=0)
+        return self.latest_first(id_ for id_, named in keys.items() if len(named) == most)
+
+    def latest_first(self, ids: Iterable[str]) -> list[str]:
+        """Return records by the start of their time, latest first, ties by id; those without last.
+
+        Raises InputError for an unknown record.
+        """
+
+        def order(id_: str) -> tuple[bool, int, str]:
+            time = find_record(self._records, id_).time
+            return time is None, -time.start if time else 0, id_
+
+        return sorted(ids, key=order)
+
+    def later(self, id_: str) -> list[str]:
+        """Return the later records of a record's scope, latest first, ties by id.
+
+        Two records are of one scope when they share an entity and differ in no key that both have.
+        Of a record without time the keys decide alone, as in the paper's look-up of an advisory's
+        patch or a drug's recall: all others of its scope count as later; it itself as none of a
+        dated one. Raises InputError for an unknown record.
+        """
+        record = find_record(self._records, id_)
+        later = []
+        for other_id in self._index.sharing(record.entities):
+            other = self._records[other_id]
+            follows = record.time is None or (
+                other.time is not None and record.time.before(other.time)
+            )
+            if (
+                other_id != id_
+                and follows
+                and all(
+                    not set(record.values(key)).isdisjoint(other.values(key))
+                    for key in record.scope.keys() & other.scope.keys()
+                )
+            ):
+                later.append(other_id)
+        return self.latest_first(later)
+
+    def latest(self, anchors: Iterable[str], k: int) -> list[str]:
+        """Return k documents: in each anchor's place the later ones of its scope, each once.
+
+        An anchor stays itself where there is none. Raises InputError for an unknown anchor.
+        """
+        served: dict[str, None] = {}
+        for anchor in anchors:
+            served |= dict.fromkeys(self.later(anchor) or [anchor])
+            if len(served) >= k:
+                break
+        return list(served)[:k]

@@ -1,11 +1,11 @@
-"""Latent scope: what controls a query whose entities are not certain (CAR Def. 8).
+"""Rank the documents that control a query whose scope is uncertain (CAR Def. 8).
 
-p(σ | q) is a mixture of two linkers. Names: values of the records' scopes that stand in the query
-text, each occurrence one vote, shared by the scopes that bear the name. Anchors: the scopes of the
+p(σ | q) is a mixture of two linkers. Names: values of the records' scopes in the query text. Each
+occurrence is one vote, shared by the scopes that bear the name. Anchors: the scopes of the
 retrieved documents, each document with its softmaxed score, shared by its entities. A_k(q, σ) are
-the anchors among whose entities σ is; the probability of a document is that of the scopes for which
-it is in front(cl(A_k(q, σ))). A scope that is named but that no anchor has leads to no document:
-its share is missing from the sum, which says that the first stage did not find it.
+the anchors that have σ among their entities. The probability of a document is that of the scopes
+for which it is in front(cl(A_k(q, σ))). A scope that is named but that no anchor has leads to no
+document, so the probabilities then sum to less than 1: the first stage did not find it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+from argus.authority.config import LatentConfig
 from argus.authority.entities import Entity, ScopeNames
-from argus.authority.latent_config import LatentConfig
 from argus.authority.relation import Authority
 from argus.errors import InputError
 
-Posterior = dict[Entity, float]
-"""p(σ | q), most likely first, ties by key and value; it sums to 1, or is empty."""
+Posterior = dict[Entity, float]  # p(σ | q), most likely first, ties by key and value; sums to 1
 
 
 def scope_posterior(
@@ -59,9 +58,12 @@ def expectation(
     """
     chances: dict[str, float] = {}
     fronts: dict[tuple[str, ...], list[str]] = {}
-    members = _members(authority, anchors)
+    members: dict[Entity, list[str]] = {}  # A_k(q, σ) of every σ that an anchor has
+    for id_ in anchors:
+        for entity in authority.record(id_).entities:
+            members.setdefault(entity, []).append(id_)
     for entity, probability in posterior.items():
-        inside = members.get(entity, ())
+        inside = tuple(members.get(entity, ()))
         if inside not in fronts:
             fronts[inside] = authority.controlling(inside)
         for id_ in fronts[inside]:
@@ -80,15 +82,6 @@ def map_frontier(
     """Return front(cl(A_k(q, σ̂))), each document with p(σ̂ | q): the MAP variant of Def. 8."""
     best = map_scope(posterior)
     return expectation(authority, {best: posterior[best]} if best else {}, anchors)
-
-
-def _members(authority: Authority, anchors: Mapping[str, float]) -> dict[Entity, tuple[str, ...]]:
-    """Return A_k(q, σ) for every σ that an anchor has."""
-    inside: dict[Entity, list[str]] = {}
-    for id_ in anchors:
-        for entity in authority.record(id_).entities:
-            inside.setdefault(entity, []).append(id_)
-    return {entity: tuple(ids) for entity, ids in inside.items()}
 
 
 def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, float]:

@@ -1,24 +1,192 @@
-"""A whole run against Theorem 4: which queries are served something superseded, and by what."""
+"""`argus authority lint`: find superseded documents in a run, and missing controlling ones.
+
+`lint_queries` checks the top k of every query against both conditions of Theorem 4. With the run
+before superseded documents were removed, it also finds what was removed wrongly. `lint` does this
+for a run file or a retriever, and compares the rates with bounds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
+
+import pyarrow as pa
+from typing_extensions import TypedDict
 
 from argus.authority.conditions import Conditions, check_conditions
-from argus.authority.relation import Authority
-from argus.data.runs import ranking
+from argus.authority.config import AuthoritySource, LintBounds
+from argus.authority.opening import (
+    OpenedAuthority,
+    RelationSummary,
+    open_authority,
+    relation_lines,
+    rule_table,
+    undecided_pairs,
+)
+from argus.authority.relation import Authority, describe
+from argus.data.documents import ID_FIELDS, read_queries
+from argus.data.folders import ArtifactFolder
+from argus.data.reading import record_of
+from argus.data.rows import id_value, pick_field, read_rows
+from argus.data.runs import RUN_FILE, ranking, read_run
+from argus.data.tables import read_records
 from argus.data.types import Run, State
+from argus.data.writing import one_writer
+from argus.errors import InputError
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record
+from argus.measures import wilson
+from argus.reports import write_report
+from argus.reports.section import MAX_ROWS, Section, table
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import Answerer, answers_of
+from argus.retrievers.protocol import RetrieverNote, note_lines, note_of
+from argus.settings import TOP_K
+
+if TYPE_CHECKING:
+    from argus.encoders import Encoder, EncoderConfig
+
+
+# What a lint gives a rate of.
+RateName = Literal[
+    "violations", "frontier_missing", "superseder_ignored", "stale_queries", "stale_hits",
+    "removed_unreplaced", "false_retirements",
+]  # fmt: skip
+
+
+# What each rate is of, on the page and on the command line.
+RATES: dict[RateName, str] = {
+    "violations": "queries that violate Theorem 4, or are served what is not in force yet",
+    "frontier_missing": "queries that lack a controlling document",
+    "superseder_ignored": "queries with a superseded document and none of its superseders",
+    "stale_queries": "queries with a superseded document",
+    "stale_hits": "of the top k superseded (mean over queries)",
+    "removed_unreplaced": "queries that lost a superseded document and got nothing in its place",
+    "false_retirements": "queries that lost an active document",
+}
+
+
+Verdict = Literal["pass", "fail", "not measured"]
+
+
+class Rate(TypedDict):
+    """A mean over queries with its 95% Wilson interval.
+
+    share: the mean, from 0 to 1.
+    queries: queries that it is of.
+    """
+
+    share: float
+    low: float
+    high: float
+    queries: int
+
+
+class Bounds(TypedDict):
+    """What a run may violate, as `argus.LintBounds`.
+
+    violations: most queries that may violate Theorem 4, as a share.
+    stale_hits: most of the top k that may be superseded, as a share; None for any.
+    false_retirements: most queries that may lose an active document, as a share.
+    nothing_superseded: whether it passes where nothing is superseded.
+    """
+
+    violations: float
+    stale_hits: float | None
+    false_retirements: float
+    nothing_superseded: bool
+
+
+class AnchorCounts(TypedDict):
+    """How the queries that have anchors and those of the run go together.
+
+    without_anchor: queries of the run that have no anchor.
+    not_in_the_run: queries with anchors that the run does not have.
+    """
+
+    without_anchor: NotRequired[int]
+    not_in_the_run: NotRequired[int]
+
+
+LintedStates = TypedDict(
+    "LintedStates", {"total": int, "measured": int, "failed": int, "not applicable": int}
+)
+"""Queries by what became of them.
+
+total: queries of the run.
+"""
+
+
+class LintedQueries(LintedStates, AnchorCounts):
+    """Queries by what became of them; with anchors, how these fit."""
+
+
+class RetrievedCounts(TypedDict):
+    """Documents in the top k of all queries.
+
+    retrieved: documents in the top k, of all queries together.
+    superseded: of these, documents that are superseded.
+    without_record: of these, documents without a record.
+    not_in_force: of these, documents that are not in force yet.
+    """
+
+    retrieved: int
+    superseded: int
+    without_record: int
+    not_in_force: int
+
+
+class Violation(TypedDict):
+    """One row per violation of one query, with the chain in words.
+
+    kind: what is violated, such as "superseder ignored".
+    document: id of the document that was served, or was lost.
+    instead: id of what should be served; None where there is none.
+    chain: supersessions that lead there, in words; empty without.
+    """
+
+    query_id: str
+    kind: str
+    document: str
+    instead: str | None
+    chain: str
+
+
+class LintSummary(TypedDict):
+    """The figures of a lint.
+
+    rates: rate by what it is of; None where not measured, or the run before is not given.
+    verdict: pass, fail, or not measured.
+    violations: the first of them; the table holds all.
+    violations_total: violations in all.
+    retriever: what served the queries; not of a run.
+    """
+
+    k: int
+    queries: LintedQueries
+    documents: RetrievedCounts
+    rates: dict[RateName, Rate | None]
+    bounds: Bounds
+    verdict: Verdict
+    relation: RelationSummary
+    violations: list[Violation]
+    violations_total: int
+    retriever: NotRequired[RetrieverNote]
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What the run before had in its top k and this one has nowhere, though not pushed out."""
+    """Documents of the earlier top k that this run lacks, though nothing pushed them out.
+
+    active: in force: falsely retired.
+    unreplaced: superseded, and nothing that controls them is in the run, either.
+    """
 
     active: tuple[str, ...]
-    """In force: falsely retired."""
     unreplaced: tuple[str, ...]
-    """Superseded, and nothing that controls them is in the run, either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +195,20 @@ class LintedQuery:
 
     Not applicable where nothing was retrieved, or nothing of which there is a record, now or in the
     run before.
+
+    retrieved: the top k, best first.
+    unknown: those of them of which there is no record.
+    future: those that were not in force at the time of the view (`Authority.as_of`).
+    removed: see `lint`; None where the run before has no such query, or is not given.
     """
 
     query_id: str
     state: State
     retrieved: tuple[str, ...]
-    """The top k, best first."""
     unknown: tuple[str, ...]
-    """Those of them of which there is no record."""
     future: tuple[str, ...]
-    """Those that were not in force at the time of the view (`Authority.as_of`)."""
     conditions: Conditions
     removed: Removed | None
-    """See `lint`; None where the run before has no such query, or is not given."""
 
     @property
     def stale_share(self) -> float:
@@ -83,30 +252,21 @@ def lint_queries(
             removed = _removed(order, ranking(earlier[query]), authority, k, depth)
         own = anchors.get(query) if anchors is not None else None
         former = any(id_ in authority for id_ in earlier.get(query, {}))
-        linted.append(_linted(query, order[:k], authority, own, removed, former=former))
+        top = order[:k]
+        known = [id_ for id_ in top if id_ in authority]
+        in_force = [id_ for id_ in known if authority.in_force(id_)]
+        linted.append(
+            LintedQuery(
+                query,
+                State.MEASURED if known or former else State.NOT_APPLICABLE,
+                tuple(top),
+                tuple(id_ for id_ in top if id_ not in authority),
+                tuple(id_ for id_ in known if not authority.in_force(id_)),
+                check_conditions(in_force, authority, own),
+                removed,
+            )
+        )
     return linted
-
-
-def _linted(
-    query: str,
-    top: list[str],
-    authority: Authority,
-    anchors: Iterable[str] | None,
-    removed: Removed | None,
-    *,
-    former: bool,
-) -> LintedQuery:
-    known = [id_ for id_ in top if id_ in authority]
-    served = [id_ for id_ in known if authority.in_force(id_)]
-    return LintedQuery(
-        query,
-        State.MEASURED if known or former else State.NOT_APPLICABLE,
-        tuple(top),
-        tuple(id_ for id_ in top if id_ not in authority),
-        tuple(id_ for id_ in known if not authority.in_force(id_)),
-        check_conditions(served, authority, anchors),
-        removed,
-    )
 
 
 def _removed(
@@ -129,3 +289,359 @@ def _removed(
             if id_ not in active and served.isdisjoint(authority.controlling([id_]))
         ),
     )
+
+
+NAMED, PRINTED = 20, 8  # violations in the summary and on the command line; the table holds all
+BOUNDED: tuple[RateName, ...] = ("violations", "stale_hits", "false_retirements")
+# What is averaged over the measured queries; values lie in 0..1, None does not apply.
+MEASURES: Mapping[RateName, Callable[[LintedQuery], float | None]] = {
+    "violations": lambda q: not q.holds,
+    "frontier_missing": lambda q: bool(q.conditions.missing),
+    "superseder_ignored": lambda q: bool(q.conditions.ignored),
+    "stale_queries": lambda q: bool(q.conditions.superseded),
+    "stale_hits": lambda q: q.stale_share,
+    "removed_unreplaced": lambda q: bool(q.removed.unreplaced) if q.removed else None,
+    "false_retirements": lambda q: bool(q.removed.active) if q.removed else None,
+}
+
+
+@dataclass(frozen=True, repr=False)
+class LintResult(Result):
+    """Result of `lint`; with a folder, everything in it is also there."""
+
+    summary: LintSummary
+    queries: list[LintedQuery]
+    report: Path | None
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
+
+    @property
+    def exit_code(self) -> int:
+        """0: kept to the bounds. 1: did not. 2: no query could be measured."""
+        return {"pass": 0, "fail": 1, "not measured": 2}[self.summary["verdict"]]
+
+
+@one_writer
+def lint(
+    run: Run | Path | str | None,
+    source: AuthoritySource,
+    *,
+    k: int = TOP_K,
+    queries: Path | None = None,
+    before: Run | Path | str | None = None,
+    bounds: LintBounds | None = None,
+    out: Path | str | None = None,
+    fresh: bool = False,
+    retriever: Any = None,
+    asking: AskingConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+) -> LintResult:
+    """Check the top k of every query of a run against an authority relation.
+
+    queries: rows of `_id` and `anchor` (the documents a query is about): only their chains must be
+    complete; of a query that is not among them, those of all that was retrieved. before: the run
+    before superseded documents were taken out of it, to find false retirements and what was taken
+    out with nothing in its place. out: folder for
+    table and report. retriever: what is asked the texts of `queries` in place of a run, which is
+    then None; encoder: of the queries of a store; asking: how. A query that fails is no measured
+    one, and a bound that it could break is not measured. Raises InputError for what cannot be read,
+    and for results of which no document has a record.
+    """
+    bounds = bounds or LintBounds()
+    folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None
+    opened = open_authority(source)
+    authority = opened.authority
+    settings = {
+        "k": k, **record_of(Bounds, bounds),
+        "as_of": source.as_of, "known_by": source.known_by, "theta": source.theta,
+    }  # fmt: skip
+    file = Path(run) if isinstance(run, (str, Path)) else None
+    record = Record("lint", settings, opened.inputs | {"run": file}, {"fingerprint": RUN_FILE})
+    note: RetrieverNote | None = None
+    if retriever is None and run is not None:
+        served = _run(run)
+    else:
+        answering = Answerer(retriever, None, asking, encoder)
+        served, note = _served(answering, run, queries, authority, k, folder, record)
+    former = _run(before) if before is not None else None
+    anchors = None
+    if queries is not None:
+        first = next(iter(read_rows(queries)), None) if note and queries.is_file() else None
+        if note is None or (first is not None and {"anchor", "anchors"} & first.values.keys()):
+            anchors = read_anchors(queries, authority)
+    _require_shared("--before", former, served)
+    _require_shared("--queries", anchors, served)
+    linted = lint_queries(served, authority, k=k, anchors=anchors, before=former)
+    _require_known(linted, authority)
+    failed = note["failed"] if note is not None else 0
+    counts = _queries(linted, anchors, served, failed)
+    summary = _summary(linted, counts, opened, k, bounds)
+    if note is not None:
+        summary["retriever"] = note
+    if folder is None:
+        return LintResult(summary, linted, None)
+    record.open(folder)
+    rows = [row for query in linted for row in violations(query)]
+    undecided = [
+        {"rule": rule.rule, **pair}
+        for rule in opened.coverage
+        for pair in undecided_pairs(rule, authority)
+    ]
+    folder.write_table("lint", pa.Table.from_pylist(rows, schema=_SCHEMA), csv=True)
+    folder.write_table("undecided", pa.Table.from_pylist(undecided, schema=_PAIRS), csv=True)
+    folder.write_results("lint", summary, record.manifest(summary["queries"]))
+    return LintResult(summary, linted, write_report(folder.path))
+
+
+def _served(
+    source: Answerer,
+    run: Run | Path | str | None,
+    queries: Path | None,
+    authority: Authority,
+    k: int,
+    folder: ArtifactFolder | None,
+    record: Record,
+) -> tuple[Run, RetrieverNote]:
+    """Return what a retriever serves; InputError where it is not clear who is asked what."""
+    if not source.is_named or run is not None or queries is None:
+        got = "a run and a retriever" if source.is_named and run is not None else "no run"
+        raise InputError(
+            "a retriever without queries" if source.is_named and run is None else got,
+            expected="a run, or --retriever with --queries",
+            fix="Name one of the two; queries have texts to ask.",
+            where="--queries" if source.is_named and run is None else "--retriever",
+        )
+    documents = [r.document for r in authority.records.values()]
+    questions = read_queries(queries)
+    name, answers = answers_of(
+        source, questions, k, documents=documents, folder=folder, record=record
+    )
+    return answers.run, note_of(name, answers)
+
+
+def read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
+    """Read the documents that queries are about (`_id`, `anchor`: an id or a list of them)."""
+    anchors = {}
+    for row in read_rows(path):
+        query = id_value(row, pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id"))
+        value = row.values[pick_field(row, ("anchor", "anchors"), what="anchor")]
+        ids = value if isinstance(value, list) else [value]
+        for id_ in ids or [None]:
+            if not isinstance(id_, str) or id_ not in authority:
+                raise InputError(
+                    f"anchor {id_!r}",
+                    expected="the id of a record, or a list of them",
+                    fix="Check that queries and records are of one corpus.",
+                    where=row.at("anchor"),
+                )
+        anchors[query] = list(ids)
+    return anchors
+
+
+def _run(run: Run | Path | str) -> Run:
+    return read_run(Path(run)) if isinstance(run, (str, Path)) else run
+
+
+def _require_shared(option: str, queries: Mapping[str, object] | None, run: Run) -> None:
+    """Raise InputError where a run and what is said of its queries have no query in common."""
+    if queries is None or not run or queries.keys() & run.keys():
+        return
+    raise InputError(
+        f"none of its {len(queries):,} queries is in the run; its first is {next(iter(queries))!r}",
+        expected=f"query ids of the run, such as {next(iter(run))!r}",
+        fix="Check that both are of the same queries.",
+        where=option,
+    )
+
+
+def _require_known(linted: Sequence[LintedQuery], authority: Authority) -> None:
+    first = next((q.retrieved[0] for q in linted if q.retrieved), None)
+    if first is None or any(q.state is State.MEASURED for q in linted):
+        return
+    raise InputError(
+        f"no document of the run has a record; the first is {first!r}",
+        expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
+        fix="Check that run and records are of one corpus.",
+    )
+
+
+def _queries(
+    linted: Sequence[LintedQuery], anchors: Mapping[str, object] | None, run: Run, failed: int
+) -> LintedQueries:
+    """Count the queries. failed: those that a retriever failed on, which are not among `linted`."""
+    states = Counter(query.state for query in linted)
+    counts: LintedQueries = {
+        "total": len(linted) + failed,
+        "measured": states[State.MEASURED],
+        "failed": failed,
+        "not applicable": states[State.NOT_APPLICABLE],
+    }
+    if anchors is not None:
+        counts["without_anchor"] = sum(q.query_id not in anchors for q in linted)
+        counts["not_in_the_run"] = len(anchors.keys() - run.keys())
+    return counts
+
+
+def _summary(
+    linted: Sequence[LintedQuery],
+    queries: LintedQueries,
+    opened: OpenedAuthority,
+    k: int,
+    bounds: LintBounds,
+) -> LintSummary:
+    measured = [q for q in linted if q.state is State.MEASURED]
+    rates = {name: _rate(measured, value) for name, value in MEASURES.items()}
+    return {
+        "k": k,
+        "queries": queries,
+        "documents": {
+            "retrieved": sum(len(q.retrieved) for q in measured),
+            "superseded": sum(len(q.conditions.superseded) for q in measured),
+            "without_record": sum(len(q.unknown) for q in measured),
+            "not_in_force": sum(len(q.future) for q in measured),
+        },
+        "rates": rates,
+        "bounds": record_of(Bounds, bounds),
+        "verdict": _verdict(rates, bounds, opened, queries["failed"]),
+        "relation": opened.summary(),
+        "violations": [row for q in measured for row in violations(q)][:NAMED],
+        "violations_total": sum(len(violations(q)) for q in measured),
+    }
+
+
+def _rate(
+    linted: Sequence[LintedQuery], value: Callable[[LintedQuery], float | None]
+) -> Rate | None:
+    values = [float(one) for one in map(value, linted) if one is not None]
+    if not values:
+        return None
+    mean = sum(values) / len(values)
+    low, high = wilson(mean, len(values))
+    return {"share": mean, "low": float(low), "high": float(high), "queries": len(values)}
+
+
+def _verdict(
+    rates: Mapping[RateName, Rate | None],
+    bounds: LintBounds,
+    opened: OpenedAuthority,
+    failed: int,
+) -> Verdict:
+    if rates["violations"] is None:
+        return "not measured"
+    certain = True
+    for name in BOUNDED:
+        bound, rate = getattr(bounds, name), rates[name]
+        if bound is None or rate is None:
+            continue
+        n, against = rate["queries"] + failed, rate["share"] * rate["queries"]
+        best, worst = (against / n, (against + failed) / n) if failed else (rate["share"],) * 2
+        if best > bound:
+            return "fail"
+        certain = certain and worst <= bound
+    measured = bounds.nothing_superseded or opened.retires()
+    return "pass" if measured and certain else "not measured"
+
+
+def violations(query: LintedQuery) -> list[Violation]:
+    """Return the violations of one query, each with the documents and the chain in words."""
+    ignored = query.conditions.ignored
+    removed = query.removed or Removed((), ())
+    found: list[tuple[str, str, str | None, str]] = [
+        ("superseder ignored", one.document, one.chain[-1].superseder, describe(one.chain))
+        for one in ignored
+    ]
+    found += [
+        ("frontier element missing", one.anchor, one.document, describe(one.chain))
+        for one in query.conditions.missing
+        if one.anchor not in {other.document for other in ignored}
+    ]
+    for kind, ids in (
+        ("not yet in force", query.future),
+        ("removed, nothing in its place", removed.unreplaced),
+        ("falsely retired", removed.active),
+    ):
+        found += [(kind, id_, None, "") for id_ in ids]
+    return [
+        {"query_id": query.query_id, "kind": kind, "document": document, "instead": instead,
+         "chain": chain}
+        for kind, document, instead, chain in found
+    ]  # fmt: skip
+
+
+_SCHEMA = pa.schema([(name, pa.string()) for name in Violation.__annotations__])
+_PAIRS = pa.schema(
+    [
+        (name, pa.string())
+        for name in ("rule", "superseded", "time", "superseding", "superseding_time")
+    ]
+)
+"""One row per pair of records that a rule cannot order: their times are equal or overlap.
+
+superseded, superseding: id of the record.
+time, superseding_time: when each took effect.
+"""
+
+
+def headline(summary: LintSummary) -> Iterator[str]:
+    """Yield the first violations, rates with intervals, and the verdict."""
+    counts = summary["queries"]
+    yield (
+        f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
+        f" (nothing retrieved, or nothing with a record); top {summary['k']}"
+    )
+    if "retriever" in summary:
+        yield from note_lines(summary["retriever"], counts["total"])
+    if counts.get("without_anchor"):
+        yield f"{counts['without_anchor']:,} queries of the run have no anchor in --queries"
+    if counts.get("not_in_the_run"):
+        yield f"WARNING: {counts['not_in_the_run']:,} queries of --queries are not in the run"
+    yield from relation_lines(summary["relation"])
+    unknown = summary["documents"]["without_record"]
+    if unknown:
+        yield f"{unknown:,} retrieved documents have no record: taken as not superseded"
+    named = summary["violations"][:PRINTED]
+    yield from (
+        f"  {row['query_id']}: {row['kind']}: {row['chain'] or row['document']}" for row in named
+    )
+    if (more := summary["violations_total"] - len(named)) > 0:
+        yield f"  and {more:,} more"
+    for name, rate in summary["rates"].items():
+        if rate is None:
+            yield f"{RATES[name]}: not measured (needs --before)"
+        else:
+            yield f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {RATES[name]}"
+    if summary["verdict"] == "not measured" and counts["measured"]:
+        yield "nothing is superseded in these records: rules that do not fit, or swapped edges?"
+    yield f"verdict: {summary['verdict']}"
+
+
+def section(folder: Path, lint: LintSummary) -> Section:
+    """Build the report's section from lint.parquet."""
+    rows = read_records(Violation, folder / "lint.parquet")
+    columns = dict.fromkeys(("query", "what", "served", "instead", "chain"), "text")
+    shown = [
+        [row["query_id"], row["kind"], row["document"], row["instead"] or "", row["chain"]]
+        for row in rows[:MAX_ROWS]
+    ]
+    rates = [
+        [RATES[name], rate["share"], [rate["low"], rate["high"]], rate["queries"]]
+        for name, rate in lint["rates"].items()
+        if rate is not None
+    ]
+    names = {"": "text", "share": "share", "95% interval": "interval", "queries": "count"}
+    tables = {
+        "lint_rates": table(names, rates),
+        "lint_rules": rule_table(lint["relation"]),
+        "lint_violations": table(columns, shown, total=len(rows)),
+    }
+    rate, stale = lint["rates"]["violations"], lint["rates"]["stale_queries"]
+    brief = "no query could be measured"
+    if rate is not None and stale is not None:
+        brief = (
+            f"{rate['share']:.1%} of {rate['queries']:,} queries lack what controls their results "
+            f"(top {lint['k']}), {stale['share']:.1%} are served something "
+            f"superseded: {lint['verdict']}"
+        )
+    return Section({}, tables, brief)

@@ -1,40 +1,107 @@
-"""Can what controls a document be reached from the document itself? No queries needed.
+"""Test whether a superseded document brings back the documents that control it, without queries.
 
-The authority counterpart of the Retrieval Probability Score: a superseded document asks with its
-own title and text, and the documents that control it now must come back.
+The authority counterpart of the Retrieval Probability Score: a superseded document is the query,
+with its own title or text, and the documents that control it now must come back. `Endings` finds
+these for many records at once: the records that control one are those that control its superseders,
+one link further away. So the records of a long chain share the rest of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.authority.endings import Endings
-from argus.authority.links import Link
-from argus.authority.relation import Authority
+from argus.authority.relation import Authority, Link
 from argus.data.types import FloatArray, IntArray
 from argus.indexes.dense import known_item_search
 
+LINKS_PER_RECORD, LINKS_ANYWAY = 100, 2_000  # links read to find common ends: per record, and more
 BATCH = 4096
-MOST = 16
-"""Controlling documents of one superseded document that are asked for."""
-LINKS = 20
-"""Links of a chain that are told, from the superseded document on."""
+MAX_CONTROLLING = 16  # controlling documents of one superseded document
+MAX_LINKS = 20  # links of a chain that are named, from the superseded document on
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One record that controls another, and how it is reached.
+
+    hops: links of the whole chain; 0 where it is the record itself.
+    chain: the first links, oldest first.
+    """
+
+    id: str
+    hops: int
+    chain: tuple[Link, ...]
+
+
+class Endings:
+    """Records that control others, as `Authority.controlling_chains` finds them.
+
+    most: ends of one record that are kept, those by the shortest chains; links: of a chain that are
+    kept. It holds as long as the relation does not change.
+    """
+
+    def __init__(self, authority: Authority, most: int, links: int) -> None:
+        self.authority, self.most, self.links = authority, most, links
+        self._ends: dict[str, tuple[End, ...]] = {}
+
+    def of(self, id_: str) -> tuple[End, ...]:
+        """Return what controls a record in force, nearest first; itself where it is active.
+
+        Each record is asked by itself, which is quadratic where each is superseded by all that came
+        after it: once too many links were looked at, the record's own chains are walked instead.
+        """
+        todo, above, seen = [id_], dict[str, dict[str, Link]](), 0
+        while todo:
+            one = todo[-1]
+            if one in self._ends:
+                todo.pop()
+                continue
+            if one not in above:
+                above[one] = {}
+                for link in self.authority.ahead(one):
+                    above[one].setdefault(link.superseder, link)
+                seen += len(above[one])
+                if seen > LINKS_PER_RECORD * (len(above) + len(self._ends)) + LINKS_ANYWAY:
+                    chains = islice(self.authority.controlling_chains([id_]).items(), self.most)
+                    self._ends[id_] = tuple(
+                        End(end, len(chain), chain[: self.links]) for end, chain in chains
+                    )
+                    break
+            waiting = [newer for newer in above[one] if newer not in self._ends]
+            todo += waiting
+            if not waiting:
+                self._ends[one] = tuple(self._merged(above.pop(one))) or (End(one, 0, ()),)
+        return self._ends[id_]
+
+    def _merged(self, above: Mapping[str, Link]) -> Iterator[End]:
+        """Yield the ends of a record: the nearest ends of its superseders."""
+        ways = [(end, link) for newer, link in above.items() for end in self._ends[newer]]
+        seen: set[str] = set()
+        for end, link in sorted(ways, key=lambda way: way[0].hops):
+            if end.id not in seen:
+                seen.add(end.id)
+                yield End(end.id, end.hops + 1, (link, *end.chain[: self.links - 1]))
+            if len(seen) == self.most:
+                return
 
 
 @dataclass(frozen=True, slots=True)
 class Supersession:
-    """A superseded document and one of those that control it now."""
+    """A superseded document and one of those that control it now.
+
+    chain: from the one to the other, oldest first, its first MAX_LINKS links.
+    hops: links of the whole chain; 1 where they are neighbours.
+    """
 
     superseded: str
     controlling: str
     chain: tuple[Link, ...]
-    """From the one to the other, oldest first, its first LINKS links."""
     hops: int
-    """Links of the whole chain; 1 where they are neighbours."""
 
     @property
     def rule(self) -> str:
@@ -46,11 +113,10 @@ def supersessions(authority: Authority) -> Iterator[Supersession]:
     """Yield every superseded document with each of those that control it; by id of the former.
 
     Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). Of more than
-    MOST that control a document, those by the shortest chains: so there are as many as superseded
-    documents, times MOST at worst, and never as many as pairs of a scope. What chains share is
-    looked at once for all of them.
+    MAX_CONTROLLING, those by the shortest chains. So there are at most MAX_CONTROLLING per
+    superseded document, and never as many as pairs of a scope.
     """
-    endings = Endings(authority, MOST, LINKS)
+    endings = Endings(authority, MAX_CONTROLLING, MAX_LINKS)
     for id_ in sorted(authority.records):
         if authority.in_force(id_):
             for end in endings.of(id_):
@@ -60,18 +126,20 @@ def supersessions(authority: Authority) -> Iterator[Supersession]:
 
 @dataclass(frozen=True)
 class Reach:
-    """Where the controlling documents stand. Arrays have shape (n_pairs,)."""
+    """Where the controlling documents stand. Arrays have shape (n_pairs,).
+
+    rank: 1-based among all documents, the asking one included; equal scores by row.
+    outranking: N+ (Corollary 1): documents that score strictly above the controlling one.
+    divergence: score of what comes first less score of the controlling document: Delta of Def. 4
+    for a single controlling document, at least 0.
+    """
 
     rank: IntArray
-    """1-based among all documents, the asking one included; equal scores by row."""
     outranking: IntArray
-    """N+ (Corollary 1): documents that score strictly above the controlling one."""
     divergence: npt.NDArray[np.float64]
-    """Score of what comes first less score of the controlling document: Delta of Def. 4 for a
-    single controlling document, at least 0."""
 
 
-def reach(queries: FloatArray, documents: FloatArray, targets: IntArray) -> Reach:
+def rank_targets(queries: FloatArray, documents: FloatArray, targets: IntArray) -> Reach:
     """Return where document `targets[i]` stands for query i.
 
     queries: (n_pairs, dim), documents: (n_documents, dim), unit rows.

@@ -6,23 +6,24 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import date
 
+from typing_extensions import TypedDict
+
 from argus.authority.times import Moment, parse_moment
 from argus.data.types import Document
 from argus.errors import InputError
 
 Values = str | tuple[str, ...]
-OWN_ID = "_id"
-"""The scope key that every record has: its id, for what names others by their ids."""
+OWN_ID = "_id"  # the scope key that every record has: its id, for records that name others by id
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One document as the authority relation sees it.
 
-    scope: sigma(d), a set of entities as key -> value, or values where it has several, which are
-    kept as a tuple. time: when it takes effect; published: when it became known, None where that is
-    the same. Rules say which of the two orders. Raises InputError for an id, a type or a value of
-    the scope that is no text, and for a time that is no Moment.
+    scope: sigma(d), a set of entities as key -> value, or a tuple of values. time: when it takes
+    effect. published: when it became known; None means with `time`. Rules say which of the two
+    orders. Raises InputError for an id, a type or a scope value that is not text, and for a time
+    that is not a Moment.
     """
 
     id: str
@@ -92,7 +93,7 @@ class Record:
 
     @property
     def known(self) -> Moment | None:
-        """When it became known: published, or its time where that is not told."""
+        """Publication, or else the time of taking effect."""
         return self.published or self.time
 
     @property
@@ -102,7 +103,7 @@ class Record:
 
     @property
     def document(self) -> Document:
-        """What a retriever indexes: id, title and text, and nothing of the scope."""
+        """Document for a retriever: id, title and text, without the scope."""
         return Document(self.id, self.text, self.title)
 
 
@@ -116,3 +117,37 @@ def find_record(records: Mapping[str, Record], id_: str) -> Record:
             fix="Check that run and records are of one corpus.",
         )
     return entry
+
+
+class CorpusDocument(TypedDict):
+    """A document for a retriever (CAR Appendix D), without metadata that may reveal the gold.
+
+    _id: the same.
+    event_type: the same as the type, as CAR's own retrievers call it.
+    """
+
+    doc_id: str
+    _id: str
+    type: str
+    event_type: str
+    timestamp: str | None
+    entities: dict[str, str | list[str]]
+    title: str
+    text: str
+
+
+def corpus_of(records: Iterable[Record]) -> list[CorpusDocument]:
+    """Return the corpus for a retriever, ordered by id."""
+    return [
+        {
+            "doc_id": r.id,
+            "_id": r.id,
+            "type": r.type,
+            "event_type": r.type,
+            "timestamp": None if r.time is None else str(r.time),
+            "entities": {k: v if isinstance(v, str) else list(v) for k, v in r.scope.items()},
+            "title": r.title,
+            "text": r.text,
+        }
+        for r in sorted(records, key=lambda r: r.id)
+    ]

@@ -1,48 +1,65 @@
-"""The authority relation over a set of records: closure, frontier, chains (CAR Def. 1 and 3)."""
+"""Closure, frontier and chains of records under rules and explicit edges (CAR Def. 1 and 3).
+
+`Authority` is the relation. It stores no pair: `links` reads what supersedes a record from the
+scope index, and every other question is a search along links. `ahead` and `heads` skip most of a
+crowded scope (see `argus.authority.scopes.Heads`). Rules that order by one time cannot make a
+cycle. Two times, orders by type or by name, and explicit edges can, so those are checked.
+"""
 
 from __future__ import annotations
 
 import copy
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from argus.authority.as_of import AsOf
-from argus.authority.confidence import require_theta
-from argus.authority.cycles import can_cycle, cyclic_records, require_no_cycle
-from argus.authority.given import all_of
-from argus.authority.links import Link, chain_to, reach
-from argus.authority.places import Place, is_crowded
+import numpy as np
+
 from argus.authority.records import Record, find_record
-from argus.authority.rules import Edge, Order, Rule
-from argus.authority.scopes import ScopeIndex
-from argus.authority.ties import all_ties, has_ties, tie_edges
+from argus.authority.rules import Edge, Order, Rule, Ties, all_of, require_theta
+from argus.authority.scopes import LAST, AsOf, Bucket, Place, ScopeIndex, is_crowded
 from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.data.documents import listed
 from argus.errors import InputError
 
-Time = Moment | str | date | None
-"""A time, or what is read as one."""
+Time = Moment | str | date | None  # a time, or a value that is read as one
+MAX_TIED = 200  # records of one scope and time that are ordered by id: every two are a pair
 
-__all__ = ["Authority", "Calls", "Link", "chain_to"]
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One direct supersession, and the rule or edge that makes it.
+
+    number: number of the rule, because two may have one name; None of an explicit edge.
+    """
+
+    superseded: str
+    superseder: str
+    rule: str
+    relation: str
+    confidence: float = 1.0
+    number: int | None = None
 
 
 @dataclass(slots=True)
 class Calls:
-    """What resolving has cost (Proposition 3)."""
+    """Cost of resolving (Proposition 3).
+
+    lookups: scope lookups: records whose superseders were looked up, all rules at once.
+    edges: direct supersessions that were read, each at most once per closure and scope.
+    """
 
     lookups: int = 0
-    """Scope lookups: a record asked for what supersedes it, all rules at once."""
     edges: int = 0
-    """Direct supersessions looked at, each at most once per closure and scope."""
 
 
 class Authority:
-    """Records under rules and explicit edges: what supersedes what, now or at an earlier time.
+    """Records under rules and explicit edges, now or at an earlier time.
 
-    ⇝ is the transitive closure over all rules and edges. Nothing pairwise is stored. Raises
-    InputError for two records of one id, an edge to an unknown record, and cycles, with the chain.
+    ⇝ is the transitive closure over all rules and edges. Raises InputError for two records of one
+    id, an edge to an unknown record, and cycles, with the chain.
     """
 
     def __init__(
@@ -59,20 +76,18 @@ class Authority:
             self.records[record.id] = record
         self.index = ScopeIndex(tuple(all_of(Rule, rules)))
         self.index.fill(self.records.values())
-        self.edges: dict[str, list[Edge]] = {}
-        """Explicit edges by superseded id."""
-        self.reverse: dict[str, list[Edge]] = {}
-        """Explicit edges by superseder."""
-        self.tied = all_ties(self.index, self.records)
-        """Of the edges those between records of equal times, decided by id."""
+        self.edges: dict[str, list[Edge]] = {}  # Explicit edges by superseded id
+        self.reverse: dict[str, list[Edge]] = {}  # Explicit edges by superseder
+        self.tied: dict[Edge, None] = {}  # The edges between records of equal times, decided by id
+        self._has_ties = any(rule.ties is Ties.ID for rule in self.rules)
+        for record in self.records.values() if self._has_ties else ():
+            self.tied |= self.ties(record)
         for edge in dict.fromkeys((*all_of(Edge, edges), *self.tied)):
             self._put(edge)
         self.calls = Calls()
-        self.at = AsOf(self.records)
-        """The time at which the records are looked at."""
-        if can_cycle(self.rules, self.edges):
-            members = cyclic_records(self.records, self.index.buckets, self.edges)
-            require_no_cycle(members, self.links)
+        self.at = AsOf(self.records)  # The time of this view
+        if self._can_cycle():
+            self._require_no_cycle(find_cyclic(self.records, self.index.buckets, self.edges))
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -99,15 +114,18 @@ class Authority:
     def as_of(self, effective: Time, known: Time = None) -> Authority:
         """Return the relation as it was: a view on the same records and index, not to be changed.
 
-        effective: only what had certainly taken effect by then counts; a record that has only a
-        publication is taken to have effect from then on. known: only what had certainly been
-        published by then; None lets in what became known later. A record without any time counts.
-        What is not in force takes no part: it neither supersedes nor is superseded, it is in no
-        closure and no frontier, and it is not active. Times are read as those of `Record.of`;
-        raises InputError for anything else.
+        effective: only records that had certainly taken effect by then count. A record that has
+        only a publication takes effect with it. known: only records that had certainly been
+        published by then count; None lets in all. A record without any time counts. A record that
+        is not in force takes no part: it neither supersedes nor is superseded, it is in no closure
+        and no frontier, and it is not active. Times are read as those of `Record.of`. Raises
+        InputError for any other value.
         """
         view = copy.copy(self)
-        times = (_moment(effective, "effective"), _moment(known, "known"))
+        times = (
+            value if isinstance(value, Moment) else parse_moment(value, where=f"as_of, {name}")
+            for value, name in ((effective, "effective"), (known, "known"))
+        )
         view.at, view.calls = AsOf(self.records, *times), Calls()
         return view
 
@@ -178,17 +196,17 @@ class Authority:
             if relation in (None, edge.relation) and self.in_force(edge.superseded):
                 yield edge.superseded
 
-    def below(self, ids: Iterable[str], relation: str | None = None) -> set[str]:
+    def superseded_by_any(self, ids: Iterable[str], relation: str | None = None) -> set[str]:
         """Return all that one of these records supersedes, by chains of one relation or any."""
-        below: set[str] = set()
+        found: set[str] = set()
         queue = deque(filter(self.at.in_force, listed(ids)))
         covered: dict[Place, int] = {}
         while queue:
             for older in self.older(queue.popleft(), relation, covered):
-                if older not in below:
-                    below.add(older)
+                if older not in found:
+                    found.add(older)
                     queue.append(older)
-        return below
+        return found
 
     def among(self, ids: Iterable[str]) -> Authority:
         """Return the relation of some records alone, at the same time; InputError for unknown ids.
@@ -234,7 +252,7 @@ class Authority:
         members = list(dict.fromkeys(filter(self.at.in_force, listed(ids))))
         dominated: set[str] = set()
         for relation in self.relations:
-            dominated |= self.below(members, relation)
+            dominated |= self.superseded_by_any(members, relation)
         return [id_ for id_ in members if id_ not in dominated]
 
     def controlling(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
@@ -256,7 +274,7 @@ class Authority:
         """Return a part of `reach` that holds all of it that is active, by chains as short as any.
 
         Whatever supersedes a record of the closure supersedes one of this part directly, or is in
-        it. Of crowded scopes the rest is not looked at (`argus.authority.heads`); it is in a view,
+        it. Of crowded scopes the rest is not looked at (`argus.authority.scopes`); it is in a view,
         if a rule orders by another time than the view asks for, or it asks for two. covered: filled
         with the least end of this part per place where it can be superseded; superseded: with those
         of this part that are not active.
@@ -343,29 +361,68 @@ class Authority:
             self.tied |= ties
             for edge in dict.fromkeys((*added, *ties)):
                 self._put(edge)
-            if can_cycle(self.rules, self.edges) and not self._is_an_end(record.id):
-                require_no_cycle([record.id], self.links)
+            if (
+                self._can_cycle()
+                and not self.is_active(record.id)
+                and next(self.older(record.id), None)
+            ):
+                self._require_no_cycle([record.id])
         except InputError:
             self.delete(record.id)
             raise
 
     def ties(self, record: Record) -> dict[Edge, None]:
-        """Return the edges that equal times make of a record, there or not yet, decided by id."""
-        if not has_ties(self.rules):
-            return {}
-        return dict.fromkeys(tie_edges(record, self.index, self.records))
+        """Return the edges of a record with records of its time, where a rule says `ties: id`.
+
+        Def. 1 orders by time alone, so it does not order two records of one day. The record need
+        not be in the relation yet. Raises InputError for too many records of one time.
+        """
+        edges: dict[Edge, None] = {}
+        if not self._has_ties:
+            return edges
+        index, records = self.index, self.records
+        for places, supersedes in (
+            (index.superseding_places(record), True),
+            (index.superseded_places(record), False),
+        ):
+            for place, moment in places:
+                rule, bucket = self.rules[place[0]], index.buckets.get(place)
+                if rule.ties is not Ties.ID or bucket is None:
+                    continue
+                side = bucket.superseded if supersedes else bucket.superseding
+                at = moment.end if supersedes else moment.start
+                ids = (id_ for _, id_ in side.irange((at, ""), (at, LAST)) if id_ != record.id)
+                equal = [records[id_] for id_ in ids if rule.moment(records[id_]) == moment]
+                if len(equal) > MAX_TIED:
+                    raise InputError(
+                        f"{len(equal) + 1:,} records of {', '.join(place[1]) or 'one scope'} have "
+                        f"the time {moment} under rule {rule.name!r}",
+                        expected=f"at most {MAX_TIED:,} that are ordered by id",
+                        fix="Give finer times, or leave `ties` out of the rule.",
+                    )
+                for other in equal:
+                    first, second = (other, record) if supersedes else (record, other)
+                    if rule.ties_over(first, second):
+                        name = f"{rule.name} (equal times, by id)"
+                        edge = Edge(second.id, first.id, name, rule.confidence, rule.relation)
+                        edges[edge] = None
+        return edges
 
     def delete(self, id_: str) -> Record:
         """Remove a record with the explicit edges of it; return what it was."""
         self._require_base()
         record = self.record(id_)
         self.index.remove(record)
-        for edge in self.edges.pop(id_, []):
-            self.tied.pop(edge, None)
-            _drop(self.reverse, edge.superseder, edge)
-        for edge in self.reverse.pop(id_, []):
-            self.tied.pop(edge, None)
-            _drop(self.edges, edge.superseded, edge)
+        for own, others, end in (
+            (self.edges, self.reverse, "superseder"),
+            (self.reverse, self.edges, "superseded"),
+        ):
+            for edge in own.pop(id_, []):
+                self.tied.pop(edge, None)
+                other = getattr(edge, end)
+                others[other].remove(edge)
+                if not others[other]:
+                    del others[other]
         del self.records[id_]
         return record
 
@@ -375,10 +432,6 @@ class Authority:
             if edge.confidence >= theta and self.at.in_force(edge.superseder):
                 self.calls.edges += 1
                 yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
-
-    def _is_an_end(self, id_: str) -> bool:
-        """Return whether nothing supersedes a record, or it supersedes nothing."""
-        return self.is_active(id_) or next(self.older(id_), None) is None
 
     def _require_base(self) -> None:
         if self.is_view:
@@ -395,12 +448,107 @@ class Authority:
         self.reverse.setdefault(edge.superseder, []).append(edge)
         self.index.pin(self.records[edge.superseded])
 
+    def _can_cycle(self) -> bool:
+        """Return whether some records would make a cycle under these rules, or do by the edges."""
+        orders = {rule.order for rule in self.rules}
+        if self.edges or len(orders) > 1 or Order.NAMED in orders:
+            return True
+        above: dict[str, set[str]] = {}
+        for rule in self.rules if orders == {Order.TYPE} else ():
+            for older in rule.superseded:
+                above.setdefault(older, set()).update(rule.superseding)
+        for start in above:
+            seen, todo = set[str](), [start]
+            while todo:
+                fresh = above.get(todo.pop(), set()) - seen
+                seen |= fresh
+                todo += fresh
+            if start in seen:
+                return True
+        return False
 
-def _drop(edges: dict[str, list[Edge]], id_: str, edge: Edge) -> None:
-    edges[id_].remove(edge)
-    if not edges[id_]:
-        del edges[id_]
+    def _require_no_cycle(self, ids: Iterable[str]) -> None:
+        """Raise InputError with a shortest chain from one of these records back to it."""
+        for id_ in ids:
+            covered: dict[Place, int] = {}
+            reached = reach([id_], lambda member: self.links(member, covered))  # noqa: B023
+            last = (one for m in reached for one in self.links(m) if one.superseder == id_)
+            link = next(last, None)
+            if link is not None:
+                chain = [*chain_to(link.superseded, reached), link]
+                raise InputError(
+                    f"a cycle of {len(chain)}: {describe(chain)}",
+                    expected="an order: what supersedes a record is not superseded by it",
+                    fix="Mend a time or remove an edge of the chain, or let a rule order by one "
+                    "time.",
+                )
 
 
-def _moment(value: Time, name: str) -> Moment | None:
-    return value if isinstance(value, Moment) else parse_moment(value, where=f"as_of, {name}")
+def reach(ids: Iterable[str], links: Callable[[str], Iterable[Link]]) -> dict[str, Link | None]:
+    """Return all records that links lead to, nearest first, each with its first link.
+
+    The given records come first, with None. links: direct supersessions of a record.
+    """
+    reached: dict[str, Link | None] = dict.fromkeys(ids)
+    queue = deque(reached)
+    while queue:
+        for link in links(queue.popleft()):
+            if link.superseder not in reached:
+                reached[link.superseder] = link
+                queue.append(link.superseder)
+    return reached
+
+
+def chain_to(id_: str, reached: Mapping[str, Link | None]) -> list[Link]:
+    """Return the links that led to a record of `reach`, oldest first."""
+    links: list[Link] = []
+    link = reached.get(id_)
+    while link is not None:
+        links.append(link)
+        link = reached[link.superseded]
+    return links[::-1]
+
+
+def describe(chain: Sequence[Link]) -> str:
+    """Return a chain in words: "a, superseded by b (rule), superseded by c (rule)"."""
+    if not chain:
+        return ""
+    steps = "".join(f", superseded by {link.superseder!r} ({link.rule})" for link in chain)
+    return f"{chain[0].superseded!r}{steps}"
+
+
+def find_cyclic(
+    ids: Iterable[str], buckets: Mapping[Place, Bucket], edges: Mapping[str, Sequence[Edge]]
+) -> list[str]:
+    """Return one record of every cycle, from strongly connected components.
+
+    No pair is made: a suffix of a sorted bucket is one node, which leads to its first record and to
+    the next suffix. ids: all records of buckets and edges. edges: by superseded id.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    names = list(ids)
+    number = {id_: i for i, id_ in enumerate(names)}
+    sources: list[int] = []
+    targets: list[int] = []
+    n = len(names)
+    for bucket in buckets.values():
+        starts = list(bucket.superseding)
+        for i, (_, id_) in enumerate(starts):
+            sources += [n + i, n + i]
+            targets += [number[id_], n + i + 1]
+        for end, id_ in bucket.superseded:
+            sources.append(number[id_])
+            targets.append(n + bisect_left(starts, (end, "")))
+        n += len(starts) + 1
+    for several in edges.values():
+        sources += [number[edge.superseded] for edge in several]
+        targets += [number[edge.superseder] for edge in several]
+    graph = coo_array((np.ones(len(sources), np.int8), (sources, targets)), shape=(n, n))
+    _, labels = connected_components(graph, directed=True, connection="strong")
+    own = labels[: len(names)]
+    members: dict[int, str] = {}
+    for i in np.flatnonzero(np.bincount(own)[own] > 1).tolist():
+        members.setdefault(int(own[i]), names[i])
+    return list(members.values())

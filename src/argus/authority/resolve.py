@@ -1,4 +1,4 @@
-"""From what a retriever found to what controls it: anchors, closure, frontier (CAR Theorem 3).
+"""Replace the superseded documents of a ranking by those that control them (CAR Theorem 3).
 
 Every retrieved document is an anchor. In its place come the active documents of its closure, each
 once, with the chain that leads from the anchor to it. Superseded documents are not served.
@@ -12,12 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Real
 
-from argus.authority.confidence import require_theta
-from argus.authority.given import one_of, require_count
-from argus.authority.links import Link
-from argus.authority.records import Record
-from argus.authority.relation import Authority
-from argus.authority.serving import CHAINS, PLACES, Chains, Places
+from argus.authority.config import CHAINS, PLACES, Chains, Places
+from argus.authority.relation import Authority, Link
+from argus.authority.rules import one_of, require_count, require_theta
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
@@ -25,33 +22,38 @@ from argus.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One document to serve, and what led to it."""
+    """One document to serve, and what led to it.
+
+    rank: from 1.
+    score: its anchor's; lowered by the least possible where that would tie with the hit before it.
+    anchor: the retrieved document that it controls: itself, where that is active.
+    chain: from anchor to document, oldest first; empty where they are one.
+    """
 
     id: str
     rank: int
-    """From 1."""
     score: float
-    """Its anchor's; lowered by the least possible where that would tie with the hit before it."""
     anchor: str
-    """The retrieved document that it controls: itself, where that is active."""
     anchor_rank: int
     chain: tuple[Link, ...]
-    """From anchor to document, oldest first; empty where they are one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What one query's ranking was resolved to."""
+    """What one query's ranking was resolved to.
+
+    anchors: what was retrieved and looked at, best first.
+    retired: superseded anchor in force -> what controls it.
+    unknown: retrieved documents of which there is no record; they are served as they are.
+    passed_over: anchor -> a better one of the same scope whose chain was served instead
+    (`Chains.FIRST`).
+    """
 
     anchors: tuple[str, ...]
-    """What was retrieved and looked at, best first."""
     hits: tuple[Hit, ...]
     retired: Mapping[str, tuple[str, ...]]
-    """Superseded anchor in force -> what controls it."""
     unknown: tuple[str, ...]
-    """Retrieved documents of which there is no record; they are served as they are."""
     passed_over: Mapping[str, str]
-    """Anchor -> a better one of the same scope whose chain was served instead (`Chains.FIRST`)."""
 
     @property
     def run(self) -> dict[str, float]:
@@ -114,17 +116,18 @@ def trace(
     hits: dict[str, Hit] = {}
     retired: dict[str, tuple[str, ...]] = {}
     passed_over: dict[str, str] = {}
-    leading = _Leading()
+    leading: dict[frozenset[tuple[str, str]], tuple[str, Set[str]]] = {}  # by scope, best anchor
     for rank, anchor in enumerate(retrieved, 1):
         if anchor in authority and not authority.in_force(anchor):
             continue
-        controlling = _controlling(anchor, authority, theta)
+        is_known = anchor in authority
+        controlling = authority.controlling_chains([anchor], theta) if is_known else {anchor: ()}
         if anchor not in controlling:
             retired[anchor] = tuple(controlling)
-        if chains is Chains.FIRST and anchor in authority:
-            better = leading.rival(authority.records[anchor], controlling.keys())
-            if better is not None:
-                passed_over[anchor] = better
+        if chains is Chains.FIRST and is_known and (scope := authority.records[anchor].entities):
+            best, served = leading.setdefault(scope, (anchor, controlling.keys()))
+            if not controlling.keys() <= served:
+                passed_over[anchor] = best
                 continue
         for id_, chain in controlling.items():
             hits.setdefault(id_, Hit(id_, 0, scores[anchor], anchor, rank, chain))
@@ -135,7 +138,7 @@ def trace(
 
 
 def _finite(scores: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
-    """Return a ranking as finite scores by document; a list of ids has falling ones."""
+    """Return a ranking as finite scores by document; the scores of a list of ids decrease."""
     if isinstance(scores, Mapping):
         for id_ in scores:
             if not isinstance(id_, str):
@@ -166,39 +169,17 @@ def _is_finite(score: object) -> bool:
         return False
 
 
-class _Leading:
-    """The best anchor of every scope so far, and what controls it."""
-
-    def __init__(self) -> None:
-        self._of: dict[frozenset[tuple[str, str]], tuple[str, Set[str]]] = {}
-
-    def rival(self, anchor: Record, controlling: Set[str]) -> str | None:
-        """Return the best anchor of the same scope, where another chain leads from that one."""
-        entities = anchor.entities
-        if not entities:
-            return None
-        first, served = self._of.setdefault(entities, (anchor.id, controlling))
-        return None if controlling <= served else first
-
-
-def _controlling(anchor: str, authority: Authority, theta: float) -> dict[str, tuple[Link, ...]]:
-    """Return what controls one anchor, each with the chain that leads to it."""
-    if anchor not in authority:
-        return {anchor: ()}
-    return authority.controlling_chains([anchor], theta)
-
-
 def ranked_hits(ordered: Iterable[Hit], k: int | None) -> tuple[Hit, ...]:
-    """Return the first k hits with ranks and falling scores, so that no id breaks a tie later."""
+    """Return the first k hits with ranks and strictly decreasing scores, so that none tie."""
     hits = list(islice(ordered, k))
-    scores = falling(hit.score for hit in hits)
+    scores = strictly_decreasing(hit.score for hit in hits)
     return tuple(
         replace(hit, rank=rank, score=score)
         for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
     )
 
 
-def falling(scores: Iterable[float]) -> Iterator[float]:
+def strictly_decreasing(scores: Iterable[float]) -> Iterator[float]:
     """Yield each score, or the next number below the one before where it is not below that."""
     last = math.inf
     for score in scores:

@@ -1,4 +1,4 @@
-"""Rules: which type of record supersedes which, in which scope, ordered by what (CAR Def. 1)."""
+"""Rules and edges: which type of record supersedes which, in which scope (CAR Def. 1)."""
 
 from __future__ import annotations
 
@@ -8,42 +8,37 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import product
 from math import prod
-from typing import final
+from numbers import Real
+from typing import TypeVar, final
 
-from argus.authority.confidence import require_confidence
-from argus.authority.given import one_of
 from argus.authority.records import Record
 from argus.authority.times import Moment
+from argus.data.documents import is_count
 from argus.errors import InputError
 
+Kind = TypeVar("Kind")
+Choice = TypeVar("Choice", bound=StrEnum)
 _NUMBERS = re.compile(r"(\d+)")
-SUPERSEDES = "supersedes"
-"""The relation of rules and edges that name none."""
-MOST_SCOPES = 10_000
-"""Scopes of one record under one rule: the product of its numbers of values of every key."""
+SUPERSEDES = "supersedes"  # the relation of rules and edges that name none
+MAX_SCOPES = 10_000  # of one record under one rule: the product of its numbers of values per key
 
 
 class Order(StrEnum):
-    """What makes one record come after another."""
+    """Order of two records."""
 
-    EFFECTIVE = "effective"
-    """The later time of taking effect (Def. 1)."""
-    PUBLISHED = "published"
-    """The later publication."""
-    TYPE = "type"
-    """The type alone, for records without times: whatever has the superseding type."""
+    EFFECTIVE = "effective"  # The later time of taking effect (Def. 1)
+    PUBLISHED = "published"  # The later publication
+    TYPE = "type"  # The type alone, for records without times
+    # The name alone: a record that names another (`obsoletes`, `replaces`) supersedes it, whatever
+    # the times say. A record does not supersede itself.
     NAMED = "named"
-    """The name alone: a record that names another (`obsoletes`, `replaces`) supersedes it, whatever
-    the times say. What a record names of itself says nothing."""
 
 
 class Ties(StrEnum):
-    """What becomes of two records of exactly one time."""
+    """Order of two records of exactly one time."""
 
-    UNDECIDED = "undecided"
-    """Neither supersedes the other (Def. 1); lint lists them."""
-    ID = "id"
-    """The greater id is the later one, numbers in it read as numbers."""
+    UNDECIDED = "undecided"  # Neither supersedes the other (Def. 1); lint lists them
+    ID = "id"  # The greater id is the later one, numbers in it read as numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +58,12 @@ class ScopeKey:
 class Rule:
     """Records of `superseding` types supersede those of `superseded` types in the same scope.
 
-    scope: keys on which both must agree, all of them; none is a global rule (R10), under which all
-    records share one scope; the key `_id` is a record's own id. order: what must be later; ties:
-    what decides equal times. condition: field of the superseding or superseded record
-    ("superseding.severity") -> values of its metadata that count. relation: the name of the
-    authority relation (Def. 10); confidence: of its edges, in (0, 1] (Def. 9).
-    Types, keys and values may be given as one string each.
+    scope: keys on which both must agree. No key makes a global rule (R10), under which all records
+    share one scope. The key `_id` is a record's own id. order: the time that must be later. ties:
+    order of equal times. condition: field of the superseding or superseded record
+    ("superseding.severity") -> accepted values of its metadata. relation: name of the authority
+    relation (Def. 10). confidence: of its edges, in (0, 1] (Def. 9). You may give types, keys and
+    values as one string each.
     """
 
     superseding: tuple[str, ...]
@@ -133,17 +128,17 @@ class Rule:
                 )
 
     def can_supersede(self, record: Record) -> bool:
-        """Return whether type and condition let a record be the superseding one."""
+        """Return True if type and condition let a record supersede."""
         return record.type in self.superseding and self._meets(record, "superseding")
 
     def can_be_superseded(self, record: Record) -> bool:
-        """Return whether type and condition let a record be the superseded one."""
+        """Return True if type and condition let a record be superseded."""
         return record.type in self.superseded and self._meets(record, "superseded")
 
     def superseding_scopes(self, record: Record) -> Iterator[tuple[str, ...]]:
-        """Yield the scopes, one value per key, in which a record would supersede; none: no key.
+        """Yield the scopes, one value per key, in which a record supersedes.
 
-        Raises InputError where there are more than MOST_SCOPES.
+        Raises InputError where there are more than MAX_SCOPES.
         """
         scopes = self._scopes(record, [key.superseding for key in self.scope])
         if self.order is not Order.NAMED or not self.can_be_superseded(record):
@@ -152,22 +147,22 @@ class Rule:
         return (scope for scope in scopes if scope not in own)
 
     def superseded_scopes(self, record: Record) -> Iterator[tuple[str, ...]]:
-        """Yield the scopes in which a record would be superseded; InputError likewise."""
+        """Yield the scopes in which a record can be superseded; InputError likewise."""
         return self._scopes(record, [key.superseded for key in self.scope])
 
     def moment(self, record: Record) -> Moment | None:
-        """Return the time of a record that orders under this rule; ALWAYS where none does."""
+        """Return the time by which this rule orders a record; ALWAYS where no time orders."""
         if not self.is_timed:
             return ALWAYS
         return record.time if self.order is Order.EFFECTIVE else record.known
 
     @property
     def is_timed(self) -> bool:
-        """Whether times order, and not the type or a name."""
+        """True if times order, and not the type or a name."""
         return self.order not in (Order.TYPE, Order.NAMED)
 
     def holds(self, older: Record, newer: Record) -> bool:
-        """Return whether `newer` supersedes `older`: one rule check, as the RSSG makes them."""
+        """Return True if `newer` supersedes `older`: one rule check of the RSSG."""
         if older.id == newer.id:
             return False
         if not (self.can_supersede(newer) and self.can_be_superseded(older)):
@@ -181,9 +176,9 @@ class Rule:
         return any(scope in scopes for scope in self.superseding_scopes(newer))
 
     def ties_over(self, older: Record, newer: Record) -> bool:
-        """Return whether, at one time, a record supersedes another: `ties: id` decides.
+        """Return True if `ties: id` lets a record supersede another of the same time.
 
-        It does where it alone can, or by its id where each of the two could.
+        It does if it alone can, or by its id if each of the two could.
         """
         if self.ties is not Ties.ID:
             return False
@@ -193,13 +188,13 @@ class Rule:
     def _scopes(self, record: Record, keys: list[str]) -> Iterator[tuple[str, ...]]:
         values = [tuple(dict.fromkeys(record.values(key))) for key in keys]
         n = prod(len(several) for several in values)
-        if n > MOST_SCOPES:
+        if n > MAX_SCOPES:
             counts = " x ".join(
                 f"{len(several)} of {key!r}" for key, several in zip(keys, values, strict=True)
             )
             raise InputError(
                 f"record {record.id!r} has {n:,} scopes under rule {self.name!r} ({counts})",
-                expected=f"at most {MOST_SCOPES:,}: values of one key times those of the next",
+                expected=f"at most {MAX_SCOPES:,}: values of one key times those of the next",
                 fix="Give the rule fewer keys, or one rule per key, or the record fewer values.",
             )
         return product(*values)
@@ -212,14 +207,14 @@ class Rule:
         return True
 
 
+# Time of every record under a rule that orders by type or name. The interval is empty, so `before`
+# holds between any two.
 ALWAYS = Moment(0, 0, "")
-"""The time of every record under a rule that orders by type or name: never certainly after
-another's, but `before` holds between any two, since the interval is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One supersession that is known as such, with where it comes from and how sure it is."""
+    """One known supersession, with its source and its confidence."""
 
     superseder: str
     superseded: str
@@ -245,7 +240,7 @@ class Edge:
 
 
 def id_order(id_: str) -> tuple[tuple[int, int, str], ...]:
-    """Return what sorts ids as people read them: r9 before r10, however many digits they have."""
+    """Return a key that sorts ids as people read them: r9 before r10, whatever their length."""
     bare = ((part, part.lstrip("0")) for part in _NUMBERS.split(id_))
     return tuple(
         (1, len(digits), f"{digits} {part}") if part.isdecimal() else (0, 0, part)
@@ -263,3 +258,69 @@ def _items(values: str | ScopeKey | Iterable[str | ScopeKey]) -> tuple[str | Sco
 
 def _scope_key(key: str | ScopeKey) -> ScopeKey:
     return ScopeKey(key, key) if isinstance(key, str) else key
+
+
+def require_theta(theta: object) -> None:
+    """Raise InputError unless theta is a confidence from 0 to 1; 0 follows every edge."""
+    if type(theta) is float and 0 <= theta <= 1:
+        return  # the fast path: `links` calls this for every record, and isinstance(Real) is slow
+    if not (isinstance(theta, Real) and not theta < 0 and theta <= 1):
+        raise InputError(
+            f"theta={theta!r:.80}",
+            expected="a confidence from 0 to 1",
+            fix="0 follows every edge; a percentage is divided by 100.",
+        )
+
+
+def require_confidence(confidence: object, of: str) -> None:
+    """Raise InputError unless a confidence is above 0 and at most 1. of: names its owner."""
+    if not (isinstance(confidence, Real) and not confidence <= 0 and confidence <= 1):
+        raise InputError(
+            f"{of} confidence {confidence!r:.80}",
+            expected="more than 0, at most 1",
+            fix="Leave it out if it is certain.",
+        )
+
+
+def all_of(kind: type[Kind], values: Iterable[Kind]) -> Iterator[Kind]:
+    """Yield values of a kind; InputError for a single one and for one of another kind."""
+    name = kind.__name__
+    if isinstance(values, kind):
+        raise InputError(
+            f"a single {name}, {values!r:.80}", expected=f"a list of {name}s",
+            fix="Put it into brackets.",
+        )  # fmt: skip
+    if not isinstance(values, Iterable):
+        raise InputError(
+            f"{values!r:.80}", expected=f"a list of {name}s", fix="Leave it out for none."
+        )
+    for value in values:
+        if not isinstance(value, kind):
+            raise InputError(
+                f"{value!r:.80} among {name}s",
+                expected=f"{name}s alone",
+                fix=f"Make it with {name}(...).",
+            )
+        yield value
+
+
+def one_of(kind: type[Choice], value: Choice | str) -> Choice:
+    """Return the member of an enumeration by its name; InputError for an unknown name."""
+    try:
+        return kind(value)
+    except ValueError as error:
+        names = " or ".join(repr(str(one)) for one in kind)
+        raise InputError(
+            f"{kind.__name__.lower()}={value!r:.80}",
+            expected=names,
+            fix="Leave it out for the first.",
+        ) from error
+
+
+def require_count(name: str, value: object) -> None:
+    """Raise InputError unless a number of documents is a whole number from 1, or None for all."""
+    if value is None or is_count(value):
+        return
+    raise InputError(
+        f"{name}={value!r:.80}", expected="a whole number from 1", fix="Leave it out for all."
+    )

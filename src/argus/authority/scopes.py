@@ -1,33 +1,333 @@
-"""The scope index: per rule and scope, who may supersede and who may be superseded, by time.
+"""Index records by rule and scope, sorted by time (`ScopeIndex`).
 
-What supersedes a record under a rule are the records of one scope from some time on, a suffix of a
-sorted list. So no pair is ever stored: a scope of n records takes n entries, not n squared, and
-insertions and deletions cost a search in it.
+The records that supersede another one under a rule are those of one scope from some time on: a
+suffix of a sorted list. So no pair is ever stored. A scope of n records takes n entries, not n
+squared, and an insertion or a deletion costs a search in it.
+
+`Heads` answers which records control a crowded scope without a walk through all of it. A closure
+in a scope of a million records may hold them all, yet few are active and few lead anywhere else.
+Of the records of one bucket from some time on:
+
+* A record may be active if it ends after the latest start of a place where it can be superseded.
+  One such place per record is enough to find them: the one that most records of the bucket share.
+* Of the records that lead to one other place, the one that ends first leads wherever any of them
+  leads. You need not follow a place whose superseding records are all in this bucket: whatever is
+  newer there is newer here. The other places are the outlets of the bucket.
+
+Records with explicit edges, or that another time orders elsewhere, are looked at one by one. At an
+earlier time the same holds of the records that end by then, as long as rules order by that time.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from argus.authority.heads import Bucket, Heads
-from argus.authority.places import Entry, Place, is_crowded
-from argus.authority.records import Record
-from argus.authority.rules import Rule
-from argus.authority.times import Moment
+from sortedcontainers import SortedList
+
+from argus.authority.records import Record, find_record
+from argus.authority.rules import Order, Rule
+from argus.authority.times import FOREVER, Moment
+
+Place = tuple[int, tuple[str, ...]]  # number of a rule, and a value for each of its scope keys
+# A superseding record, its time, and the places where it is superseded; None: look at it alone.
+Entry = tuple[Record, Moment, tuple[Place, ...] | None]
+CROWDED = 64  # buckets of more superseding records have heads; smaller ones are walked
+LAST = "\U0010ffff"  # sorts behind every id
+
+
+def is_crowded(n: int) -> bool:
+    """Return True if so many records in one place are a crowd."""
+    return n > CROWDED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AsOf:
+    """A time at which records are in force; without limits it is now, and all are.
+
+    effective: only records that had certainly taken effect by then. known: only records that had
+    certainly been published by then.
+    """
+
+    records: Mapping[str, Record]
+    effective: Moment | None = None
+    known: Moment | None = None
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether this is an earlier time than now."""
+        return self.effective is not None or self.known is not None
+
+    def in_force(self, id_: str) -> bool:
+        """Return whether a record had taken effect, and was known, at this time."""
+        if self.effective is None and self.known is None:
+            return True
+        record = find_record(self.records, id_)
+        effective = record.time or record.published
+        return all(
+            moment is None or limit is None or moment.end <= limit.end
+            for moment, limit in ((effective, self.effective), (record.known, self.known))
+        )
+
+    def horizon(self, order: Order) -> int | None:
+        """Return the end by which records in force lie; None if another time decides."""
+        if not self.is_earlier:
+            return FOREVER
+        if order is Order.EFFECTIVE and self.effective is not None and self.known is None:
+            return self.effective.end
+        if order is Order.PUBLISHED and self.known is not None and self.effective is None:
+            return self.known.end
+        return None
+
+
+class Bucket:
+    """One rule in one scope: the records that may supersede there or be superseded, by time."""
+
+    __slots__ = ("feeders", "heads", "superseded", "superseding")
+
+    def __init__(
+        self,
+        superseding: Iterable[tuple[int, str]] = (),
+        superseded: Iterable[tuple[int, str]] = (),
+    ) -> None:
+        self.superseding = SortedList(superseding)  # (start, id) of the records that supersede here
+        self.superseded = SortedList(superseded)  # (end, id) of those that can be superseded here
+        # Made when a crowded bucket is first asked for its heads, and kept up to date then.
+        self.heads: Heads | None = None
+        # Heads of buckets with superseding records that can be superseded here, by bucket.
+        self.feeders: dict[Place, Heads] = {}
+
+    @property
+    def latest(self) -> int | None:
+        """Latest start of a record that supersedes here; what ends by then is superseded."""
+        return self.superseding[-1][0] if self.superseding else None
+
+    def newer(self, moment: Moment, below: tuple[int, str] | None = None) -> Iterator[str]:
+        """Yield the records that supersede one of that time, earliest first, before `below`."""
+        later = self.superseding.irange((moment.end, ""), below, inclusive=(True, False))
+        return (id_ for _, id_ in later)
+
+    def older(self, moment: Moment, above: int | None = None) -> Iterator[str]:
+        """Yield the records that one of that time supersedes, of those that end after `above`."""
+        least = None if above is None else (above, LAST)
+        earlier = self.superseded.irange(least, (moment.start, LAST))
+        return (id_ for _, id_ in earlier)
+
+
+class Heads:
+    """The superseding records of one bucket: those that may be active, and those that lead out.
+
+    buckets, rules: of the index, which keeps the buckets up to date.
+    """
+
+    __slots__ = (
+        "alone", "buckets", "groups", "loose", "narrow", "own", "place", "rules", "size", "wide",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        buckets: Mapping[Place, Bucket],
+        rules: Sequence[Rule],
+        place: Place,
+        entries: Iterable[Entry] = (),
+    ) -> None:
+        self.buckets, self.rules, self.place = buckets, rules, place
+        members = list(entries)
+        # Records when it was made; it is made anew when there are twice as many.
+        self.size = len(members)
+        # (start, id) of those that are looked at one by one.
+        self.alone = SortedList(
+            (m.start, record.id) for record, m, places in members if places is None
+        )
+        # Of the others: the place that decides first whether one is active, and its start.
+        self.own: dict[str, tuple[Place | None, int]] = {}
+        # (end, start, id) of those that share this place with few.
+        self.loose: SortedList = SortedList()
+        # (end, start, id) of those that share it with many, by place.
+        self.groups: dict[Place | None, SortedList] = {}
+        # Outlets to which few lead, and (end, start, id, place) of all who do.
+        self.narrow: tuple[set[Place], SortedList] = set(), SortedList()
+        # Outlets to which many may lead, and (end, start, id, place) of those who do.
+        self.wide: dict[Place, SortedList] = {}
+        counts = Counter(place for _, _, places in members for place in places or ())
+        self._fill(members, counts)
+        for other in counts:
+            self._lead_to(other)
+
+    def add(self, record: Record, moment: Moment, places: tuple[Place, ...] | None) -> None:
+        """Add a record with where it is superseded; None puts it among those looked at alone.
+
+        The buckets must have it already.
+        """
+        if places is None:
+            self.alone.add((moment.start, record.id))
+            return
+        sizes = {place: len(self.groups.get(place, ())) for place in places}
+        common = self._most_common(places, sizes)
+        self.own[record.id] = common, moment.start
+        self.groups.get(common, self.loose).add((moment.end, moment.start, record.id))
+        for place in places:
+            outlet = self._outlet(place)
+            if outlet is not None:
+                outlet.add((moment.end, moment.start, record.id, place))
+            self._lead_to(place)
+
+    def remove(self, record: Record, moment: Moment, places: tuple[Place, ...] | None) -> None:
+        """Take a record out, wherever it is."""
+        self.alone.discard((moment.start, record.id))
+        if record.id not in self.own:
+            return
+        common, _ = self.own.pop(record.id)
+        self.groups.get(common, self.loose).discard((moment.end, moment.start, record.id))
+        for place in places or ():
+            outlet = self._outlet(place)
+            if outlet is not None:
+                outlet.discard((moment.end, moment.start, record.id, place))
+
+    def open(self, place: Place) -> None:
+        """Make a place an outlet: a record supersedes there that does not supersede here."""
+        if self._outlet(place) is not None:
+            return
+        superseded = self.buckets[place].superseded
+        entries = [
+            (end, self.own[id_][1], id_, place) for end, id_ in superseded if id_ in self.own
+        ]
+        if is_crowded(len(superseded)):
+            self.wide[place] = SortedList(entries)
+        else:
+            self.narrow[0].add(place)
+            self.narrow[1].update(entries)
+
+    def close(self, place: Place) -> None:
+        """Close an outlet if all records that supersede there supersede here, too."""
+        if self._outlet(place) is None or self._escapes(place):
+            return
+        self.wide.pop(place, None)
+        if place in self.narrow[0]:
+            self.narrow[0].discard(place)
+            for end, id_ in self.buckets[place].superseded:
+                if id_ in self.own:
+                    self.narrow[1].discard((end, self.own[id_][1], id_, place))
+
+    def latest_leading(self, place: Place, limit: int) -> int | None:
+        """Return the latest start of records that end by `limit` and an outlet can supersede."""
+        latest: int | None = None
+        entries = self.wide.get(place, self.buckets[place].superseded)
+        for entry in entries.irange(None, (limit + 1,), reverse=True):
+            end, id_ = entry[0], entry[2] if place in self.wide else entry[1]
+            if latest is not None and end <= latest:
+                break
+            if id_ in self.own:
+                latest = max(self.own[id_][1], self.own[id_][1] if latest is None else latest)
+        return latest
+
+    def ahead(self, as_of: AsOf, least: int, read: int, theta: float) -> Iterator[str]:
+        """Yield records from start `least` on that may be active or lead the furthest.
+
+        read: records that may be active and start from there on were yielded before. The rule of
+        the bucket must order by a time that has a horizon (`AsOf.horizon`). theta: rules of less
+        confidence do not count.
+        """
+        horizon = as_of.horizon(self.rules[self.place[0]].order)
+        if horizon is None:
+            return
+        top = min(read, horizon), ""
+        for _, id_ in self.alone.irange((least, ""), top, inclusive=(True, False)):
+            yield id_
+        for place, group in self.groups.items():
+            latest = None if place is None else self._latest_start(place, as_of, theta)
+            low = least if latest is None else max(least, latest + 1)
+            for _, start, id_ in group.irange((low,), (horizon, FOREVER)):
+                if least <= start < read:
+                    yield id_
+        for end, start, id_ in self.loose.irange((least,), (horizon, FOREVER)):
+            place = self.own[id_][0]
+            if least <= start < read:
+                latest = None if place is None else self._latest_start(place, as_of, theta)
+                if latest is None or end > latest:
+                    yield id_
+        yield from self._leading(as_of, least, horizon, theta)
+
+    def _leading(self, as_of: AsOf, least: int, horizon: int, theta: float) -> Iterator[str]:
+        """Yield, per outlet, the record that leads there the furthest."""
+        for outlet in (self.narrow[1], *self.wide.values()):
+            seen: set[Place] = set()
+            for end, start, id_, place in outlet.irange((least,), (horizon, FOREVER)):
+                if start < least or place in seen:
+                    continue
+                seen.add(place)
+                latest = self._latest_start(place, as_of, theta)
+                if latest is not None and end <= latest:
+                    yield id_
+                if outlet is not self.narrow[1]:
+                    break
+
+    def _latest_start(self, place: Place, as_of: AsOf, theta: float) -> int | None:
+        """Return the latest start of a record in force that supersedes in a place, or None.
+
+        The rule must order by a time that has a horizon.
+        """
+        bucket, rule = self.buckets.get(place), self.rules[place[0]]
+        if bucket is None or rule.confidence < theta:
+            return None
+        if not as_of.is_earlier:
+            return bucket.latest
+        top = as_of.horizon(rule.order), ""
+        earlier = bucket.superseding.irange(None, top, inclusive=(True, False), reverse=True)
+        return next((int(start) for start, id_ in earlier if as_of.in_force(id_)), None)
+
+    def _fill(self, members: list[Entry], counts: Counter[Place]) -> None:
+        loose, groups = [], dict[Place | None, list[tuple[int, int, str]]]()
+        for record, moment, places in members:
+            if places is None:
+                continue
+            common = self._most_common(places, counts)
+            self.own[record.id] = common, moment.start
+            groups.setdefault(common, []).append((moment.end, moment.start, record.id))
+        for place, group in groups.items():
+            if is_crowded(len(group)):
+                self.groups[place] = SortedList(group)
+            else:
+                loose += group
+        self.loose.update(loose)
+
+    def _most_common(self, places: tuple[Place, ...], counts: dict[Place, int]) -> Place | None:
+        """Return the place that most records share, the surest of equals; None without places."""
+        rules = self.rules
+        return max(places, key=lambda p: (counts[p], rules[p[0]].confidence), default=None)
+
+    def _outlet(self, place: Place) -> SortedList | None:
+        return self.narrow[1] if place in self.narrow[0] else self.wide.get(place)
+
+    def _lead_to(self, place: Place) -> None:
+        """Record, once, that records of this bucket can be superseded in a place."""
+        feeders = self.buckets[place].feeders
+        if feeders.get(self.place) is not self:
+            feeders[self.place] = self
+            if self._escapes(place):
+                self.open(place)
+
+    def _escapes(self, place: Place) -> bool:
+        """Return True if a record supersedes in a place that does not supersede here."""
+        if place == self.place:
+            return False
+        here = self.buckets[self.place].superseding
+        return any(entry not in here for entry in self.buckets[place].superseding)
 
 
 @dataclass
 class Coverage:
-    """What one rule finds in the records."""
+    """Records that take part in one rule, and those that cannot.
+
+    no_scope: records of its types without one of its scope keys: it cannot apply to them.
+    no_time: records of its types without the time that it orders by: likewise.
+    """
 
     superseding: int = 0
     superseded: int = 0
     no_scope: list[str] = field(default_factory=list)
-    """Records of its types without one of its scope keys: it cannot apply to them."""
     no_time: list[str] = field(default_factory=list)
-    """Records of its types without the time that it orders by: likewise."""
 
 
 class ScopeIndex:
@@ -59,9 +359,9 @@ class ScopeIndex:
         superseding = list(self.superseding_places(record))
         superseded = list(self.superseded_places(record))
         for place, moment in superseding:
-            self._bucket(place).superseding.add((moment.start, record.id))
+            self.buckets.setdefault(place, Bucket()).superseding.add((moment.start, record.id))
         for place, moment in superseded:
-            self._bucket(place).superseded.add((moment.end, record.id))
+            self.buckets.setdefault(place, Bucket()).superseded.add((moment.end, record.id))
         if not self._has_heads:
             return
         here = {place for place, _ in superseding}
@@ -89,14 +389,19 @@ class ScopeIndex:
                 for feeder in self.feeding(place):
                     feeder.close(place)
         for place in {place for place, _ in (*superseding, *self.superseded_places(record))}:
-            self._drop_if_empty(place)
+            if not self.buckets[place].superseding and not self.buckets[place].superseded:
+                del self.buckets[place]
 
     def heads(self, place: Place, records: Mapping[str, Record], pinned: Container[str]) -> Heads:
         """Return the heads of a bucket; those in `pinned` are superseded by explicit edges."""
         bucket = self.buckets[place]
         if bucket.heads is None or len(bucket.superseding) > 2 * bucket.heads.size:
-            members = (records[id_] for _, id_ in bucket.superseding)
-            entries = self._head_entries(place, members, pinned)
+            rule, entries = self.rules[place[0]], list[Entry]()
+            for _, id_ in bucket.superseding:
+                record = records[id_]
+                if (moment := rule.moment(record)) is not None:  # as it is in a bucket
+                    places = None if id_ in pinned else self._leads_to(record, place)
+                    entries.append((record, moment, places))
             bucket.heads = Heads(self.buckets, self.rules, place, entries)
             self._has_heads = True
         return bucket.heads
@@ -109,16 +414,8 @@ class ScopeIndex:
             if feeder in self.buckets and self.buckets[feeder].heads is heads
         ]
 
-    def _head_entries(
-        self, place: Place, members: Iterable[Record], pinned: Container[str]
-    ) -> Iterator[Entry]:
-        for record in members:
-            moment = self.rules[place[0]].moment(record)
-            if moment is not None:  # as it is for what is in a bucket
-                yield record, moment, None if record.id in pinned else self._leads_to(record, place)
-
     def pin(self, record: Record) -> None:
-        """Take note that an explicit edge supersedes a record."""
+        """Record that an explicit edge supersedes a record."""
         if not self._has_heads:
             return
         for place, moment in self.superseding_places(record):
@@ -128,13 +425,13 @@ class ScopeIndex:
                 heads.add(record, moment, None)
 
     def _leads_to(self, record: Record, place: Place) -> tuple[Place, ...] | None:
-        """Return where a record is superseded, or None where another time than here decides it."""
+        """Return the places where a record is superseded; None if another time decides there."""
         order = self.rules[place[0]].order
         places = tuple(place for place, _ in self.superseded_places(record))
         return places if all(self.rules[i].order is order for i, _ in places) else None
 
     def superseding_places(self, record: Record) -> Iterator[tuple[Place, Moment]]:
-        """Yield where a record supersedes others, and its time there."""
+        """Yield the places where a record supersedes others, and its time there."""
         for number, rule, supersedes, _ in self._roles.get(record.type, ()):
             if supersedes and rule.can_supersede(record):
                 moment = rule.moment(record)
@@ -143,7 +440,7 @@ class ScopeIndex:
                         yield (number, scope), moment
 
     def superseded_places(self, record: Record) -> Iterator[tuple[Place, Moment]]:
-        """Yield where a record can be superseded, and its time there."""
+        """Yield the places where a record can be superseded, and its time there."""
         for number, rule, _, is_superseded in self._roles.get(record.type, ()):
             if is_superseded and rule.can_be_superseded(record):
                 moment = rule.moment(record)
@@ -152,38 +449,22 @@ class ScopeIndex:
                         yield (number, scope), moment
 
     def coverage(self, records: Iterable[Record]) -> list[Coverage]:
-        """Say per rule what takes part in it, and what cannot, and why."""
+        """Count per rule the records that take part in it, and name those that cannot."""
         coverage = [Coverage() for _ in self.rules]
         for record in records:
             for number, rule, supersedes, is_superseded in self._roles.get(record.type, ()):
-                self._cover(coverage[number], rule, record, supersedes, is_superseded)
+                entry = coverage[number]
+                newer = supersedes and rule.can_supersede(record)
+                older = is_superseded and rule.can_be_superseded(record)
+                if not newer and not older:
+                    continue
+                newer = newer and any(True for _ in rule.superseding_scopes(record))
+                older = older and any(True for _ in rule.superseded_scopes(record))
+                if not newer and not older:
+                    entry.no_scope.append(record.id)
+                elif rule.moment(record) is None:
+                    entry.no_time.append(record.id)
+                else:
+                    entry.superseding += newer
+                    entry.superseded += older
         return coverage
-
-    @staticmethod
-    def _cover(
-        entry: Coverage, rule: Rule, record: Record, supersedes: bool, is_superseded: bool
-    ) -> None:
-        newer = supersedes and rule.can_supersede(record)
-        older = is_superseded and rule.can_be_superseded(record)
-        if not newer and not older:
-            return
-        newer = newer and any(True for _ in rule.superseding_scopes(record))
-        older = older and any(True for _ in rule.superseded_scopes(record))
-        if not newer and not older:
-            entry.no_scope.append(record.id)
-        elif rule.moment(record) is None:
-            entry.no_time.append(record.id)
-        else:
-            entry.superseding += newer
-            entry.superseded += older
-
-    def _bucket(self, place: Place) -> Bucket:
-        bucket = self.buckets.get(place)
-        if bucket is None:
-            bucket = self.buckets[place] = Bucket()
-        return bucket
-
-    def _drop_if_empty(self, place: Place) -> None:
-        bucket = self.buckets[place]
-        if not bucket.superseding and not bucket.superseded:
-            del self.buckets[place]

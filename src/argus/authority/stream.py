@@ -1,46 +1,55 @@
-"""Records that come, go and are corrected, and what that does to cached results (CAR Def. 11).
+"""Update records in a stream, and name the cached results that go stale (CAR Def. 11).
 
-Def. 11 says that an insertion invalidates the cached results that hold a document which the new one
-supersedes. A result is taken here with the closure that it rests on: a new document may supersede a
-member of the closure that is no longer in its frontier, and joins the closure then, with whatever
-supersedes it. So closures are watched, not frontiers alone, and "hold" means in the closure. A
-deletion invalidates the results whose closure held the document; a correction does both.
+By Def. 11 an insertion invalidates the cached results that hold a document which the new one
+supersedes. Here a result is the closure that it rests on: a new document may supersede a member of
+the closure that is no longer in its frontier, and then joins the closure together with whatever
+supersedes it. So closures are watched, not frontiers alone. A deletion invalidates the results
+whose closure held the document, and a correction does both.
 
-Nothing walks a scope, and no closure is stored: of each, the heads are (`argus.authority.heads`),
-and per place where they can be superseded their least end, from which on what supersedes there is
-in the closure. What an insertion supersedes anew in a bucket ends after the latest start so far.
+No scope is walked and no closure is stored. For each result the stream holds the heads (see
+`argus.authority.scopes`) and, per place where they can be superseded, their least end: all that
+supersedes from there on is in the closure. `stream_authority` makes the changes of a file.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from pathlib import Path
 
 from sortedcontainers import SortedList
+from typing_extensions import TypedDict
 
-from argus.authority.places import LAST, Place
+from argus.authority.config import AuthoritySource
+from argus.authority.domains import Domain
+from argus.authority.domains.reading import Source, read_sources, records_of
+from argus.authority.opening import domain_of, open_authority, require_records
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
-from argus.authority.times import Moment
+from argus.authority.scopes import LAST, Place
+from argus.authority.times import Moment, parse_moment
+from argus.data.documents import ID_FIELDS
+from argus.data.runs import ranking, read_run
+from argus.data.types import Run
 from argus.errors import InputError
+from argus.settings import TOP_K
 
 
 class Keep(Enum):
-    """Says of a time that it stays as it is; None says that there is none."""
+    """Leave a time as it is; None removes it."""
 
     KEEP = "as it is"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one change of the records did; ids and keys are sorted.
+    """Effect of one change of the records; ids and keys are sorted.
 
-    superseded: documents that were active and no longer are; reactivated: those that are again.
-    Of an inserted or deleted record itself neither is said. invalidated: the keys of cached results
-    that no longer hold; a result is named once, until it has been asked for again.
+    superseded: documents that were active and no longer are. reactivated: those that are active
+    again. Neither names the inserted or deleted record. invalidated: keys of cached results that no
+    longer hold. A result is named once, until you read it again.
     """
 
     record_id: str
@@ -58,14 +67,16 @@ class Result:
 
 @dataclass(slots=True)
 class _Watch:
-    """A cached result and where it is indexed; None when it is stale."""
+    """A cached result and where it is indexed; None when it is stale.
+
+    heads: part of the closure: what is active, and what leads out of every scope the furthest.
+    least_ends: per bucket the least end of the heads that can be superseded there.
+    """
 
     anchors: tuple[str, ...]
     result: Result | None = None
     heads: tuple[str, ...] = ()
-    """Part of the closure: what is active, and what leads out of every scope the furthest."""
     least_ends: dict[Place, int] = field(default_factory=dict)
-    """Per bucket the least end of the heads that can be superseded there."""
 
 
 class Stream:
@@ -86,12 +97,12 @@ class Stream:
             )
         self.authority = authority
         self._watches: dict[str, _Watch] = {}
+        # Keys of the results among whose heads or anchors a document is.
         self._holders: dict[str, set[str]] = {}
-        """Keys of the results among whose heads or anchors a document is."""
+        # (least end, key) of the watched closures per bucket.
         self._least: dict[Place, SortedList] = {}
-        """(least end, key) of the watched closures per bucket."""
+        # Explicit edges that hold no more, by a deleted record that they wait for.
         self._waiting: dict[str, dict[Edge, None]] = {}
-        """Explicit edges that hold no more, by a deleted record that they wait for."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -137,7 +148,7 @@ class Stream:
         Raises InputError for an unknown id and for a cycle, and leaves all as it was.
         """
         old = self.authority.record(id_)
-        new = dataclasses.replace(
+        new = replace(
             old,
             time=old.time if isinstance(time, Keep) else time,
             published=old.published if isinstance(published, Keep) else published,
@@ -287,3 +298,163 @@ class Stream:
 def _other(edge: Edge, id_: str) -> str:
     """Return the other record of an edge."""
     return edge.superseded if edge.superseder == id_ else edge.superseder
+
+
+INSERT, DELETE, CORRECT = "insert", "delete", "correct"
+TIMES = ("timestamp", "published")  # fields that a correction may name
+OTHERWISE = (
+    "To change anything else, delete the record and insert it again as it should be: its given "
+    "edges hold again."
+)
+
+
+class StreamChange(TypedDict):
+    """One change, what it superseded or freed, and the queries whose answers no longer hold.
+
+    op: insert, delete or correct.
+    record: id of the record.
+    superseded: ids of the documents that were active and no longer are.
+    reactivated: ids of the documents that are active again.
+    stale: keys of cached answers that no longer hold.
+    """
+
+    op: str
+    record: str
+    superseded: list[str]
+    reactivated: list[str]
+    stale: list[str]
+
+
+class StreamAnswer(TypedDict):
+    """A cached answer that went stale, and what controls its documents after all changes."""
+
+    query_id: str
+    controlling: list[str]
+
+
+class StreamSummary(TypedDict):
+    """All changes, and the answers that went stale.
+
+    cached: answers that were watched.
+    """
+
+    records: int
+    cached: int
+    changes: list[StreamChange]
+    stale: list[StreamAnswer]
+
+
+def _apply(stream: Stream, domain: Domain, source: Source) -> Iterator[StreamChange]:
+    """Make the change of one row; InputError names the row."""
+    operation = source.values.get("op", INSERT)
+    try:
+        if operation == INSERT:
+            rest = {name: value for name, value in source.values.items() if name != "op"}
+            for record in records_of(domain, replace(source, values=rest)):
+                yield _change(INSERT, stream.insert(record))
+        elif operation == DELETE:
+            yield _change(DELETE, stream.delete(_id(source)))
+        elif operation == CORRECT:
+            yield _change(CORRECT, _correct(stream, domain, source))
+        else:
+            raise InputError(
+                f"{operation!r}", expected=f"{INSERT}, {DELETE} or {CORRECT}",
+                fix="Leave it out to insert the record.", where=source.at("op"),
+            )  # fmt: skip
+    except InputError as error:
+        if error.where is not None:
+            raise
+        raise InputError(
+            error.got, expected=error.expected, fix=error.fix, where=source.at()
+        ) from error
+
+
+def _correct(stream: Stream, domain: Domain, source: Source) -> Change:
+    """Correct the times of a record; InputError for a correction of anything else."""
+    known = {"op", _id_field(source), *TIMES}
+    for name, value in source.values.items():
+        if name not in known and value is not None and value != "":
+            raise InputError(
+                f"a correction of {name!r}", expected=f"{' or '.join(TIMES)}, and nothing else",
+                fix=OTHERWISE, where=source.at(name),
+            )  # fmt: skip
+    if not any(name in source.values for name in TIMES):
+        raise InputError(
+            "a correction of nothing", expected=f"{' or '.join(TIMES)}: the time as it should be",
+            fix=f"Name it. {OTHERWISE}", where=source.at("op"),
+        )  # fmt: skip
+    time, published = (
+        parse_moment(source.values[name], zone=domain.zone, where=source.at(name),
+                     forms=domain.dates)
+        if name in source.values
+        else Keep.KEEP
+        for name in TIMES
+    )  # fmt: skip
+    return stream.correct(_id(source), time=time, published=published)
+
+
+def stream_authority(
+    changes: Path, source: AuthoritySource, run: Run | Path | str, *, k: int = TOP_K
+) -> StreamSummary:
+    """Make the changes of a file in order, and name the answers of a run that go stale.
+
+    changes: rows of records to insert, in the form of the records; with `op: delete` or
+    `op: correct`, an id, and of a correction `timestamp` or `published`. run: the cached answers;
+    of each the first k documents that have a record are watched. Raises InputError, naming the row,
+    for a change that cannot be made, and for an earlier time, which does not change.
+    """
+    if source.as_of is not None or source.known_by is not None:
+        raise InputError(
+            "a stream into an earlier time",
+            expected="the relation as it is",
+            fix="Leave --as-of and --known-by out.",
+            where="--as-of" if source.as_of is not None else "--known-by",
+        )
+    authority = open_authority(source).authority
+    answers = read_run(Path(run)) if isinstance(run, (str, Path)) else run
+    require_records({i for scores in answers.values() for i in scores}, authority, "--run")
+    stream = Stream(authority)
+    watched = {}
+    for query, scores in answers.items():
+        watched[query] = [id_ for id_ in ranking(scores)[:k] if id_ in authority]
+        stream.watch(query, watched[query])
+    domain = domain_of(source)
+    rows = read_sources(changes, domain.results)
+    log = [change for row in rows for change in _apply(stream, domain, row)]
+    stale = dict.fromkeys(query for change in log for query in change["stale"])
+    return {
+        "records": len(authority),
+        "cached": len(watched),
+        "changes": log,
+        "stale": [
+            {"query_id": query, "controlling": list(stream.result(query).frontier)}
+            for query in stale
+        ],
+    }
+
+
+def _change(operation: str, change: Change) -> StreamChange:
+    return {
+        "op": operation,
+        "record": change.record_id,
+        "superseded": list(change.superseded),
+        "reactivated": list(change.reactivated),
+        "stale": list(change.invalidated),
+    }
+
+
+def _id_field(source: Source) -> str:
+    return next((name for name in ID_FIELDS if name in source.values), ID_FIELDS[0])
+
+
+def _id(source: Source) -> str:
+    name = _id_field(source)
+    value = source.values.get(name)
+    if not isinstance(value, str) or not value:
+        raise InputError(
+            f"{value!r} is no id",
+            expected="the id of a record, as text",
+            fix="Name the record that is deleted or corrected.",
+            where=source.at(name),
+        )
+    return value

@@ -1,8 +1,12 @@
-"""What CAR measures of one query, from scores and the authority relation (sections 2, 3.1, 3.7).
+"""Quantities and procedures that CAR defines for one query (sections 2, 3.1, 3.6, 3.7).
 
-Divergence of relevance from authority (Def. 4, Corollary 1) and ambiguity of scope (Def. 5,
-Proposition 2); the factors of TCA (Proposition 1) are counted in `benchmarks.metrics`. Where the
-printed statement leaves a case open, the docstring says what is taken.
+`divergence` measures relevance against authority (Def. 4, Corollary 1), `scope_ambiguity` how many
+documents share a scope (Def. 5, Proposition 2). The factors of TCA (Proposition 1) are counted in
+`benchmarks.judging`. Where the printed statement leaves a case open, the docstring settles it.
+
+`supersession_graph` is the Retrieved-Set Supersession Graph: the paper's way to the frontier,
+without an index, by rule checks on every pair of a few documents. `Authority` finds the same by
+look-ups and is compared with it.
 """
 
 from __future__ import annotations
@@ -16,7 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.authority.entities import Entity, EntityIndex
-from argus.authority.relation import Authority
+from argus.authority.records import Record
+from argus.authority.relation import Authority, Link
+from argus.authority.rules import Rule
+from argus.data.documents import listed
 from argus.errors import InputError
 
 Scores = npt.NDArray[np.floating[Any]]
@@ -24,18 +31,21 @@ Scores = npt.NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """How far what is relevant to one query is from what controls it."""
+    """Distance between the most relevant document of a query and the documents that control it.
+
+    top: d1: the document in force with the highest score, ties by id.
+    frontier: F(q) = front(cl({d1})), best score first, ties by id; never empty.
+    delta: Δ(q) = s(d1) - max over F(q) of s, at least 0; infinite where nothing of F(q) is scored.
+    n_plus: N+(q): documents that score strictly above the best-scoring of F(q).
+    n_plus_all: documents that score strictly above the worst-scoring of F(q): TCA needs all of
+    F(q).
+    """
 
     top: str
-    """d1: the document in force with the highest score, ties by id."""
     frontier: tuple[str, ...]
-    """F(q) = front(cl({d1})), best score first, ties by id; never empty."""
     delta: float
-    """Δ(q) = s(d1) - max over F(q) of s, at least 0; infinite where nothing of F(q) is scored."""
     n_plus: int
-    """N+(q): documents that score strictly above the best-scoring of F(q)."""
     n_plus_all: int
-    """Documents that score strictly above the worst-scoring of F(q): TCA needs all of F(q)."""
 
     @property
     def controlling(self) -> str:
@@ -43,11 +53,11 @@ class Divergence:
         return self.frontier[0]
 
     def excludes_hit(self, k: int) -> bool:
-        """Return whether Corollary 1 rules out controlling-hit@k of a ranking by these scores."""
+        """Return True if Corollary 1 rules out controlling-hit@k of a ranking by these scores."""
         return self.n_plus >= _at_least_one(k)
 
     def excludes_tca(self, k: int) -> bool:
-        """Return whether these scores rule out TCA@k: a document of F(q) is past the first k."""
+        """Return True if these scores rule out TCA@k: a document of F(q) is past the first k."""
         return self.n_plus_all >= _at_least_one(k)
 
 
@@ -60,11 +70,11 @@ def divergence(
 ) -> Divergence:
     """Return Δ(q) and N+(q) of one query's scores (Def. 4, Corollary 1).
 
-    absent: score of the documents that are not listed, at most the lowest that is. By default they
-    stand below all that are: where a run was cut above F(q), Δ is infinite and N+ its length, which
-    is what Corollary 1 needs of that run. Give 0.0 for BM25 runs, which list scores above 0.
-    Documents without record are controlled by themselves; what is not in force is left out.
-    Raises InputError where nothing is scored, and for scores that are no numbers.
+    absent: score of documents that are not listed, at most the lowest listed one. By default they
+    stand below all listed ones: where a run was cut above F(q), Δ is infinite and N+ is the length
+    of the run, as Corollary 1 needs. Give 0.0 for BM25 runs, which list scores above 0. A document
+    without a record controls itself. Documents that are not in force are left out. Raises
+    InputError where nothing is scored, and for scores that are not numbers.
     """
     ids = [id_ for id_ in scores if _counts(id_, authority)]
     values = np.fromiter((scores[id_] for id_ in ids), np.float64, len(ids))
@@ -135,12 +145,14 @@ def _check_scores(values: Scores, absent: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ScopeAmbiguity:
-    """How many documents share a query's scope for each that its anchors' chains hold (Def. 5)."""
+    """Documents that share a query's scope, against those in its anchors' chains (Def. 5).
+
+    documents: |D_σ(q)|.
+    closure: |cl(A(q))|.
+    """
 
     documents: int
-    """|D_σ(q)|."""
     closure: int
-    """|cl(A(q))|."""
 
     @property
     def kappa(self) -> float:
@@ -204,3 +216,97 @@ def _at_least_one(k: int) -> int:
     if k < 1:
         raise InputError(f"k={k}", expected="a whole number from 1", fix="Give how many are read.")
     return k
+
+
+@dataclass(frozen=True, slots=True)
+class SupersessionGraph:
+    """Supersessions that rules find between the pairs of a set of documents.
+
+    links: direct supersessions, one per pair and rule that holds of it.
+    checks: rule checks made: n·(n-1)·m, at most the |R_σ|²·m of Proposition 3 (ii).
+    """
+
+    documents: tuple[str, ...]
+    links: tuple[Link, ...]
+    checks: int
+
+    @property
+    def frontier(self) -> list[str]:
+        """front(R_σ): the documents that none of the others supersedes, in the order given."""
+        superseded = {link.superseded for link in self.links}
+        return [id_ for id_ in self.documents if id_ not in superseded]
+
+    def closure(self, anchors: Iterable[str]) -> list[str]:
+        """Return the anchors and what supersedes them by chains within the graph, nearest first.
+
+        Raises InputError for an anchor that is none of the documents.
+        """
+        reached = dict.fromkeys(listed(anchors, "anchors"))
+        known = set(self.documents)
+        for id_ in reached:
+            if id_ not in known:
+                raise InputError(
+                    f"anchor {id_!r} is not in the graph",
+                    expected=f"one of its {len(self.documents)} documents",
+                    fix="Build the graph of a neighbourhood that holds the anchor.",
+                )
+        above: dict[str, list[str]] = {}
+        for link in self.links:
+            above.setdefault(link.superseded, []).append(link.superseder)
+        queue = list(reached)
+        for id_ in queue:  # grows while it is read
+            fresh = [newer for newer in dict.fromkeys(above.get(id_, ())) if newer not in reached]
+            reached.update(dict.fromkeys(fresh))
+            queue += fresh
+        return queue
+
+    def controlling(self, anchors: Iterable[str]) -> list[str]:
+        """Return the frontier as far as chains lead to it from the anchors, nearest first."""
+        frontier = set(self.frontier)
+        return [id_ for id_ in self.closure(anchors) if id_ in frontier]
+
+
+def supersession_graph(records: Iterable[Record], rules: Sequence[Rule]) -> SupersessionGraph:
+    """Apply every rule to every ordered pair of records, each id once.
+
+    Rules alone decide: explicit edges are not known here, and whoever asks about an earlier time
+    gives the records that were in force then.
+    """
+    members = list({record.id: record for record in records}.values())
+    links: list[Link] = []
+    checks = 0
+    for older in members:
+        for newer in members:
+            if newer is older:
+                continue
+            for rule in rules:
+                checks += 1
+                if rule.holds(older, newer):
+                    link = Link(older.id, newer.id, rule.name, rule.relation, rule.confidence)
+                    links.append(link)
+    return SupersessionGraph(tuple(record.id for record in members), tuple(links), checks)
+
+
+def neighbourhood(
+    anchors: Iterable[str], authority: Authority, index: EntityIndex, *, hops: int | None = 1
+) -> list[Record]:
+    """Return the records in force that share an entity with an anchor, the anchors first.
+
+    hops: 1 is D_σ of the anchors (Def. 5), the paper's neighbourhood. A chain whose scopes have
+    several keys can leave it, since ⇝ is transitive and sharing an entity is not; 2 adds what
+    shares an entity with those, None goes on until nothing is new and holds every chain of rules
+    that `index` was built with. Raises InputError for an unknown anchor and for hops below 1.
+    """
+    if hops is not None and hops < 1:
+        raise InputError(f"hops={hops}", expected="1 or more", fix="Give None for all.")
+    members = {id_: authority.record(id_) for id_ in anchors}
+    shared: set[Entity] = set()
+    fresh = list(members.values())
+    while fresh and hops != 0:
+        entities = {entity for record in fresh for entity in index.entities(record)} - shared
+        shared |= entities
+        ids = [id_ for id_ in index.sharing(entities) if id_ not in members]
+        fresh = [authority.record(id_) for id_ in ids if authority.in_force(id_)]
+        members.update((record.id, record) for record in fresh)
+        hops = None if hops is None else hops - 1
+    return list(members.values())

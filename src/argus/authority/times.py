@@ -1,25 +1,99 @@
-"""Moments: points in time that are known to the microsecond, the day, the month or the year.
+"""Read dates and times as intervals of microseconds (`Moment`).
 
-What is known coarsely is the whole of it: "1896" is the interval from its first to its last
-moment. One moment is later than another only when it is later whichever points are meant, so a
+A moment known to the year is the whole year: "1896" is the interval from its first to its last
+microsecond. One moment is later than another only if it is later whichever points are meant, so a
 year and a day in it are not ordered. Intervals ordered like this are a strict partial order
-(Fishburn 1970), which is what Def. 1 of CAR needs of time(d2) > time(d1).
+(Fishburn 1970), as Def. 1 of CAR needs for time(d2) > time(d1). A domain may name further forms
+of dates, by one date of the form or as `strptime` has it.
 """
 
 from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
-from argus.authority.date_forms import has_day, has_month, has_time, read_form
 from argus.errors import InputError, Location
 
-FOREVER = 2**63 - 1
-"""Microseconds since 1970, later than any moment."""
+_PART = re.compile(r"[A-Za-z]+\.?|\d+|[^A-Za-z\d]+")
+_MONTHS = {name: form for form in ("%B", "%b") for name in
+           (datetime(2000, month, 1).strftime(form).lower() for month in range(1, 13))}  # fmt: skip
+_DAYS = {"%d", "%j"}
+_TIMES = re.compile(r"%[HIMSfpzZ]")
+_KNOWN = re.compile(r"%[YymbBdHIMSfpzZaAj%]")
+
+
+def date_form(text: str) -> str:
+    """Return a form as `strptime` has it, of a form or of a date: "25-Sep-2000" is "%d-%b-%Y".
+
+    Raises ValueError for a form without a year, and a date that can be read in two ways.
+    """
+    form = text if "%" in text else _form_of(text)
+    unknown = _KNOWN.sub("", form)
+    if "%" in unknown:
+        at = unknown.index("%")
+        raise ValueError(f"{text!r} has the unknown part {unknown[at : at + 2]!r}")
+    if "%Y" not in form and "%y" not in form:
+        raise ValueError(f"{text!r} has no year")
+    if _TIMES.search(form) and not any(day in form for day in _DAYS):
+        raise ValueError(f"{text!r} has a time of day and no day")
+    parts = _KNOWN.findall(form.replace("%%", ""))
+    if len(parts) != len(set(parts)):
+        raise ValueError(f"{text!r} has a part twice")
+    return form
+
+
+def read_form(text: str, forms: Iterable[str]) -> tuple[datetime, str] | None:
+    """Return the date in one of the forms, and the form; None where none fits.
+
+    Raises ValueError where two forms read it differently.
+    """
+    readings: dict[datetime, str] = {}
+    for form in forms:
+        try:
+            readings.setdefault(datetime.strptime(text, form), form)
+        except ValueError:
+            continue
+    if len(readings) > 1:
+        days = " or ".join(f"{day:%Y-%m-%d} by {form}" for day, form in readings.items())
+        raise ValueError(f"is {days}")
+    return next(iter(readings.items()), None)
+
+
+def _form_of(example: str) -> str:
+    """Return the form of a date that stands for its like."""
+    parts = _PART.findall(example.strip())
+    small = [int(part) for part in parts if part.isdigit() and len(part) < 3]
+    named = any(part.lower() in _MONTHS for part in parts)
+    if len(small) > 2 - named:
+        raise ValueError(f"{example!r} is no date with a month and a year of four digits")
+    if len(small) == 2 and max(small) <= 12:
+        raise ValueError(f"{example!r} can be read in two ways: name a day after the 12th")
+    form = "".join(_directive(part, example, named) for part in parts)
+    datetime.strptime(example.strip(), form)
+    return form
+
+
+def _directive(part: str, example: str, named: bool) -> str:
+    if part.lower() == "may":
+        raise ValueError(f"{example!r}: May is short and long: name another month")
+    if part.lower() in _MONTHS:
+        return _MONTHS[part.lower()]
+    if part.isalpha():
+        raise ValueError(f"{example!r}: {part!r} is no month")
+    if not part.isdigit():
+        return part
+    if len(part) not in (1, 2, 4):
+        raise ValueError(f"{example!r}: {part!r} is no day, month or year")
+    if len(part) == 4:
+        return "%Y"
+    return "%d" if named or int(part) > 12 else "%m"
+
+
+FOREVER = 2**63 - 1  # microseconds since 1970, later than any moment
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -36,15 +110,17 @@ _EXPECTED = (
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Half-open interval `[start, end)` of microseconds since 1970 (UTC) in which it lies."""
+    """Half-open interval `[start, end)` of microseconds since 1970 (UTC).
+
+    text: as it was given.
+    """
 
     start: int
     end: int
     text: str = field(compare=False)
-    """As it was given."""
 
     def before(self, other: Moment) -> bool:
-        """Return whether this is certainly earlier than `other`."""
+        """Return True if this is certainly earlier than `other`."""
         return self.end <= other.start
 
     def __str__(self) -> str:
@@ -58,9 +134,9 @@ def parse_moment(
     where: Location | str | None = None,
     forms: Sequence[str] = (),
 ) -> Moment | None:
-    """Read a date or time; None and "" are no time at all.
+    """Read a date or time; None and "" give None.
 
-    zone: of what names none. forms: of dates as `strptime` has them, tried before the usual ones.
+    zone: of times without one. forms: of dates as `strptime` has them, tried before the usual ones.
     Raises InputError for anything else, also for numbers: 20240301 might be a day or seconds since
     1970.
     """
@@ -113,10 +189,11 @@ def _formed(value: object, zone: tzinfo, forms: Sequence[str]) -> tuple[int, int
     if reading is None:
         return None
     day, form = reading
-    if has_time(form):
+    if _TIMES.search(form):
         return _point(day, zone)
-    month = day.month if has_month(form) else None
-    return _partial(day.year, month, day.day if has_day(form) else None, zone=zone)
+    month = day.month if any(part in form for part in ("%m", "%b", "%B", "%j")) else None
+    has_day = any(part in form for part in _DAYS)
+    return _partial(day.year, month, day.day if has_day else None, zone=zone)
 
 
 def _parse(value: object, zone: tzinfo) -> tuple[int, int] | None:

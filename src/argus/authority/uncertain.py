@@ -1,14 +1,14 @@
-"""Frontiers under edges that may not hold: who is probably not superseded (CAR Def. 9).
+"""Compute frontiers under edges that hold with a probability (CAR Def. 9).
 
-Every edge holds with its confidence, whatever the others do. A rule is one edge between two records
-though they share several entities; another rule, though of the same name, or another explicit edge
-(unless it says the very same), is a further chance. A record is maximal in S when no chain of edges
-that hold leads from it to another record of S; with several relations, no chain of any one of them
-(Def. 10). The closure at theta is `Authority.closure(ids, theta)`.
+Every edge holds with its confidence, independently of the others. A rule is one edge between two
+records though they share several entities. Another rule, even of the same name, and another
+explicit edge (unless it repeats the first) are further chances. A record is maximal in S when no
+chain of edges that hold leads from it to another record of S. With several relations, no chain of
+any one of them (Def. 10). The closure at theta is `Authority.closure(ids, theta)`.
 
-Only what lies between records of S matters, and its weakly connected parts do not depend on each
-other. A part with few uncertain edges is worked out over all their outcomes; a larger one is
-sampled. All outcomes, or samples, go through the part at once, eight to a byte.
+Only edges between records of S matter, and their weakly connected parts are independent. A part
+with few uncertain edges is worked out over all their outcomes. A larger one is sampled. All
+outcomes, or samples, go through the part at once, eight to a byte.
 """
 
 from __future__ import annotations
@@ -23,16 +23,13 @@ from argus.authority.relation import Authority
 from argus.errors import InputError
 from argus.measures.intervals import wilson
 
-EXACT_EDGES = 16
-"""A part with up to so many uncertain edges is worked out exactly: 65,536 outcomes."""
-MOST_LINKS = 200_000
-"""Supersessions looked at among what lies between the records asked for, before it is refused."""
-MOST_DRAWS = 500_000_000
-"""Uncertain edges times samples."""
+EXACT_EDGES = 16  # uncertain edges of a part that is worked out exactly: 65,536 outcomes
+MAX_LINKS = 200_000  # supersessions between the given records
+MAX_DRAWS = 500_000_000  # uncertain edges times samples
 
 Bits = npt.NDArray[np.uint8]
+# superseded -> (superseder, relation) -> probability that one of their edges holds.
 Links = dict[str, dict[tuple[str, str], float]]
-"""superseded -> (superseder, relation) -> probability that one of their edges holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +115,16 @@ def _check(alpha: float, samples: int, exact_edges: int) -> None:
 
 def _between(authority: Authority, members: Sequence[str]) -> Links:
     """Return the direct supersessions on chains between members, parallel ones as one each."""
-    above, below = authority.reach(members), authority.below(members)
+    above, below = authority.reach(members), authority.superseded_by_any(members)
     part = authority.among(id_ for id_ in above if id_ in below or above[id_] is None)
     weights: Links = {}
     looked_at = 0
     for id_ in part.records:
         for link in dict.fromkeys(part.links(id_)):  # two shared entities are one rule check
             looked_at += 1
-            if looked_at > MOST_LINKS:
+            if looked_at > MAX_LINKS:
                 raise InputError(
-                    f"more than {MOST_LINKS:,} supersessions between {len(members):,} records",
+                    f"more than {MAX_LINKS:,} supersessions between {len(members):,} records",
                     expected="few enough to weigh every one of them",
                     fix="Ask for fewer records at once, or of narrower scopes; the closure at a "
                     "threshold (theta) has no such limit.",
@@ -177,21 +174,20 @@ def _chances(
             id_: Chance(float(np.clip(weights[~_flags(dominated[id_], 2**n)].sum(), 0, 1)))
             for id_ in members
         }
-    if n * samples > MOST_DRAWS:
+    if n * samples > MAX_DRAWS:
         raise InputError(
             f"{n:,} uncertain supersessions in one part, {samples:,} samples",
-            expected=f"at most {MOST_DRAWS:,} draws",
+            expected=f"at most {MAX_DRAWS:,} draws",
             fix="Take fewer samples, or ask for fewer records at once.",
         )
     holds = [np.packbits(rng.random(samples) < p) for p in uncertain]
     dominated = _dominated(links, set(members), holds, samples)
-    return {id_: _sampled(dominated[id_], samples) for id_ in members}
-
-
-def _sampled(dominated: Bits, samples: int) -> Chance:
-    share = 1 - int(_flags(dominated, samples).sum()) / samples
-    low, high = wilson(share, samples)
-    return Chance(share, samples, float(high - low) / 2)
+    chances = {}
+    for id_ in members:
+        share = 1 - int(_flags(dominated[id_], samples).sum()) / samples
+        low, high = wilson(share, samples)
+        chances[id_] = Chance(share, samples, float(high - low) / 2)
+    return chances
 
 
 def _dominated(links: Links, members: set[str], holds: list[Bits], n: int) -> dict[str, Bits]:
@@ -207,8 +203,8 @@ def _dominated(links: Links, members: set[str], holds: list[Bits], n: int) -> di
         edges[older] = [
             (newer, name, next(place) if p < 1 else always) for (newer, name), p in above.items()
         ]
+    # Per record and relation: the outcomes in which a chain leads from it to a member.
     reaches: dict[str, dict[str, Bits]] = {}
-    """Per record and relation: the outcomes in which a chain leads from it to a member."""
     for id_ in _newest_first(links):
         own: dict[str, Bits] = {}
         for newer, name, on in edges.get(id_, ()):

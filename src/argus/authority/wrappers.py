@@ -16,19 +16,16 @@ from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
-from argus.authority.corpus_rows import CorpusDocument, corpus_of
-from argus.authority.given import require_count
-from argus.authority.links import Link
-from argus.authority.records import Record
-from argus.authority.relation import Authority
+from argus.authority.records import CorpusDocument, Record, corpus_of
+from argus.authority.relation import Authority, Link
+from argus.authority.rules import require_count
 from argus.errors import InputError
 from argus.retrievers.python_retriever import Call, call_of, call_of_method, instance
 from argus.settings import TOP_K
 
+# Where an id is looked for in an item's metadata.
 ID_KEYS = ("id", "_id", "doc_id", "document_id", "source")
-"""Where an id is looked for in an item's metadata."""
-NOTE = "supersedes"
-"""Metadata of what was put in: the chain that led to it, oldest first."""
+NOTE = "supersedes"  # Metadata of what was put in: the chain that led to it, oldest first
 
 
 class AuthorityRetriever:

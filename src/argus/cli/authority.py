@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from argus.authority.benchmarks.config import NamedBenchmark, OtherQueries, ScoreConfig
-from argus.authority.harm.config import HarmSettings
-from argus.authority.jobs.config import AuthoritySource, LintBounds, Records, VariantConfig
-from argus.authority.learning.config import AcceptConfig, ProposeConfig
-from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
+from argus.authority.config import (
+    ANCHORS,
+    CHAINS,
+    PLACES,
+    AuthoritySource,
+    Chains,
+    HarmSettings,
+    LintBounds,
+    NamedBenchmark,
+    OtherQueries,
+    Places,
+    ProposeConfig,
+    Records,
+    ScoreConfig,
+    VariantConfig,
+)
 from argus.cli import options as o
 from argus.cli.config_options import job, with_blocks
 from argus.cli.groups import Group, example
@@ -26,7 +37,7 @@ from argus.settings import TOP_K, Doc, Ge, Option
 from argus.tasks.released import benchmark_of
 
 if TYPE_CHECKING:
-    from argus.authority.jobs.summary import SearchHit, VariantAnswer
+    from argus.authority.search import SearchHit, VariantAnswer
 
 
 app = Group("Never serve a superseded document as current.")
@@ -34,7 +45,7 @@ app = Group("Never serve a superseded document as current.")
 
 @app.command()
 @job(
-    "argus.authority.jobs.lint:lint",
+    "argus.authority.lint:lint",
     "argus authority lint run.trec --records records.jsonl --rules rules.yaml --max-violations 0.9",
 )
 def lint(
@@ -74,7 +85,7 @@ def lint(
 
 @app.command()
 @job(
-    "argus.authority.jobs.audit:audit_authority",
+    "argus.authority.audit:audit_authority",
     "argus authority audit --records records.jsonl --rules rules.yaml --out authority/",
 )
 def audit(
@@ -147,7 +158,7 @@ def search(
     json: o.AsJson = False,
 ) -> None:
     """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
-    from argus.authority.jobs.search import search_authority
+    from argus.authority.search import search_authority
 
     answer = search_authority(
         query, source, k=k, anchors=anchors, index=index, encoder=encoder, hybrid=hybrid,
@@ -209,7 +220,8 @@ NONE = "none"  # name of the encoder that is none
 
 @app.command()
 @example(
-    "argus authority score --benchmark finsuperqa --encoder none --system latest-bm25 --out scores/"
+    "argus authority score --benchmark finsuperqa --encoder none --system latest-okapi "
+    "--out scores/"
 )
 @with_blocks
 def score(
@@ -279,7 +291,7 @@ def stream(
     An answer is stale when a change supersedes, deletes or corrects what it rests on; it is named
     once. At the end stands what controls each of them now.
     """
-    from argus.authority.jobs.stream import stream_authority
+    from argus.authority.stream import stream_authority
 
     summary = stream_authority(changes, source, run, k=k)
     if json:
@@ -384,7 +396,7 @@ def harm(
     run that was stopped goes on, and nothing is paid for twice. Writes authority_harm.parquet and
     .csv, summary.json, manifest.json and report.html.
     """
-    from argus.authority.harm.job import measure_harm
+    from argus.authority.harm import measure_harm
 
     answering = model.config()
     if answering is None:
@@ -408,7 +420,7 @@ def harm(
 
 @app.command()
 @job(
-    "argus.authority.learning.job:propose_supersessions",
+    "argus.authority.proposals:propose_supersessions",
     "argus authority propose --records records.jsonl --to proposals.csv",
 )
 def propose(
@@ -418,34 +430,27 @@ def propose(
         Path,
         Doc("CSV file for the proposals, to be reviewed."),
         Option(("--to",)),
-        o.Output(marks=("decision,confidence,superseder,superseded,",)),
+        o.Output(marks=("decision,superseder,superseded,kind,",)),
     ],
     rules: Annotated[
         str | None, Doc("RULES.yaml, or a domain that ships, which reads the records.")
     ] = None,
     config: ProposeConfig,
-    clue_weights: Annotated[
-        Path | None, Doc("As argus authority learn wrote it; default: those that ship.")
-    ] = None,
     known: Annotated[
         Path | None, Doc("Edges of supersessions that are known, and not proposed again.")
     ] = None,
-    labels: Annotated[
-        Path | None,
-        Doc("All true supersessions: every candidate is decided by them, and measured."),
-    ] = None,
 ) -> None:
-    """Propose which record supersedes which, from texts, titles and dates, with a confidence.
+    """Propose which record supersedes which, from texts, titles and dates, with the evidence.
 
-    Clues are words of supersession beside a name ("overruled X", "deprecated, use X"), citations,
-    one title in two versions, and near-duplicates with a later date. Write accept or reject into
-    the column `decision`, then run argus authority accept.
+    Evidence is a word of supersession beside a name ("overruled X", "deprecated, use X"), one title
+    in two versions, and near-duplicates with a later date. Write accept or reject into the column
+    `decision`, then run argus authority accept.
     """
 
 
 @app.command()
 @job(
-    "argus.authority.learning.job:accept_proposals",
+    "argus.authority.proposals:accept_proposals",
     "argus authority accept reviewed.csv --to edges.jsonl",
 )
 def accept(
@@ -457,34 +462,8 @@ def accept(
         Option(("--to",)),
         o.Output(marks=('"superseder": ', '"superseded": ', '"rule": ', '"evidence": ')),
     ],
-    config: AcceptConfig,
 ) -> None:
     """Write the accepted ones of PROPOSALS as edges with their evidence, for --edges.
 
-    What was accepted is certain. Undecided proposals that are taken keep their confidence, which
-    --theta and argus authority search --alpha go by. Edges that make a cycle are refused.
-    """
-
-
-@app.command()
-@job(
-    "argus.authority.learning.job:learn_supersessions",
-    "argus authority learn reviewed.csv --to weights.json",
-)
-def learn(
-    *,
-    files: Annotated[
-        list[Path], typer.Argument(help="Reviewed proposals, files of them.", metavar="PROPOSALS")
-    ],
-    out: Annotated[
-        Path,
-        Doc("JSON file for the model."),
-        Option(("--to",)),
-        o.Output(marks=('"weights": {', '"bias": ')),
-    ],
-) -> None:
-    """Learn of reviewed PROPOSALS how sure each clue makes: the --clue-weights of propose.
-
-    A logistic regression whose weights start from those of a person, calibrated by Platt's method
-    on pairs that took no part in the weights.
+    Edges that make a cycle are refused.
     """

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.authority.jobs.audit import AuthorityAuditResult, audit_opened
-from argus.authority.jobs.config import AuthoritySource
-from argus.authority.jobs.inputs import OpenedAuthority
+from argus.authority.audit import AuthorityAuditResult, audit_opened
+from argus.authority.config import AuthoritySource
+from argus.authority.opening import OpenedAuthority
 from argus.authority.records import Record as Dated
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge

@@ -79,9 +79,9 @@ SECTIONS: dict[str, Home] = {
     "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.summary"),
     "comparison": Home("Gained and lost", "compare", "argus.evaluation.comparison"),
     "authority": Home(
-        "Superseded documents", "authority audit", "argus.authority.jobs.audit_section"
+        "Superseded documents", "authority audit", "argus.authority.audit"
     ),
-    "lint": Home("Superseded results", "authority lint", "argus.authority.jobs.lint_section"),
-    "harm": Home("Stale context", "authority harm", "argus.authority.harm.section"),
-    "scoring": Home("Authority benchmark", "authority score", "argus.authority.benchmarks.section"),
+    "lint": Home("Superseded results", "authority lint", "argus.authority.lint"),
+    "harm": Home("Stale context", "authority harm", "argus.authority.harm"),
+    "scoring": Home("Authority benchmark", "authority score", "argus.authority.benchmarks.job"),
 }

@@ -15,16 +15,14 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
+from argus.authority.config import ANCHORS, AuthoritySource
 from argus.authority.domains import Domain
-from argus.authority.endings import Endings
-from argus.authority.jobs.config import AuthoritySource
-from argus.authority.jobs.inputs import domain_of, in_force, moment_of, open_authority
-from argus.authority.jobs.search import chain_link
-from argus.authority.jobs.summary import ChainLink
+from argus.authority.opening import domain_of, in_force, moment_of, open_authority
+from argus.authority.reachability import Endings
 from argus.authority.relation import Authority
 from argus.authority.resolve import trace
 from argus.authority.rules import Edge
-from argus.authority.serving import ANCHORS
+from argus.authority.search import ChainLink, chain_link
 from argus.errors import InputError
 from argus.indexes.retriever import Hit
 from argus.indexes.words import check_query

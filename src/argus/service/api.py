@@ -22,7 +22,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 from starlette.types import Receive, Scope, Send
 from typing_extensions import TypedDict
 
-from argus.authority.serving import ANCHORS
+from argus.authority.config import ANCHORS
 from argus.errors import InputError
 from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Explanation, RunExplanation

@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
 
-from argus.authority.jobs.config import AuthoritySource
+from argus.authority.config import AuthoritySource
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
 from argus.errors import InputError

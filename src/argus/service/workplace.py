@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 
-from argus.authority.jobs.config import AuthoritySource
+from argus.authority.config import AuthoritySource
 from argus.commands import invocation_of
 from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames

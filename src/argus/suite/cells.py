@@ -169,8 +169,7 @@ def score_authority(task: Task, run: Run, k: int) -> dict[str, dict[str, float]]
     """
     if task.benchmark is None:
         return {}
-    from argus.authority.benchmarks.answers import reader_of
-    from argus.authority.benchmarks.metrics import Judge
+    from argus.authority.benchmarks.judging import Judge, reader_of
 
     judge, last = Judge(task.benchmark, reader_of(task.benchmark)), min(k, SERVED)
     values: dict[str, dict[str, float]] = {}

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
 
-from argus.authority.benchmarks.config import Served
+from argus.authority.config import Served
 from argus.data.text_files import read_toml
 from argus.data.yaml_file import nearest
 from argus.encoders.config import DEFAULT_MODEL

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from argus.authority.benchmarks.collection import Benchmark
 from argus.authority.benchmarks.source import MAKERS, make_benchmark
-from argus.authority.benchmarks.types import Benchmark
 from argus.suite.recipes import AuthorityRequest, BenchmarkRequest
 from argus.tasks.opening import READERS
 from argus.tasks.released import benchmark_of

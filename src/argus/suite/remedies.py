@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from argus.authority.serving import CHAINS, PLACES, Chains, Places
+from argus.authority.config import CHAINS, PLACES, Chains, Places
 from argus.data.types import Run
 from argus.encoders import Encoder
 from argus.errors import InputError, NothingToMend
@@ -200,7 +200,7 @@ def _untouched(_patient: Patient, *_: object) -> None:
 
 def _authority(task: Task, run: Run, depth: int, config: AuthorityServing) -> Run:
     """Serve the documents that control the results, by the task's relation (CAR, two stages)."""
-    from argus.authority.benchmarks.answers import pipeline_relation
+    from argus.authority.benchmarks.judging import pipeline_relation
     from argus.authority.resolve import resolve
 
     if task.benchmark is None:

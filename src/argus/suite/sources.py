@@ -169,9 +169,9 @@ def _run_of_score(request: AuthorityRequest) -> str:
 
 
 def _measure_score(requests: Sequence[AuthorityRequest], setting: Setting) -> Figures:
-    from argus.authority.benchmarks.config import ScoreConfig
     from argus.authority.benchmarks.job import score_systems
     from argus.authority.benchmarks.systems import SYSTEMS
+    from argus.authority.config import ScoreConfig
 
     systems = tuple(dict.fromkeys(request.system for request in requests))
     run = requests[0]
@@ -219,8 +219,8 @@ def _run_of_harm(request: HarmRequest) -> str:
 
 
 def _measure_harm(requests: Sequence[HarmRequest], setting: Setting) -> Figures:
-    from argus.authority.harm.config import HarmSettings
-    from argus.authority.harm.job import measure_harm
+    from argus.authority.config import HarmSettings
+    from argus.authority.harm import measure_harm
 
     run, model = requests[0], setting.model
     assert model is not None, "its source lacks it otherwise"

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from argus.authority.benchmarks.collection import read_benchmark
+from argus.authority.benchmarks.collection import CORPUS, EDGES, QUERIES, Benchmark, read_benchmark
 from argus.authority.benchmarks.released import Released, read_released
-from argus.authority.benchmarks.types import Benchmark
-from argus.authority.benchmarks.writing import CORPUS, EDGES, QUERIES
 from argus.data.types import Query
 from argus.errors import InputError
 from argus.settings import Doc

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from argus.authority.benchmarks.types import Benchmark
+    from argus.authority.benchmarks.collection import Benchmark
 
 CAR = "car:"
 

@@ -13,7 +13,7 @@ from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.systems import judge
 
 if TYPE_CHECKING:
-    from argus.authority.benchmarks.types import Benchmark
+    from argus.authority.benchmarks.collection import Benchmark
     from argus.measures import Evaluation
 
 NDCG = ("nDCG@10",)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.authority.jobs.inputs import OpenedAuthority
+from argus.authority.opening import OpenedAuthority
 from argus.measures import wilson
 from argus.measures.intervals import newcombe
 from argus.measures.significance import DifferenceFigures, paired_difference

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from argus.authority.jobs.config import AuthoritySource
-from argus.authority.jobs.inputs import OpenedAuthority, open_authority
+from argus.authority.config import AuthoritySource
+from argus.authority.opening import OpenedAuthority, open_authority
 from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder

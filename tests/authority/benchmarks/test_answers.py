@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from argus.authority.benchmarks.answers import (
+from argus.authority.benchmarks.finsuperqa import RULES
+from argus.authority.benchmarks.judging import (
     BLOCKED,
     CLEARED,
     EXCEPTION,
@@ -13,7 +14,6 @@ from argus.authority.benchmarks.answers import (
     answer_of,
     derive,
 )
-from argus.authority.benchmarks.finance_texts import RULES
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.times import parse_moment

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from argus.authority.benchmarks import cvepatchqa
-from argus.authority.benchmarks.collection import read_benchmark, stale_gold, write_benchmark
-from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.benchmarks.collection import (
+    Benchmark,
+    Question,
+    read_benchmark,
+    stale_gold,
+    write_benchmark,
+)
 from argus.authority.domains import Domain, load_domain
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule, ScopeKey

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from argus.authority.benchmarks import finance_texts as texts
-from argus.authority.benchmarks.answers import PRIORITY, REVIEW, answer_of
-from argus.authority.benchmarks.finsuperqa import Rates, make
-from argus.authority.benchmarks.types import Benchmark
+from argus.authority.benchmarks.collection import Benchmark
+from argus.authority.benchmarks.finsuperqa import RULES, Rates, make, texts
+from argus.authority.benchmarks.judging import PRIORITY, REVIEW, answer_of
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.indexes.lexical import LexicalIndex
@@ -95,7 +94,7 @@ def test_a_scope_holds_what_its_text_is_about_and_no_more(records: dict[str, Rec
     for record in records.values():
         if record.type == "BlackoutAnnounced" and record.values("employee"):
             continue
-        assert tuple(record.scope) == texts.ABOUT[record.type]
+        assert tuple(record.scope) == tuple(texts.ABOUT[record.type])
 
 
 def test_only_a_blackout_with_an_exception_lists_whom(
@@ -120,7 +119,7 @@ def test_an_exception_lifts_a_blackout_for_nobody_else(
     question = next(q for q in bench.questions if records[q.chain[-1]].type == "EmergencyException")
     clearance, blackout, exception = (records[id_] for id_ in question.chain)
     stranger = replace(exception, scope={**exception.scope, "employee": "Somebody Else"})
-    authority = Authority([clearance, blackout, stranger], texts.RULES)
+    authority = Authority([clearance, blackout, stranger], RULES)
     assert authority.controlling([clearance.id]) == [blackout.id]
     assert answer_of([blackout.id, stranger.id], question.scope, authority) == "Prohibited"
 
@@ -178,7 +177,7 @@ def test_gold_edges_are_those_of_the_rules(bench: Benchmark, authority: Authorit
     given = Authority(bench.records, (), bench.edges)
     for question in bench.questions:
         assert set(given.closure(question.anchor)) == set(question.chain)
-    assert {edge.rule for edge in bench.edges} == {rule.name for rule in texts.RULES}
+    assert {edge.rule for edge in bench.edges} == {rule.name for rule in RULES}
 
 
 def test_relevance_alone_finds_each_anchor_and_no_superseder(

@@ -2,8 +2,8 @@
 
 import pytest
 
+from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.gap import vocabulary_gap
-from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.rules import Edge
 from argus.errors import InputError

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from argus.authority.benchmarks.legal_texts import DOCTRINES
+from argus.authority.benchmarks.collection import Benchmark
+from argus.authority.benchmarks.legalprecedentqa import texts as legal
 from argus.authority.benchmarks.source import HINTED, HintedMaker
-from argus.authority.benchmarks.types import Benchmark
 from argus.authority.relation import Authority
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import query_words, words
@@ -116,6 +116,6 @@ def test_contamination_keeps_questions_gold_kinds_and_times(make: HintedMaker) -
 
 def test_there_are_75_doctrines_with_sixteen_rulings_each() -> None:
     bench = HINTED["legalprecedentqa"](seed=5)
-    assert len(set(DOCTRINES)) == 75
+    assert len(set(legal.DOCTRINES)) == 75
     texts = [record.text for record in bench.records if record.type == "ruling"]
-    assert [sum(doctrine in text for text in texts) for doctrine in DOCTRINES] == [16] * 75
+    assert [sum(doctrine in text for text in texts) for doctrine in legal.DOCTRINES] == [16] * 75

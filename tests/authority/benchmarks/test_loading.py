@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from argus.authority.benchmarks.loading import retrieve_all, retriever_of
-from argus.authority.benchmarks.types import Benchmark, Question
-from argus.authority.corpus_rows import corpus_of
-from argus.authority.records import Record
+from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.benchmarks.retriever_file import retrieve_all, retriever_of
+from argus.authority.records import Record, corpus_of
 from argus.authority.times import parse_moment
 from argus.errors import ArgusError, InputError
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.benchmarks.metrics import (
+from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.benchmarks.judging import (
     BY_ANSWERS,
     BY_CONDITIONS,
     Judge,
@@ -17,7 +18,6 @@ from argus.authority.benchmarks.metrics import (
     has_anchor,
     share,
 )
-from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.conditions import check_conditions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
@@ -133,26 +133,23 @@ def test_factors_multiply_to_tca_but_for_luck() -> None:
         Stages(False, False, False),
     ]
     found = factors(stages, [True, False, False, True, False])
-    assert found.anchor and found.chain and found.frontier
-    assert found.anchor.value == pytest.approx(3 / 5)
-    assert (found.chain.value, found.chain.n) == (pytest.approx(2 / 3), 3)
-    assert (found.frontier.value, found.frontier.n) == (1 / 2, 2)
-    assert found.product == pytest.approx(3 / 5 * 2 / 3 * 1 / 2)
-    assert found.tca_without == pytest.approx(1 / 5)
-
-
-def test_a_factor_without_cases_is_none_rather_than_zero() -> None:
-    found = factors([Stages(False, False, False)], [False])
-    assert found.anchor is not None and found.anchor.value == 0
-    assert (found.chain, found.frontier, found.product) == (None, None, 0)
+    assert found["anchor"] and found["chain"] and found["frontier"]
+    assert found["anchor"]["value"] == pytest.approx(3 / 5)
+    assert (found["chain"]["value"], found["chain"]["n"]) == (pytest.approx(2 / 3), 3)
+    assert (found["frontier"]["value"], found["frontier"]["n"]) == (1 / 2, 2)
+    assert found["product"] == pytest.approx(3 / 5 * 2 / 3 * 1 / 2)
+    assert found["tca_without"] == pytest.approx(1 / 5)
+    none = factors([Stages(False, False, False)], [False])
+    assert none["anchor"] is not None and none["anchor"]["value"] == 0
+    assert (none["chain"], none["frontier"], none["product"]) == (None, None, 0)
 
 
 def test_a_share_has_wilsons_interval_and_leaves_none_out() -> None:
     found = share([True, False, None, True, True])
     assert found is not None
-    assert (found.value, found.n) == (0.75, 4)
+    assert (found["value"], found["n"]) == (0.75, 4)
     # Wilson (1927), z = 1.96, p = 3/4, n = 4
-    assert (found.low, found.high) == pytest.approx((0.3006, 0.9544), abs=1e-4)
+    assert (found["low"], found["high"]) == pytest.approx((0.3006, 0.9544), abs=1e-4)
     assert share([None]) is None
 
 

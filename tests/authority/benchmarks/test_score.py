@@ -6,16 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from argus.authority.benchmarks.answers import answer_of
-from argus.authority.benchmarks.config import ScoreConfig
+from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.job import score_systems
-from argus.authority.benchmarks.metrics import Judge
-from argus.authority.benchmarks.outcomes import Outcome
-from argus.authority.benchmarks.score import score, summarise
+from argus.authority.benchmarks.judging import Judge, Outcome, answer_of
+from argus.authority.benchmarks.scoring import score, summarise
 from argus.authority.benchmarks.source import MAKERS
 from argus.authority.benchmarks.systems import ANCHORS, SYSTEMS, Bench
-from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.config import ScoreConfig
 from argus.authority.records import Record
 from argus.authority.resolve import trace
 from argus.authority.rules import Edge
@@ -112,7 +110,7 @@ def finance() -> Benchmark:
 def by_system(finance):
     bench = Bench(finance, FirstStages(finance, k=5), k=5)
     judge = Judge(finance, lambda q, ids: answer_of(ids, q.scope, bench.relation))
-    names = ("bm25", "tfidf", "probe", "latest-bm25", "two-stage-bm25", "oracle")
+    names = ("bm25", "tfidf", "probe", "latest-okapi", "two-stage-bm25", "oracle")
     found = {}
     for name in names:
         system = SYSTEMS[name]

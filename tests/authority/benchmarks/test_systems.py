@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.benchmarks.cross_encoder import CrossEncoder
-from argus.authority.benchmarks.first_stages import DEPTH, FirstStages, top_rows
-from argus.authority.benchmarks.okapi import Okapi, okapi_words
-from argus.authority.benchmarks.outcomes import Outcome
+from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.benchmarks.first_stages import (
+    DEPTH,
+    CrossEncoder,
+    FirstStages,
+    Okapi,
+    okapi_words,
+    top_rows,
+)
+from argus.authority.benchmarks.judging import Outcome
 from argus.authority.benchmarks.systems import SYSTEMS, Bench, choose
-from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule
 from argus.authority.times import parse_moment
@@ -78,8 +83,8 @@ def test_two_stages_serve_the_fix_in_place_of_the_flaw() -> None:
 
 
 def test_a_lookup_blind_to_rules_takes_whatever_is_later() -> None:
-    assert served("latest-bm25", lexical())[:2] == ("chat-1", "fix-1")
-    assert served("latest-bm25", lexical(k=1)) == ("chat-1",), "the later chat hides the fix"
+    assert served("latest-okapi", lexical())[:2] == ("chat-1", "fix-1")
+    assert served("latest-okapi", lexical(k=1)) == ("chat-1",), "the later chat hides the fix"
     assert served("two-stage-bm25", lexical(k=1)) == ("fix-1",)
 
 
@@ -184,7 +189,7 @@ def test_a_question_without_vector_fails_in_dense_systems(dense, minilm) -> None
         EmbeddingStore(Path(path), fingerprint="picky", dim=minilm.dim) as store,
     ):
         bench = Bench(BENCHMARK, FirstStages(BENCHMARK, encoder=Picky(), store=store), k=5)
-        for name in ("dense", "hybrid", "two-stage-dense", "latest-hybrid", "rerank"):
+        for name in ("dense", "hybrid", "two-stage-dense", "latest-dense", "rerank"):
             outcomes = SYSTEMS[name].run(bench)
             assert "zero or not finite" in outcomes["q2"].failure, name
             assert outcomes["q1"].documents, name
@@ -198,7 +203,7 @@ def test_every_system_does_the_same_twice(dense) -> None:
 
 def test_a_shuffled_corpus_changes_nothing(dense) -> None:
     turned = replace(BENCHMARK, records=RECORDS[::-1])
-    for name in ("bm25", "okapi", "tfidf", "dense", "hybrid", "two-stage-bm25", "latest-bm25"):
+    for name in ("bm25", "okapi", "tfidf", "dense", "hybrid", "two-stage-bm25", "latest-okapi"):
         assert SYSTEMS[name].run(dense(BENCHMARK)) == SYSTEMS[name].run(dense(turned)), name
 
 

@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.authority.domains.paths import (
-    Expression,
-    MissingPath,
-    Template,
-    scalar_text,
-)
+from argus.authority.domains.spec import Expression, MissingPath, Template, scalar_text
 from argus.data.fields import FieldPath
 from argus.errors import InputError, Location
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.authority.domains.sources import read_sources, source_files
+from argus.authority.domains.reading import read_sources, source_files
 from argus.data.fields import FieldPath
 from argus.errors import InputError
 

@@ -3,9 +3,9 @@
 import pyarrow.parquet as pq
 import pytest
 
-from argus.authority.benchmarks.types import Benchmark, Question
-from argus.authority.harm.config import HarmSettings
-from argus.authority.harm.job import measure_harm
+from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.config import HarmSettings
+from argus.authority.harm import measure_harm
 from argus.authority.records import Record
 from argus.errors import ArgusError, InputError
 from argus.llm import ChatConfig

@@ -4,8 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from argus.authority.jobs.audit import audit_authority
-from argus.authority.jobs.audit_findings import ProxyRanks, pair_table
+from argus.authority.audit import ProxyRanks, audit_authority, pair_table
 from argus.authority.reachability import supersessions
 from argus.authority.records import Record
 from argus.authority.relation import Authority

@@ -3,8 +3,8 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from argus.authority.jobs.config import LintBounds
-from argus.authority.jobs.lint import lint
+from argus.authority.config import LintBounds
+from argus.authority.lint import lint
 from argus.errors import InputError
 from argus.measures import wilson
 from tests.support.results import shown
@@ -35,7 +35,7 @@ def test_violations_rates_and_intervals_of_a_run(story):
 
 
 def test_a_resolved_run_has_no_violation_and_no_false_retirement(story):
-    from argus.authority.jobs.inputs import open_authority
+    from argus.authority.opening import open_authority
     from argus.authority.resolve import resolve
 
     authority = open_authority(story_source(story)).authority

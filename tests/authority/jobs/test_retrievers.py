@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from argus.authority.jobs.audit import audit_authority
-from argus.authority.jobs.config import LintBounds
-from argus.authority.jobs.lint import lint
-from argus.authority.jobs.search import search_authority
+from argus.authority.audit import audit_authority
+from argus.authority.config import LintBounds
+from argus.authority.lint import lint
+from argus.authority.search import search_authority
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
 from tests.support.retrievable import word_store
@@ -91,7 +91,7 @@ def test_a_retriever_is_asked_no_deeper_than_it_answers(story, monkeypatch, limi
     def old_left_out(scores, authority):
         return {id_: score for id_, score in scores.items() if not id_.startswith("old")}
 
-    monkeypatch.setattr("argus.authority.jobs.search.in_force", old_left_out)
+    monkeypatch.setattr("argus.authority.search.in_force", old_left_out)
     depths = []
 
     def endless(query, k):

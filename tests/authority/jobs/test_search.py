@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from argus.authority.jobs.search import search_authority
-from argus.authority.serving import Places
+from argus.authority.config import Places
+from argus.authority.search import search_authority
 from argus.errors import InputError
 from tests.support.superseding import ROWS, story_source, write_story
 

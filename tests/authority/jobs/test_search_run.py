@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from argus.authority.jobs.config import AuthoritySource
-from argus.authority.jobs.search import search_authority
+from argus.authority.config import AuthoritySource
+from argus.authority.search import search_authority
 from argus.errors import InputError
 
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from argus.authority.jobs.inputs import open_authority
-from argus.authority.jobs.stream import stream_authority
+from argus.authority.opening import open_authority
+from argus.authority.stream import stream_authority
 from argus.errors import InputError
 from tests.support.superseding import ROWS, RUN, story_source, write_story
 

@@ -2,13 +2,12 @@ import json
 
 import pytest
 
-from argus.authority.benchmarks.config import ScoreConfig
+from argus.authority.audit import AuthorityAuditSummary, audit_authority
 from argus.authority.benchmarks.job import score_systems
-from argus.authority.benchmarks.summary import ScoringSummary
-from argus.authority.jobs.audit import audit_authority
-from argus.authority.jobs.lint import lint
-from argus.authority.jobs.search import search_authority
-from argus.authority.jobs.summary import AuthorityAuditSummary, LintSummary, SearchAnswer
+from argus.authority.benchmarks.scoring import ScoringSummary
+from argus.authority.config import ScoreConfig
+from argus.authority.lint import LintSummary, lint
+from argus.authority.search import SearchAnswer, search_authority
 from argus.data.reading import read_record
 from argus.errors import InputError
 from tests.support.superseding import RUN, story_source, write_story

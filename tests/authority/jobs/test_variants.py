@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from argus.authority.jobs.config import LatentScope, VariantConfig
-from argus.authority.jobs.search import search_authority
+from argus.authority.config import LatentScope, Places, VariantConfig
 from argus.authority.latent import LatentConfig
-from argus.authority.serving import Places
+from argus.authority.search import search_authority
 from argus.errors import InputError
 from tests.support.superseding import ROWS, RULES, story_source, write_story
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from argus.authority.jobs.config import AuthoritySource
+from argus.authority.config import AuthoritySource
 from argus.cli.groups import Loaded
 from argus.cli.main import COMMANDS
 from argus.cli.startable import ArgusCommands

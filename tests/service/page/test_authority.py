@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from argus.authority.jobs.inputs import open_authority
+from argus.authority.opening import open_authority
 from argus.errors import InputError
 from argus.service.page.authority import LEFT, RIGHT, WIDTH, chains_around, draw_timeline, heads
 from tests.support.superseding import story_source, write_story

@@ -1,44 +1,176 @@
-"""Read and write a benchmark as a folder: corpus, questions, supersessions, judgements.
+"""Benchmarks of controlling authority (CAR Def. 6), and their form as a folder.
 
 `corpus.jsonl` (`_id`, `type`, `timestamp`, `published`, `entities`, `title`, `text`, `metadata`;
 read as `domains` reads records, by the folder's `rules.yaml` where there is one), `queries.jsonl`
 (`_id`, `text`, `gold`, `anchor`, `chain`, `gold_equivalent`, `hop` or `hop_type`, `answer`,
-`scope`), `supersedes.jsonl` (`superseder`, `superseded`), `qrels/test.tsv`; `rules.yaml` and
-`hyde.jsonl` (`_id`, `hypothetical`) where there are some. Ids, texts and gold must be there, types
-where there are rules; the rest may be missing. The corpus alone is a BEIR corpus.
+`scope`), `supersedes.jsonl` (`superseder`, `superseded`), `qrels/test.tsv`, and optionally
+`rules.yaml` and `hyde.jsonl` (`_id`, `hypothetical`). You must give ids, texts and gold, and types
+where there are rules. The rest may be missing. The corpus alone is a BEIR corpus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from argus.authority.benchmarks.types import Benchmark, Question
-from argus.authority.benchmarks.writing import (
-    ABOUT,
-    CORPUS,
-    EDGES,
-    HYDE,
-    QRELS,
-    QUERIES,
-    RULES,
-    write_benchmark,
-)
-from argus.authority.domains import Domain, load_domain
+from argus.authority.domains import Domain, load_domain, write_rules
 from argus.authority.edges import read_edges
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge
+from argus.authority.rules import SUPERSEDES, Edge, Rule
 from argus.data.qrels import read_qrels
-from argus.data.reading import parse_json
+from argus.data.reading import parse_json, read_own
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Qrels
+from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with its gold chain.
+
+    gold: the controlling documents, front(cl(anchor)). anchor: the documents that the question is
+    about. chain: all gold documents, oldest first (ProvRec); anchor and gold where nothing else is
+    known. equivalent: documents that say the same as a gold one, to the letter, gold included.
+    scope: the entities that it asks about. answer: a*, "" where the benchmark has none. hop: T0 to
+    T3, or "".
+    """
+
+    id: str
+    text: str
+    gold: tuple[str, ...]
+    anchor: tuple[str, ...]
+    chain: tuple[str, ...]
+    equivalent: tuple[str, ...] = ()
+    scope: Mapping[str, str] = field(default_factory=dict)
+    answer: str = ""
+    hop: str = ""
+
+    @property
+    def has_derivable_answer(self) -> bool:
+        """Whether it has an answer and the scope to derive one in; else Theorem 4 judges."""
+        return bool(self.answer and self.scope)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Records, questions, and the relation between the records.
+
+    edges: the gold supersessions, by which a served set is judged. rules: what a pipeline may know
+    of the relation; empty where only the edges tell. file: that it was read from, if one.
+    hypotheticals: question id to a stored hypothetical document (HyDE).
+    """
+
+    name: str
+    records: Sequence[Record]
+    questions: Sequence[Question]
+    edges: Sequence[Edge]
+    rules: Sequence[Rule] = ()
+    hypotheticals: Mapping[str, str] = field(default_factory=dict)
+    file: Path | None = field(default=None, compare=False)
+
+
+CORPUS, QUERIES, EDGES = "corpus.jsonl", "queries.jsonl", "supersedes.jsonl"
+QRELS, HYDE, RULES, ABOUT = "qrels/test.tsv", "hyde.jsonl", "rules.yaml", "benchmark.json"
+
+
+def write_benchmark(
+    folder: Path, benchmark: Benchmark, *, seed: int, settings: Mapping[str, bool] | None = None
+) -> None:
+    """Write a benchmark folder, each file whole or not at all; the same input, the same bytes.
+
+    seed, settings: of its making, kept in benchmark.json. An earlier benchmark of ours is written
+    over; files of it that this one lacks (rules, hypotheticals) are removed. Raises InputError
+    where the path is a file, or a folder of something else.
+    """
+    _require_ours(folder)
+    # benchmark.json comes first: what is left of a write that was stopped can be written over
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {
+        "name": benchmark.name,
+        "seed": seed,
+        "settings": dict(settings or {}),
+        "records": len(benchmark.records),
+        "questions": len(benchmark.questions),
+        "edges": len(benchmark.edges),
+    }
+    write_whole(folder / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+    records: Iterator[dict[str, object]] = (
+        {
+            "_id": r.id,
+            "type": r.type,
+            "timestamp": r.time.text if r.time else None,
+            **({"published": r.published.text} if r.published else {}),
+            "entities": {k: v if isinstance(v, str) else list(v) for k, v in r.scope.items()},
+            "title": r.title,
+            "text": r.text,
+            "metadata": dict(r.metadata),
+        }
+        for r in benchmark.records
+    )
+    questions: Iterator[dict[str, object]] = (
+        {
+            "_id": q.id, "text": q.text, "gold": list(q.gold), "anchor": list(q.anchor),
+            "chain": list(q.chain), "gold_equivalent": list(q.equivalent), "hop": q.hop,
+            "answer": q.answer, "scope": dict(q.scope),
+        }
+        for q in benchmark.questions
+    )  # fmt: skip
+    edges: Iterator[dict[str, object]] = (
+        {
+            "superseder": edge.superseder,
+            "superseded": edge.superseded,
+            "rule": edge.rule,
+            **({"confidence": edge.confidence} if edge.confidence != 1 else {}),
+            **({"relation": edge.relation} if edge.relation != SUPERSEDES else {}),
+        }
+        for edge in benchmark.edges
+    )
+    write_jsonl(folder / CORPUS, records)
+    write_jsonl(folder / QUERIES, questions)
+    write_jsonl(folder / EDGES, edges)
+    lines = ["query-id\tcorpus-id\tscore"]
+    lines += [f"{q.id}\t{gold}\t1" for q in benchmark.questions for gold in q.gold]
+    (folder / QRELS).parent.mkdir(exist_ok=True)
+    write_whole(folder / QRELS, "\n".join(lines) + "\n")
+    if benchmark.rules:
+        write_rules(folder / RULES, benchmark.rules, name=benchmark.name)
+    else:
+        (folder / RULES).unlink(missing_ok=True)
+    if benchmark.hypotheticals:
+        rows = ({"_id": q, "hypothetical": t} for q, t in benchmark.hypotheticals.items())
+        write_jsonl(folder / HYDE, rows)
+    else:
+        (folder / HYDE).unlink(missing_ok=True)
+
+
+def _require_ours(folder: Path) -> None:
+    """Refuse what is no folder, and one that holds files and no benchmark.json of ours."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(
+            "is a file", expected="a folder, or a new path", fix="Name another.", where=folder
+        )
+    names = sorted(p.name for p in folder.glob("*") if not p.name.startswith("."))
+    about: object = None
+    with suppress(OSError, ValueError, RecursionError):
+        about = json.loads(read_own(folder / ABOUT))
+    if names and not (isinstance(about, dict) and about.keys() >= {"name", "seed"}):
+        raise InputError(
+            f"is no benchmark that Argus wrote, and holds {names[0]!r}"
+            + (f" and {len(names) - 1} more" if names[1:] else ""),
+            expected="a new or empty folder, or a benchmark that was generated",
+            fix="Name another folder, or empty this one.",
+            where=folder,
+        )
+
 
 __all__ = ["read_benchmark", "stale_gold", "write_benchmark"]
 
-RECORDS = Domain("records", ())
-"""Of a folder without rules: records in the usual columns."""
+RECORDS = Domain("records", ())  # Of a folder without rules: records in the usual columns
 
 
 def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:

@@ -16,31 +16,33 @@ from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
-from argus.authority.benchmarks import security_texts as texts
-from argus.authority.benchmarks.drawing import DAY, Case, assemble, moment
-from argus.authority.benchmarks.types import Benchmark
+from argus.authority.benchmarks.collection import Benchmark
+from argus.authority.benchmarks.drawing import DAY, Case, assemble, load_texts, moment
 from argus.authority.records import Record
 from argus.authority.rules import Rule, ScopeKey
 
+texts = load_texts("security")
 EXAMPLES = 500
 OTHER_FLAWS = 3
 PERIOD_DAYS, NEAR_DAYS, MENDING_DAYS = 600, 120, 60
+# Chance per distractor of getting the scope of the asking case, in a contaminated corpus.
 RATE = 0.02
-"""Chance per distractor of getting the scope of the asking case, in a contaminated corpus."""
 SCOPE = ("product", "cve_id")
 RULES = (Rule(("patch",), ("disclosure",), tuple(ScopeKey(k, k) for k in SCOPE), name="patched"),)
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A disclosure or a release note to be."""
+    """A disclosure or a release note to be.
+
+    fields: what a flaw is: the blanks of its texts.
+    """
 
     type: str
     product: str
     cve_id: str
     minute: int
     fields: tuple[tuple[str, str], ...]
-    """What a flaw is: the blanks of its texts."""
     variant: int
 
 

@@ -1,25 +1,33 @@
-"""What the makers of benchmarks share: from drawn cases to a benchmark."""
+"""Build a synthetic benchmark from drawn cases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from operator import attrgetter
 from random import Random
+from types import SimpleNamespace
 from typing import Generic, TypeVar
 
-from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Rule
 from argus.authority.times import Moment, parse_moment
 
 START = datetime(2023, 1, 2, tzinfo=UTC)
-DAY = 24 * 60
-"""Minutes."""
+DAY = 24 * 60  # minutes
 
-Event = TypeVar("Event")
-"""A record to be, as a maker draws it."""
+Event = TypeVar("Event")  # a record to be, as a maker draws it
+
+
+def load_texts(section: str) -> SimpleNamespace:
+    """Return the texts of one benchmark, by their names in a section of texts.toml."""
+    file = files("argus.authority.benchmarks").joinpath("texts.toml")
+    return SimpleNamespace(**tomllib.loads(file.read_text(encoding="utf-8"))[section])
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,9 @@ def assemble(
     is contaminated, and the edges stay those without. A distractor that is caught at one rate is
     caught at every higher one.
     """
-    ids = _shuffled_ids(sum(len(case.gold) + len(case.others) for case in cases), name, seed)
+    numbers = list(range(1, 1 + sum(len(case.gold) + len(case.others) for case in cases)))
+    Random(f"{name} {seed} ids").shuffle(numbers)  # so that neither id nor order tells anything
+    ids = (f"d{number:0{len(str(len(numbers)))}}" for number in numbers)
     chance = Random(f"{name} {seed} contamination")
     clean: list[Record] = []
     served: list[Record] = []
@@ -60,8 +70,14 @@ def assemble(
         chain = [record(next(ids), event) for event in case.gold]
         clean += chain
         served += chain
-        id_ = f"q{number:0{len(str(len(cases)))}}"
-        questions.append(_question(id_, case, chain, answer(chain[-1:])))
+        gold = (chain[-1].id,)
+        questions.append(
+            Question(
+                f"q{number:0{len(str(len(cases)))}}", case.text, gold, anchor=(chain[0].id,),
+                chain=tuple(record.id for record in chain), equivalent=gold, scope=case.scope,
+                answer=answer(chain[-1:]), hop=case.hop,
+            )
+        )  # fmt: skip
         for event in case.others:
             clean.append(record(next(ids), event))
             caught = chance.random() < rate(case)
@@ -70,8 +86,15 @@ def assemble(
             else:
                 served.append(clean[-1])
     contaminated = "-contaminated" if rekeyed is not None else ""
-    edges = _edges(_by_id(clean), rules)
-    return Benchmark(f"{name}{contaminated}", _by_id(served), questions, edges, tuple(rules))
+    by_id = attrgetter("id")
+    authority = Authority(sorted(clean, key=by_id), rules)
+    edges = [
+        Edge(link.superseder, link.superseded, rule=link.rule)
+        for id_ in authority.records
+        for link in authority.links(id_)
+    ]
+    served.sort(key=by_id)
+    return Benchmark(f"{name}{contaminated}", served, questions, edges, tuple(rules))
 
 
 def moment(minute: int) -> Moment:
@@ -81,40 +104,3 @@ def moment(minute: int) -> Moment:
     if point is None:
         raise ValueError(f"{text} is no time")
     return point
-
-
-def _shuffled_ids(n: int, name: str, seed: int) -> Iterator[str]:
-    """Yield ids in random order, so that neither an id nor the order of ids tells anything."""
-    numbers = list(range(1, n + 1))
-    Random(f"{name} {seed} ids").shuffle(numbers)
-    width = len(str(n))
-    return (f"d{number:0{width}}" for number in numbers)
-
-
-def _question(id_: str, case: Case[Event], chain: Sequence[Record], answer: str) -> Question:
-    gold = (chain[-1].id,)
-    return Question(
-        id_,
-        case.text,
-        gold,
-        anchor=(chain[0].id,),
-        chain=tuple(record.id for record in chain),
-        equivalent=gold,
-        scope=case.scope,
-        answer=answer,
-        hop=case.hop,
-    )
-
-
-def _by_id(records: Iterable[Record]) -> list[Record]:
-    return sorted(records, key=lambda record: record.id)
-
-
-def _edges(records: Iterable[Record], rules: Sequence[Rule]) -> list[Edge]:
-    """Return every direct supersession that the rules find, in the order of the records."""
-    authority = Authority(records, rules)
-    return [
-        Edge(link.superseder, link.superseded, rule=link.rule)
-        for id_ in authority.records
-        for link in authority.links(id_)
-    ]

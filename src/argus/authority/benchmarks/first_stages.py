@@ -1,35 +1,125 @@
-"""First stages: what relevance alone finds, by words, by vectors, and by both (CAR section 5).
-
-Settings are fixed here, whatever the benchmark: nothing is tuned on gold. All rank by score, ties
-by document id, and two documents of one text have one score.
-"""
+"""Stages."""
 
 from __future__ import annotations
 
+import os
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from argus.authority.benchmarks.okapi import Okapi
-from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.data.types import FloatArray, IntArray, Run
+from argus.devices import check_device
 from argus.encoders import EmbeddingStore, Encoder, documents, embed, queries
 from argus.encoders.embed import Embedded, Item
+from argus.errors import InputError
 from argus.extras import naming_extras
 from argus.indexes.fusion import BM25_WEIGHT, Fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import words
 
-DEPTH = 100
-"""How many documents of a ranking are kept, and fused in the hybrid."""
-BLOCK = 256
-"""Questions whose scores over all documents are held at a time."""
+K1, B, EPSILON = 1.5, 0.75, 0.25
+_WORD = re.compile(r"\w+")
 
+
+def okapi_words(text: str) -> list[str]:
+    """Return the words of a text, lower case."""
+    return _WORD.findall(text.lower())
+
+
+class Okapi:
+    """BM25Okapi over texts: k1 = 1.5, b = 0.75, epsilon = 0.25."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        counts = [Counter(okapi_words(text)) for text in texts]
+        self._number: dict[str, int] = {}
+        for count in counts:
+            for word in count:
+                self._number.setdefault(word, len(self._number))
+        self._n = len(texts)
+        rows = [self._number[word] for count in counts for word in count]
+        columns = [i for i, count in enumerate(counts) for _ in count]
+        tf = np.array([n for count in counts for n in count.values()], np.float64)
+        lengths = np.array([count.total() for count in counts], np.float64)
+        share = lengths / max(lengths.mean(), 1e-9) if self._n else lengths
+        saturated = tf * (K1 + 1) / (tf + K1 * (1 - B + B * share[columns])) if rows else tf
+        shape = (len(self._number), self._n)
+        weights = self._idf(np.bincount(rows, minlength=len(self._number)))[rows] * saturated
+        self._weights = csr_array((weights, (rows, columns)), shape=shape)  # (words, texts)
+
+    def scores(self, questions: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Return the score of every text for each question; shape (n_questions, n_texts)."""
+        counts = [
+            Counter(self._number[word] for word in okapi_words(q) if word in self._number)
+            for q in questions
+        ]
+        values = np.array([n for count in counts for n in count.values()], np.float64)
+        rows = [i for i, count in enumerate(counts) for _ in count]
+        columns = [word for count in counts for word in count]
+        shape = (len(questions), len(self._number))
+        totals: npt.NDArray[np.float64] = (
+            csr_array((values, (rows, columns)), shape=shape) @ self._weights
+        ).toarray()
+        return totals
+
+    def _idf(self, documents: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        idf = np.log((self._n - documents + 0.5) / (documents + 0.5))
+        return np.where(idf < 0, EPSILON * idf.mean(), idf) if len(idf) else idf
+
+
+class CrossEncoder:
+    """A sentence-transformers cross-encoder, loaded when it is made.
+
+    model: a folder, or a name on the hub. Raises InputError where there is no such model.
+    """
+
+    @naming_extras()
+    def __init__(self, model: str, *, device: str | None = None) -> None:
+        from sentence_transformers import CrossEncoder as Loaded
+
+        self.name = Path(model).resolve().name if Path(model).is_dir() else model
+        offline = Path(model).exists() or os.environ.get("HF_HUB_OFFLINE") == "1"
+        try:
+            self._model: Any = Loaded(model, device=check_device(device), local_files_only=offline)
+        except Exception as error:  # of many kinds, from what is not a model in a folder to a 404
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
+            raise InputError(
+                f"cross-encoder {model!r} could not be loaded ({reason})",
+                expected="a folder with a sentence-transformers cross-encoder, or its name",
+                fix="Check the path; without network, give a folder.",
+                where="--cross-encoder",
+            ) from error
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return one score per (question, text), higher is better; a pair is scored once."""
+        unique = list(dict.fromkeys(pairs))
+        if not unique:
+            return []
+        values = self._model.predict(unique, show_progress_bar=False)
+        if values.ndim != 1:
+            raise InputError(
+                f"cross-encoder {self.name!r} gives {values.shape[1]} numbers per pair",
+                expected="one number: how well a document answers a question",
+                fix="Give a model for ranking, with one label.",
+                where="--cross-encoder",
+            )
+        score = dict(zip(unique, values.tolist(), strict=True))
+        return [score[pair] for pair in pairs]
+
+
+DEPTH = 100  # How many documents of a ranking are kept, and fused in the hybrid
+BLOCK = 256  # Questions whose scores over all documents are held at a time
+
+# How the hybrid fuses: no weighted min-max was better and harmed nowhere (docs/results.md).
 ANCHOR_FUSION: Fusion = "rrf"
-"""How the hybrid fuses: no weighted min-max was better and harmed nowhere (docs/results.md)."""
 
 Scores = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
@@ -60,8 +150,8 @@ class FirstStages:
         self.benchmark, self.depth = benchmark, max(DEPTH, k)
         self._encoder, self._store = encoder, store
         records = sorted(benchmark.records, key=lambda record: record.id)
+        # Document id to what is indexed of it, ordered by id.
         self.texts = {record.id: record.document.content for record in records}
-        """Document id to what is indexed of it, ordered by id."""
         self._ids = list(self.texts)
 
     @cached_property

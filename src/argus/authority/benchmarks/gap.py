@@ -16,18 +16,15 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.authority.benchmarks.metrics import share
-from argus.authority.benchmarks.okapi import Okapi, okapi_words
-from argus.authority.benchmarks.score import as_json
+from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.benchmarks.first_stages import Okapi, okapi_words
+from argus.authority.benchmarks.judging import ShareFigures, share
 from argus.authority.benchmarks.source import open_benchmark
-from argus.authority.benchmarks.summary import ShareFigures
-from argus.authority.benchmarks.types import Benchmark, Question
 from argus.errors import InputError
 from argus.indexes.words import STOP_WORDS
 
 MEASURES = ("Jaccard", "Jaccard (no stop words)", "BM25")
-Values = dict[str, float]
-"""Document id -> a measure between a question and it."""
+Values = dict[str, float]  # Document id -> a measure between a question and it
 
 
 class GapFigures(TypedDict):
@@ -113,7 +110,7 @@ def _figures(
         "superseded": superseded,
         "controlling": controlling,
         "gap": superseded - controlling,
-        "positive": as_json(share(old > new for old, new in pairs)),
+        "positive": share(old > new for old, new in pairs),
     }
 
 

@@ -15,17 +15,16 @@ from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
-from argus.authority.benchmarks import legal_texts as texts
-from argus.authority.benchmarks.drawing import DAY, Case, assemble, moment
-from argus.authority.benchmarks.finance_texts import SURNAME_ENDS, SURNAME_STARTS
-from argus.authority.benchmarks.types import Benchmark
+from argus.authority.benchmarks.collection import Benchmark
+from argus.authority.benchmarks.drawing import DAY, Case, assemble, load_texts, moment
 from argus.authority.records import Record
 from argus.authority.rules import Rule, ScopeKey
 
+texts, names = load_texts("legal"), load_texts("finance")
 EXAMPLES, RULINGS, OPINIONS = 500, 1200, 350
 PERIOD_DAYS, NEAR_DAYS = 600, 200
+# Chance per distractor of getting the scope of the asking case, in a contaminated corpus.
 RATE = 0.02
-"""Chance per distractor of getting the scope of the asking case, in a contaminated corpus."""
 RULES = (Rule(("overruling",), ("ruling",), (ScopeKey("case", "case"),), name="overruled"),)
 
 
@@ -70,7 +69,7 @@ def make(*, seed: int, contaminated: bool = False, hint: bool = False) -> Benchm
 
 def _rulings(rng: Random) -> list[Event]:
     """Return the rulings of the corpus, then those that only an opinion in it tells of."""
-    surnames = [start + end for start, end in product(SURNAME_STARTS, SURNAME_ENDS)]
+    surnames = [start + end for start, end in product(names.SURNAME_STARTS, names.SURNAME_ENDS)]
     rng.shuffle(surnames)
     n = RULINGS + OPINIONS
     plaintiffs, defendants = surnames[:n], surnames[n:]

@@ -1,10 +1,4 @@
-"""The files that were published with CAR, as a benchmark.
-
-Questions with their events (`finsuperqa_v1.jsonl`, `cvepatchqa_v1.jsonl`,
-`legalprecedentqa_v1.jsonl`, one question per line), and lists of pairs (`ghsa_real_pairs.json`,
-`fda_recall_pairs.json`, `legal_*_pairs.json`). Ids of pairs are ID#disclosure and ID#patch,
-ID#label and ID#recall, ID#original and ID#overruling; the second pair of one ID is ID-2.
-"""
+"""Released."""
 
 from __future__ import annotations
 
@@ -14,17 +8,109 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from argus.authority.benchmarks.released_pairs import PairShape, read_pair, shape_of
-from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.rules import Edge
 from argus.authority.times import parse_moment
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.errors import InputError, Location
 
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two documents of a pair: its type, and which fields are its text, time and scope.
+
+    scope: key of the scope to the field of the pair.
+    """
+
+    type: str
+    text: str
+    scope: tuple[tuple[str, str], ...]
+    time: str = ""
+
+
+@dataclass(frozen=True)
+class PairShape:
+    """A list of pairs. question: a template, where pairs may have none; of_question: its fields."""
+
+    name: str
+    older: Side
+    newer: Side
+    question: str = ""
+    of_question: tuple[str, ...] = ()
+
+
+_ADVISORY = (("product", "product"), ("cve_id", "cve_id"), ("ghsa_id", "id"))
+_DRUG = (("norm_name", "norm_name"),)
+SHAPES = (
+    PairShape(
+        "GHSA",
+        Side("disclosure", "disclosure_text", _ADVISORY),
+        Side("patch", "patch_text", _ADVISORY),
+    ),
+    PairShape(
+        "FDA",
+        Side("label", "anchor_text", _DRUG),
+        Side("recall", "superseder_text", _DRUG, "recall_date"),
+    ),
+    PairShape(
+        "SCOTUS",
+        Side(
+            "original",
+            "original_text",
+            (("case_name", "original_case"), ("us_cite", "original_citation")),
+        ),
+        Side(
+            "overruling",
+            "overruling_text",
+            (("case_name", "overruling_case"), ("us_cite", "overruling_citation")),
+        ),
+        "Is {original_case} still good law and controlling precedent?",
+        ("original_case",),
+    ),
+)
+
+
+def shape_of(row: Row | None, file: Path) -> PairShape:
+    """Return the form of a list by its first pair; InputError for none, and for an unknown one."""
+    if row is None:
+        raise InputError(
+            "no pair in it", expected="at least one", fix="Check that this is the right file.",
+            where=file,
+        )  # fmt: skip
+    for shape in SHAPES:
+        if {shape.older.text, shape.newer.text} <= row.values.keys():
+            return shape
+    known = "; ".join(f"{s.older.text} and {s.newer.text} ({s.name})" for s in SHAPES)
+    raise InputError(
+        f"fields {', '.join(map(repr, row.values))}",
+        expected=f"questions with their events (kb), or pairs: {known}",
+        fix="Check that this is a released file of CAR.",
+        where=row.at(),
+    )
+
+
+def read_pair(row: Row, shape: PairShape) -> tuple[Record, Record]:
+    """Return the superseded document of a pair, and the superseding one."""
+    return _record(row, shape.older), _record(row, shape.newer)
+
+
+def _record(row: Row, side: Side) -> Record:
+    pick_field(row, [side.text], what="text")
+    text = text_value(row, side.text)
+    if not text.strip():
+        raise InputError(
+            "no text", expected="the text of the document",
+            fix="Write it, or remove the pair.", where=row.at(side.text),
+        )  # fmt: skip
+    scope = {key: text_value(row, field) for key, field in side.scope if row.values.get(field)}
+    time = parse_moment(row.values.get(side.time), where=row.at(side.time)) if side.time else None
+    return Record(f"{id_value(row, 'id')}#{side.type}", side.type, time, scope, text)
+
+
 EVENTS, PROVENANCE, EDGES = "kb", "provenance", "supersession_edges"
+# Of a question; all of its events have it, whatever their texts name.
 SCOPE = ("employee", "ticker")
-"""Of a question; all of its events have it, whatever their texts name."""
 DISTRACTOR_IDS = ("doc_id", "_id", "id", "event_id")
 
 

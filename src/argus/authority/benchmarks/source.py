@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from argus.authority.benchmarks import cvepatchqa, finsuperqa, legalprecedentqa
-from argus.authority.benchmarks.collection import read_benchmark
-from argus.authority.benchmarks.types import Benchmark
-from argus.authority.benchmarks.writing import CORPUS, QUERIES
-from argus.authority.coverage import require_covered
+from argus.authority.benchmarks.collection import CORPUS, QUERIES, Benchmark, read_benchmark
 from argus.authority.domains import load_domain
+from argus.authority.opening import require_covered
 from argus.authority.relation import Authority
 from argus.errors import InputError
 

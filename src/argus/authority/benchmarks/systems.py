@@ -1,7 +1,7 @@
-"""The built-in systems: relevance alone, re-ranking, look-ups, and two stages (CAR section 5).
+"""Serve a benchmark's questions by each built-in system: relevance alone, and in two stages.
 
-Settings are fixed, whatever the benchmark: 20 anchors are looked at, 20 documents re-ranked,
-rankings are kept and fused to a depth of 100. Nothing is tuned on gold.
+Settings are fixed, whatever the benchmark (CAR section 5): 20 anchors are looked at, 20 documents
+re-ranked, and rankings are fused to a depth of 100. Nothing is tuned on gold.
 """
 
 from __future__ import annotations
@@ -10,21 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from argus.authority.benchmarks.answers import pipeline_relation
-from argus.authority.benchmarks.cross_encoder import CrossEncoder
-from argus.authority.benchmarks.first_stages import FirstStages, Rankings
-from argus.authority.benchmarks.outcomes import Outcome
-from argus.authority.benchmarks.score import Closure
-from argus.authority.benchmarks.types import Benchmark
-from argus.authority.entities import ScopeNames
+from argus.authority.benchmarks.collection import Benchmark
+from argus.authority.benchmarks.first_stages import CrossEncoder, FirstStages, Rankings
+from argus.authority.benchmarks.judging import Outcome, pipeline_relation
+from argus.authority.benchmarks.scoring import Closure
+from argus.authority.config import ANCHORS, Chains, Places
+from argus.authority.entities import ScopeNames, ScopeTimes
 from argus.authority.relation import Authority
 from argus.authority.resolve import trace
-from argus.authority.scope_only import ScopeTimes
-from argus.authority.serving import ANCHORS, Chains, Places
 from argus.errors import InputError
 
-RERANKED = 20
-"""Documents that a re-ranker sees of each first stage."""
+RERANKED = 20  # documents that a re-ranker sees of each first stage
 
 
 class Bench:
@@ -72,20 +68,16 @@ Outcomes = dict[str, Outcome]
 
 @dataclass(frozen=True)
 class System:
-    """One way to answer, by name."""
+    """One way to answer. closure: of a pipeline, the records that it reaches from its anchors.
+
+    dense: true if it needs an encoder.
+    """
 
     name: str
     about: str
     run: Callable[[Bench], Outcomes]
     dense: bool = False
-    """Whether it needs an encoder."""
     closure: Callable[[Bench], Closure] | None = field(default=None, repr=False)
-    """Of a pipeline with two stages: what it reaches from its anchors."""
-
-
-def _stage(bench: Bench, name: str) -> Rankings:
-    rankings: Rankings = getattr(bench.stages, name)
-    return rankings
 
 
 def _failed(failures: Mapping[str, str]) -> Outcomes:
@@ -104,39 +96,30 @@ def two_stage(
     places: Places = Places.ANCHOR,
     chains: Chains = Chains.ALL,
 ) -> Outcomes:
-    """Serve what controls the anchors of a first stage by the rules (TwoStage+RSSG)."""
+    """Serve the documents that control the anchors of a first stage by the rules (TwoStage+RSSG).
+
+    In the anchors' places, anchors behind the k documents that the first k lead to change nothing.
+    So most questions need the first k anchors alone.
+    """
     outcomes = _failed(rankings.failures)
     for question, scores in rankings.run.items():
         anchors = dict(list(scores.items())[: bench.anchors])
-        hits = _controlling(bench, anchors, places, chains)
-        outcomes[question] = Outcome(hits, tuple(anchors))
+        for n in (bench.k, bench.anchors) if places is Places.ANCHOR else (bench.anchors,):
+            hits = trace(
+                anchors, bench.relation, k=bench.k, anchors=n, places=places, chains=chains
+            ).hits
+            if len(hits) == bench.k:
+                break
+        outcomes[question] = Outcome(tuple(hit.id for hit in hits), tuple(anchors))
     return outcomes
 
 
-def _controlling(
-    bench: Bench, anchors: Mapping[str, float], places: Places, chains: Chains
-) -> tuple[str, ...]:
-    """Return the first k documents that control the anchors.
-
-    In the anchors' places, anchors behind the k documents that the first k lead to change nothing:
-    most questions end there.
-    """
-    for n in (bench.k, bench.anchors) if places is Places.ANCHOR else (bench.anchors,):
-        hits = trace(
-            anchors, bench.relation, k=bench.k, anchors=n, places=places, chains=chains
-        ).hits
-        if len(hits) == bench.k:
-            break
-    return tuple(hit.id for hit in hits)
-
-
-def latest(bench: Bench, stage: str) -> Outcomes:
-    """Serve what an anchor's scope keys lead to, whatever it is (TwoStage, anchor only).
+def latest(bench: Bench, rankings: Rankings) -> Outcomes:
+    """Serve the later records of each anchor's scope, blind to rules (TwoStage, anchor only).
 
     In an anchor's place come the later records of its scope, the latest first; of an anchor without
-    time, all others. It stays itself where there is none. No rule and no type is looked at.
+    time, all others. It stays itself where there is none.
     """
-    rankings = _stage(bench, stage)
     outcomes = _failed(rankings.failures)
     for question, scores in rankings.run.items():
         anchors = tuple(scores)[: bench.anchors]
@@ -217,56 +200,59 @@ def _by_time(bench: Bench) -> Closure:
     }  # fmt: skip
 
 
-CROSS_ENCODER = "cross-encoder"
-HYDE = "hyde"
+def _direct(stage: str, about: str) -> System:
+    return System(
+        stage, about, lambda bench: direct(bench, getattr(bench.stages, stage)), stage in DENSE
+    )
 
 
-def _direct(name: str, about: str, *, dense: bool = False) -> System:
-    return System(name, about, lambda bench: direct(bench, _stage(bench, name)), dense)
-
-
-def _latest(stage: str, *, dense: bool) -> System:
+def _latest(stage: str) -> System:
     about = f"what the scope keys of {stage}'s anchors lead to, latest first, blind to rules"
-    return System(f"latest-{stage}", about, lambda bench: latest(bench, stage), dense, _by_time)
+    return System(
+        f"latest-{stage}", about, lambda bench: latest(bench, getattr(bench.stages, stage)),
+        stage in DENSE, _by_time,
+    )  # fmt: skip
 
 
-def _two_stage(stage: str, way: str, *, dense: bool) -> System:
-    suffix, about, places, chains = WAYS[way]
+def _two_stage(
+    stage: str, suffix: str = "", places: Places = Places.ANCHOR, chains: Chains = Chains.ALL
+) -> System:
+    return System(
+        f"two-stage-{stage}{suffix}",
+        f"what controls {stage}'s anchors by the rules, {WAYS[suffix]}",
+        lambda bench: two_stage(bench, getattr(bench.stages, stage), places, chains),
+        stage in DENSE,
+        _by_rules,
+    )
 
-    def run(bench: Bench) -> Outcomes:
-        return two_stage(bench, _stage(bench, stage), places, chains)
 
-    name = f"two-stage-{stage}{suffix}"
-    about = f"what controls {stage}'s anchors by the rules, {about}"
-    return System(name, about, run, dense, _by_rules)
-
-
+CROSS_ENCODER, HYDE = "cross-encoder", "hyde"
+DENSE = frozenset(("dense", "hybrid", HYDE))  # first stages that need an encoder
 WAYS = {
-    "places": ("", "in their places", Places.ANCHOR, Chains.ALL),
-    "one chain": ("-one-chain", "one chain per scope", Places.ANCHOR, Chains.FIRST),
-    "first": ("-first", "before what is active itself", Places.FIRST, Chains.ALL),
+    "": "in their places",
+    "-one-chain": "one chain per scope",
+    "-first": "before what is active itself",
 }
-"""How two stages serve: suffix of the name, description, places, chains."""
-STAGES = (("bm25", False), ("okapi", False), ("dense", True), ("hybrid", True))
-"""Anchor stages of the pipelines, and whether they need an encoder."""
+# By name, in the order in which they are shown.
 SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         _direct("bm25", "BM25"),
         _direct("okapi", "BM25 as rank_bm25 has it, every word of the question"),
         _direct("tfidf", "TF-IDF, cosine"),
-        _direct("dense", "the encoder", dense=True),
-        _direct("hybrid", "BM25 and the encoder, fused by reciprocal ranks", dense=True),
-        _direct(HYDE, "the encoder, asked with a stored hypothetical document", dense=True),
+        _direct("dense", "the encoder"),
+        _direct("hybrid", "BM25 and the encoder, fused by reciprocal ranks"),
+        _direct(HYDE, "the encoder, asked with a stored hypothetical document"),
         System("rerank", "the encoder's first 20, gold superseders up", rerank, dense=True),
         System(CROSS_ENCODER, "BM25 and encoder, re-ranked together", cross_encode, dense=True),
         System("probe", "look-up of the entities that the question names", probe),
-        *(_latest(stage, dense=dense) for stage, dense in STAGES),
-        *(_two_stage(stage, way, dense=dense) for way in WAYS for stage, dense in STAGES),
+        *map(_latest, ("okapi", "dense")),
+        *map(_two_stage, ("bm25", "okapi", "dense", "hybrid")),
+        *(_two_stage(stage, "-one-chain", chains=Chains.FIRST) for stage in ("bm25", "dense")),
+        _two_stage("bm25", "-first", places=Places.FIRST),
         System("oracle", "the gold documents", oracle),
     )
 }
-"""By name, in the order in which they are shown."""
 
 
 def choose(
@@ -276,11 +262,14 @@ def choose(
 
     Raises InputError for an unknown name, and for a system that lacks what it needs.
     """
-    lacking = {
-        name: why
-        for name, why in (_lacks(s, benchmark, encoder, cross_encoder) for s in SYSTEMS.values())
-        if why
-    }
+    lacking: dict[str, tuple[str, str]] = {}
+    if not encoder:
+        lacking = {s.name: ("no encoder", "--encoder MODEL") for s in SYSTEMS.values() if s.dense}
+    if not cross_encoder:
+        lacking.setdefault(CROSS_ENCODER, ("no model", "--cross-encoder FOLDER"))
+    if not benchmark.hypotheticals:
+        why = "no stored hypothetical", "hyde.jsonl in the benchmark's folder"
+        lacking.setdefault(HYDE, why)
     for name in names:
         if name not in SYSTEMS:
             raise InputError(
@@ -298,15 +287,3 @@ def choose(
             )
     selection = set(names) or SYSTEMS.keys() - lacking.keys()
     return [system for name, system in SYSTEMS.items() if name in selection]
-
-
-def _lacks(
-    system: System, benchmark: Benchmark, encoder: bool, cross_encoder: bool
-) -> tuple[str, tuple[str, str] | None]:
-    if system.dense and not encoder:
-        return system.name, ("no encoder", "--encoder MODEL")
-    if system.name == CROSS_ENCODER and not cross_encoder:
-        return system.name, ("no model", "--cross-encoder FOLDER")
-    if system.name == HYDE and not benchmark.hypotheticals:
-        return system.name, ("no stored hypothetical", "hyde.jsonl in the benchmark's folder")
-    return system.name, None

@@ -1,4 +1,4 @@
-from .domain import Domain as Domain
+from .reading import Domain as Domain
 from .load import (
     builtin_domains as builtin_domains,
     load_domain as load_domain,

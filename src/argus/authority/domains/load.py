@@ -10,7 +10,7 @@ from typing import NotRequired
 import yaml
 from typing_extensions import TypedDict
 
-from argus.authority.domains.domain import Domain
+from argus.authority.domains.reading import Domain
 from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec
 from argus.authority.records import OWN_ID
 from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey, Ties

@@ -26,7 +26,7 @@ STARTABLE = (
     "remedy scenarios", "remedy adapt", "remedy rollback", "remedy list",
     "remedy queries", "remedy write", "authority lint", "authority audit", "authority score",
     "authority generate", "authority gap", "authority harm", "authority propose",
-    "authority accept", "authority learn", "suite", "reproduce", "scenarios needs",
+    "authority accept", "suite", "reproduce", "scenarios needs",
     "scenarios ablate", "scenarios qa", "scenarios study", "scenarios preferences",
     "scenarios distill", "generative build", "generative train",
     "generative tune", "generative search", "generative analyse",

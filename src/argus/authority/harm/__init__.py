@@ -1,1 +1,0 @@
-"""Harm of stale context: what a model answers from superseded and from controlling documents."""

@@ -1,1 +1,0 @@
-"""The jobs of controlling authority: audit, lint and search, and where records come from."""

@@ -1,1 +1,0 @@
-"""Supersessions proposed from what records say: clues, confidences, and a person's decisions."""

@@ -1,0 +1,529 @@
+"""Propose which record supersedes which, with evidence, and write the pairs a person accepts.
+
+`propose_supersessions` reads four kinds of evidence: sentences that say so ("overrules X",
+"deprecated, use Y"), titles that differ in a version alone, texts that are nearly the same, and
+titles that come again at a later time. With `citations` it also lists records that name another
+without a word of supersession. A person writes `accept` or `reject` beside each pair, and
+`accept_proposals` turns the accepted pairs into edges.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from typing_extensions import TypedDict
+
+from argus.authority.config import ProposeConfig
+from argus.authority.domains import Domain, load_domain
+from argus.authority.edges import read_edges
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge
+from argus.data.provenance import content_hash
+from argus.data.rows import id_value, pick_field, read_rows, text_value
+from argus.data.tables import as_written, harmless
+from argus.data.writing import replacing, write_jsonl
+from argus.errors import InputError
+from argus.jobs.result import Result
+from argus.knowledge.names import is_whole_word, leftmost_longest, without_surrogates
+
+Pair = tuple[str, str]  # superseder and superseded
+KINDS = ("stated", "stated with doubt", "newer version", "near-duplicate", "same title", "cited")
+COLUMNS = ("decision", "superseder", "superseded", "kind", "evidence",
+           "superseder_title", "superseded_title")  # fmt: skip
+DECISIONS = ("", "accept", "reject")
+MAX_EVIDENCE = 500  # characters of a cell
+MAX_PIECES = 3  # pieces of evidence of a pair
+MAX_TITLES = 30  # records of one title: more are a series, such as minutes
+MIN_NAME = 4  # characters of a name
+MIN_STEM = 6  # letters that identify a title without its version
+MAX_GAP = 25  # words between a cue and a name that still belong together
+SHINGLE, MIN_SHINGLES, SKETCH = 4, 6, 24  # words of a shingle, shingles of a text
+MAX_SHARED = 20  # texts that share a shingle: more are made from a template
+
+
+class Proposal(NamedTuple):
+    """A pair of records of which the first may supersede the second, with the evidence."""
+
+    superseder: str
+    superseded: str
+    kind: str
+    evidence: str
+    decision: str = ""
+    titles: tuple[str, str] = ("", "")
+
+
+class ProposalSummary(TypedDict):
+    """Proposals of a corpus.
+
+    records: records that were read.
+    proposals: pairs that were proposed.
+    known: pairs that were left out because an edge holds them already.
+    kinds: proposals by their strongest kind of evidence.
+    """
+
+    records: int
+    proposals: int
+    known: int
+    kinds: dict[str, int]
+
+
+class AcceptSummary(TypedDict):
+    """Decisions of a reviewed file.
+
+    accepted: proposals that were accepted and written as edges.
+    rejected: proposals that were rejected.
+    undecided: proposals without a decision.
+    """
+
+    accepted: int
+    rejected: int
+    undecided: int
+
+
+@dataclass(frozen=True, repr=False)
+class ProposalResult(Result):
+    """Proposals, strongest evidence first; `file` holds them, too."""
+
+    file: Path
+    summary: ProposalSummary
+    proposals: list[Proposal]
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        summary = self.summary
+        yield f"{summary['proposals']:,} proposals over {summary['records']:,} records"
+        if summary["kinds"]:
+            kinds = ", ".join(f"{n:,} {kind}" for kind, n in summary["kinds"].items())
+            yield f"by their evidence: {kinds}"
+        if summary["known"]:
+            yield f"left out because they are edges already: {summary['known']:,}"
+        yield f"proposals: {self.file}"
+
+
+@dataclass(frozen=True, repr=False)
+class AcceptResult(Result):
+    """Edges of accepted proposals, in `file`."""
+
+    file: Path
+    summary: AcceptSummary
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        summary = self.summary
+        yield (
+            f"{summary['accepted']:,} accepted, {summary['rejected']:,} rejected, "
+            f"{summary['undecided']:,} undecided"
+        )
+        yield f"edges: {self.file}"
+
+
+def propose_supersessions(
+    records: Path | str | Sequence[Record],
+    *,
+    out: Path | str,
+    config: ProposeConfig | None = None,
+    rules: Path | str | None = None,
+    known: Path | str | None = None,
+) -> ProposalResult:
+    """Write pairs of which one record may supersede the other as CSV, strongest evidence first.
+
+    rules: a domain that reads the records. known: edges that are not proposed again. Of two records
+    at most one direction is proposed: a record that is certainly earlier supersedes nothing, and
+    neither of two records of one time supersedes the other (CAR Def. 1). Raises InputError for
+    records that cannot be read.
+    """
+    config = config or ProposeConfig()
+    domain = load_domain(rules) if rules is not None else Domain("records", ())
+    corpus = domain.read(Path(records)) if isinstance(records, (str, Path)) else list(records)
+    edges = {(e.superseder, e.superseded) for e in read_edges(Path(known))} if known else set()
+    found = find_evidence(corpus, config)
+    titles = {record.id: record.title for record in corpus}
+    proposals = [
+        Proposal(*pair, kind, " | ".join(pieces), titles=(titles[pair[0]], titles[pair[1]]))
+        for pair, (kind, pieces) in found.items()
+        if pair not in edges
+    ]
+    write_proposals(Path(out), proposals)
+    summary: ProposalSummary = {
+        "records": len(corpus),
+        "proposals": len(proposals),
+        "known": len(edges & found.keys()),
+        "kinds": dict(Counter(p.kind for p in proposals).most_common()),
+    }
+    return ProposalResult(Path(out), summary, proposals)
+
+
+def accept_proposals(file: Path | str, *, out: Path | str) -> AcceptResult:
+    """Write the accepted proposals of a reviewed file as edges with their evidence.
+
+    Raises InputError where no proposal is accepted, and for edges that make a cycle, with the
+    chain.
+    """
+    proposals = read_proposals(Path(file))
+    accepted = [p for p in proposals if p.decision == "accept"]
+    if not accepted:
+        raise InputError(
+            f"none of {len(proposals):,} proposals is accepted",
+            expected="accept in the column `decision` of at least one",
+            fix="Decide them first.",
+            where=Path(file),
+        )
+    ids = dict.fromkeys(id_ for p in accepted for id_ in (p.superseder, p.superseded))
+    edges = [Edge(p.superseder, p.superseded) for p in accepted]
+    try:
+        Authority([Record(id_, "document") for id_ in ids], edges=edges)
+    except InputError as error:
+        raise InputError(
+            error.got, expected="no cycle", fix="Reject one of the chain.", where=Path(file)
+        ) from error
+    rows: Iterator[dict[str, object]] = (
+        {"superseder": p.superseder, "superseded": p.superseded, "rule": f"{p.kind}, accepted",
+         "confidence": 1.0, "evidence": p.evidence}
+        for p in accepted
+    )  # fmt: skip
+    write_jsonl(Path(out), rows)
+    counts = Counter(p.decision for p in proposals)
+    return AcceptResult(
+        Path(out),
+        {"accepted": len(accepted), "rejected": counts["reject"], "undecided": counts[""]},
+    )
+
+
+def write_proposals(file: Path, proposals: Iterable[Proposal]) -> None:
+    """Write proposals as CSV in their order, whole or not at all; no cell is a formula."""
+    with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(COLUMNS)
+        for p in proposals:
+            cells = (p.superseder, p.superseded, p.kind, p.evidence[:MAX_EVIDENCE], *p.titles)
+            writer.writerow([p.decision, *map(harmless, cells)])
+
+
+def read_proposals(file: Path) -> list[Proposal]:
+    """Read reviewed proposals; InputError for a bad decision, a repeated pair and an empty file."""
+    proposals: dict[Pair, Proposal] = {}
+    for row in read_rows(file):
+        pick_field(row, ["decision"], what="decision")
+        decision = text_value(row, "decision").strip().lower()
+        if decision not in DECISIONS:
+            raise InputError(
+                f"decision {decision!r}", expected="accept, reject, or nothing",
+                fix="Write one of them, or leave it empty.", where=row.at("decision"),
+            )  # fmt: skip
+        newer, older = (
+            as_written(id_value(row, pick_field(row, [name], what=name), coerce=True))
+            for name in ("superseder", "superseded")
+        )
+        if (newer, older) in proposals:
+            raise InputError(
+                f"{newer!r} over {older!r} comes twice", expected="one row per pair",
+                fix="Remove one of the two.", where=row.at(),
+            )  # fmt: skip
+        kind, evidence, *titles = (as_written(text_value(row, name)) for name in COLUMNS[3:])
+        proposals[newer, older] = Proposal(
+            newer, older, kind, evidence, decision, (titles[0], titles[1])
+        )
+    if not proposals:
+        raise InputError(
+            "no proposal in it", expected="rows as argus authority propose writes them",
+            fix="Check that this is the right file.", where=file,
+        )  # fmt: skip
+    return list(proposals.values())
+
+
+def find_evidence(
+    records: Sequence[Record], config: ProposeConfig
+) -> dict[Pair, tuple[str, list[str]]]:
+    """Return the strongest kind and the pieces of evidence of each pair, strongest pair first."""
+    by_id = {record.id: record for record in records}
+    found: defaultdict[Pair, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    names = RecordNames(records)
+    for record in records:
+        text = f"{record.title}\n\n{record.text}" if record.title else record.text
+        namings = names.find(record, text)
+        for other, forward, doubt, sentence in find_statements(text, namings):
+            pair = (record.id, other) if forward else (other, record.id)
+            found[pair]["stated with doubt" if doubt else "stated"].append(sentence)
+        for naming in namings if config.citations else ():
+            if naming.is_full:
+                around = " ".join(text[max(0, naming.start - 80) : naming.end + 80].split())
+                found[record.id, naming.id]["cited"].append(f"... {around} ...")
+    for newer, older, kind in _titled_alike(records):
+        found[newer.id, older.id][kind].append(f"{older.title!r}, then {newer.title!r}")
+    for i, j, similarity in near_duplicates([r.text for r in records], config.similarity):
+        for newer, older in ((records[i], records[j]), (records[j], records[i])):
+            if _is_before(older, newer) or (newer.id, older.id) in found:
+                found[newer.id, older.id]["near-duplicate"].append(
+                    f"{similarity:.0%} of their runs of words are the same"
+                )
+    ranked = {
+        pair: next(rank for rank, kind in enumerate(KINDS) if kind in kinds)
+        for pair, kinds in found.items()
+        if _may_supersede(*(by_id[id_] for id_ in pair))
+    }
+    result: dict[Pair, tuple[str, list[str]]] = {}
+    for pair in sorted(ranked, key=lambda pair: (ranked[pair], pair)):
+        back = ranked.get((pair[1], pair[0]), len(KINDS))
+        if (-ranked[pair], pair[0]) >= (-back, pair[1]):
+            pieces = [text for kind in KINDS for text in dict.fromkeys(found[pair].get(kind, ()))]
+            result[pair] = KINDS[ranked[pair]], pieces[:MAX_PIECES]
+    return result
+
+
+def _may_supersede(newer: Record, older: Record) -> bool:
+    """Return True unless the times of the two records forbid it (CAR Def. 1)."""
+    are_of_one_time = newer.time is not None and newer.time == older.time
+    return not are_of_one_time and not _is_before(newer, older)
+
+
+def _is_before(first: Record, second: Record) -> bool:
+    return first.time is not None and second.time is not None and first.time.before(second.time)
+
+
+def _titled_alike(records: Iterable[Record]) -> Iterator[tuple[Record, Record, str]]:
+    """Yield newer and older record of one title: by version numbers where they differ, or time."""
+    families: defaultdict[Pair, list[tuple[Record, tuple[int, ...]]]] = defaultdict(list)
+    for record in records:
+        stem, numbers = split_title(record.title)
+        if len(stem) >= MIN_STEM:
+            families[record.type, stem].append((record, numbers))
+    for family in families.values():
+        for newer, numbers in family if len(family) <= MAX_TITLES else ():
+            for older, others in family:
+                if numbers and others and numbers != others:
+                    if numbers > others:
+                        yield newer, older, "newer version"
+                elif _is_before(older, newer):
+                    yield newer, older, "same title"
+
+
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DATE = re.compile(
+    rf"\b(?:(?:{_MONTHS})\s+)?(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b|\b(?:{_MONTHS})\b", re.I
+)
+_VERSION = re.compile(
+    r"\b(?:version|ver|v|revision|rev|edition|release|draft|r)?[.\s_-]*(\d+(?:\.\d+)*)"
+    r"(?:st|nd|rd|th)?(?:\s+(?:edition|revision|draft))?\b",
+    re.I,
+)
+
+
+def split_title(title: str) -> tuple[str, tuple[int, ...]]:
+    """Return a title without dates and versions, in lower case, and the numbers in it."""
+    numbers = tuple(map(int, re.findall(r"\d{1,18}", title)))
+    bare = _VERSION.sub(" ", _DATE.sub(" ", title))
+    return re.sub(r"[\W_]+", " ", bare).strip().lower(), numbers
+
+
+def shingles(text: str) -> frozenset[bytes]:
+    """Return hashes of all runs of four words."""
+    words = re.findall(r"\w+", text.lower())
+    runs = {" ".join(words[i : i + SHINGLE]) for i in range(len(words) - SHINGLE + 1)}
+    return frozenset(content_hash(run, size=8) for run in runs)
+
+
+def near_duplicates(texts: Sequence[str], least: float) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs of texts, the lower number first, of Jaccard similarity `least` or more.
+
+    Two texts are compared when their sketches, the shingles of the smallest hashes (Broder, 1997),
+    share a shingle that at most MAX_SHARED sketches have.
+    """
+    sets = [shingles(text) for text in texts]
+    holders: defaultdict[bytes, list[int]] = defaultdict(list)
+    for i, hashes in enumerate(sets):
+        for one in sorted(hashes)[:SKETCH] if len(hashes) >= MIN_SHINGLES else ():
+            holders[one].append(i)
+    met = {
+        (i, j)
+        for group in holders.values()
+        if len(group) <= MAX_SHARED
+        for n, i in enumerate(group)
+        for j in group[n + 1 :]
+    }
+    for i, j in sorted(met):
+        similarity = len(sets[i] & sets[j]) / len(sets[i] | sets[j])
+        if similarity >= least:
+            yield i, j, similarity
+
+
+class Naming(NamedTuple):
+    """A place where a text names a record. is_full: by its id, its title or a scope value."""
+
+    id: str
+    start: int
+    end: int
+    is_full: bool
+
+
+_REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
+_VERSUS = re.compile(r"^.+? v\.? \S+")
+_DOTTED = re.compile(r"[A-Za-z_]\w{0,99}(?:\.[A-Za-z_]\w{0,99})+")
+_PLAIN = re.compile(r"[a-z]+|\d+|[A-Z][a-z]+")  # a word that would be found everywhere
+_INNER = re.compile(
+    r"(?<![\w.])(?:(?<=`)|(?<=use )|(?<=Use )|(?<=by )|(?<=of ))?[A-Za-z_][\w.]*\w(?:\(\))?"
+)
+_CODE = re.compile(r"[._]|[a-z][A-Z]|\(\)$")
+
+
+class RecordNames:
+    """Find the names of records in texts; case counts.
+
+    Full names are the id, the title without a remark in brackets, the start of a case's title
+    ("Adkins v. Children's") and the values of the scope. Inside the containers of a dotted id
+    ("smtpd.MailmanProxy.run") the rest of it is one, too ("run()"). Short names are capitalised
+    words of a title. A name that several other records share names none of them, except a short
+    name of the one record among them that the text also names in full.
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        from ahocorasick_rs import AhoCorasick
+
+        self._ids = {record.id for record in records}
+        owners: defaultdict[str, set[str]] = defaultdict(set)
+        short: defaultdict[str, set[str]] = defaultdict(set)
+        for record in records:
+            title = _REMARK.sub("", record.title).strip()
+            versus = _VERSUS.match(title)
+            values = [value for key in record.scope for value in record.values(key)]
+            for name in (record.id, title, *values, versus[0].rstrip(",;") if versus else ""):
+                if len(name) >= MIN_NAME and not _PLAIN.fullmatch(name):
+                    owners[name].add(record.id)
+            if not _DOTTED.fullmatch(record.id):
+                for word in re.findall(r"[^\W\d_][\w'’-]*", title):
+                    if len(word) >= MIN_NAME and word[0].isupper():
+                        short[word].add(record.id)
+        self._owners = {name: (ids, name in owners) for name, ids in (short | owners).items()}
+        self._names = list(self._owners)
+        self._finder = AhoCorasick(self._names or ["\0"])
+
+    def find(self, record: Record, text: str) -> list[Naming]:
+        """Return the places where a text of `record` names other records; none overlap."""
+        text = without_surrogates(text)
+        places = self._finder.find_matches_as_indexes(text, overlapping=True)
+        namings = [*self._find_inner(record, text)]
+        covered = {place for naming in namings for place in range(naming.start, naming.end)}
+        ambiguous: list[tuple[set[str], int, int]] = []
+        for number, start, end in leftmost_longest(
+            match for match in places if is_whole_word(text, match[1], match[2])
+        ):
+            owners, is_full = self._owners[self._names[number]]
+            others = owners - {record.id}
+            if start in covered:
+                continue
+            if len(others) == 1:
+                namings.append(Naming(next(iter(others)), start, end, is_full))
+            elif not is_full:
+                ambiguous.append((others, start, end))
+        named = {naming.id for naming in namings if naming.is_full}
+        namings += [
+            Naming(next(iter(owners & named)), start, end, False)
+            for owners, start, end in ambiguous
+            if len(owners & named) == 1
+        ]
+        return sorted(namings, key=lambda naming: naming.start)
+
+    def _find_inner(self, record: Record, text: str) -> Iterator[Naming]:
+        """Yield names inside the containers of a dotted id, the innermost container first."""
+        if not _DOTTED.fullmatch(record.id):
+            return
+        parts = record.id.split(".")
+        scopes = [".".join(parts[:n]) for n in range(len(parts) - 1, 0, -1)]
+        for match in _INNER.finditer(text):
+            before = text[max(0, match.start() - 4) : match.start()].lower()
+            if not (_CODE.search(match[0]) or before == "use " or before.endswith(("`", "'"))):
+                continue
+            name = match[0].removesuffix("()")
+            ids = [*(f"{scope}.{name}" for scope in scopes), name]
+            id_ = next((id_ for id_ in ids if id_ in self._ids), None)
+            if id_ is not None and id_ != record.id:
+                yield Naming(id_, match.start(), match.end(), True)
+
+
+_END = re.compile(
+    r"""(?<!\bv)(?<!\bvs)(?<!\bNo)(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?]["'”’)\]*]*\s+"""
+    r"""(?=["'“‘(\[`*]*[A-Z0-9_])|\n\s*(?:\n|[-*•#>]\s)|[*•]\s(?=[A-Z0-9*_`])"""
+)  # a full stop after "v", "No" or an initial ends no sentence
+_STRONG = "overrul|supersed|supersess|obsolet|repeal|rescind|abrogat|deprecat|superannuat"
+_WEAK = "overturn|replac|withdr[ae]w|revok|annul|retract|invalidat|discontinu|displac"
+_PHRASES = r"\bno longer (?:good|valid|in force|current)\b|\bin place of\b|\binstead\b"
+_CUE = re.compile(rf"\b(?P<strong>(?:{_STRONG})[a-z]*)\b|\b(?:{_WEAK})[a-z]*\b|{_PHRASES}", re.I)
+_BY = re.compile(
+    r"\W{0,20}(?:in\s+)?(?:\S{1,60}\s+){0,4}?(?:by|in\s+favou?r\s+of|with|(?:please\s+)?(?:use|see)(?:\s+of)?)"
+    r"\s+(?:the\s+|our\s+|its\s+)?[`'\"*]*\.?$",
+    re.I,
+)
+_USE = re.compile(
+    r"\b(?:use|using|see|prefer)\s+(?:the\s+)?(?:\S+(?:,|\s+(?:or|and|with))\s+)*[`'\"*]*\.?$",
+    re.I,
+)
+_PASSIVE = re.compile(r"(?:ed|n|ete)$", re.I)
+_BEING = re.compile(r"\b(?:is|are|was|were|be|been|being|effectively|hereby)\W+$", re.I)
+_OF = re.compile(r"(?<!\s)\s+of\s+(?:the\s+)?[`'\"*]*\.?$", re.I)
+_DOUBT = re.compile(
+    r"\b(?:dissent\w*|declin\w*|refus\w*|should|would|could|may|might|whether|ask\w*|argu\w*|urg\w*|"
+    r"not|never|without|unless|oppos\w*|contend\w*|claim\w*|propos\w*|reconsider\w*)\b",
+    re.I,
+)
+
+
+def find_statements(text: str, namings: Sequence[Naming]) -> Iterator[tuple[str, bool, bool, str]]:
+    """Yield the supersessions that a text states, one per sentence and name.
+
+    Each is the id of the other record, True where the speaker supersedes it and False for the
+    reverse, True where a word of doubt stands before the cue, and the sentence. A short name counts
+    where the text names the record in full, too, or where it directly follows a strong cue.
+    """
+    named = {naming.id for naming in namings if naming.is_full}
+    ends = [match.end() for match in _END.finditer(text)]
+    for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
+        inside = [n for n in namings if start <= n.start and n.end <= end]
+        cues = list(_CUE.finditer(text, start, end)) if inside else []
+        cues = [cue for cue in cues if cue["strong"]] or cues
+        for naming in inside if cues else ():
+            gaps = [_count_words_between(text, cue, naming) for cue in cues]
+            gap = min(gaps)
+            cue = cues[gaps.index(gap)]
+            if gap >= MAX_GAP or not (naming.id in named or (cue["strong"] and not gap)):
+                continue
+            forward = _read_direction(text, start, cue, naming)
+            if forward is not None:
+                doubt = _DOUBT.search(text, start, cue.start()) is not None
+                yield naming.id, forward, doubt, " ".join(text[start:end].split())
+
+
+def _count_words_between(text: str, cue: re.Match[str], naming: Naming) -> int:
+    """Return the number of words between cue and name; MAX_GAP where they overlap."""
+    if cue.end() <= naming.start:
+        return len(text[cue.end() : naming.start].split())
+    if naming.end <= cue.start():
+        return len(text[naming.end : cue.start()].split())
+    return MAX_GAP
+
+
+def _read_direction(text: str, start: int, cue: re.Match[str], naming: Naming) -> bool | None:
+    """Return True where the speaker supersedes the named record, and False for the reverse.
+
+    None where the sentence is about something else: "instead of raising X", "X, which overruled Y".
+    """
+    word = cue[0].lower()
+    if cue.end() <= naming.start:
+        between = text[cue.end() : naming.start]
+        if word in ("instead", "in place of"):
+            if word == "in place of" or _OF.fullmatch(between):
+                return True
+            return False if _USE.search(between) else None
+        by = _BY.fullmatch(between) or _USE.search(between)
+        return not (by and _PASSIVE.search(word))
+    if word == "instead":
+        return False if _USE.search(text[start : naming.start]) else None
+    if word == "in place of":
+        return None
+    is_passive = word.startswith("no longer") or _BEING.search(text[naming.end : cue.start()])
+    return True if is_passive else None

@@ -1,0 +1,203 @@
+"""From records to proposals with evidence, a person's decisions, and edges."""
+
+import csv
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.authority.config import AuthoritySource, ProposeConfig
+from argus.authority.edges import read_edges
+from argus.authority.proposals import (
+    RecordNames,
+    accept_proposals,
+    find_evidence,
+    find_statements,
+    near_duplicates,
+    propose_supersessions,
+    read_proposals,
+    shingles,
+    split_title,
+    write_proposals,
+)
+from argus.authority.records import Record
+from argus.authority.search import search_authority
+from argus.errors import InputError
+from tests.support.examples import write_rows
+
+ROWS = [
+    {"_id": "OPS-7", "timestamp": "2019-01-01", "text": "Backups of the vault run every night."},
+    {"_id": "OPS-9", "timestamp": "2021-01-01",
+     "text": "Copies are made hourly. This policy supersedes OPS-7 from May on."},
+    {"_id": "OPS-11", "timestamp": "2022-01-01",
+     "text": "Some argued that the board should replace OPS-9; it stays as it is."},
+]  # fmt: skip
+BODY = "Members of staff have twenty four days of paid leave in every calendar year of service"
+CASES = [
+    Record("RFC-2616", "rfc", title="Hypertext Transfer Protocol 1.1"),
+    Record("RFC-7230", "rfc", title="Message Syntax and Routing"),
+    Record("roe", "case", title="Roe v. Wade"),
+    Record("pals", "case", title="Palko v. Connecticut"),
+    Record("ohio", "case", title="Ohio v. Roberts"),
+    Record("other", "case", title="Roberts v. Jaycees"),
+    Record("pkg.old", "code", title="pkg.old"),
+    Record("pkg.read_all", "code", title="pkg.read_all"),
+    Record("pkg.load", "code", title="pkg.load"),
+]
+
+
+@pytest.fixture
+def records(tmp_path):
+    write_rows(tmp_path / "records.jsonl", ROWS)
+    return tmp_path / "records.jsonl"
+
+
+def decide(file, decisions):
+    """Write a person's decisions into the file, as a spreadsheet would."""
+    rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+    for row in rows:
+        row["decision"] = decisions.get((row["superseder"], row["superseded"]), "")
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def record(id_, time=None, text="", title="", **scope):
+    return Record.of(id_, "doc", scope, time=time, text=text, title=title)
+
+
+def kinds(*records, **settings):
+    found = find_evidence(records, ProposeConfig(**settings))
+    return {pair: kind for pair, (kind, _) in found.items()}
+
+
+def stated(text, speaker=Record("speaker", "any")):  # noqa: B008
+    namings = RecordNames(CASES).find(speaker, text)
+    return [found[:3] for found in find_statements(text, namings)]
+
+
+def test_proposals_become_edges_that_a_search_follows(records, tmp_path):
+    file, edges = tmp_path / "p.csv", tmp_path / "edges.jsonl"
+    result = propose_supersessions(records, out=file)
+    assert [p[:3] for p in result.proposals] == [
+        ("OPS-9", "OPS-7", "stated"), ("OPS-11", "OPS-9", "stated with doubt"),
+    ]  # fmt: skip
+    assert "supersedes OPS-7" in result.proposals[0].evidence
+    assert result.summary["kinds"] == {"stated": 1, "stated with doubt": 1}
+    with pytest.raises(InputError, match="none of 2 proposals is accepted"):
+        accept_proposals(file, out=edges)
+    decide(file, {("OPS-9", "OPS-7"): "accept", ("OPS-11", "OPS-9"): "reject"})
+    accepted = accept_proposals(file, out=edges)
+    assert accepted.summary == {"accepted": 1, "rejected": 1, "undecided": 0}
+    (edge,) = read_edges(edges)
+    assert (edge.superseder, edge.confidence, edge.rule) == ("OPS-9", 1.0, "stated, accepted")
+    answer = search_authority("backups", AuthoritySource(records=records, edges=edges))
+    assert answer["results"][0]["id"] == "OPS-9"
+    again = propose_supersessions(records, out=file, known=edges)
+    assert [p.superseder for p in again.proposals] == ["OPS-11"]
+    assert again.summary["known"] == 1
+    write_proposals(tmp_path / "again.csv", read_proposals(file))
+    assert (tmp_path / "again.csv").read_text() == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("accept,a,b\naccept,b,c\naccept,c,a", "a cycle of 3"),
+        ("perhaps,a,b", "decision 'perhaps'"),
+        ("accept,a,b\naccept,a,b", "'a' over 'b' comes twice"),
+        ("", "no proposal in it"),
+    ],
+)
+def test_a_broken_review_is_refused_and_nothing_written(tmp_path, rows, message):
+    file = tmp_path / "p.csv"
+    file.write_text(f"decision,superseder,superseded\n{rows}\n")
+    with pytest.raises(InputError, match=message):
+        accept_proposals(file, out=tmp_path / "edges.jsonl")
+    assert not (tmp_path / "edges.jsonl").exists()
+
+
+def test_kinds_of_evidence_and_times_that_forbid_them():
+    older, newer = record("OPS-7", "2019-01-01"), record("OPS-9", "2019-01-01", "Replaces OPS-7.")
+    assert kinds(older, newer) == {} == kinds(record("OPS-7", "2020-01-01"), newer)
+    assert kinds(record("OPS-7"), newer) == {("OPS-9", "OPS-7"): "stated"}
+    assert kinds(
+        record("a", title="Handbook of Travel, version 1.9"),
+        record("b", title="Handbook of Travel, version 1.10"),
+        record("c", title="Handbook of Leave, version 2.0"),
+    ) == {("b", "a"): "newer version"}
+    titles = [
+        record(id_, time, title="Rules of Conduct") for id_, time in (("a", "2020"), ("b", "2022"))
+    ]
+    assert kinds(*titles) == {("b", "a"): "same title"}
+    changed = BODY.replace("twenty four", "twenty eight")
+    bodies = record("a", "2020", BODY), record("b", "2022", changed)
+    assert kinds(*bodies, similarity=0.3) == {("b", "a"): "near-duplicate"}
+    assert kinds(record("a", text=BODY), record("b", text=changed), similarity=0.3) == {}
+    cites = record("OPS-7", "2019"), record("OPS-9", "2021", "See OPS-7.")
+    assert kinds(*cites) == {}
+    assert kinds(*cites, citations=True) == {("OPS-9", "OPS-7"): "cited"}
+    assert split_title("RFC 9110: HTTP semantics (June 2022)")[0] == "rfc http semantics"
+
+
+@given(st.integers(0, 2**16))
+def test_near_duplicates_are_those_of_all_pairs(seed):
+    """Against the plain reference: all pairs. Long texts of one pool meet in their sketches."""
+    rng = random.Random(seed)
+    words = [f"w{i}" for i in range(60)]
+    base = rng.sample(words, 40)
+    texts = [" ".join(base), " ".join([*base[:36], "x", "y"]), " ".join(rng.sample(words, 40))]
+    sets = [shingles(text) for text in texts]
+    plain = {
+        (i, j)
+        for i in range(3) for j in range(i + 1, 3)
+        if len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= 0.6
+    }  # fmt: skip
+    assert {(i, j) for i, j, _ in near_duplicates(texts, 0.6)} == plain
+    assert (0, 1) in plain
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("This document obsoletes RFC-2616.", [("RFC-2616", True, False)]),
+        ("This document is obsoleted by RFC-7230.", [("RFC-7230", False, False)]),
+        ("It has been superseded in its entirety by RFC-7230.", [("RFC-7230", False, False)]),
+        ("RFC-2616 is hereby withdrawn.", [("RFC-2616", True, False)]),
+        ("The Court overruled its decision in Roe v. Wade.", [("roe", True, False)]),
+        ("Roe v. Wade, 410 U.S. 113, is no longer good law.", [("roe", True, False)]),
+        ("In a 7-2 decision it overruled Palko, holding otherwise.", [("pals", True, False)]),
+        ("Use this in place of RFC-2616.", [("RFC-2616", True, False)]),
+        ("For new work use RFC-7230 instead.", [("RFC-7230", False, False)]),
+        ("He argued that the Court should overrule Roe v. Wade.", [("roe", True, True)]),
+        ("Hearsay was allowed by Ohio v. Roberts. The Court overruled Roberts.",
+         [("ohio", True, False)]),  # a short name is that of the case named in full
+        ("Roe v. Wade overruled much of what was thought before.", []),
+        ("It returns nothing instead of raising RFC-2616.", []),
+        ("The Court overruled the objection. Roe v. Wade stands.", []),  # two sentences
+        ("A patent was invalidated, and " + "so on " * 30 + "Roe v. Wade was cited.", []),
+        ("The Court of Roberts replaced the judge.", []),  # a short name of two
+        ("Deprecated, use read_all() instead.", []),  # a name inside pkg alone
+    ],
+)  # fmt: skip
+def test_statements_of_a_text(text, found):
+    assert stated(text) == found
+
+
+def test_names_inside_a_container():
+    both = stated("Deprecated: use `read_all` or `load` instead.", CASES[-3])
+    assert both == [("pkg.read_all", False, False), ("pkg.load", False, False)]
+
+
+def test_overrulings_of_the_court_are_proposed(shared, tmp_path):
+    """Of 41 listed overrulings 19 are named in the summaries at all."""
+    folder = shared("authority/scotus")
+    gold = {(e.superseder, e.superseded) for e in read_edges(folder / "supersedes.jsonl")}
+    result = propose_supersessions(folder / "corpus.jsonl", out=tmp_path / "court.csv")
+    stated = [p for p in result.proposals if p.kind.startswith("stated")]
+    right = sum((p.superseder, p.superseded) in gold for p in stated)
+    assert right >= 12 and right / len(stated) >= 0.25
+    assert any(p.superseder == "oyez:2002.02-102" and "overruled Bowers" in p.evidence
+               for p in stated)  # fmt: skip
