@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.benchmarks.judging import Factors, Judge, Stages, factors
+from argus.authority.benchmarks.judging import FactorFigures, Judge, Stages, factors
 from argus.authority.conditions import check_conditions
 from argus.authority.entities import EntityIndex, ScopeTimes
 from argus.authority.records import Record
@@ -188,14 +188,14 @@ def events(
     return judge.stages(question, anchors, reached, tca=tca), tca
 
 
-def counted(found: Sequence[tuple[Stages, bool]]) -> Factors:
+def counted(found: Sequence[tuple[Stages, bool]]) -> FactorFigures:
     return factors([stages for stages, _ in found], [tca for _, tca in found])
 
 
-def values(found: Factors) -> tuple[float | None, ...]:
+def values(found: FactorFigures) -> tuple[float | None, ...]:
     """Return the three factors; None where one has no case."""
-    shares = (found.anchor, found.chain, found.frontier)
-    return tuple(share and share.value for share in shares)
+    shares = (found["anchor"], found["chain"], found["frontier"])
+    return tuple(share and share["value"] for share in shares)
 
 
 def test_lemma_1_without_an_anchor_the_first_factor_fails_alone():
@@ -231,14 +231,14 @@ def test_lemma_1_rules_make_the_middle_factor_one():
     found = counted([events(authority, ["old0"], closure, served, "old0")])
     assert scope_ambiguity(["old0"], authority, EntityIndex(authority.records.values())).phi < 0.4
     assert values(found) == (1.0, 1.0, 1.0)  # TCA is not phi: that is the worst case's
-    assert (found.product, found.tca_without) == (1.0, 0.0)
+    assert (found["product"], found["tca_without"]) == (1.0, 0.0)
 
 
 def test_proposition_1_without_an_anchor_tca_can_be_one():
     authority = Authority(chain("d1", "d2") + chain("x1", "x2", scope="t"), [LATER])
     found = counted([events(authority, ["x1"], authority.closure(["x1"]), ["d2"], "d1")])
     assert values(found) == (0.0, None, None)
-    assert (found.product, found.tca_without) == (0.0, 1.0)
+    assert (found["product"], found["tca_without"]) == (0.0, 1.0)
 
 
 @settings(deadline=None)
@@ -258,9 +258,11 @@ def test_proposition_1_the_factors_multiply_to_tca_less_luck(relation, data):
         assert tca >= stages.frontier
     whole = counted(found)
     product = math.prod(value or 0 for value in values(whole))
-    assert product == pytest.approx(whole.product)
-    assert whole.product == sum(stages.frontier for stages, _ in found) / 4
-    assert whole.product + whole.tca_without == pytest.approx(sum(tca for _, tca in found) / 4)
+    assert product == pytest.approx(whole["product"])
+    assert whole["product"] == sum(stages.frontier for stages, _ in found) / 4
+    assert whole["product"] + whole["tca_without"] == pytest.approx(
+        sum(tca for _, tca in found) / 4
+    )
 
 
 @settings(deadline=None)
