@@ -257,12 +257,10 @@ def test_proposition_1_the_factors_multiply_to_tca_less_luck(relation, data):
         assert stages.anchor >= stages.chain >= stages.frontier
         assert tca >= stages.frontier
     whole = counted(found)
-    product = math.prod(value or 0 for value in values(whole))
-    assert product == pytest.approx(whole["product"])
+    assert math.prod(value or 0 for value in values(whole)) == pytest.approx(whole["product"])
     assert whole["product"] == sum(stages.frontier for stages, _ in found) / 4
-    assert whole["product"] + whole["tca_without"] == pytest.approx(
-        sum(tca for _, tca in found) / 4
-    )
+    total = sum(tca for _, tca in found) / 4
+    assert whole["product"] + whole["tca_without"] == pytest.approx(total)
 
 
 @settings(deadline=None)

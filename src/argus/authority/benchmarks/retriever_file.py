@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import Outcome
@@ -57,7 +58,7 @@ def retriever_of(spec: str | Path, records: Sequence[Record] = ()) -> Iterator[L
     path, name = split_spec(str(spec))
     with module_of(path, _EXPECTED) as module:
         with refusing_what_raises(spec), USER_CODE_CWD.entered():
-            thing = _named(module, name, path) if name else _only(module, path)
+            thing: Any = _named(module, name, path) if name else _only(module, path)
             if inspect.isclass(thing) or python.takes_corpus_alone(thing):
                 thing = python.instance(thing, corpus_of(records), path)
             is_car = _has(thing, METHOD)

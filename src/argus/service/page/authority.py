@@ -79,7 +79,7 @@ def heads(relation: Authority, words: str) -> Rows:
     for id_, record in relation.records.items():
         if next(relation.older(id_), None) is None or not relation.is_active(id_):
             continue
-        below = sorted(relation.below([id_]))
+        below = sorted(relation.superseded_by_any([id_]))
         names = [id_, record.title, *below, *(relation.records[one].title for one in below)]
         if not low or any(low in name.casefold() for name in names):
             found.append({"id": id_, "title": record.title, "superseded": len(below)})
@@ -99,7 +99,7 @@ def chains_around(now: Authority, then: Authority, id_: str) -> Values:
     closure = now.closure([id_])
     moments = {
         one: now.records[one].time or now.records[one].published
-        for one in now.below(closure) | set(closure)
+        for one in now.superseded_by_any(closure) | set(closure)
     }
     ordered = sorted(moments, key=lambda one: (m.start if (m := moments[one]) else 0, one))
     members: Rows = []
