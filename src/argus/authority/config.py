@@ -12,7 +12,6 @@ from argus.llm.config import ChatConfig, LocalConfig
 from argus.settings import Doc, Ge, Gt, Le, Option, Seed, check_settings
 
 ANCHORS = 20  # retrieved documents that are looked at (CAR section 5: "the initial top-20")
-MAX_CHARS = 24_000
 
 Records = Annotated[Path, Doc("Documents with type, time and scope: a file or a folder.")]
 Served = Annotated[int, Ge(1), Doc("Documents that a system may serve.")]
@@ -228,7 +227,7 @@ class HarmSettings:
     ] = "{question}"
     max_chars: Annotated[
         int, Ge(1_000), Doc("Characters of all documents of a context, shared alike.")
-    ] = MAX_CHARS
+    ] = 24_000
     first: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None
     seed: Seed = 0
 
