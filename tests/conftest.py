@@ -115,7 +115,7 @@ def embed_once(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if room not in EMBED_ANEW:
             vectors.make_once(patch)
-            patch.setattr("argus.encoders.precision.CANDIDATES", ())
+            patch.setattr("argus.encoders.load.CANDIDATES", ())
         yield
 
 

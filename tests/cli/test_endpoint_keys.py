@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from argus.cli.model_options import LanguageModel
-from argus.encoders import EncoderConfig, keys
+from argus.encoders import EncoderConfig, trust
 from argus.errors import InputError
 
 
@@ -63,7 +63,7 @@ def embedding(monkeypatch):
             rows = [{"index": i, "embedding": [len(text), 1]} for i, text in enumerate(texts)]
             self.answer(200, json.dumps({"data": rows}).encode())
 
-    monkeypatch.setattr(keys, "_named", set())
+    monkeypatch.setattr(trust, "_pairs", set())
     with serving(Handler) as url:
         yield url, sent
 
@@ -109,7 +109,7 @@ def asked(build, embedding, argus, monkeypatch):
     def ask(name, *words):
         monkeypatch.delenv(name, raising=False)
         assert build("--base-url", url, "--api-key-env", name).code == 0
-        keys._named.clear()  # in the process of whoever was given the index
+        trust._pairs.clear()  # in the process of whoever was given the index
         sent.clear()
         monkeypatch.setenv(name, "TOPSECRET")
         return argus(*(words or ("search", "bears", "--index", "ix")))
@@ -140,7 +140,7 @@ def test_pairs_that_the_caller_named_are_asked(asked, embedding, argus, monkeypa
     url, sent = embedding
     monkeypatch.setenv("ARGUS_KEYS", f"OTHER=https://other.example/v1 MINE={url}/")
     assert asked("MINE").code == 0 and set(sent) == {"Bearer TOPSECRET"}
-    keys._named.clear()
+    trust._pairs.clear()
     sent.clear()
     monkeypatch.setenv("ARGUS_KEYS", f"MINE={url}x OTHER={url}")
     assert argus("search", "lions", "--index", "ix").code == 2 and not sent
@@ -155,8 +155,8 @@ def test_pairs_that_the_caller_named_are_asked(asked, embedding, argus, monkeypa
 
 def test_the_usual_variable_goes_to_openai(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr(keys, "_named", set())
-    keys.check_pair(EncoderConfig(model="openai:m"), Path("index.json"))
+    monkeypatch.setattr(trust, "_pairs", set())
+    trust.check_pair(EncoderConfig(model="openai:m"), Path("index.json"))
     for other in ("https://api.openai.com.evil.example/v1", "http://api.openai.com/v1"):
         with pytest.raises(InputError, match="ARGUS_KEYS"):
-            keys.check_pair(EncoderConfig(model="openai:m", base_url=other), Path("index.json"))
+            trust.check_pair(EncoderConfig(model="openai:m", base_url=other), Path("index.json"))

@@ -76,25 +76,11 @@ def test_only_what_is_missing_is_encoded(store):
     assert embedded.vectors.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
 
 
-def test_duplicates_are_encoded_once(store):
-    encoder = Letters()
-    embedded = embed(documents(["a", "b", "a", "a"]), encoder, store)
-    assert sorted(encoder.encoded) == ["a", "b"]
-    assert embedded.vectors.tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]]
-
-
 def test_texts_are_encoded_in_batches_from_short_to_long(store):
     encoder = Letters()
     texts = ["a" * n for n in range(1, BATCH_TEXTS + 11)]
     embed(documents(texts[::-1]), encoder, store)
     assert encoder.asked == [texts[:BATCH_TEXTS], texts[BATCH_TEXTS:]]
-
-
-def test_nothing_to_embed_is_no_vectors(store):
-    encoder = Letters()
-    embedded = embed([], encoder, store)
-    assert embedded.vectors.shape == (0, DIM)
-    assert encoder.asked == []
 
 
 class Picky(Letters):
@@ -119,25 +105,12 @@ def test_a_rejected_item_is_isolated_the_others_are_embedded(store):
     assert len(encoder.asked) < 40  # halving, not one by one
 
 
-def test_a_rejected_item_that_comes_twice_is_reported_twice(store):
-    embedded = embed(documents(["bad", "a", "bad"]), Picky(), store)
-    assert embedded.failures == {0: "cannot read 'bad'", 2: "cannot read 'bad'"}
-    assert embedded.vectors.tolist() == [[1, 0, 0]]
-
-
 def test_a_failed_item_is_tried_again_in_the_next_run(store):
     embed(documents(["bad", "a"]), Picky(), store)
     encoder = Letters()
     embedded = embed(documents(["bad", "a"]), encoder, store)
     assert encoder.encoded == ["bad"]
     np.testing.assert_allclose(embedded.vectors, [[2**-0.5, 2**-0.5, 0], [1, 0, 0]], atol=1e-6)
-
-
-def test_rejected_items_are_failures_when_the_store_has_others(store):
-    embed(documents(["a"]), Picky(), store)
-    embedded = embed(documents(["bad"]), Picky(), store)
-    assert embedded.failures == {0: "cannot read 'bad'"}
-    assert embedded.vectors.shape == (0, DIM)
 
 
 def test_vectors_that_are_zero_or_not_finite_are_failures(store):
@@ -186,13 +159,6 @@ def test_an_encoder_in_trouble_raises_and_what_was_stored_stays(store):
     encoder = Letters()
     assert embed(documents(texts), encoder, store).ok.all()
     assert sorted(encoder.encoded) == texts[2 * BATCH_TEXTS :]
-
-
-def test_an_encoder_that_rejects_everything_raises(store):
-    with pytest.raises(EncodingError, match="cannot read 'bad") as raised:
-        embed(documents([f"bad {i}" for i in range(9)]), Picky(), store)
-    assert not raised.value.retryable
-    assert len(store) == 0
 
 
 CHILD = """

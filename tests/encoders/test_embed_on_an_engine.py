@@ -1,6 +1,5 @@
 """Batches embedded by the workers of an engine; here the worker is this process."""
 
-import pickle
 import threading
 from importlib import import_module
 
@@ -19,9 +18,7 @@ from argus.encoders import (
     load_encoder,
     queries,
 )
-from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
-from argus.encoders.spread import Encoding, begin_encoding, on_engine
-from argus.engine import EngineConfig, open_engine
+from argus.encoders.embed import Encoding, begin_encoding, on_engine
 from argus.errors import ArgusError, EncodingError, InputError
 from tests.support.in_process_engine import InProcessEngine, Lost
 
@@ -94,13 +91,6 @@ def test_a_batch_that_is_rejected_is_halved_where_it_is_embedded(opened, small_b
     assert embedded.vectors.shape == (len(texts) - 2, DIM)
 
 
-def test_a_first_batch_that_fails_whole_is_an_error(opened, small_batches):
-    first = ["x" * (1 + i) for i in range(32)]  # the shortest texts come first
-    texts = [*first, *("a" * (40 + i) for i in range(64))]
-    with opened("there") as there, pytest.raises(EncodingError, match="no x, please"):
-        embed(documents(texts), on_engine(Letters(), InProcessEngine(ahead=3)), there)
-
-
 def test_an_engine_that_is_lost_costs_what_was_under_way(opened, small_batches):
     items = documents(list(dict.fromkeys(TEXTS)))
     engine = InProcessEngine()
@@ -116,15 +106,6 @@ def test_an_engine_that_is_lost_costs_what_was_under_way(opened, small_batches):
         np.testing.assert_array_equal(embedded.vectors, embed(items, Letters(), here).vectors)
 
 
-def test_nobody_is_asked_for_what_the_store_holds(opened):
-    engine = InProcessEngine()
-    with opened("there") as there:
-        embed(documents(TEXTS), Letters(), there)
-        embed(documents(TEXTS), on_engine(Letters(), engine), there)
-        assert embed([], on_engine(Letters(), engine), there).vectors.shape == (0, DIM)
-    assert engine.setups == []
-
-
 def test_a_worker_with_another_encoder_is_refused():
     with pytest.raises(ArgusError, match=r"two encoders are never mixed[\s\S]+worker: letters"):
         begin_encoding(Encoding(Letters(), "letters of another size"))
@@ -133,13 +114,6 @@ def test_a_worker_with_another_encoder_is_refused():
 def test_an_encoder_that_cannot_be_pickled_is_refused():
     with pytest.raises(InputError, match=r"cannot be sent to workers \(TypeError.+EncoderConfig"):
         on_engine(Guarded(), InProcessEngine())
-
-
-def test_without_an_engine_or_on_the_local_one_nothing_changes():
-    encoder = Guarded()
-    assert on_engine(encoder, None) is encoder
-    with open_engine(EngineConfig(workers=2)) as engine:
-        assert on_engine(encoder, engine) is encoder
 
 
 def test_an_encoder_that_counts_tokens_goes_on_counting(minilm):
@@ -173,11 +147,6 @@ def test_workers_load_an_encoder_in_the_chosen_precision(minilm, opened):
     step = begin_encoding(Encoding(loaded.config, stored))
     items = documents(["The Aare flows into the Rhine."])
     np.testing.assert_array_equal(step(items).vectors, minilm.encode_documents([items[0].text]))
-
-
-def test_an_encoder_behind_an_endpoint_is_sent_as_its_settings():
-    encoder = OpenAIEncoder(OpenAIConfig(model="m", base_url="http://127.0.0.1:9/v1"))
-    assert pickle.loads(pickle.dumps(encoder)).config == encoder.config
 
 
 def test_a_folder_named_from_here_is_found_elsewhere(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from argus.encoders import Encoder, EncoderConfig, TokenCounter, load_any_encode
 from argus.encoders.embed import Item, Role, encode_batch
 from argus.encoders.scoring import scoring_of
 from argus.errors import InputError
-from tests.support.sentence_models import make_late, make_model, make_sparse, word_pieces
+from tests.support.sentence_models import make_late, make_sparse, word_pieces
 
 TEXTS = ["the river bank", "a", "query: river", "bread is baked in the old harbour " * 4, "zebra,"]
 PROMPTS = {"query": "query: ", "passage": "passage: "}
@@ -74,12 +74,6 @@ def test_tokens_are_named_in_the_order_of_their_vectors(folders):
     assert len(document) == encoder.encode_documents(["zebra, river"]).counts[0]
     assert query[:3] == ["[CLS]", "query", ":"] and query[-1] == "[MASK]"  # by its expansion
     assert "," not in document and "river" in document  # what is skipped has no vector
-
-
-def test_prompts_and_texts_change_the_fingerprint_and_rows(folders):
-    own, other = load(folders["maxsim"]), load(folders["maxsim"], document_prompt="x: ")
-    assert own.fingerprint != other.fingerprint and "'passage: '" in own.fingerprint
-    assert own.document_tokens("a")[1] == "passage" and other.document_tokens("a")[1] == "x"
 
 
 @pytest.mark.parametrize("name", ["dot", "maxsim"])
@@ -151,17 +145,6 @@ def test_a_masked_language_model_is_told_once(tmp_path, caplog):
     assert encoders[0].fingerprint == encoders[1].fingerprint
     (note,) = [record.message for record in caplog.records if record.name == "argus"]
     assert "SparseEncoder" in note
-
-
-def test_what_sentence_transformers_saved_needs_no_note(folders, tmp_path, caplog):
-    dense = make_model(tmp_path / "dense")
-    (dense / "config_sentence_transformers.json").unlink()
-    settings = dense / "config.json"
-    settings.write_text(settings.read_text().replace('"BertModel"', '"BertForMaskedLM"'))
-    assert "BertForMaskedLM" in settings.read_text()
-    with caplog.at_level(logging.WARNING, "argus"):
-        load(dense, precision="float32"), load(folders["dot"], precision="float32")
-    assert not [record for record in caplog.records if "masked" in record.message]
 
 
 @pytest.mark.parametrize(("name", "kind"), [("dot", SparseEncoder), ("maxsim", MultiVectorEncoder)])

@@ -147,11 +147,6 @@ def test_the_request_names_the_model_and_carries_the_key(encoder, endpoint):
     assert body == {"model": "m", "input": ["a"], "encoding_format": "float"}
 
 
-def test_without_a_key_no_authorization_is_sent(encoder, endpoint):
-    encoder(base_url=endpoint.url + "/").encode_documents(["a"])
-    assert "Authorization" not in endpoint.requests[0][0]
-
-
 def test_the_key_is_no_part_of_the_fingerprint(endpoint, monkeypatch):
     monkeypatch.setenv("MY_KEY", "secret")
     loaded = load_encoder(
@@ -174,27 +169,6 @@ def test_prompts_are_put_in_front(encoder, endpoint):
     vectors = prompted.encode_spans(["ab"], [Span(0, 1)])
     assert endpoint.inputs == [["q: a"], ["doc: a"], ["doc: ab"]]
     np.testing.assert_allclose(vectors, rows(7), atol=1e-6)
-
-
-@pytest.mark.parametrize("option", ["query", "document"])
-def test_a_prompt_of_one_word_is_refused(option, endpoint):
-    settings = {"model": "openai:tiny", "base_url": endpoint.url, "api_key_env": "NONE"}
-    with pytest.raises(InputError) as error:
-        load_encoder(EncoderConfig(**settings, **{f"{option}_prompt": "query"}))
-    assert error.value.where == f"--{option}-prompt"
-    loaded = load_encoder(EncoderConfig(**settings, **{f"{option}_prompt": "query "})).encoder
-    assert f"{option}_prompt='query '" in loaded.fingerprint
-    loaded.close()
-
-
-@pytest.mark.parametrize(
-    ("option", "setting"),
-    [("--revision", {"revision": "main"}), ("--trust-remote-code", {"trust_remote_code": True})],
-)
-def test_an_option_of_the_hub_is_refused(option, setting):
-    with pytest.raises(InputError) as error:
-        EncoderConfig(model="openai:tiny", **setting)
-    assert error.value.where == option
 
 
 def test_a_span_has_the_vector_of_its_text_which_is_sent_once(encoder, endpoint):
@@ -235,26 +209,6 @@ def test_too_many_requests_is_tried_again_when_the_server_says(encoder, endpoint
     np.testing.assert_allclose(vectors, rows(2), atol=1e-6)
 
 
-@pytest.mark.parametrize("wait", ["-1", "nan", "Wed, 21 Oct 2015 07:28:00 GMT", "soon"])
-def test_a_wait_that_is_no_number_of_seconds_is_passed_over(encoder, endpoint, wait):
-    endpoint.behave = behave({"status": 429, "headers": {"Retry-After": wait}})
-    np.testing.assert_allclose(encoder().encode_documents(["aa"]), rows(2), atol=1e-6)
-
-
-@pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 504])
-def test_a_passing_trouble_of_the_server_is_tried_again(encoder, endpoint, status):
-    endpoint.behave = behave({"status": status, "content": "oops"})
-    np.testing.assert_allclose(encoder().encode_documents(["aa"]), rows(2), atol=1e-6)
-    assert len(endpoint.requests) == 2
-
-
-def test_waits_double(encoder, endpoint):
-    endpoint.behave = behave({"status": 500}, {"status": 500}, {"status": 500})
-    start = time.monotonic()
-    encoder(backoff_s=0.05).encode_documents(["aa"])
-    assert time.monotonic() - start >= 0.05 + 0.1 + 0.2
-
-
 def test_a_dropped_connection_is_tried_again(encoder, endpoint):
     endpoint.behave = behave({"drop": True}, {"drop": True})
     np.testing.assert_allclose(encoder().encode_documents(["aa"]), rows(2), atol=1e-6)
@@ -267,25 +221,6 @@ def test_a_lasting_trouble_is_said_with_its_last_cause(encoder, endpoint):
         encoder(attempts=3).encode_documents(["aa"])
     assert raised.value.retryable
     assert len(endpoint.requests) == 3
-
-
-def test_a_server_that_stalls_is_left_after_the_time_out(encoder, endpoint):
-    endpoint.behave = lambda texts, n: endpoint.released.wait(60) and None
-    start = time.monotonic()
-    with pytest.raises(
-        EncodingError, match=r"2 attempts; last: no whole answer .* 0\.2 s"
-    ) as raised:
-        encoder(timeout_s=0.2, attempts=2).encode_documents(["aa"])
-    assert 0.4 <= time.monotonic() - start < 50
-    assert raised.value.retryable
-
-
-def test_a_port_where_nobody_listens_is_an_encoding_error(encoder):
-    with serving(Endpoint()) as url:
-        pass  # free again now
-    with pytest.raises(EncodingError, match="in 2 attempts; last: ConnectError") as raised:
-        encoder(base_url=url, attempts=2).encode_documents(["aa"])
-    assert raised.value.retryable
 
 
 @pytest.mark.parametrize(
@@ -305,20 +240,6 @@ def test_garbage_is_shown_beside_what_was_expected(encoder, endpoint, content):
         encoder().encode_documents(["aa"])
     assert repr(content) in str(raised.value)
     assert "{'data': [{'index', 'embedding'}, ...]}" in str(raised.value)
-
-
-@pytest.mark.parametrize("n", [1, 3])
-def test_another_number_of_vectors_is_refused(encoder, endpoint, n):
-    endpoint.behave = lambda texts, _: {"content": json.dumps(embeddings(["a"] * n))}
-    with pytest.raises(EncodingError, match=r"indices \[0.* for 2 texts"):
-        encoder().encode_documents(["a", "aa"])
-
-
-def test_an_index_that_comes_twice_is_refused(encoder, endpoint):
-    data = [{"index": 1, "embedding": [1, 2]}, {"index": 1, "embedding": [3, 4]}]
-    endpoint.behave = lambda texts, n: {"content": json.dumps({"data": data})}
-    with pytest.raises(EncodingError, match="gave an answer that is no embeddings"):
-        encoder().encode_documents(["a", "aa"])
 
 
 def test_a_text_that_is_too_long_fails_alone(encoder, endpoint, tmp_path):
@@ -350,17 +271,6 @@ def test_a_refusal_for_all_stops_at_once_and_fails_no_text(encoder, endpoint, tm
     assert len(endpoint.requests) == 1
 
 
-def test_a_refusal_for_all_says_what_to_check_and_how_to_go_on(encoder, endpoint):
-    endpoint.behave = lambda texts, n: {"status": 402, "content": "nothing left to spend"}
-    with pytest.raises(EndpointRefusal) as raised:
-        encoder(api_key="sk-0123456789abcdef", api_key_env="MY_KEY").encode_documents(["a"])
-    assert str(raised.value) == (
-        f"{endpoint.url}/embeddings refused with HTTP 402: nothing left to spend. Check the "
-        "address, the key (MY_KEY) and the model name ('m'). What was embedded so far is kept: run "
-        "the same command again once that is mended, and it goes on from there."
-    )
-
-
 def test_what_was_embedded_before_a_refusal_is_not_sent_again(encoder, endpoint, tmp_path):
     texts = [f"{n:03}" for n in range(BATCH_TEXTS + 10)]
     endpoint.behave = lambda _, n: {"status": 402} if n > 1 else None
@@ -374,17 +284,6 @@ def test_what_was_embedded_before_a_refusal_is_not_sent_again(encoder, endpoint,
     assert endpoint.inputs[2:] == [texts[BATCH_TEXTS:]]
 
 
-def test_requests_under_way_beside_a_refusal_are_given_up(encoder, endpoint):
-    def one_stalls(texts, n):
-        return {"status": 401} if texts == ["a"] else endpoint.released.wait(60) and None
-
-    endpoint.behave = one_stalls
-    start = time.monotonic()
-    with pytest.raises(EndpointRefusal):
-        encoder(batch_size=1, concurrency=2).encode_documents(["a", "aa", "aaa"])
-    assert time.monotonic() - start < 50
-
-
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_missing_key_is_named_at_once(endpoint, monkeypatch, status):
     monkeypatch.delenv("MY_KEY", raising=False)
@@ -395,16 +294,6 @@ def test_a_missing_key_is_named_at_once(endpoint, monkeypatch, status):
         loaded.encode_documents(["a"])
     loaded.close()
     assert len(endpoint.requests) == 1
-
-
-def test_a_key_that_is_refused_is_not_called_missing(encoder, endpoint):
-    endpoint.behave = lambda texts, n: {"status": 401}
-    with pytest.raises(EndpointRefusal) as raised:
-        encoder(api_key="k").encode_documents(["a"])
-    assert "not set" not in str(raised.value)
-    with pytest.raises(EndpointRefusal) as raised:
-        encoder(base_url=endpoint.url.replace("//", "//me:pw@")).encode_documents(["a"])
-    assert "not set" not in str(raised.value)
 
 
 @pytest.mark.parametrize("host", ["api.openai.com", "eu.api.openai.com"])
@@ -436,12 +325,6 @@ def test_a_password_that_the_server_repeats_is_hidden(endpoint, shape):
     with pytest.raises(EndpointRefusal) as raised:
         OpenAIEncoder(OpenAIConfig(model="m", base_url=address)).encode_documents(["a"])
     assert "hunter2" not in str(raised.value) and "bWU6" not in str(raised.value)
-
-
-def test_a_user_in_the_address_does_not_take_the_place_of_a_key():
-    with pytest.raises(InputError, match="both an API key and a user in the address"):
-        OpenAIConfig(model="m", base_url="http://me:hunter2@h/v1", api_key="sk-0123456789")
-    OpenAIConfig(model="m", base_url="http://me:hunter2@h/v1")
 
 
 @pytest.mark.parametrize("part", ["drip", "drip_head"])
@@ -493,15 +376,6 @@ def test_vectors_of_two_lengths_are_refused(encoder, endpoint):
         encoder(batch_size=1, concurrency=1).encode_documents(["a", "aa"])
 
 
-def test_vectors_of_another_length_than_before_are_refused(encoder, endpoint):
-    opened = encoder()
-    assert opened.dim == 2
-    data = [{"index": 0, "embedding": [1, 2, 3]}]
-    endpoint.behave = behave(None, {"content": json.dumps({"data": data})})
-    with pytest.raises(EncodingError, match=r"vectors of \[2, 3\] numbers"):
-        opened.encode_queries(["a"])
-
-
 def embedding_threads():
     return [t for t in threading.enumerate() if t.name == "argus-embeddings"]
 
@@ -528,10 +402,3 @@ def test_it_works_inside_a_running_event_loop(encoder):
         return encoder().encode_documents(["aa"])
 
     np.testing.assert_allclose(asyncio.run(notebook()), rows(2), atol=1e-6)
-
-
-def test_a_bad_address_or_key_is_refused_at_once():
-    with pytest.raises(InputError, match="--base-url: 'nonsense'"):
-        OpenAIConfig(model="m", base_url="nonsense")
-    with pytest.raises(InputError, match="--api-key-env"):
-        OpenAIConfig(model="m", api_key="sé")

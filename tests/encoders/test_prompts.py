@@ -6,7 +6,6 @@ import pytest
 from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.prompts import Prompt, resolve_prompts
 from argus.errors import InputError
-from argus.indexes.header import describe_encoder
 from tests.support.sentence_models import make_model
 
 OWN = {"query": "", "document": "", "passage": "passage: ", "search_query": "find: "}
@@ -34,18 +33,6 @@ def test_a_prompt_is_named_or_written():
     assert prompts.query == Prompt("passage: ", "passage")
     assert prompts.document == Prompt("About bread: ", "")
     assert resolve_prompts(OWN, query="").query == Prompt()
-
-
-def test_a_name_without_a_text_is_a_name():
-    own = {**OWN, "text-matching": None}
-    prompts = resolve_prompts(own, query="text-matching", document="document")
-    assert (prompts.query, prompts.document) == (
-        Prompt("", "text-matching"),
-        Prompt("", "document"),
-    )
-    assert prompts.unused == ("passage", "search_query")
-    with pytest.raises(InputError, match="'text-matching'"):
-        resolve_prompts(own, query="text-matchin")
 
 
 @pytest.mark.parametrize("own", [OWN, {}])
@@ -82,11 +69,3 @@ def test_prompts_of_a_model_are_told_once(folder, caplog):
     told = [record.message for record in caplog.records]
     assert sum("'sea: '" in note for note in told) == 1
     assert all(note.startswith(str(folder)) for note in told)
-
-
-def test_an_index_keeps_what_was_given(folder):
-    config = EncoderConfig(model="someone/model", query_prompt="passage", revision="main")
-    settings = describe_encoder(config)
-    assert EncoderConfig(**settings) == config
-    plain = describe_encoder(EncoderConfig(model=str(folder)))
-    assert not {"query_prompt", "document_prompt", "revision", "trust_remote_code"} & set(plain)

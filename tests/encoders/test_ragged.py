@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from argus.encoders import EmbeddingStore, open_store
-from argus.encoders import ragged as module
-from argus.encoders.ragged import COLUMNS, ENDS, VALUES
+from argus.encoders import store as module
 from argus.encoders.rows import arrays_of
+from argus.encoders.store import COLUMNS, ENDS, VALUES
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 from tests.support.rows import DIM, KINDS, TERMS
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from argus.data.types import Document
-from argus.encoders import EncoderConfig, load_encoder, remote_code
+from argus.encoders import EncoderConfig, load_encoder, trust
 from argus.errors import InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import search_index
@@ -80,11 +80,6 @@ def test_other_code_is_another_encoder(folder):
     assert before.rpartition(" code=")[0] == after.rpartition(" code=")[0] and before != after
 
 
-def test_a_model_without_code_says_so(tmp_path):
-    encoder = load(make_model(tmp_path / "tiny"), trust_remote_code=True)
-    assert encoder.fingerprint.endswith(" code=none")
-
-
 def test_a_task_of_the_model_goes_by_its_prompt(tmp_path):
     tiny = make_model(
         tmp_path / "tiny", normalize=False, prompts={"weather": "w: ", "cooking": "c: "}
@@ -102,12 +97,12 @@ def test_a_task_of_the_model_goes_by_its_prompt(tmp_path):
 
 
 def test_the_word_of_an_index_alone_has_no_code_run(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(remote_code, "_named", set())
+    monkeypatch.setattr(trust, "_models", set())
     corpus = [Document(f"d{n}", text=f"a mill of {n} wheels") for n in range(3)]
     model = EncoderConfig(model=str(folder), precision="float32", trust_remote_code=True)
     build_index(corpus, out=tmp_path / "i", encoder=model)
     assert search_index("a mill", tmp_path / "i")["results"]  # this process named it
-    remote_code._named.clear()
+    trust._models.clear()
     with pytest.raises(InputError, match=f"set ARGUS_CODE={folder}") as error:
         search_index("a mill", tmp_path / "i")
     assert error.value.where == tmp_path / "i" / "index.json"
@@ -128,10 +123,3 @@ def test_code_that_fails_is_told(folder):
     with pytest.raises(InputError) as error:
         load(folder, trust_remote_code=True)
     assert error.value.where == "--encoder" and "KeyError: 'weights'" in error.value.got
-
-
-def test_a_folder_has_no_revision(tmp_path):
-    with pytest.raises(InputError) as error:
-        EncoderConfig(model=str(tmp_path), revision=COMMIT)
-    assert error.value.where == "--revision"
-    EncoderConfig(model=str(tmp_path), trust_remote_code=True)

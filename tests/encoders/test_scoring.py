@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from argus.data.types import View
 from argus.encoders import scoring as module
 from argus.encoders.rows import arrays_of, concatenate, empty_rows, replaced, usable
-from argus.encoders.scoring import reach_of, scoring_of
+from argus.encoders.scoring import scoring_of
 from argus.indexes import dense, known_item_search, search
 from argus.indexes.snapshot import Snapshot
 from tests.support.rows import DIM, KINDS, TERMS, plain_scores, token_rows
@@ -107,14 +107,6 @@ def test_tiny_vectors_rank_as_long_ones_do(power):
         Snapshot.of(views, documents * by).search(queries * by, 20).doc_ids for by in (one, tiny)
     )
     assert same == found
-
-
-def test_rows_of_length_one_reach_one():
-    rows = np.random.default_rng(3).normal(size=(5, 8)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    assert reach_of(rows) == 1
-    assert reach_of(np.concatenate([rows, 2 * rows])) == pytest.approx(2)
-    assert reach_of(rows[:0]) == 1
 
 
 @kinds

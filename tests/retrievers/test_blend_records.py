@@ -148,25 +148,6 @@ def test_records_of_another_remedy_count_for_nothing(index):
         BlendedRetriever(name, encoder=index.encoder, remedy="blend-3")
 
 
-def test_a_store_that_cannot_compare_all_says_so(index, tmp_path):
-    name = LOCAL["chroma"](tmp_path / "store", numbered(index))
-    with pytest.raises(InputError, match="cannot compare every vector") as error:
-        BlendedRetriever(name, index, exact=True)
-    assert error.value.where == name
-    with (
-        BlendedRetriever(name, encoder=index.encoder, most=12) as own,
-        pytest.warns(UserWarning, match="after 12 records") as told,
-    ):
-        own.search(QUERIES, 10)
-    assert "exact=True" not in str(told[0].message)
-
-
-def test_the_folder_of_an_index_is_a_correction(in_qdrant, index):
-    own = BlendedRetriever(in_qdrant, encoder=index.encoder, correction=index.index.path)
-    for query in QUERIES:
-        same_ranking(own.search([query], 3)[query.id], defined(index, query))
-
-
 def test_what_was_written_or_removed_since_is_seen(in_qdrant, index):
     own = BlendedRetriever(in_qdrant, encoder=index.encoder)
     query = QUERIES[0]
@@ -209,14 +190,6 @@ def test_the_bound_is_above_all_that_was_not_seen(seed, cosine, n):
         assert bound.beyond(cosine, frozenset(seen)) == -np.inf
         return
     assert bound.beyond(cosine, frozenset(seen)) >= (cosine * scale - penalty)[others].max()
-
-
-def test_a_document_that_only_the_index_has_never_comes_back(index):
-    some = [record for record in numbered(index) if record[2]["tenant"] != 0]
-    with BlendedRetriever(in_memory(some), index) as own:
-        run = own.search(QUERIES, 60)
-    gone = {f"d{i:03}" for i in range(0, 60, 3)}
-    assert all(len(scores) == 40 and not gone & set(scores) for scores in run.values())
 
 
 def test_ids_of_the_index_may_stand_in_a_field(index):

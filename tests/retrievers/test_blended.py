@@ -157,19 +157,6 @@ def test_it_is_a_retriever_of_llama_index_and_is_fused(index):
         assert [node.node_id for node in engine.query(text).source_nodes] == expected
 
 
-def test_pages_become_nodes_and_nodes_pages(index):
-    text = QUERIES[0].text
-    with BlendedRetriever(langchain(EVERY), index, k=2) as own:
-        (node, _) = own.retrieve(text)
-        assert node.text == f"page {node.node_id}" and node.metadata["tenant"] == 7
-    with BlendedRetriever(llama_index(EVERY), index, k=2) as own:
-        (page, _) = own.invoke(text)
-        assert page.page_content == f"node {page.id}" and page.metadata["score"] > 0
-    with BlendedRetriever(lambda query: EVERY, index, k=1) as own:
-        (page,) = own.invoke(text)
-        assert page.page_content == index.index.document(page.id).text
-
-
 def test_a_store_serves_pages_and_nodes_with_its_fields(index):
     text, expected = QUERIES[0].text, firsts(index, QUERIES[0], 3)
     with BlendedRetriever(in_memory(numbered(index)), index, k=3) as own:

@@ -264,18 +264,6 @@ def test_queries_of_a_store_are_corrected(store, tmp_path):
         assert run[query] == pytest.approx({names[int(id_)]: score for id_, score in hits})
 
 
-def test_answers_are_kept_by_correction(store, tmp_path):
-    list(corrections(tmp_path))
-    kept, counts = tmp_path / "answers.sqlite", []
-    for name in (None, "one", "two", "one"):
-        config = AskingConfig(correction=name and tmp_path / name / CORRECTION)
-        with opened(
-            store, documents=DOCUMENTS, encoder=WordEncoder(), config=config, cache=kept
-        ) as source:
-            counts.append(source.ask(QUERIES[:2], 2).kept)
-    assert counts == [0, 0, 0, 2]
-
-
 def test_a_correction_that_does_not_fit_is_told(store, index, tmp_path):
     list(corrections(tmp_path, "other words"))
     config = AskingConfig(correction=tmp_path / "one")

@@ -52,15 +52,6 @@ def test_results_are_ranked_anew_with_what_they_carry(repaired):
     ]
 
 
-def test_what_it_needs_and_gives_can_be_inspected(repaired):
-    transformer = as_pyterrier(repaired.retriever)
-    outputs = pt.inspect.transformer_outputs(transformer, ["qid", "query"])
-    assert outputs == ["qid", "query", "docno", "score", "rank"]
-    with pytest.raises(pt.validate.InputValidationError):
-        transformer(pd.DataFrame([{"docno": "tea"}]))
-    assert transformer(TOPICS[:0]).empty
-
-
 def test_one_qid_of_two_queries_is_refused(repaired):
     transformer = as_pyterrier(repaired.retriever, k=3)
     two = pd.DataFrame({"qid": ["1", "1"], "query": ["hot leaves", "reggae"]})

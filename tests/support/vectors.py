@@ -48,7 +48,7 @@ def fill_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _model(encoder: Any) -> Key:
-    of = (encoder.name, encoder._revision, encoder.precision, encoder._pooling_name())
+    of = (encoder.name, encoder._revision, encoder.precision, encoder.fingerprint)
     return (*of, encoder.dim, encoder.similarity, encoder.prompts.document.text)
 
 

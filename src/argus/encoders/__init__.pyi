@@ -22,7 +22,7 @@ from .protocol import (
     Encoder as Encoder,
     TokenCounter as TokenCounter,
 )
-from .ragged import (
+from .store import (
     open_store as open_store,
 )
 from .rows import (

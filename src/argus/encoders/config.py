@@ -1,14 +1,13 @@
-"""Which encoder, and how it is run."""
+"""Settings of an encoder: model, prompts, pooling, precision, endpoint."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from argus.devices import Device
-from argus.encoders.pooling import TokenPooling
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.settings import Choices, Doc, Ge, Option, check_settings
@@ -16,17 +15,17 @@ from argus.settings import Choices, Doc, Ge, Option, check_settings
 E = TypeVar("E")
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
-COSINE = "cosine"
-"""How most encoders rank: their rows have length 1."""
-DOT = "dot"
-"""How others do: the length of a row counts."""
+COSINE, DOT = "cosine", "dot"
+"""Similarities: rows have length 1, or the length of a row counts."""
+TokenPooling = Literal["cls", "lasttoken", "max", "mean", "mean_sqrt_len_tokens", "weightedmean"]
+"""Names that sentence-transformers uses."""
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 _PANEL = "Encoder"
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """Which encoder, and how it is run."""
+    """Settings of an encoder."""
 
     model: Annotated[
         str,
@@ -85,11 +84,11 @@ class EncoderConfig:
 
     @property
     def is_endpoint(self) -> bool:
-        """Whether texts are embedded by an endpoint, not here."""
+        """True if texts are embedded by an endpoint, not here."""
         return self.model.startswith("openai:")
 
     def _check_place(self) -> None:
-        """Refuse what says something of a model of the hub beside one that is none."""
+        """Refuse options of a model of the hub for a folder or an endpoint."""
         if not self.is_endpoint and not Path(self.model).is_dir():
             return
         what, options = "a folder", {"--revision": self.revision is not None}
@@ -106,7 +105,7 @@ class EncoderConfig:
             )
 
     def _check_revision(self) -> None:
-        """Refuse code of the hub that may be another one tomorrow."""
+        """Refuse code of the hub without a pinned commit, which may be other code tomorrow."""
         if not self.trust_remote_code or Path(self.model).is_dir():
             return
         if re.fullmatch("[0-9a-f]{40}", self.revision or "") is None:
@@ -121,5 +120,5 @@ class EncoderConfig:
 
 
 def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:
-    """Return the settings that a name or a folder stands for; others, or what is loaded, stay."""
+    """Return settings of a name or a folder; settings and loaded encoders stay as they are."""
     return EncoderConfig(model=str(encoder)) if isinstance(encoder, (str, Path)) else encoder

@@ -1,28 +1,36 @@
-"""Embed many texts through a store: only what is missing, batch by batch, resumable."""
+"""Embed many texts through a store: only missing ones, batch by batch, here or on an engine.
+
+`on_engine` returns an encoder whose batches are embedded by the workers of an engine.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any, Generic, Protocol, cast, runtime_checkable
 
 import numpy as np
 
 from argus.data.provenance import content_hash
-from argus.data.types import Span
-from argus.encoders.protocol import COSINE, Encoder, similarity_of
-from argus.encoders.rows import R, concatenate, empty_rows, family_of, usable
+from argus.data.types import IntArray, Span
+from argus.encoders.config import COSINE, EncoderConfig
+from argus.encoders.protocol import Encoder, TokenCounter, similarity_of
+from argus.encoders.rows import Family, R, concatenate, empty_rows, family_of, usable
 from argus.encoders.store import Store
-from argus.errors import EncodingError, EndpointRefusal
+from argus.engine import Engine, Work
+from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError
 from argus.progress import progress
 
-BATCH_TEXTS = 256  # what a kill can lose; the encoder cuts it into its own batches
+BATCH_TEXTS = 256
+"""Texts that a kill can lose; the encoder cuts them into its own batches."""
 
 
 class Role(StrEnum):
-    """As what a text is embedded."""
+    """How a text is embedded."""
 
     QUERY = "query"
     DOCUMENT = "document"
@@ -50,35 +58,37 @@ Batch = Sequence[Item]
 
 @dataclass(frozen=True)
 class Encoded(Generic[R]):
-    """What an encoder made of a batch."""
+    """The result of encoding a batch.
+
+    vectors: n_ok rows, in the order of the items that were embedded; as the encoder compares them.
+    failures: position in the batch to the reason.
+    """
 
     vectors: R
-    """Of n_ok rows, in the order of the items that were embedded; as the encoder compares them."""
     failures: dict[int, str]
-    """Position in the batch to why it could not be embedded."""
 
 
 @runtime_checkable
 class EncodesBatches(Protocol):
-    """An encoder that has batches embedded elsewhere (see `argus.encoders.spread`)."""
+    """An encoder that has batches embedded elsewhere."""
 
     def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[Any]]]:
-        """Yield (number of the batch, what `encode_batch` made of it) as they are done."""
+        """Yield (number of the batch, result of `encode_batch`) as they are done."""
 
 
 @dataclass(frozen=True)
 class Embedded(Generic[R]):
-    """The vectors of a list of items. Items that failed have a reason and no vector."""
+    """The vectors of a list of items. Items that failed have a reason and no vector.
+
+    vectors: n_ok rows, in the order of the items that were embedded; (n_ok, dim) unless sparse or
+    of tokens. ok: bool, shape (n_items,). failures: item position to the reason. keys: in the
+    store, of each item that was embedded.
+    """
 
     vectors: R
-    """Of n_ok rows, in the order of the items that were embedded; (n_ok, dim) unless sparse or of
-    tokens."""
     ok: np.ndarray
-    """Bool, shape (n_items,)."""
     failures: dict[int, str]
-    """Item position to why it could not be embedded."""
     keys: Sequence[bytes] = ()
-    """Key in the store of each item that was embedded."""
 
 
 def queries(texts: Sequence[str]) -> list[Item]:
@@ -96,27 +106,32 @@ def embed(
 ) -> Embedded[R]:
     """Embed `items`, reading from `store` what it has and adding what it lacks.
 
-    An item that the encoder rejects, or whose vector is not finite, is reported in `failures`;
-    an encoder that fails for every item of a first batch raises its EncodingError instead, and an
+    An item that the encoder rejects, or whose vector is not finite, is reported in `failures`.
+    An encoder that fails for every item of a first batch raises its EncodingError instead, and an
     endpoint that refuses all texts alike an EndpointRefusal whenever it does. Vectors are stored as
-    they come, which with `EncodesBatches` is in any order; damaged ones are embedded again, with a
+    they come, which with `EncodesBatches` is in any order. Damaged ones are embedded again, with a
     warning. Very many of them are gathered on the disk (see `EmbeddingStore.gather`).
     """
     keys = [item.key for item in items]
-    _forget_broken(store, keys, encoder)
+    if broken := store.forget_broken(keys, unit=similarity_of(encoder) == COSINE):
+        logging.getLogger("argus").warning(
+            f"argus: {store.path}: {broken:,} of the stored vectors are damaged (zeros, no "
+            "numbers, or not of the length that was written); they are embedded again"
+        )
     failed = {key: why for key in keys if (why := store.failure(key)) is not None}
-    missing = {
-        key: item
-        for key, item in zip(keys, items, strict=True)
-        if key not in store and key not in failed
-    }
-    total = len(set(keys))
+    pairs = zip(keys, items, strict=True)
+    missing = {key: item for key, item in pairs if key not in store and key not in failed}
+    total, is_new = len(set(keys)), not len(store)
     with progress(f"embedding {what}", total, done=total - len(missing)) as advance:
-        is_new = not len(store)
         for number, batch, done in _encoded(encoder, missing):
             good = [key for i, (key, _) in enumerate(batch) if i not in done.failures]
             if not good and is_new and number == 0:
-                raise _none_of(batch, done.failures)
+                raise EncodingError(
+                    f"none of {len(batch):,} texts could be embedded; the first, "
+                    f"{batch[0][1].text[:60]!r}: {done.failures[0]}. Check the model and what "
+                    "serves it, then run the same command again.",
+                    retryable=False,
+                )
             store.append(good, done.vectors)
             failed.update({batch[i][0]: reason for i, reason in done.failures.items()})
             advance(len(batch))
@@ -127,30 +142,10 @@ def embed(
     return Embedded(store.gather(stored), ok, failures, stored)
 
 
-def _none_of(batch: Sequence[tuple[bytes, Item]], failures: Mapping[int, str]) -> EncodingError:
-    """Return an error about a batch none of whose texts has a vector."""
-    (_, item), why = batch[0], failures[0]
-    return EncodingError(
-        f"none of {len(batch):,} texts could be embedded; the first, {item.text[:60]!r}: {why}. "
-        "Check the model and what serves it, then run the same command again.",
-        retryable=False,
-    )
-
-
-def _forget_broken(store: Store[R], keys: Sequence[bytes], encoder: Encoder[R]) -> None:
-    """Have rows that were damaged on the disk embedded again; the log says how many."""
-    broken = store.forget_broken(keys, unit=similarity_of(encoder) == COSINE)
-    if broken:
-        logging.getLogger("argus").warning(
-            f"argus: {store.path}: {broken:,} of the stored vectors are damaged (zeros, no "
-            "numbers, or not of the length that was written); they are embedded again"
-        )
-
-
 def _encoded(
-    encoder: Encoder[R], missing: dict[bytes, Item]
+    encoder: Encoder[R], missing: Mapping[bytes, Item]
 ) -> Iterator[tuple[int, list[tuple[bytes, Item]], Encoded[R]]]:
-    """Yield number, keys and items of each batch, and what became of it."""
+    """Yield number, keys and items, and result of each batch."""
     batches = enumerate(_batches(missing))
     if not isinstance(encoder, EncodesBatches):
         for number, batch in batches:
@@ -168,7 +163,7 @@ def _encoded(
             yield number, under_way.pop(number), done
 
 
-def _batches(missing: dict[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
+def _batches(missing: Mapping[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
     """Cut into batches of one role and similar length; all spans of one text come together."""
     order = sorted(missing.items(), key=lambda kv: (kv[1].role, len(kv[1].text), kv[1].text))
     batch: list[tuple[bytes, Item]] = []
@@ -185,9 +180,17 @@ def _batches(missing: dict[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
 
 
 def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
-    """Encode one batch; halve it on a rejection until the items at fault stand alone."""
+    """Encode one batch; halve it on a rejection until the items at fault are found."""
+    texts = [item.text for item in items]
+    rows: Any
     try:
-        rows = _call(encoder, items)
+        match items[0].role:
+            case Role.QUERY:
+                rows = encoder.encode_queries(texts)
+            case Role.DOCUMENT:
+                rows = encoder.encode_documents(texts)
+            case Role.SPAN:
+                rows = encoder.encode_spans(texts, [item.span for item in items if item.span])
     except EndpointRefusal:
         raise
     except EncodingError as error:
@@ -201,26 +204,150 @@ def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
         moved = {i + half: reason for i, reason in right.failures.items()}
         return Encoded(concatenate([left.vectors, right.vectors]), left.failures | moved)
     good = usable(rows)
-    reasons = {
-        int(i): "the encoder returned a vector that is zero or not finite"
-        for i in np.flatnonzero(~good)
-    }
-    return Encoded(_scaled(encoder, rows[good]), reasons)
-
-
-def _scaled(encoder: Encoder[R], rows: Any) -> R:
-    """Return rows of length 1 where these are what the encoder compares."""
+    reason = "the encoder returned a vector that is zero or not finite"
+    rows = rows[good]
     if isinstance(rows, np.ndarray) and similarity_of(encoder) == COSINE:
         rows = (rows / np.linalg.norm(rows, axis=1)[:, None]).astype(np.float32)
-    return cast(R, rows)
+    return Encoded(rows, {int(i): reason for i in np.flatnonzero(~good)})
 
 
-def _call(encoder: Encoder[R], items: Batch) -> R:
-    texts = [item.text for item in items]
-    match items[0].role:
-        case Role.QUERY:
-            return encoder.encode_queries(texts)
-        case Role.DOCUMENT:
-            return encoder.encode_documents(texts)
-        case Role.SPAN:
-            return encoder.encode_spans(texts, [item.span for item in items if item.span])
+@dataclass(frozen=True)
+class Encoding:
+    """The encoder of a worker, or the config that loads it, and its expected fingerprint."""
+
+    encoder: Encoder[Any] | EncoderConfig
+    fingerprint: str
+
+
+def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded[Any]]:
+    """Load the encoder in a worker. Raises ArgusError if it is not the one of the driver."""
+    encoder = encoding.encoder
+    if isinstance(encoder, EncoderConfig):
+        from argus.encoders.load import load_any_encoder
+
+        encoder = load_any_encoder(encoder).encoder
+    if encoder.fingerprint != encoding.fingerprint:
+        raise ArgusError(
+            "A worker has another encoder than the one that runs the job; two encoders are never "
+            f"mixed.\n  here:   {encoding.fingerprint}\n  worker: {encoder.fingerprint}\n"
+            "Put the same model in the same place on every machine."
+        )
+    return partial(encode_batch, encoder)
+
+
+class SpreadEncoder(Generic[R]):
+    """An `Encoder` that has batches embedded on an engine, and answers single calls itself.
+
+    config: loaded by workers; without it they are sent the encoder itself. Raises InputError for
+    one that cannot be pickled. Vectors are those of the encoder: to the last bit if workers have
+    as many threads, within 1e-6 in float32 otherwise.
+    """
+
+    def __init__(
+        self, encoder: Encoder[R], engine: Engine, config: EncoderConfig | None = None
+    ) -> None:
+        self.encoder, self.engine = encoder, engine
+        source: Encoder[R] | EncoderConfig = encoder
+        if config is None:
+            _check_portable(encoder)
+        else:
+            from argus.encoders.load import to_send
+
+            source = to_send(config)
+        # The encoder uses all cores itself; an endpoint gets as many requests as its settings say.
+        self._work: Work[Encoding, Batch, Encoded[R]] = Work(
+            setup=begin_encoding,
+            shared=Encoding(source, encoder.fingerprint),
+            what="embedding",
+            threaded=True,
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the encoder: the place where it runs changes no vector."""
+        return self.encoder.fingerprint
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self.encoder.dim
+
+    @property
+    def pools_spans(self) -> bool:
+        """See `Encoder`."""
+        return getattr(self.encoder, "pools_spans", True)
+
+    @property
+    def similarity(self) -> str:
+        """How rows are compared."""
+        return similarity_of(self.encoder)
+
+    @property
+    def family(self) -> Family:
+        """Kind of the rows."""
+        return family_of(self.encoder)
+
+    def encode_queries(self, texts: Sequence[str]) -> R:
+        """Return n rows."""
+        return self.encoder.encode_queries(texts)
+
+    def encode_documents(self, texts: Sequence[str]) -> R:
+        """Return n rows."""
+        return self.encoder.encode_documents(texts)
+
+    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R:
+        """Return n rows."""
+        return self.encoder.encode_spans(texts, spans)
+
+    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[R]]]:
+        """Yield (number of the batch, result of `encode_batch`) as workers are done."""
+        yield from self.engine.run(self._work, batches)
+
+
+class CountingSpreadEncoder(SpreadEncoder[R]):
+    """A `SpreadEncoder` of an encoder that counts tokens."""
+
+    encoder: Any
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Longest input in tokens, special tokens included; None when unlimited."""
+        longest: int | None = self.encoder.max_tokens
+        return longest
+
+    def count_tokens(self, texts: Sequence[str]) -> IntArray:
+        """Return (n,) token counts, special tokens included, nothing cut."""
+        counts: IntArray = self.encoder.count_tokens(texts)
+        return counts
+
+
+def on_engine(
+    encoder: Encoder[R], engine: Engine | None, config: EncoderConfig | None = None
+) -> Encoder[R]:
+    """Return the encoder, its batches embedded on `engine` if there is one.
+
+    config: loads the same encoder again, precision included; None sends workers the encoder itself.
+    The local engine leaves work that uses all cores to this process, whose encoder is loaded.
+    """
+    if engine is None or engine.name == "local":
+        return encoder
+    kind = CountingSpreadEncoder if isinstance(encoder, TokenCounter) else SpreadEncoder
+    return kind(encoder, engine, config)
+
+
+class _Nowhere:
+    def write(self, data: object) -> int:
+        return memoryview(data).nbytes  # type: ignore[arg-type]
+
+
+def _check_portable(encoder: Encoder[Any]) -> None:
+    """Raise InputError for an encoder that cannot be pickled."""
+    try:
+        pickle.Pickler(_Nowhere(), protocol=5).dump(encoder)
+    except Exception as error:  # whatever its parts raise
+        raise InputError(
+            f"an encoder that cannot be sent to workers ({type(error).__name__}: {error})",
+            expected="an EncoderConfig, or an encoder that can be pickled",
+            fix="Say which model to load, or leave the engine out.",
+            where="encoder",
+        ) from error

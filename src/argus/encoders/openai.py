@@ -1,4 +1,4 @@
-"""Embeddings from any OpenAI-compatible endpoint: OpenAI, vLLM, TEI, Ollama, LiteLLM, ..."""
+"""Encode at any OpenAI-compatible endpoint: OpenAI, vLLM, TEI, Ollama, LiteLLM, ..."""
 
 from __future__ import annotations
 
@@ -15,35 +15,23 @@ from typing import Any, TypeVar
 import httpx
 import numpy as np
 
+from argus import http_retry
 from argus.data.types import FloatArray, Span
 from argus.encoders.config import EncoderConfig
 from argus.encoders.protocol import Fingerprint, unit_rows
 from argus.errors import EncodingError, EndpointRefusal
-from argus.http_retry import (
-    MOST_BYTES,
-    AnswerTooLong,
-    Refusal,
-    Service,
-    Tries,
-    check_address,
-    check_key,
-    check_one_credential,
-    persist,
-    without_half_pairs,
-    without_secrets,
-)
 
 T = TypeVar("T")
 TEXTS_PER_BOUND = 64
-"""For so many texts, or a part of them, an answer may have MOST_BYTES: 256 KiB for each vector."""
+"""An answer may have MOST_BYTES for this many texts or fewer: 256 KiB per vector."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAIConfig:
-    """Where the endpoint is and how hard it may be pressed.
+    """An endpoint, and limits on its requests.
 
-    api_key_env: the environment variable that the key is from, for messages. timeout_s: for the
-    whole of one attempt, however slowly bytes keep coming.
+    api_key_env: the environment variable of the key, for messages. timeout_s: for the whole of one
+    attempt, even while bytes keep coming slowly.
     """
 
     model: str
@@ -59,9 +47,9 @@ class OpenAIConfig:
     document_prompt: str = ""
 
     def __post_init__(self) -> None:
-        check_address(self.base_url)
-        check_key(self.api_key)
-        check_one_credential(self.base_url, self.api_key)
+        http_retry.check_address(self.base_url)
+        http_retry.check_key(self.api_key)
+        http_retry.check_one_credential(self.base_url, self.api_key)
 
 
 class OpenAIEncoder:
@@ -77,7 +65,7 @@ class OpenAIEncoder:
 
     def __init__(self, config: OpenAIConfig) -> None:
         self.config = config
-        self._service = Service(config, "embeddings")
+        self._service = http_retry.Service(config, "embeddings")
         self._service.check_key_is_set()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -95,11 +83,11 @@ class OpenAIEncoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Model and endpoint; the provider tells nothing of the weights."""
+        """Model and endpoint; the provider does not identify the weights."""
         return str(
             Fingerprint(
                 model=f"openai:{self.config.model}",
-                revision=without_secrets(self.config.base_url),
+                revision=http_retry.without_secrets(self.config.base_url),
                 dim=self.dim,
                 max_tokens=None,
                 precision="provider",
@@ -124,7 +112,7 @@ class OpenAIEncoder:
         return self.encode_documents(distinct)[[row[text] for text in texts]]
 
     def close(self) -> None:
-        """Close all connections. What is never closed is when nothing refers to it any more."""
+        """Close all connections. Without a call this happens when nothing refers to it any more."""
         if "_connections" in self.__dict__:
             self._connections.close()
 
@@ -165,16 +153,16 @@ class OpenAIEncoder:
         service = self._service
         payload = {
             "model": self.config.model,
-            "input": [without_half_pairs(text) for text in texts],
+            "input": [http_retry.without_half_pairs(text) for text in texts],
             "encoding_format": "float",
         }
-        most_bytes = MOST_BYTES * -(-len(texts) // TEXTS_PER_BOUND)
-        tries = Tries(self.config.attempts, self.config.backoff_s)
+        most_bytes = http_retry.MOST_BYTES * -(-len(texts) // TEXTS_PER_BOUND)
+        tries = http_retry.Tries(self.config.attempts, self.config.backoff_s)
         try:
-            answer: str | Refusal | None = await persist(
+            answer: str | http_retry.Refusal | None = await http_retry.persist(
                 lambda: service.post(client, payload, most_bytes=most_bytes), tries
             )
-        except AnswerTooLong as error:
+        except http_retry.AnswerTooLong as error:
             raise EncodingError(
                 f"{service.shown}, asked for {len(texts)} vectors: {error}"
             ) from None
@@ -183,9 +171,9 @@ class OpenAIEncoder:
                 f"{service.shown} gave {tries}. "
                 "What was embedded so far is kept: run the same command again when it is back."
             )
-        if isinstance(answer, Refusal) and answer.for_all:
+        if isinstance(answer, http_retry.Refusal) and answer.for_all:
             raise EndpointRefusal(service.why_useless(answer, "embedded"))
-        if isinstance(answer, Refusal):
+        if isinstance(answer, http_retry.Refusal):
             reason = f"{service.shown} rejected a batch of {len(texts)} texts with {answer}"
             raise EncodingError(reason, retryable=False)
         return _parse(answer, len(texts), service.shown)
@@ -209,7 +197,7 @@ class _Connections:
         self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, end.set)
 
     def run(self, work: Callable[[httpx.AsyncClient], Coroutine[Any, Any, T]]) -> T:
-        """Return what the work returns; whatever stops the wait for it cancels it."""
+        """Return the result of the work. An exception during the wait cancels it."""
         future = asyncio.run_coroutine_threadsafe(work(self._client), self._loop)
         try:
             return future.result()
@@ -223,7 +211,7 @@ class _Connections:
 
 
 Ready = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]
-"""Gives the loop once it runs, and what ends it."""
+"""The loop once it runs, and the event that ends it."""
 
 
 def _live(client: httpx.AsyncClient, ready: Ready) -> None:
@@ -236,7 +224,7 @@ def _live(client: httpx.AsyncClient, ready: Ready) -> None:
 
 
 async def _hold(client: httpx.AsyncClient, ready: Ready) -> None:
-    """Keep a client open, and its event loop running, until it is told to end."""
+    """Keep a client open, and its event loop running, until the event is set."""
     end = asyncio.Event()
     async with client:
         ready.set_result((asyncio.get_running_loop(), end))

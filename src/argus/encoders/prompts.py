@@ -1,4 +1,4 @@
-"""What a model wants in front of a text: by its own names, or as a person says."""
+"""Choose the prompts before queries and documents: the model's own, or those of the user."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ DOCUMENT_NAMES = (
     "document", "passage", "corpus", "search_document", "retrieval.passage", "retrieval.document",
     "documents", "passages",
 )  # fmt: skip
-"""Names under which models keep such prompts; the first that says something is taken."""
+"""Names of such prompts in models; the first with a text is used."""
 _A_NAME = re.compile(r"[\w.\-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is put in front of a text. name: the model's, "" where a person gave the text."""
+    """Text before a query or document. name: the model's, "" if the user gave the text."""
 
     text: str = ""
     name: str = ""
@@ -29,15 +29,14 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """What is put in front of queries and of documents, and which prompts a model has besides."""
+    """Prompts of queries and documents, and names of the model's prompts that are not used."""
 
     query: Prompt = Prompt()
     document: Prompt = Prompt()
     unused: tuple[str, ...] = ()
-    """Names of the model's prompts that say something and are put in front of nothing."""
 
     def notes(self, model: str) -> Iterator[str]:
-        """Yield what a person should know of the prompts; nothing for a model without any."""
+        """Yield notes on the prompts in words; none for a model without any."""
         roles = (("queries", self.query), ("documents", self.document))
         for what, prompt in roles:
             if prompt.text:
@@ -54,7 +53,7 @@ class Prompts:
 def resolve_prompts(
     prompts: Mapping[str, str | None], *, query: str | None = None, document: str | None = None
 ) -> Prompts:
-    """Return the prompts of a model that are used.
+    """Return the prompts to use.
 
     prompts: the model's own, by name. query, document: a text, or the name of one of them; None
     takes the model's own. Raises InputError for a word that is no name of theirs and, without a

@@ -1,4 +1,4 @@
-"""What an encoder is, and the fingerprint that says which one made a vector."""
+"""The protocol of encoders, and the fingerprint that identifies the encoder of a vector."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import numpy as np
 from typing_extensions import TypeVar
 
 from argus.data.types import FloatArray, IntArray, Span
-from argus.encoders.config import COSINE as COSINE
-from argus.encoders.config import DOT as DOT
+from argus.encoders.config import COSINE
 from argus.encoders.rows import Rows
 
 R_co = TypeVar("R_co", bound=Rows, default=FloatArray, covariant=True)
 
 
 def similarity_of(encoder: object) -> str:
-    """Return how an encoder's rows are compared; one that does not say so has rows of length 1."""
+    """Return how an encoder's rows are compared; by default they have length 1."""
     return str(getattr(encoder, "similarity", COSINE))
 
 
@@ -42,7 +41,7 @@ class Encoder(Protocol[R_co]):
 
     @property
     def pools_spans(self) -> bool:
-        """Whether `encode_spans` pools token vectors; if not it gives the vector of the text."""
+        """True if `encode_spans` pools token vectors; if not it returns the vector of the text."""
 
     def encode_queries(self, texts: Sequence[str]) -> R_co:
         """Return n rows."""
@@ -53,14 +52,14 @@ class Encoder(Protocol[R_co]):
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R_co:
         """Return n rows: the mention `spans[i]` inside `texts[i]`.
 
-        `g(E(w), s)` of ARGUS §3.2 and §B.4: token vectors averaged over the span where the model
-        gives token vectors, else the vector of the whole text. Equal texts are read once.
+        `g(E(w), s)` of ARGUS §3.2 and §B.4: token vectors averaged over the span if the model
+        has token vectors, otherwise the vector of the whole text. Equal texts are read once.
         """
 
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """An encoder that knows how much of a text it reads."""
+    """An encoder with a limit on its input that counts tokens."""
 
     @property
     def max_tokens(self) -> int | None:
@@ -84,9 +83,9 @@ class Fingerprint:
     document_prompt: str = ""
     similarity: str = COSINE
     tasks: tuple[str, str] = ("", "")
-    """Of queries and documents, where the model has tasks of its own."""
+    """Of queries and documents, if the model has tasks of its own."""
     code: str = ""
-    """Digest of the code that came with the model, where that was run."""
+    """Digest of the code that came with the model, if that was run."""
 
     def __str__(self) -> str:
         norm = "l2" if self.similarity == COSINE else f"none similarity={self.similarity}"
@@ -107,10 +106,10 @@ def directions(encoder: object, vectors: FloatArray) -> FloatArray:
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Return the rows scaled to length 1, float32; rows of length 0 stay."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of rows that `usable` finds
+    with np.errstate(over="ignore", invalid="ignore"):  # rows that `usable` finds
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit = (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
-    odd = ~((norms > 0) & np.isfinite(norms)).ravel()  # or squares beyond what float32 holds
+    odd = ~((norms > 0) & np.isfinite(norms)).ravel()  # or squares that overflow float32
     if odd.any() and vectors.dtype != np.float64:
         unit[odd] = unit_rows(vectors[odd].astype(np.float64))
     return unit

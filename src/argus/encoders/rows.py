@@ -1,4 +1,4 @@
-"""What texts become: one vector each, weights of terms, or a vector per token.
+"""Rows of encoders: one vector per text, weights of terms, or a vector per token.
 
 A job that works with any of them takes `Rows` and never looks inside: parts of them are rows again,
 and `argus.encoders.scoring` compares them.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 UNIT_TOLERANCE = 1e-3
-"""How far a vector's length may be from 1: half precision rounds by less."""
+"""Tolerance of a vector's length 1: half precision rounds by less."""
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = slice | IntArray | BoolArray
@@ -92,17 +92,17 @@ class TokenRows:
 Rows: TypeAlias = FloatArray | SparseRows | TokenRows
 Family = Literal["dense", "sparse", "tokens"]
 R = TypeVar("R", bound=Rows, default=FloatArray)
-"""Of a generic that is not told which rows, one vector per text."""
+"""Rows of a generic; one vector per text by default."""
 
 
 def family_of(encoder: object) -> Family:
-    """Return which rows an encoder makes; one that does not say so makes one vector per text."""
+    """Return the kind of an encoder's rows; one vector per text by default."""
     family: Family = getattr(encoder, "family", "dense")
     return family
 
 
 def empty_rows(family: Family, dim: int) -> Rows:
-    """Return no rows of a family. dim: length of a vector, or number of terms."""
+    """Return zero rows of a family. dim: length of a vector, or number of terms."""
     if family == "sparse":
         from scipy.sparse import csr_array
 
@@ -134,7 +134,7 @@ def concatenate(parts: Sequence[R]) -> R:
 
 
 def replaced(rows: R, places: BoolArray, others: R) -> R:
-    """Return rows with others at some places, in order; an array is changed where it is."""
+    """Return rows with others at some places, in order; an array is changed in place."""
     if isinstance(rows, np.ndarray):
         rows[places] = cast(FloatArray, others)
         return cast(R, rows)
@@ -145,7 +145,7 @@ def replaced(rows: R, places: BoolArray, others: R) -> R:
 
 
 def arrays_of(rows: Rows) -> tuple[np.ndarray, ...]:
-    """Return all that determines rows, as arrays."""
+    """Return the arrays that determine rows."""
     if isinstance(rows, SparseRows):
         return rows.matrix.data, rows.matrix.indices, rows.matrix.indptr
     if isinstance(rows, TokenRows):
@@ -158,7 +158,7 @@ def usable(rows: Rows, *, unit: bool = False) -> BoolArray:
 
     unit: and which of an array are of length 1.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # what a torn block holds may be anything
+    with np.errstate(over="ignore", invalid="ignore"):  # a torn block may hold anything
         if isinstance(rows, SparseRows):
             squares = rows.matrix.multiply(rows.matrix)
             lengths = np.asarray(squares.sum(axis=1)).ravel()

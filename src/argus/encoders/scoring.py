@@ -1,8 +1,8 @@
-"""How queries are compared with documents, exactly, whatever their rows are.
+"""Score documents for queries exactly, for rows of every kind.
 
-Scores of a block of queries come in float32, from products as large as the memory allows; what lies
-within `bound` of another score is compared again in float64, pair by pair, so that neither the size
-of blocks nor the order of queries changes a rank, and equal rows tie.
+Scores of a block of queries are float32, from products as large as the memory allows. Scores within
+`bound` of each other are computed again in float64, pair by pair. So neither the size of blocks nor
+the order of queries changes a rank, and equal rows tie.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from argus.encoders.rows import R, SparseRows, TokenRows
 
 Float64Array = npt.NDArray[np.float64]
 UNIT = 1e-3
-"""How far from 1 the length of a row may be that counts as 1."""
+"""Tolerance of a row's length 1."""
 BLOCK_TOKENS = 1 << 14
 """Tokens of documents in a block; one text with more makes a block by itself."""
 PAIR_BYTES = 64 << 20
-"""Products of query tokens with document tokens, or sparse scores, held at a time."""
-FEW = 64
+"""Products of query tokens with document tokens, or sparse scores, in memory at once."""
+MAX_SINGLE = 64
 """Rows that are compared one by one; of more, equal ones are compared once."""
 
 
@@ -40,7 +40,7 @@ class Scoring(Protocol[R]):
         """Return the scores of all documents in float32, shape (n_queries, n_documents)."""
 
     def bound(self, queries: R) -> float:
-        """Return how far two of these scores may be from their exact difference."""
+        """Return the largest error of a difference of two of these scores."""
 
     def pairs(self, queries: R, documents: R) -> Float64Array:
         """Return the exact score of query i and document i, both of n rows; shape (n,)."""
@@ -50,13 +50,13 @@ class Scoring(Protocol[R]):
 
 
 def scoring_of(documents: R) -> Scoring[R]:
-    """Return what compares queries with documents, by the kind of their rows."""
+    """Return the scoring for the kind of the rows."""
     kinds: Any = {SparseRows: SparseScoring, TokenRows: TokenScoring}
     return cast(Scoring[R], kinds.get(type(documents), DenseScoring)(widened(documents)))
 
 
 def widened(rows: R) -> R:
-    """Return rows of 32 bits at least: products of half as many are coarser than any bound here."""
+    """Return rows of at least 32 bits: products in half precision exceed every bound here."""
     if isinstance(rows, np.ndarray):
         return cast(R, rows.astype(np.result_type(rows, np.float32), copy=False))
     return rows
@@ -97,7 +97,7 @@ class DenseScoring:
 
     def against(self, query: FloatArray, rows: IntArray) -> Float64Array:
         """See `Scoring`."""
-        if len(rows) <= FEW:
+        if len(rows) <= MAX_SINGLE:
             return self._exact(query, rows)
         of = self._alike[rows]
         scores = np.zeros(len(self.documents))

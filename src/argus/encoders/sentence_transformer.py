@@ -1,4 +1,4 @@
-"""Any sentence-transformers model: prompts respected, token spans pooled, precision explicit."""
+"""Encode with any sentence-transformers model: its prompts, its pooling, spans of its tokens."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray, Span
-from argus.encoders.batches import ON_CPU, batches_of, sizes_on
+from argus.encoders.config import COSINE, DOT, TokenPooling
 from argus.encoders.prompts import Prompt, Prompts, resolve_prompts
-from argus.encoders.protocol import COSINE, DOT, Fingerprint, unit_rows
-from argus.encoders.windows import place_window
+from argus.encoders.protocol import Fingerprint, unit_rows
 from argus.errors import EncodingError, InputError
 
 if TYPE_CHECKING:
@@ -30,11 +29,34 @@ if TYPE_CHECKING:
 
     from argus.encoders.bert.modules import SentenceModel
 
-ONE_THREAD = 10**9  # tokens times parameters; less is as fast on one thread as on two (measured)
+ONE_THREAD = 10**9
+"""Tokens times parameters. Less work is as fast on one thread as on two (measured)."""
+ALIKE = 0.8
+"""A text this much shorter than the longest begins the next batch."""
+MARGIN_TOKENS = 8
+"""Tokens that cutting a text may add, as words at its ends are split otherwise."""
+
+
+class BatchSizes(NamedTuple):
+    """Limits of a batch.
+
+    tokens: padded ones, at most. texts: at most. enough: a batch of fewer tokens takes shorter
+    texts, too, since it would be slower per token.
+    """
+
+    tokens: int
+    texts: int
+    enough: int
+
+
+ON_CPU = BatchSizes(tokens=2_048, texts=64, enough=96)
+"""Measured: larger ones leave the caches."""
+ON_GPU = BatchSizes(tokens=32_768, texts=1_024, enough=8_192)
+"""Measured on an H100: `python -m benchmarks accelerator`."""
 
 
 class SentenceTransformerEncoder:
-    """Wraps a loaded SentenceTransformer, or what stands for it (`argus.encoders.bert`).
+    """Wraps a loaded SentenceTransformer, or its stand-in of `argus.encoders.bert`.
 
     One forward pass gives both the sentence vector, through all of the model's modules, and the
     token vectors that spans are pooled from. Texts are read in batches of similar token count.
@@ -49,7 +71,7 @@ class SentenceTransformerEncoder:
         prompts: Prompts | None = None,
         code: str = "",
     ) -> None:
-        """Take a model as it is; prompts: None for its own. code: digest of what came with it."""
+        """Take a model as it is; prompts: None for its own. code: digest of code beside it."""
         self.model, self.name, self.precision, self.code = model, name, precision, code
         self.prompts = prompts or resolve_prompts(model.prompts or {})
         self.similarity = _similarity(model)
@@ -58,7 +80,7 @@ class SentenceTransformerEncoder:
         model.eval()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Go to a worker without what belongs to this process."""
+        """Go to a worker without the lock of this process."""
         return {name: value for name, value in vars(self).items() if name != "_tokenizing"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -87,6 +109,8 @@ class SentenceTransformerEncoder:
     @cached_property
     def fingerprint(self) -> str:
         """Model, a digest of its weights, prompts, pooling, sizes, precision."""
+        pooling = next((m for m in self.model.children() if type(m).__name__ == "Pooling"), None)
+        query, document = self.prompts.query, self.prompts.document
         return str(
             Fingerprint(
                 model=f"sentence-transformers:{self.name}",
@@ -94,11 +118,11 @@ class SentenceTransformerEncoder:
                 dim=self.dim,
                 max_tokens=self.max_tokens,
                 precision=self.precision,
-                pooling=self._pooling_name(),
-                query_prompt=self.prompts.query.text,
-                document_prompt=self.prompts.document.text,
+                pooling="none" if pooling is None else getattr(pooling, "pooling_mode", "pooled"),
+                query_prompt=query.text,
+                document_prompt=document.text,
                 similarity=self.similarity,
-                tasks=self._tasks,
+                tasks=(query.name, document.name) if self._has_tasks else ("", ""),
                 code=self.code,
             )
         )
@@ -131,7 +155,8 @@ class SentenceTransformerEncoder:
 
         def pool(batch: list[int]) -> None:
             group = [readings[i] for i in batch]
-            tokens = self._token_vectors([reading.text for reading in group])
+            forwarded = self._forward([r.text for r in group], self.prompts.document, "document")
+            tokens = _to_numpy(forwarded["token_embeddings"])  # (n, n_tokens, n_hidden), padded
             for row, reading in enumerate(group):
                 first = self._first_token(tokens.shape[1], len(reading.ranges))
                 own = tokens[row, first : first + len(reading.ranges)]
@@ -166,7 +191,7 @@ class SentenceTransformerEncoder:
         import torch
 
         on_cpu = self.model.device.type == "cpu"
-        batches = batches_of(counts, sizes_on(self.model.device))
+        batches = batches_of(counts, ON_CPU if on_cpu else ON_GPU)
         workers = min(available_cores(), len(batches)) if on_cpu else 0
         is_small = sum(counts) * self._n_parameters < ONE_THREAD
         if workers == 0 or (workers == 1 and not is_small):
@@ -203,11 +228,6 @@ class SentenceTransformerEncoder:
             out = self.model(features, task=task) if by_task else self.model(features)
         return dict(out)
 
-    def _token_vectors(self, texts: Sequence[str]) -> FloatArray:
-        """Return token vectors, shape (n, n_tokens, n_hidden), padding included."""
-        forwarded = self._forward(texts, self.prompts.document, "document")
-        return _to_numpy(forwarded["token_embeddings"])
-
     def _first_token(self, width: int, count: int) -> int:
         """Return where the `count` tokens of a text begin in a padded row of `width`."""
         if width < count:
@@ -218,7 +238,7 @@ class SentenceTransformerEncoder:
         return width - count if self.model.tokenizer.padding_side == "left" else 0
 
     def _readings(self, texts: Sequence[str], spans: Sequence[Span]) -> list[Reading]:
-        """Say what to read for every span: each text once, or windows of one that is too long."""
+        """Return the forward passes for all spans: each text once, or windows of a long one."""
         prompt = len(self.prompts.document.text)
         distinct = list(dict.fromkeys(texts))
         ranges = dict(zip(distinct, self._token_ranges(distinct), strict=True))
@@ -259,21 +279,20 @@ class SentenceTransformerEncoder:
         """Send pooled token vectors through the modules behind pooling (Dense, Normalize, ...)."""
         import torch
 
-        modules = list(self.model.children())
-        position = next(i for i, m in enumerate(modules) if type(m).__name__ == "Pooling")
-        features: dict[str, Any] = {
-            "sentence_embedding": torch.from_numpy(pooled).to(self.model.device, self.model.dtype)
-        }
-        if not any(type(m).__name__ != "Normalize" for m in modules[position + 1 :]):
+        names = [type(m).__name__ for m in self.model.children()]
+        behind = list(self.model.children())[names.index("Pooling") + 1 :]
+        if all(type(m).__name__ == "Normalize" for m in behind):
             return pooled  # unit_rows does the same, in full precision
+        vectors = torch.from_numpy(pooled).to(self.model.device, self.model.dtype)
+        features: dict[str, Any] = {"sentence_embedding": vectors}
         with torch.inference_mode():
-            for module in modules[position + 1 :]:
+            for module in behind:
                 features = module(features)
         return _to_numpy(features["sentence_embedding"])
 
     @cached_property
     def pools_spans(self) -> bool:
-        """Whether the model has a Pooling module and a tokenizer that tells character offsets."""
+        """True if the model has a Pooling module and a tokenizer with character offsets."""
         modules = [type(m).__name__ for m in self.model.children()]
         return "Pooling" in modules and bool(getattr(self.model.tokenizer, "is_fast", False))
 
@@ -283,36 +302,23 @@ class SentenceTransformerEncoder:
 
     @cached_property
     def _has_tasks(self) -> bool:
-        """Whether a module that came with the model is told a task, by the name of its prompt."""
+        """True if a module that came with the model takes a task, by the name of its prompt."""
         arguments: dict[str, Any] = getattr(self.model, "module_kwargs", None) or {}
         return any("task" in names for names in arguments.values())
-
-    @property
-    def _tasks(self) -> tuple[str, str]:
-        """Tasks of the model's own that queries and documents are embedded for."""
-        prompts = (
-            (self.prompts.query, self.prompts.document) if self._has_tasks else (Prompt(),) * 2
-        )
-        return prompts[0].name, prompts[1].name
-
-    def _pooling_name(self) -> str:
-        for module in self.model.children():
-            if type(module).__name__ == "Pooling":
-                return str(getattr(module, "pooling_mode", "pooled"))
-        return "none"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One forward pass worth of text and the mentions to pool from it."""
+    """Text for one forward pass, and the mentions to pool from it.
+
+    ranges: characters of each token in prompt and text; special tokens are empty. prompt:
+    characters of the prompt. mentions: position in the caller's list, and span in `text`.
+    """
 
     text: str
     ranges: IntArray
-    """Character range of each token in prompt and text; special tokens are empty."""
     prompt: int
-    """Characters of the prompt."""
     mentions: list[tuple[int, Span]]
-    """Position in the caller's list, and span in `text`."""
 
     def covers(self, span: Span) -> npt.NDArray[np.bool_]:
         """Return which tokens overlap `span`, shape (n_tokens,)."""
@@ -321,8 +327,84 @@ class Reading:
         return np.asarray((begin < place.end) & (end > place.start) & (end > begin))
 
 
+def place_window(
+    text: str, span: Span, offsets: Sequence[tuple[int, int]], room: int
+) -> tuple[str, Span]:
+    """Return the stretch of `text` to read for `span`, and the span inside it.
+
+    offsets: character range of each token of the whole text, without special tokens. room: tokens
+    the model can read beside its special tokens and prompt. A text that fits is returned whole.
+    A span in the first window is read there, as the model reads the text itself. Otherwise the
+    window is centred on the span and moved to a grid of half a window, so that neighbouring
+    mentions share one forward pass, and a quarter of a window or the end of the text is on either
+    side of each. The result depends on text and span alone.
+    Raises EncodingError when the span itself does not fit.
+    """
+    if len(offsets) <= room:
+        return text, span
+    size = room - MARGIN_TOKENS
+    inside = [i for i, (a, b) in enumerate(offsets) if a < span.end and b > span.start]
+    if not inside or inside[-1] - inside[0] + 1 > size:
+        raise EncodingError(
+            f"the mention {text[span.start : span.end][:60]!r} is {len(inside)} tokens long; the "
+            f"model reads {room}.",
+            retryable=False,
+        )
+    first, last = inside[0], inside[-1] + 1
+    start = 0
+    if last > size:
+        step = max(1, size // 2)
+        centred = (first + last - size) // 2
+        start = max(0, round(centred / step) * step)
+        if not start <= first <= last <= start + size:  # the grid may not cut the span
+            start = centred
+    stop = min(start + size, len(offsets))
+    begin = offsets[start][0] if start else 0
+    # Cut between words: pieces of a word would be other tokens.
+    while 0 < begin < len(text) and text[begin - 1].isalnum() and text[begin].isalnum():
+        begin += 1
+    end = offsets[stop - 1][1] if stop < len(offsets) else len(text)
+    begin, end = min(begin, span.start), max(end, span.end)
+    return text[begin:end], span.shift(-begin)
+
+
+def batches_of(counts: Sequence[int], sizes: BatchSizes = ON_CPU) -> list[list[int]]:
+    """Return positions, longest texts first, in batches of bounded size.
+
+    counts: tokens of every text. Texts of one batch are of similar length, if there are enough of
+    them: padding is computed, too.
+    """
+    batches: list[list[int]] = []
+    width = 0
+    for i in sorted(range(len(counts)), key=lambda i: (-counts[i], i)):
+        size = len(batches[-1]) if batches else sizes.texts
+        is_full = size == sizes.texts or (size + 1) * width > sizes.tokens
+        if is_full or (size * width >= sizes.enough and counts[i] < ALIKE * width):
+            batches.append([])
+            width = counts[i]
+        batches[-1].append(i)
+    return batches
+
+
+def set_pooling(model: SentenceTransformer, mode: TokenPooling, name: str) -> None:
+    """Change the pooling of a loaded model. Raises InputError for a model that pools nothing."""
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    position = next((i for i, part in enumerate(model.children()) if isinstance(part, Pooling)), -1)
+    if position < 0:
+        raise InputError(
+            f"--encoder-pooling {mode} for {name!r}, which makes its vectors itself",
+            expected="a model with a module that pools token vectors",
+            fix="Leave --encoder-pooling out.",
+            where="--encoder-pooling",
+        )
+    own = model[position]
+    assert isinstance(own, Pooling)
+    model[position] = Pooling(own.embedding_dimension, mode, include_prompt=own.include_prompt)
+
+
 def _similarity(model: SentenceTransformer | SentenceModel) -> str:
-    """Return how a model ranks: COSINE, which rows of length 1 make of others too, or DOT.
+    """Return COSINE, which rows of length 1 make of others too, or DOT.
 
     Raises InputError for a model that was made for distances.
     """
@@ -352,17 +434,6 @@ def token_counts(tokenizer: Any, texts: Sequence[str], prompt: str) -> IntArray:
     return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
 
 
-def _attention(device: torch.device) -> AbstractContextManager[None]:
-    """Leave out cuDNN's attention on a GPU: it plans anew for every shape of a batch."""
-    if device.type != "cuda":
-        return nullcontext()
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    kernels = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-    context: AbstractContextManager[None] = sdpa_kernel(kernels)
-    return context
-
-
 def weights_digest(model: torch.nn.Module) -> str:
     """Return 12 hexadecimal digits that identify a model's weights, whatever their precision.
 
@@ -377,6 +448,17 @@ def weights_digest(model: torch.nn.Module) -> str:
         digest.update(f"{name}{tuple(tensor.shape)}".encode())
         digest.update(values.view(torch.uint8).numpy().data)
     return digest.hexdigest()[:12]
+
+
+def _attention(device: torch.device) -> AbstractContextManager[None]:
+    """Leave out cuDNN's attention on a GPU: it plans anew for every shape of a batch."""
+    if device.type != "cuda":
+        return nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    kernels = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+    context: AbstractContextManager[None] = sdpa_kernel(kernels)
+    return context
 
 
 def _to_numpy(tensor: torch.Tensor) -> FloatArray:

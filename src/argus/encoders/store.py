@@ -1,11 +1,14 @@
-"""Vectors on disk: memory-mapped, keyed by content, bound to one encoder's fingerprint.
+"""Cache rows of one encoder on disk, by the content of their texts.
 
-Layout of the folder: `store.json` (fingerprint, dim), `vectors.f32` (row-major float32) and
-`keys.bin` (16 bytes per row). Both data files only grow. A batch's vectors reach the disk before
-its keys, so a run killed at any moment leaves whole rows under whole keys; opening cuts off the
-rest, and at most the batch in flight is lost. A disk can still lose what it said it has: rows are
-checked before they are read (`Store.forget_broken`), and broken ones stay where they are, without
-a key. Rows of a sparse encoder, or of tokens, have files of their own (`argus.encoders.ragged`).
+Layout of the folder: `store.json` (fingerprint, dim), `keys.bin` (16 bytes per row), and the rows.
+Vectors are in `vectors.f32` (row-major float32). Sparse rows and rows of tokens are in `values.f32`
+(weights, or token vectors, one behind the other), `columns.i32` (the term of each weight) and
+`ends.i64` (where each row ends, in weights or tokens).
+
+All files only grow, and a batch's keys are written last. A run killed at any moment leaves whole
+rows under whole keys; opening cuts off the rest, so at most the batch in flight is lost. A disk can
+still lose data that it confirmed: rows are checked before they are read (`Store.forget_broken`),
+and broken ones stay where they are, without a key.
 """
 
 from __future__ import annotations
@@ -25,31 +28,38 @@ from argus.data.provenance import content_hash
 from argus.data.reading import parse_json, read_own
 from argus.data.types import FloatArray, IntArray
 from argus.data.writing import check_plain, take_lock, write_whole
-from argus.encoders.held import HeldVectors
-from argus.encoders.rows import BoolArray, Family, R, usable
+from argus.encoders.rows import (
+    BoolArray,
+    Family,
+    R,
+    Rows,
+    SparseRows,
+    TokenRows,
+    starts_of,
+    usable,
+)
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
-HEADER = "store.json"
+HEADER, KEYS, VECTORS = "store.json", "keys.bin", "vectors.f32"
+VALUES, COLUMNS, ENDS = "values.f32", "columns.i32", "ends.i64"
 EMBEDDINGS = "embeddings"
-"""The store of vectors in a folder of results, or of an index."""
-_shared: dict[Path, Path] = {}
-"""By folder: the store that stands in for its own."""
+"""The cache in a folder of results, or of an index."""
 KEY_BYTES = 16
 LARGE_BYTES = 2 << 30
-"""Vectors of more bytes than this are gathered on the disk, not in memory."""
-GATHER_ROWS = 1 << 16
-KEEP_ROWS = 1 << 14
-CHECK_ROWS = 1 << 12
-"""A block of so many vectors is checked within the caches."""
+"""Larger results are gathered on the disk, not in memory."""
+GATHER_ROWS, HELD_ROWS, CHECK_ROWS = 1 << 16, 1 << 14, 1 << 12
+"""Rows in one copy to the disk, of held vectors in one write, and in one check in the caches."""
 _GATHERED = "gathered-*.f32"
+_shared: dict[Path, Path] = {}
+"""By folder: the cache that stands in for its own."""
 
 
 class Store(ABC, Generic[R]):
     """An append-only map from content key to the rows of one encoder.
 
     Raises FingerprintMismatch when `path` holds rows of another encoder, InputError when they are
-    of another dim, and ArgusError when another process is writing to it. Keys are in `keys.bin`,
-    which is written last. writes: False for who only reads: nothing of it changes on the disk.
+    of another dim, and ArgusError when another process is writing to it. writes: False to read
+    only: nothing changes on the disk.
     """
 
     family: Family = "dense"
@@ -62,7 +72,7 @@ class Store(ABC, Generic[R]):
         busy = f"{path} is in use by another run; wait for it, or give another --store."
         self._lock = take_lock(path / "lock", busy=busy)
         try:
-            self._check_fingerprint()
+            self._check_header()
             self._rows = self._recover()
         except BaseException:
             self._lock.close()
@@ -86,15 +96,15 @@ class Store(ABC, Generic[R]):
 
     @property
     def mapped_dim(self) -> int:
-        """Numbers in a gathered row that may be a part of a file; 0 where all are in memory."""
+        """Numbers in a gathered row that may be part of a file; 0 if all are in memory."""
         return 0
 
     def failure(self, key: bytes) -> str | None:
-        """Return why there can be no row for a key; None where there is one, or can be."""
+        """Return why there can be no row for a key; None if there is one, or can be."""
         return None
 
     def keep(self, keys: Sequence[bytes]) -> list[bytes]:
-        """Return keys that find the rows of `keys` on the disk, written there where need be."""
+        """Return keys that find the rows of `keys` on the disk, writing them there if need be."""
         return list(keys)
 
     def rows(self, keys: Sequence[bytes]) -> IntArray:
@@ -109,54 +119,46 @@ class Store(ABC, Generic[R]):
         return rows
 
     def forget_broken(self, keys: Sequence[bytes], *, unit: bool = False) -> int:
-        """Count the rows of `keys` that cannot be what was written, and take their keys from them.
+        """Count the rows of `keys` that cannot be as they were written, and take their keys away.
 
-        A torn block of a disk is zeros, or anything. The keys are missing then, durably where the
+        A torn block of a disk is zeros, or anything. The keys are missing then, durably if the
         store may be written. unit: vectors that are not of length 1 are broken, too.
         """
         rows = np.sort(self.rows(keys))
-        rows = rows[(rows >= 0) & (rows < len(self))]  # what is held is not on the disk
+        rows = rows[(rows >= 0) & (rows < len(self))]  # held vectors are not on the disk
         blocks = (rows[i : i + CHECK_ROWS] for i in range(0, len(rows), CHECK_ROWS))
         broken = {
             row for block in blocks for row in block[~self._are_whole(block, unit=unit)].tolist()
         }
         lost = {key: row for key, row in self._rows.items() if row in broken} if broken else {}
         if lost and self._writes:
-            self._forget(lost)
+            with (self.path / KEYS).open("r+b") as file:
+                for row in lost.values():
+                    file.seek(row * KEY_BYTES)
+                    file.write(_no_key(row))
+                file.flush()
+                os.fsync(file.fileno())
         for key, row in lost.items():
             del self._rows[key]
             self._rows[_no_key(row)] = row
         return len(broken)
 
-    def _forget(self, lost: Mapping[bytes, int]) -> None:
-        with (self.path / "keys.bin").open("r+b") as file:
-            for row in lost.values():
-                file.seek(row * KEY_BYTES)
-                file.write(_no_key(row))
-            file.flush()
-            os.fsync(file.fileno())
-
-    @abstractmethod
-    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
-        """Return which of some rows on the disk can be what was written, shape (n,)."""
-
-    @abstractmethod
     def gather(self, keys: Sequence[bytes]) -> R:
         """Return the rows of `keys`; KeyError if one is missing."""
+        return self._read(self.rows_stored(keys))
 
     def append(self, keys: Sequence[bytes], vectors: R) -> None:
         """Add one row under each of `keys`, durably. Keys that are there already stay."""
         if not self._writes:
             raise ValueError(f"{self.path} was opened to be read")
         self._check_shape(keys, vectors)
-        new = [i for i, key in enumerate(keys) if key not in self._rows]
-        new = list({keys[i]: i for i in new}.values())
+        new = list({key: i for i, key in enumerate(keys) if key not in self._rows}.values())
         if not new:
             return
         chosen: Any = vectors
         try:
             self._append_rows(chosen[np.array(new)])
-            append_bytes(self.path / "keys.bin", b"".join(keys[i] for i in new))
+            append_bytes(self.path / KEYS, b"".join(keys[i] for i in new))
         except OSError as error:
             self._rows = self._recover()
             raise ArgusError(
@@ -165,6 +167,14 @@ class Store(ABC, Generic[R]):
             ) from error
         for i in new:
             self._rows[keys[i]] = len(self._rows)
+
+    @abstractmethod
+    def _read(self, rows: IntArray) -> R:
+        """Return some rows."""
+
+    @abstractmethod
+    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
+        """Return which of some rows on the disk can be as they were written, shape (n,)."""
 
     @abstractmethod
     def _check_shape(self, keys: Sequence[bytes], vectors: R) -> None:
@@ -179,15 +189,14 @@ class Store(ABC, Generic[R]):
         """Cut the files back to at most so many whole rows; return how many are left."""
 
     def _cut_file(self, path: Path, size: int) -> None:
-        """Cut a file back to a size, where it is larger and the store may be written."""
+        """Cut a file back to a size, if it is larger and the store may be written."""
         if self._writes and path.exists() and path.stat().st_size > size:
             os.truncate(path, size)
 
     def _recover(self) -> dict[bytes, int]:
         """Read the keys, cut all files back to whole rows, return key -> row."""
-        keys = self.path / "keys.bin"
-        size = keys.stat().st_size if keys.exists() else 0
-        n = self._cut(size // KEY_BYTES)
+        keys = self.path / KEYS
+        n = self._cut(_count(keys, KEY_BYTES))
         self._cut_file(keys, n * KEY_BYTES)
         with keys.open("rb") if keys.exists() else io.BytesIO() as file:
             data = file.read(n * KEY_BYTES)
@@ -197,9 +206,10 @@ class Store(ABC, Generic[R]):
             rows[_no_key(row) if key in rows else key] = row  # twice: a torn block of zeros
         return rows
 
-    def _check_fingerprint(self) -> None:
+    def _check_header(self) -> None:
+        """Write the header of a new store; refuse one of other rows."""
         stored, family, dim = _header(self.path)
-        if stored is None and (self.path / "keys.bin").exists():
+        if stored is None and (self.path / KEYS).exists():
             raise InputError(
                 "holds vectors but no store.json, so nobody can tell which encoder made them",
                 expected="the header that Argus wrote",
@@ -229,18 +239,20 @@ class Store(ABC, Generic[R]):
 
 
 class EmbeddingStore(Store[FloatArray]):
-    """One vector per text: `vectors.f32`, memory-mapped."""
+    """One vector per text, memory-mapped. It may hold others that were made before, in memory."""
 
     def __init__(self, path: Path, *, fingerprint: str, dim: int, writes: bool = True) -> None:
         self._mapped: FloatArray | None = None
-        self._held: HeldVectors | None = None
+        self._held: FloatArray | None = None
+        self._held_rows: dict[bytes, int] = {}
+        self._failures: dict[bytes, str] = {}
         super().__init__(path, fingerprint=fingerprint, dim=dim, writes=writes)
         self._remove_gathered()  # of a run that was killed
 
     def close(self) -> None:
         """Release the lock; the store may then be opened again.
 
-        Large arrays that `gather` gave stay readable here, but their files are gone.
+        Large arrays that `gather` returned stay readable here, but their files are gone.
         """
         self._mapped = None
         self._remove_gathered()
@@ -252,32 +264,36 @@ class EmbeddingStore(Store[FloatArray]):
         return self.dim
 
     def __contains__(self, key: bytes) -> bool:
-        return key in self._rows or (self._held is not None and key in self._held.rows)
+        return key in self._rows or key in self._held_rows
 
-    def lay_over(self, held: HeldVectors) -> None:
+    def lay_over(
+        self, keys: Sequence[bytes], vectors: FloatArray, broken: Mapping[int, str]
+    ) -> None:
         """Answer from these vectors first, until the store is closed: none goes to the disk.
 
-        Raises ValueError for vectors of another dimension.
+        vectors: (len(keys), dim). broken: position to the reason why it has no vector. Raises
+        ValueError for vectors of another dimension.
         """
-        if held.vectors.shape[1] != self.dim:
-            raise ValueError(f"vectors are {held.vectors.shape}, expected (n, {self.dim})")
-        self._held = held
+        if vectors.shape[1] != self.dim:
+            raise ValueError(f"vectors are {vectors.shape}, expected (n, {self.dim})")
+        self._held, self._held_rows = vectors, {}
+        self._failures = {keys[position]: why for position, why in broken.items()}
+        for row, key in enumerate(keys):
+            if key not in self._failures:
+                self._held_rows.setdefault(key, row)
 
     def failure(self, key: bytes) -> str | None:
         """See `Store`."""
-        return None if self._held is None else self._held.failures.get(key)
+        return self._failures.get(key)
 
     def keep(self, keys: Sequence[bytes]) -> list[bytes]:
-        """See `Store`.
-
-        A held vector is kept under the hash of itself: no text can find it later.
-        """
+        """See `Store`. A held vector is stored under its own hash: no text can find it later."""
         if self._held is None:
             return list(keys)
-        held = {key: row for key in keys if (row := self._held.rows.get(key)) is not None}
+        held = {key: row for key in keys if (row := self._held_rows.get(key)) is not None}
         rows, own = list(held.values()), list[bytes]()
-        for start in range(0, len(rows), KEEP_ROWS):  # of millions, all at once are a copy of all
-            vectors = self._held.vectors[rows[start : start + KEEP_ROWS]]
+        for start in range(0, len(rows), HELD_ROWS):  # of millions, all at once are a copy of all
+            vectors = self._held[rows[start : start + HELD_ROWS]]
             own_of = [content_hash("held", vector.tobytes()) for vector in vectors]
             self.append(own_of, vectors)
             own += own_of
@@ -289,52 +305,32 @@ class EmbeddingStore(Store[FloatArray]):
         """All vectors on the disk, shape (len(self), dim), memory-mapped and read-only."""
         if self._mapped is None or len(self._mapped) != len(self):
             shape = (len(self), self.dim)
-            empty = not len(self)
             self._mapped = (
-                np.zeros(shape, np.float32)
-                if empty
-                else np.memmap(self.path / "vectors.f32", np.float32, "r", shape=shape)
+                np.memmap(self.path / VECTORS, np.float32, "r", shape=shape)
+                if len(self)
+                else np.zeros(shape, np.float32)
             )
         return self._mapped
 
     def rows(self, keys: Sequence[bytes]) -> IntArray:
-        """Return the row of each key, -1 where it is not stored; shape (len(keys),).
-
-        Rows of vectors that are held come after those on the disk.
-        """
+        """See `Store`. Rows of held vectors come after those on the disk."""
         if self._held is None:
-            return np.array([self._rows.get(key, -1) for key in keys], np.int64)
-        held, n = self._held.rows, len(self)
-        rows = ((held.get(key), self._rows.get(key, -1)) for key in keys)
+            return super().rows(keys)
+        n = len(self)
+        rows = ((self._held_rows.get(key), self._rows.get(key, -1)) for key in keys)
         return np.array([own if row is None else n + row for row, own in rows], np.int64)
 
     def gather(self, keys: Sequence[bytes]) -> FloatArray:
         """Return the vectors of `keys`, shape (len(keys), dim); KeyError if one is missing.
 
         Beyond LARGE_BYTES they are a memory-mapped, read-only file in the store's folder, which
-        goes when the store is closed.
+        is removed when the store is closed.
         """
         rows = self.rows_stored(keys)
-        if 4 * self.dim * len(rows) > LARGE_BYTES:
-            return self._gather_on_disk(rows)
-        return self._read(rows)
-
-    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
-        return usable(self.vectors[rows], unit=unit)
-
-    def _read(self, rows: IntArray) -> FloatArray:
-        """Return the vectors of rows, on the disk and held, in a new array."""
-        if self._held is None:
-            return np.ascontiguousarray(self.vectors[rows])
-        out = np.empty((len(rows), self.dim), np.float32)
-        held = rows >= len(self)
-        out[held] = self._held.vectors[rows[held] - len(self)]
-        out[~held] = self.vectors[rows[~held]]
-        return out
-
-    def _gather_on_disk(self, rows: IntArray) -> FloatArray:
-        n = len(list(self.path.glob(_GATHERED)))
-        path = self.path / _GATHERED.replace("*", str(n))
+        n_bytes = 4 * self.dim * len(rows)
+        if n_bytes <= LARGE_BYTES:
+            return self._read(rows)
+        path = self.path / _GATHERED.replace("*", str(len(list(self.path.glob(_GATHERED)))))
         try:
             with path.open("wb") as file:
                 for start in range(0, len(rows), GATHER_ROWS):
@@ -343,8 +339,7 @@ class EmbeddingStore(Store[FloatArray]):
             path.unlink(missing_ok=True)
             raise ArgusError(
                 f"{path}: gathering {len(rows):,} vectors failed ({error.strerror}); the store is "
-                f"whole. Free {4 * self.dim * len(rows) / 1e9:.1f} GB and run the same command "
-                "again."
+                f"whole. Free {n_bytes / 1e9:.1f} GB and run the same command again."
             ) from error
         return np.memmap(path, np.float32, "r", shape=(len(rows), self.dim))
 
@@ -352,29 +347,149 @@ class EmbeddingStore(Store[FloatArray]):
         for path in self.path.glob(_GATHERED):
             path.unlink(missing_ok=True)
 
+    def _read(self, rows: IntArray) -> FloatArray:
+        if self._held is None:
+            return np.ascontiguousarray(self.vectors[rows])
+        out = np.empty((len(rows), self.dim), np.float32)
+        held = rows >= len(self)
+        out[held] = self._held[rows[held] - len(self)]
+        out[~held] = self.vectors[rows[~held]]
+        return out
+
+    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
+        return usable(self.vectors[rows], unit=unit)
+
     def _check_shape(self, keys: Sequence[bytes], vectors: FloatArray) -> None:
         if vectors.shape != (len(keys), self.dim):
             raise ValueError(f"vectors are {vectors.shape}, expected ({len(keys)}, {self.dim})")
 
     def _append_rows(self, vectors: FloatArray) -> None:
-        append_bytes(self.path / "vectors.f32", vectors.astype("<f4").tobytes())
+        append_bytes(self.path / VECTORS, vectors.astype("<f4").tobytes())
 
     def _cut(self, most: int) -> int:
-        vectors, row_bytes = self.path / "vectors.f32", 4 * self.dim
-        size = vectors.stat().st_size if vectors.exists() else 0
-        n = min(most, size // row_bytes)
-        self._cut_file(vectors, n * row_bytes)
+        n = min(most, _count(self.path / VECTORS, 4 * self.dim))
+        self._cut_file(self.path / VECTORS, n * 4 * self.dim)
         return n
 
 
+class _RaggedStore(Store[Any]):
+    """Rows of different length, made of values: weights, or token vectors."""
+
+    @property
+    def width(self) -> int:
+        """Numbers in a value."""
+        return 1 if self.family == "sparse" else self.dim
+
+    def _append_parts(self, values: FloatArray, columns: IntArray | None, counts: IntArray) -> None:
+        append_bytes(self.path / VALUES, values.astype("<f4").tobytes())
+        if columns is not None:
+            append_bytes(self.path / COLUMNS, columns.astype("<i4").tobytes())
+        last = int(self._map(ENDS, "<i8")[-1]) if len(self) else 0
+        append_bytes(self.path / ENDS, (last + np.cumsum(counts)).astype("<i8").tobytes())
+
+    def _map(self, name: str, kind: str) -> Any:
+        """Return all numbers of a file, memory-mapped."""
+        n = _count(self.path / name, np.dtype(kind).itemsize)
+        return np.memmap(self.path / name, kind, "r", shape=(n,)) if n else np.zeros(0, kind)
+
+    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
+        return usable(self._read(rows))
+
+    def _places(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the positions of the values of rows, in their order, and where each begins."""
+        ends = self._map(ENDS, "<i8")[: len(self)]
+        starts = np.concatenate([[0], ends])[rows]
+        counts = ends[rows] - starts
+        begin = starts_of(counts)
+        within = np.arange(begin[-1]) - np.repeat(begin[:-1], counts)
+        return np.repeat(starts, counts) + within, begin
+
+    def _cut(self, most: int) -> int:
+        ends = self._map(ENDS, "<i8")
+        n_values = _count(self.path / VALUES, 4 * self.width)
+        if self.family == "sparse":
+            n_values = min(n_values, _count(self.path / COLUMNS, 4))
+        whole = ends <= n_values
+        whole[1:] &= ends[1:] >= ends[:-1]
+        n = min(most, len(ends) if whole.all() else int(whole.argmin()))
+        values = int(ends[n - 1]) if n else 0
+        del ends  # a mapped file cannot be cut everywhere
+        self._cut_file(self.path / ENDS, n * 8)
+        self._cut_file(self.path / VALUES, values * 4 * self.width)
+        self._cut_file(self.path / COLUMNS, values * 4)
+        return n
+
+
+class SparseStore(_RaggedStore):
+    """Weights of terms. dim: number of terms."""
+
+    family: Family = "sparse"
+
+    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
+        places, starts = self._places(rows)
+        columns = self._map(COLUMNS, "<i4")[places]
+        owner = np.repeat(np.arange(len(rows)), np.diff(starts))
+        odd = (columns < 0) | (columns >= self.dim)
+        odd[1:] |= (np.diff(columns) <= 0) & (np.diff(owner) == 0)
+        good: BoolArray = np.bincount(owner[odd], minlength=len(rows)) == 0
+        good[good] = super()._are_whole(rows[good], unit=unit)
+        return good
+
+    def _read(self, rows: IntArray) -> SparseRows:
+        from scipy.sparse import csr_array
+
+        places, starts = self._places(rows)
+        values, columns = self._map(VALUES, "<f4")[places], self._map(COLUMNS, "<i4")[places]
+        return SparseRows(csr_array((values, columns, starts), shape=(len(rows), self.dim)))
+
+    def _check_shape(self, keys: Sequence[bytes], vectors: SparseRows) -> None:
+        if vectors.matrix.shape != (len(keys), self.dim):
+            shape = vectors.matrix.shape
+            raise ValueError(f"rows are {shape}, expected ({len(keys)}, {self.dim})")
+
+    def _append_rows(self, vectors: SparseRows) -> None:
+        matrix = vectors.matrix
+        self._append_parts(matrix.data, matrix.indices, np.diff(matrix.indptr))
+
+
+class TokenStore(_RaggedStore):
+    """Vectors of tokens. dim: length of one."""
+
+    family: Family = "tokens"
+
+    def _read(self, rows: IntArray) -> TokenRows:
+        places, starts = self._places(rows)
+        values = self._map(VALUES, "<f4").reshape(-1, self.dim)
+        return TokenRows(np.asarray(values[places], np.float32), starts)
+
+    def _check_shape(self, keys: Sequence[bytes], vectors: TokenRows) -> None:
+        if len(vectors) != len(keys) or vectors.vectors.shape[1] != self.dim:
+            shape = (len(vectors), *vectors.vectors.shape)
+            raise ValueError(f"rows are {shape}, expected ({len(keys)}, n_tokens, {self.dim})")
+
+    def _append_rows(self, vectors: TokenRows) -> None:
+        self._append_parts(vectors.vectors, None, vectors.counts)
+
+
+def open_store(family: Family, path: Path, *, fingerprint: str, dim: int) -> Store[Rows]:
+    """Open the store of an encoder's rows; dim: length of a vector, or number of terms."""
+    kinds: dict[Family, Any] = {
+        "dense": EmbeddingStore,
+        "sparse": SparseStore,
+        "tokens": TokenStore,
+    }
+    store: Store[Rows] = kinds[family](path, fingerprint=fingerprint, dim=dim)
+    return store
+
+
 def store_of(folder: Path) -> Path:
-    """Return where the vectors of a folder of results, or of an index, lie. No link is followed."""
+    """Return the cache of a folder of results, or of an index. No link is followed."""
     return _shared.get(folder.resolve()) or check_plain(folder / EMBEDDINGS)
 
 
 @contextmanager
 def sharing(folder: Path, store: Path) -> Iterator[None]:
-    """Have a store stand in for a folder's own for as long as a block lasts."""
+    """Let another cache stand in for a folder's own, within the context."""
     _shared[folder.resolve()] = store
     try:
         yield
@@ -383,17 +498,17 @@ def sharing(folder: Path, store: Path) -> Iterator[None]:
 
 
 def stored_fingerprint(path: Path) -> str | None:
-    """Return the fingerprint that the store at `path` is bound to; None when there is no store."""
+    """Return the fingerprint of the store at `path`; None if there is no store."""
     return _header(path)[0]
 
 
 def stored_dim(path: Path) -> Any:
-    """Return the dim that the header of the store at `path` names; None where it names none."""
+    """Return the dim in the header of the store at `path`; None if it has none."""
     return _header(path)[2]
 
 
 def _header(path: Path) -> tuple[str | None, str, Any]:
-    """Return what store.json says: the fingerprint, if it is there, the rows' family and dim."""
+    """Return fingerprint (None without a header), family and dim of store.json."""
     header = path / HEADER
     if not header.is_file():
         return None, "dense", None
@@ -410,12 +525,17 @@ def _header(path: Path) -> tuple[str | None, str, Any]:
 
 
 def _no_key(row: int) -> bytes:
-    """Return what stands in keys.bin for a row that no text can find."""
+    """Return the key of a row that no text can find."""
     return content_hash("no key", str(row))
 
 
+def _count(path: Path, size: int) -> int:
+    """Return the number of whole items in a file."""
+    return path.stat().st_size // size if path.exists() else 0
+
+
 def append_bytes(path: Path, data: bytes) -> None:
-    """Write behind what is in a file, and see to it that it reaches the disk."""
+    """Append to a file, and wait until the disk confirms it."""
     with path.open("ab") as file:
         file.write(data)
         file.flush()

@@ -13,8 +13,7 @@ from typing_extensions import TypedDict
 
 from argus.data.reading import read_own, read_record
 from argus.data.writing import write_whole
-from argus.encoders.config import COSINE, EncoderConfig, as_config
-from argus.encoders.pooling import TokenPooling
+from argus.encoders.config import COSINE, EncoderConfig, TokenPooling, as_config
 from argus.errors import FingerprintMismatch, InputError, Location, unnamed
 from argus.indexes.blend import Recipe, RecipeRecord
 

@@ -18,7 +18,8 @@ from argus.data.provenance import file_hash
 from argus.data.reading import UNREADABLE, damage
 from argus.data.types import Document, FloatArray, View
 from argus.encoders import Encoder
-from argus.encoders.protocol import COSINE, similarity_of, unit_rows
+from argus.encoders.config import COSINE
+from argus.encoders.protocol import similarity_of, unit_rows
 from argus.encoders.rows import UNIT_TOLERANCE
 from argus.errors import InputError
 from argus.indexes.fold import ORIGINAL

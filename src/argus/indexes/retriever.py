@@ -13,9 +13,8 @@ from typing_extensions import TypedDict
 from argus.data.documents import check_unique, listed
 from argus.data.types import FloatArray, Query, Run, View
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
-from argus.encoders.keys import check_pair
-from argus.encoders.remote_code import check_code
-from argus.encoders.spread import on_engine
+from argus.encoders.embed import on_engine
+from argus.encoders.trust import check_code, check_pair
 from argus.engine import Engine
 from argus.errors import InputError
 from argus.indexes.blend import DENSE, RELEVANCE_WEIGHT, SENTENCE, check_weight

@@ -37,9 +37,8 @@ from argus.encoders import (
     stored_fingerprint,
 )
 from argus.encoders.embed import documents as as_documents
-from argus.encoders.held import HeldVectors
+from argus.encoders.embed import on_engine
 from argus.encoders.rows import family_of
-from argus.encoders.spread import on_engine
 from argus.encoders.store import EMBEDDINGS as EMBEDDINGS
 from argus.encoders.store import store_of
 from argus.engine import Engine
@@ -196,7 +195,7 @@ def take_stored(record: Record, opened: Store[Any]) -> None:
     vectors = corpus.vectors
     assert vectors is not None
     keys = [item.key for document in vectors.documents for item in as_documents([document.content])]
-    opened.lay_over(HeldVectors.of(keys, vectors.vectors, vectors.broken))
+    opened.lay_over(keys, vectors.vectors, vectors.broken)
     record.encoder["stored"] = corpus.facts
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from argus.data.types import Document, FloatArray, Qrels, Query, Run, View
-from argus.encoders.protocol import COSINE
+from argus.encoders.config import COSINE
 from argus.errors import InputError
 from argus.evaluation.parents import ParentFold, deeper
 from argus.indexes.blend import RELEVANCE_WEIGHT, Blend

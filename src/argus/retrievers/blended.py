@@ -435,7 +435,7 @@ class RecordRanking:
             correction = index.recipe.correction
         if correction is not None:
             correction.check_fingerprint(self.encoder.fingerprint, Path(store.name))
-        self.correction = correction
+        self.correction: QueryCorrection | None = correction
 
     @property
     def name(self) -> str:

@@ -32,7 +32,6 @@ Maker = Callable[[Sequence[Document]], Retriever]
 Source = Retriever | Maker | IndexSpec | Path | str
 """An index by its name (`PATH@STATE`) or open, another retriever, or a maker of one."""
 Foreign = Any  # an object of a package that may not be installed
-Frame = Any  # of pandas, which has no types here
 MAX_SCORE = 1e38
 """Scores up to this one fit into 32 bits, with room for lower ones."""
 QUERIES_AT_ONCE = 64
@@ -327,7 +326,7 @@ class _TerrierSearch:
     def __repr__(self) -> str:
         return f"argus({self.name})"
 
-    def transform(self, inp: Frame) -> Frame:
+    def transform(self, inp: Foreign) -> Foreign:
         """Return the results of all queries, best first; columns of the queries stay with them.
 
         A frame with `docno` holds candidates; those that the retriever does not find among all
@@ -356,7 +355,7 @@ class _TerrierSearch:
         return results[[*frame.columns, *MEASURED]]
 
 
-def _check_rows(frame: Frame, names: list[str]) -> None:
+def _check_rows(frame: Foreign, names: list[str]) -> None:
     """Raise InputError for a second row of a query, or of one of its candidates."""
     twice = frame[frame.duplicated(names)]
     if len(twice):
@@ -368,7 +367,7 @@ def _check_rows(frame: Frame, names: list[str]) -> None:
         )
 
 
-def _frame(run: Run, first_rank: int) -> Frame:
+def _frame(run: Run, first_rank: int) -> Foreign:
     """Return a run as rows of qid, docno, score and rank."""
     import pandas as pd
 

@@ -156,7 +156,7 @@ class EndpointSpec(yaml_file.Strict):
         names = ("url", "headers", "parameters", "body")
         return self.model_copy(update={name: _resolve(getattr(self, name)) for name in names})
 
-    def secrets(self) -> set[str]:
+    def secrets(self) -> frozenset[str]:
         """Return the values that are secret by their names, and the password of the address.
 
         Call it on a resolved description. Of a value of several words the last one is a key, too
@@ -166,7 +166,7 @@ class EndpointSpec(yaml_file.Strict):
         variables = (name for name in self.variables() if _SECRET_NAME.search(name))
         named |= {os.environ.get(name, "") for name in variables}
         parts = {part for value in named for part in (value, value.rpartition(" ")[2])}
-        return (parts | secrets_of(self.url)) - {""}
+        return frozenset((parts | secrets_of(self.url)) - {""})
 
 
 def _mapped(template: Json, change: Callable[[str], Json]) -> Json:
@@ -180,9 +180,11 @@ def _mapped(template: Json, change: Callable[[str], Json]) -> Json:
 
 def _texts(template: Json) -> list[str]:
     """Return every text of a template, keys too."""
-    texts: list[str] = []
-    _mapped(template, lambda text: texts.append(text) or text)
-    return texts
+    if isinstance(template, str):
+        return [template]
+    if isinstance(template, Mapping):
+        return _texts([*template, *template.values()])
+    return [text for one in template for text in _texts(one)] if isinstance(template, list) else []
 
 
 def _filled(template: Json, values: Mapping[str, Json]) -> Json:
@@ -212,7 +214,7 @@ def _resolve(template: Json) -> Json:
 def _named_secrets(value: Json, *, is_secret: bool = False) -> set[str]:
     """Return the texts and numbers under the name of a secret, at any depth."""
     if isinstance(value, Mapping):
-        pairs = value.items()
+        pairs = list(value.items())
     elif isinstance(value, list):
         pairs = [("", one) for one in value]
     else:
@@ -551,10 +553,10 @@ class HttpRetriever(Source):
         """Hide secrets that a server repeats."""
         return scrub(text, self._secrets(), MIN_SECRET_CHARS)
 
-    def _secrets(self) -> set[str]:
+    def _secrets(self) -> frozenset[str]:
         """Return the values of all variables, and whatever has the name of a secret."""
         variables = {os.environ.get(name, "") for name in self.spec.variables()}
-        return variables | (self._request or self.spec).secrets()
+        return (self._request or self.spec).secrets() | variables
 
 
 def _shown(value: Any) -> str:

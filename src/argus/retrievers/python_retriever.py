@@ -41,7 +41,6 @@ EXPECTED = (
     "a function, or an object with retrieve, search, invoke, run or similarity_search_with_score, "
     "that takes a query"
 )
-WRAP = "Write a function retrieve(query, k) around it"
 MTEB_VALUES: Mapping[str, Any] = {
     "task_metadata": SimpleNamespace(
         name="Argus", type="Retrieval", category="t2t", modalities=["text"], prompt=None,
@@ -152,7 +151,7 @@ def _bound(method: Callable[..., Any], shape: str) -> Call:
         raise InputError(
             f"{shape} needs {', '.join(missing)}" if missing else f"{shape} takes no query",
             expected="a query, and beside it at most k and the corpus",
-            fix=f"{WRAP} that gives the rest.",
+            fix="Write a function retrieve(query, k) around it that gives the rest.",
             where="retriever",
         )
     batched: Literal["", "argus", "beir", "mteb"] = ""
@@ -184,7 +183,7 @@ def _parameters(method: Callable[..., Any], shape: str) -> list[inspect.Paramete
         raise InputError(
             f"{shape} does not tell its parameters",
             expected=EXPECTED,
-            fix=f"{WRAP}.",
+            fix="Write a function retrieve(query, k) around it.",
             where="retriever",
         )
     return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
@@ -228,7 +227,7 @@ class Table(list[Mapping[str, Any]]):
         return list(self[0]) if self else []
 
 
-def _table(rows: list[Mapping[str, Any]]) -> Any:
+def _table(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return a table of `datasets` where that is installed, as it is beside mteb."""
     try:
         from datasets import Dataset

@@ -18,7 +18,7 @@ from argus.encoders import (
     load_encoder,
     stored_fingerprint,
 )
-from argus.encoders.spread import on_engine
+from argus.encoders.embed import on_engine
 from argus.encoders.store import sharing
 from argus.engine import Engine
 from argus.errors import NothingToMend

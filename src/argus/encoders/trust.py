@@ -1,0 +1,147 @@
+"""Refuse addresses, keys and code that only an index names, not the caller.
+
+An index may come from anybody. Its `index.json` could have every question, and any variable of the
+environment, sent to any server, or code run that comes with a model. Options and configs are the
+caller's own word: what they named in this process, or in ARGUS_KEYS and ARGUS_CODE, an index may
+name, too.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from argus.data.provenance import content_hash
+from argus.encoders.config import EncoderConfig
+from argus.endpoint import API_KEY_ENV, BASE_URL
+from argus.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+KEYS_VARIABLE, CODE_VARIABLE = "ARGUS_KEYS", "ARGUS_CODE"
+"""Environment variables: pairs NAME=ADDRESS, a space between them; models, a colon between them."""
+FETCHED = "transformers_modules."
+"""Prefix of modules that came with a model."""
+INSTALLED = ("torch", "transformers", "sentence_transformers", "argus", "peft")
+_WANTS_CODE = re.compile("trust_remote_code|custom code", re.IGNORECASE)
+_pairs: set[tuple[str, str]] = set()
+_models: set[str] = set()
+"""Pairs of variable and address, and models with code, that the caller named."""
+
+
+def remember_pair(config: EncoderConfig) -> None:
+    """Let indexes, too, name the variable and the address of an encoder that is loaded."""
+    from argus.http_retry import without_secrets
+
+    _pairs.add((config.api_key_env, _normal(without_secrets(config.base_url))))
+
+
+def check_pair(config: EncoderConfig, where: Path) -> None:
+    """Refuse an endpoint that only an index names: it would get every question, and the key.
+
+    where: the file that names it. The default variable may go to OpenAI. Raises InputError for a
+    broken ARGUS_KEYS, too.
+    """
+    if not config.is_endpoint:
+        return
+    from httpx import URL
+
+    from argus.http_retry import check_address, is_address
+
+    check_address(config.base_url, where=str(where))
+    trusted = {(API_KEY_ENV, BASE_URL), *_pairs}
+    for pair in os.environ.get(KEYS_VARIABLE, "").split():
+        name, _, address = pair.partition("=")
+        if not name or not is_address(address):
+            raise InputError(
+                f"{name!r} without an address",
+                expected="NAME=ADDRESS, several with a space between them",
+                fix=f"For example {KEYS_VARIABLE}={API_KEY_ENV}={BASE_URL}.",
+                where=KEYS_VARIABLE,
+            )
+        trusted.add((name, _normal(address)))
+    name, place = config.api_key_env, _normal(config.base_url)
+    if (name, place) in trusted:
+        return
+    shown = str(URL(place).copy_with(userinfo=b""))
+    raise InputError(
+        f"has every question, and the key in {name}, sent to {shown}, and nothing but this "
+        "file says so",
+        expected="a variable and an address that you, too, named together",
+        fix=f"Where they may go there, set {KEYS_VARIABLE}={shlex.quote(f'{name}={shown}')} "
+        "(several: a space between them) and run it again.",
+        where=where,
+    )
+
+
+def _normal(address: str) -> str:
+    """Return an address in the one form in which it is compared."""
+    from httpx import URL
+
+    url = URL(address)
+    return str(url.copy_with(path=url.path.rstrip("/") or "/"))
+
+
+def remember_code(config: EncoderConfig) -> None:
+    """Let indexes, too, name a model whose code is run."""
+    if config.trust_remote_code:
+        _models.add(_full_name(config))
+
+
+def check_code(config: EncoderConfig, where: Path) -> None:
+    """Refuse a model whose code only an index wants to run. where: the file that names it."""
+    if not config.trust_remote_code:
+        return
+    name = _full_name(config)
+    if name in {*_models, *os.environ.get(CODE_VARIABLE, "").split(":")}:
+        return
+    raise InputError(
+        f"has code run that comes with the model {name!r}, and nothing but this file says so",
+        expected="a model whose code you, too, trust",
+        fix=f"Read the code first; then set {CODE_VARIABLE}={shlex.quote(name)} (several: a colon "
+        "between them) and run it again.",
+        where=where,
+    )
+
+
+def _full_name(config: EncoderConfig) -> str:
+    """Return a folder, or a name of the hub with its commit."""
+    folder = Path(config.model)
+    return str(folder.resolve()) if folder.is_dir() else f"{config.model}@{config.revision}"
+
+
+def code_digest(model: torch.nn.Module) -> str:
+    """Return 12 hexadecimal digits of the code in a model that no library brought; "none" if none.
+
+    Of modules that came with the model, all files beside them count; of installed packages that its
+    settings name, the file of the class.
+    """
+    found: set[Path] = set()
+    for kind in {type(module) for module in model.modules()}:
+        if kind.__module__.split(".")[0] not in INSTALLED:
+            file = Path(inspect.getfile(kind))
+            found.update(
+                file.parent.glob("*.py") if kind.__module__.startswith(FETCHED) else [file]
+            )
+    if not found:
+        return "none"
+    parts = (part for file in sorted(found) for part in (file.name, file.read_bytes()))
+    return content_hash(*parts, size=6).hex()
+
+
+def code_refusal(model: str, error: Exception) -> InputError | None:
+    """Return the error of a model that could not be loaded without its code; None for others."""
+    if _WANTS_CODE.search(str(error)) is None:
+        return None
+    return InputError(
+        f"model {model!r} brings code of its own, which is not run unasked",
+        expected="--trust-remote-code",
+        fix="Read the code first; then give --trust-remote-code, for a model of the hub with "
+        "--revision COMMIT.",
+        where="--encoder",
+    )
