@@ -60,6 +60,7 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
         table = table.get(name, {})
         above = (*above, name)
     defaults = {}
+    parameter: Any
     for parameter in context.command.params:
         if parameter.name not in values:
             continue

@@ -35,12 +35,10 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show its own options, the first twelve; all of them for `--help-all`."""
-        options = [p for p in self.params if p.param_type_name == "option" and not p.hidden]
-        first = [o for o in options if o.rich_help_panel is None]
-        first.sort(key=lambda option: not option.required)
-        rest = (
-            [] if ctx.meta.get(HELP_ALL) else [o for o in options if o not in first[:MAX_OPTIONS]]
-        )
+        options: list[Any] = [p for p in self.params if p.param_type_name == "option"]
+        own = [o for o in options if o.rich_help_panel is None]
+        first = sorted(own, key=lambda option: not option.required)[:MAX_OPTIONS]
+        rest = [] if ctx.meta.get(HELP_ALL) else [o for o in options if o not in first]
         if rest:
             self.epilog = f"{len(rest)} more options: {ctx.command_path} {HELP_ALL}"
         for option in rest:

@@ -96,16 +96,16 @@ def read_json_lines(path: Path) -> Iterator[Row]:
     Raises InputError, with the line, for a line that is no JSON object.
     """
     for number, line in read_lines(path):
-        if not line.strip():
+        if not (start := line.strip()):
             continue
         where = Location(path, number)
-        start = line.strip()
         excerpt = io.StringIO(start).read(60) + ("..." if len(start) > 60 else "")
         try:
             values = json.loads(line)
         except (ValueError, RecursionError) as error:
-            is_json = isinstance(error, json.JSONDecodeError)
-            place = f"at column {error.colno} ({error.msg})" if is_json else f"({error})"
+            place = f"({error})"
+            if isinstance(error, json.JSONDecodeError):
+                place = f"at column {error.colno} ({error.msg})"
             raise InputError(
                 f"broken JSON {place}: {excerpt}",
                 expected="one JSON object per line",

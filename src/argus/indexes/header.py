@@ -234,8 +234,8 @@ class IndexHeader:
 def write_header(path: Path, header: IndexHeader) -> None:
     """Write `path/index.json`, whole or not at all."""
     content = asdict(header) | {"recipes": [recipe.record() for recipe in header.recipes]}
-    defaults = {"similarity": COSINE, "corpus_fields": None, "made": "", "recipes": []}
-    stored = {n: v for n, v in content.items() if n not in defaults or v != defaults[n]}
+    unset: dict[str, object] = {"similarity": COSINE, "corpus_fields": None, "made": ""}
+    stored = {n: v for n, v in content.items() if v != (unset | {"recipes": []}).get(n, ...)}
     write_whole(path / FILE, json.dumps(stored, indent=2) + "\n")
 
 

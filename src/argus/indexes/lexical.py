@@ -170,8 +170,8 @@ class LexicalIndex:
         """
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder_aside(folder) as aside:
-            for name, array in zip(ARRAYS, self._postings[1:], strict=True):
-                np.save(aside / f"{name}.npy", array)
+            for name in ARRAYS:
+                np.save(aside / f"{name}.npy", getattr(self._postings, name))
             np.save(aside / STARTS, self._starts)
             (aside / VOCABULARY).write_text(json.dumps(self._postings.vocabulary))
             files = json.dumps({path.name: _mark(path) for path in aside.iterdir()})

@@ -277,8 +277,8 @@ def diagnose_documents(
     first = 0
     for document, own in zip(documents, mentions, strict=True):
         named: dict[str, list[int]] = {}
-        for at, mention in enumerate(own, first):
-            named.setdefault(" ".join(mention.surface.split()), []).append(at)
+        for number, mention in enumerate(own, first):
+            named.setdefault(" ".join(mention.surface.split()), []).append(number)
         for entity, at in named.items():
             missing = [scores[i] for i in at if scores[i][0] is None]
             known = [rps for i in at if (rps := scores[i][0]) is not None]

@@ -278,8 +278,8 @@ class Tried:
     """Values of every question, by the search that gave them."""
 
     before: PerQuery  # the index as it is
-    after: dict[str, PerQuery]  # each candidate
-    rivals: dict[str, PerQuery]  # fixed fusions of the documents' own vectors with BM25
+    after: Mapping[str, PerQuery]  # each candidate
+    rivals: Mapping[str, PerQuery]  # fixed fusions of the documents' own vectors with BM25
     coverages: dict[str, Coverage]  # documents that have each candidate
     failed: dict[str, str]  # candidates that could not be tried, and why
 

@@ -78,9 +78,7 @@ SECTIONS: dict[str, Home] = {
     "kb": Home("Knowledge base", "kb build", "argus.kb.findings"),
     "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.summary"),
     "comparison": Home("Gained and lost", "compare", "argus.evaluation.comparison"),
-    "authority": Home(
-        "Superseded documents", "authority audit", "argus.authority.audit"
-    ),
+    "authority": Home("Superseded documents", "authority audit", "argus.authority.audit"),
     "lint": Home("Superseded results", "authority lint", "argus.authority.lint"),
     "harm": Home("Stale context", "authority harm", "argus.authority.harm"),
     "scoring": Home("Authority benchmark", "authority score", "argus.authority.benchmarks.job"),

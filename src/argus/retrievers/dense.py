@@ -75,7 +75,7 @@ class IndexSource(Source):
         """Hash of the index as it is now, and of how it is searched."""
         retriever, index = self.retriever, self.retriever.index
         ways = (
-            retriever.as_of, retriever.hybrid, retriever.bm25, retriever.weight,
+            retriever.as_of, retriever.hybrid, retriever.weight,
             retriever.searches_exactly(), STEMMED.name, index.header.recipes,
         )  # fmt: skip
         parts = [str(index.path.resolve()), retriever.encoder.fingerprint, str(index.version)]

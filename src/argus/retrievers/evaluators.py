@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -334,7 +334,7 @@ class _TerrierSearch:
         """
         import pyterrier as pt
 
-        with pt.validate.any(inp, context=self) as form:
+        with pt.validate.any(inp, context=cast(Any, self)) as form:
             form.result_frame(extra_columns=["query"], mode="rerank")
             form.query_frame(extra_columns=["query"], mode="retrieve")
         is_rerank = form.mode == "rerank"

@@ -191,11 +191,8 @@ def _only(module: ModuleType, path: Path) -> object:
     own = [
         value
         for value in vars(module).values()
-        if inspect.isclass(value)
-        and value.__module__ == module.__name__
-        and _retrieves(value)
-        and not inspect.isabstract(value)
-        and not getattr(value, "_is_protocol", False)
+        if inspect.isclass(value) and value.__module__ == module.__name__ and _retrieves(value)
+        if not inspect.isabstract(value) and not getattr(value, "_is_protocol", False)
     ]
     classes = [class_ for class_ in own if _has(class_, METHOD)] or own
     named = [class_ for class_ in classes if class_.__name__ == RETRIEVER]
