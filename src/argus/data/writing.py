@@ -156,7 +156,7 @@ def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
     """Write one JSON object per line, whole or not at all."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
         for record in records:
-            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+            out.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def remove_leftovers(folder: Path, of: str = "") -> None:
