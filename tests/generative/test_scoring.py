@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from argus.errors import InputError
 from argus.generative.keys import Key
-from argus.generative.scoring import best_unigrams, key_weights, unigram_weights
+from argus.generative.scoring import key_weights, unigram_weights
 from argus.generative.settings import Scoring
 from tests.support.plain_evidence import plain_unigrams, plain_weights
 
@@ -27,16 +27,6 @@ def test_eq_2_by_hand():
     assert weights([key], [5], 995, exponent=1) == pytest.approx([4.05380], abs=1e-5)
 
 
-def test_what_is_as_frequent_as_it_is_probable_weighs_nothing():
-    share = math.log(10 / 1000)
-    assert weights([Key((7,), share - 0.1, "body")], [5], 995) == [0]
-    assert weights([Key((7,), share + 0.1, "body")], [5], 995) > 0
-
-
-def test_what_does_not_occur_weighs_nothing_however_probable():
-    assert weights([Key((7,), -0.01, "body"), Key((7,), 0.0, "body")], [0, 0]).tolist() == [0, 0]
-
-
 @pytest.mark.parametrize("log", [0.0, -1e-12, -1e-7, -0.7, -40.0, -300.0])
 def test_weights_keep_their_digits_at_both_ends(log):
     with localcontext() as context:
@@ -48,27 +38,6 @@ def test_weights_keep_their_digits_at_both_ends(log):
     assert weights([Key((7,), log, "body")], [1], 10**12, exponent=1) == pytest.approx(
         [expected], rel=1e-9
     )
-
-
-def test_a_pseudo_query_gets_its_bonus_up_to_the_ceiling():
-    keys = [Key((QUERY_START, 7), log, "query") for log in (-20.0, -14.5, -2.0)]
-    plain = [Key((7, QUERY_START), log, "body") for log in (-6.0, -1.0, -1.0)]
-    assert weights(keys, [1, 1, 1]).tolist() == weights(plain, [1, 1, 1]).tolist()
-    assert weights(keys[:1], [1], query_bonus=0, query_ceiling=0) == [0]
-
-
-def test_the_length_penalty_spares_long_keys():
-    short, long = Key((7,), -3.0, "body"), Key((7, 8, 9), -3.0, "body")
-    assert weights([short], [1], length_penalty=0.5) == weights([short], [1])
-    # -3 * (1 - 0.5)^2 = -0.75
-    assert weights([long], [1], length_penalty=0.5) == pytest.approx(
-        weights([Key((7,), -0.75, "body")], [1])
-    )
-
-
-def test_an_exponent_of_zero_counts_keys_that_weigh_something():
-    keys = [Key((7,), -1.0, "body"), Key((8,), -30.0, "body")]
-    assert weights(keys, [1, 1], exponent=0).tolist() == [1, 0]
 
 
 @given(
@@ -119,31 +88,6 @@ def test_unigram_weights_are_the_plain_reading(rows, most, excluded):
     assert np.isfinite(found).all()
 
 
-def test_single_tokens_have_neither_exponent_nor_margin():
-    # P = 1/4 against (1 + 5) / (995 + 5): log(1/3) - log(0.006/0.994) = 4.01137
-    found = unigram_weights(np.log([0.25, 0.25]), np.array([1, 0]), 995, [], Scoring())
-    assert found == pytest.approx([math.log(1 / 3) - math.log(0.006 / 0.994), 0])
-
-
-def test_of_equally_probable_tokens_the_lower_ids_count():
-    logs = np.array([-2.0, -1.0, -2.0, -2.0])
-    found = unigram_weights(logs, np.ones(4, int), 10**6, [], Scoring(unigrams=2))
-    assert np.flatnonzero(found).tolist() == [0, 1]
-
-
-def test_the_best_unigrams_come_by_weight_then_by_id():
-    assert best_unigrams(np.array([0.0, 2.0, 3.0, 2.0, 1.0]), 3).tolist() == [2, 1, 3]
-    assert best_unigrams(np.array([0.0, 2.0]), 9).tolist() == [1]
-    assert best_unigrams(np.array([1.0, 2.0]), 0).tolist() == []
-
-
-@pytest.mark.parametrize("value", [math.nan, 3.5])
-def test_logits_for_unigrams_are_an_error(value):
-    logs = np.array([-1.0, value])
-    with pytest.raises(InputError, match=f"a log-probability of {value} for token 1; expected at"):
-        unigram_weights(logs, np.ones(2, int), 10, [], Scoring())
-
-
 @pytest.mark.parametrize(
     ("name", "value", "where", "expected"),
     [
@@ -168,16 +112,6 @@ def test_parameters_out_of_range_are_errors(name, value, where, expected):
     assert caught.value.expected.startswith(expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "where"),
-    [("length_penalty", 1, "--length-penalty"), ("query_bonus", math.inf, "--query-bonus")],
-)
-def test_what_ends_below_a_bound_is_checked_too(name, value, where):
-    with pytest.raises(InputError) as caught:
-        Scoring(**{name: value})
-    assert caught.value.where == where
-
-
 def test_the_defaults_are_the_published_ones():
     # docs/ngrams.md
     scoring = Scoring()
@@ -186,23 +120,3 @@ def test_the_defaults_are_the_published_ones():
     assert (scoring.most_unigrams, scoring.shortest) == (5000, 1)
     assert scoring.length_penalty == 0
     assert (scoring.query_bonus, scoring.query_ceiling) == (14, -1)
-
-
-@pytest.mark.parametrize(("scratch", "expected"), [(True, 0), (False, 5000)])
-def test_single_tokens_hang_on_the_model_where_not_set(scratch, expected):
-    assert Scoring().for_model(scratch=scratch).unigrams == expected
-    own = Scoring(unigrams=7)
-    assert own.for_model(scratch=scratch) == own
-
-
-def test_the_published_scoring_is_told_as_it_was_before():
-    plain = Scoring().identity
-    assert plain == Scoring(unigrams=5000).identity
-    assert plain["unigrams"] == 5000 and "shortest" not in plain
-    assert Scoring(shortest=2).identity["shortest"] == 2
-
-
-def test_keys_below_the_shortest_weigh_nothing():
-    keys = [Key((7,), -1.0, "body"), Key((7, 8), -1.0, "body"), Key((7, 8, 9), -1.0, "body")]
-    assert (weights(keys, [2, 2, 2], shortest=2) > 0).tolist() == [False, True, True]
-    assert (weights(keys, [2, 2, 2]) > 0).all()

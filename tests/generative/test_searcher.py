@@ -1,13 +1,12 @@
 """SEAL and MINDER from end to end with a tiny model: what scores hang on, and what not."""
 
 import random
-from copy import deepcopy
 
 import pytest
 import torch
 
 from argus.data.types import Document, Query
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.generative.decode import Decoding, Seq2Seq
 from argus.generative.index import append, build_index
 from argus.generative.index.ngram_index import NgramIndex
@@ -138,18 +137,6 @@ def test_keys_are_the_searchs_ngrams_scored_by_their_views(parts):
         assert score == pytest.approx(log_probability(model, marked, own), abs=1e-5)
 
 
-def test_without_rescoring_keys_keep_the_scores_of_the_search(parts):
-    vocabulary, index, model = parts
-    decoding = Decoding(beams=4, body_tokens=5, rescore=False, question_ngrams=False)
-    (evidence,) = GenerativeSearcher(index, model, Mode.SEAL, decoding).keys(["tower"])
-    want = plain_beam_search(
-        model, vocabulary.sources(["tower"], "body")[0], plain(index), beams=4, longest=5,
-        barred={index.border, vocabulary.pad, vocabulary.unknown},
-    )  # fmt: skip
-    got = {k.tokens: k.log_probability for k in evidence.keys if k.view == "body"}
-    assert got == pytest.approx(want, abs=1e-5)
-
-
 @pytest.mark.parametrize("batch", [1, 2, 3])
 def test_keys_do_not_change_with_batch_size_and_padding(parts, batch):
     _, index, model = parts
@@ -166,14 +153,6 @@ def test_keys_do_not_change_with_batch_size_and_padding(parts, batch):
             assert other.unigrams == pytest.approx(one.unigrams, abs=1e-5)
 
 
-@pytest.mark.parametrize("batch", [1, 2, 3])
-def test_scores_do_not_change_with_batch_size_and_padding(parts, batch):
-    _, index, model = parts
-    whole = answers(index, model)
-    smaller = Decoding(beams=4, body_tokens=5, title_tokens=8, query_tokens=12, batch=batch)
-    assert_alike(whole, answers(index, model, decoding=smaller))
-
-
 def test_scores_hang_on_no_order_of_passages_or_segments(parts, tmp_path):
     vocabulary, index, model = parts
     whole = answers(index, model)
@@ -185,21 +164,6 @@ def test_scores_hang_on_no_order_of_passages_or_segments(parts, tmp_path):
         other = answers(NgramIndex.open(folder), model)
         assert_alike(whole, other)
         assert [h.doc_id for h in whole["long"].hits] == [h.doc_id for h in other["long"].hits]
-
-
-def test_an_index_without_titles_is_searched_by_its_texts(parts, tmp_path):
-    vocabulary, _, model = parts
-    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
-    found = answers(index, model, Mode.SEAL)
-    assert found["short"].hits
-    assert "title" not in {k.view for a in found.values() for h in a.hits for k in h.keys}
-
-
-def test_minder_needs_pseudo_queries_in_the_index(parts, tmp_path):
-    vocabulary, _, model = parts
-    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    with pytest.raises(InputError, match="--pseudo-queries"):
-        GenerativeSearcher(index, model, Mode.MINDER)
 
 
 def test_unknown_tokens_are_never_written_nor_matched(tmp_path):
@@ -245,17 +209,6 @@ def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypat
     assert max(sizes) > 8
 
 
-def test_memory_too_small_for_one_question_is_an_error(parts, monkeypatch):
-    _, index, model = parts
-
-    def no_memory(self, sources):
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    monkeypatch.setattr(Seq2Seq, "encode", no_memory)
-    with pytest.raises(ArgusError, match="fewer --beams"):
-        list(GenerativeSearcher(index, model, Mode.SEAL, SMALL).search(QUERIES, 10))
-
-
 @pytest.mark.parametrize(
     ("queries", "k", "told"),
     [(QUERIES, 0, "at least 1"), ([QUERIES[0], QUERIES[0]], 5, "two queries have the id 'long'")],
@@ -266,92 +219,12 @@ def test_bad_requests_are_refused(parts, queries, k, told):
         list(GenerativeSearcher(index, model, Mode.SEAL, SMALL).search(queries, k))
 
 
-def test_a_checkpoint_on_disk_answers_as_in_memory(parts, tmp_path):
-    vocabulary, index, model = parts
-    folder = make_seq2seq(tmp_path / "m", vocabulary)
-    assert_alike(answers(index, model), answers(index, Seq2Seq.open(folder, index.vocabulary)))
-
-
 def test_a_model_of_another_vocabulary_is_refused(parts, tmp_path):
     _, index, _ = parts
     other = train_vocabulary(["entirely other words"], 290)
     folder = make_seq2seq(tmp_path / "m", other)
     with pytest.raises(InputError, match=r"its vocabulary.*argus generative train"):
         Seq2Seq.open(folder, index.vocabulary)
-
-
-def test_folders_without_a_seq2seq_model_are_refused(parts, tmp_path):
-    vocabulary, *_ = parts
-    with pytest.raises(InputError, match="no such folder"):
-        Seq2Seq.open(tmp_path / "none", vocabulary)
-    vocabulary.save(tmp_path / "t")
-    with pytest.raises(InputError, match=r"no config\.json.*argus generative train"):
-        Seq2Seq.open(tmp_path / "t", vocabulary)
-    (tmp_path / "t" / "config.json").write_text('{"model_type": "gpt2"}')
-    with pytest.raises(InputError, match="gpt2 model, which has no encoder"):
-        Seq2Seq.open(tmp_path / "t", vocabulary)
-
-
-def sized(vocabulary, rows, **settings):
-    """A BART with so many rows of embeddings."""
-    from transformers import BartConfig, BartForConditionalGeneration
-
-    usual = {"max_position_embeddings": 128, "decoder_start_token_id": vocabulary.border}
-    config = BartConfig(
-        vocab_size=rows, d_model=16, encoder_layers=1, decoder_layers=1,
-        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
-        decoder_ffn_dim=16, pad_token_id=vocabulary.pad, bos_token_id=0,
-        eos_token_id=vocabulary.border, forced_eos_token_id=None, **(usual | settings),
-    )  # fmt: skip
-    torch.manual_seed(0)
-    return BartForConditionalGeneration(config)
-
-
-def test_a_model_may_have_more_rows_than_the_tokenizer(parts):
-    vocabulary, index, _ = parts
-    model = Seq2Seq(sized(vocabulary, vocabulary.size + 25), vocabulary, "cpu", "padded")
-    assert answers(index, model)["short"].hits
-
-
-def test_a_model_with_fewer_rows_than_the_vocabulary_is_refused(parts):
-    vocabulary, *_ = parts
-    with pytest.raises(InputError, match=r"318 embeddings, the vocabulary 320 tokens.*train"):
-        Seq2Seq(sized(vocabulary, vocabulary.size - 2), vocabulary, "cpu", "small")
-
-
-def test_a_model_that_names_no_first_token_is_refused(parts):
-    vocabulary, *_ = parts
-    network = sized(vocabulary, vocabulary.size)
-    network.config.decoder_start_token_id = network.generation_config.decoder_start_token_id = None
-    with pytest.raises(InputError, match="decoder_start_token_id"):
-        Seq2Seq(network, vocabulary, "cpu", "m")
-
-
-def test_nothing_goes_beyond_the_models_positions(tmp_path):
-    vocabulary = train_vocabulary(["ab"], 262)
-    documents = [Document("a", "x" * 40 + " tower", "t" * 30), Document("b", "tower")]
-    asked = {"a": ["q" * 30]}
-    index = build_index(documents, vocabulary, tmp_path / "i", pseudo_queries=asked)
-    model = Seq2Seq(
-        sized(vocabulary, vocabulary.size, max_position_embeddings=16), vocabulary, "cpu", "m"
-    )
-    queries = [Query("q", "x" * 40), Query("r", "tower")]
-    found = answers(index, model, Mode.MINDER, Decoding(beams=3), queries)
-    assert {hit.doc_id for hit in found["r"].hits} == {"a", "b"}
-
-
-def test_half_precision_checkpoints_compute_in_single(parts):
-    vocabulary, index, model = parts
-    half = Seq2Seq(deepcopy(model.network).to(torch.bfloat16), vocabulary, "cpu", "half")
-    assert half.network.dtype == torch.float32
-    one = Decoding(beams=4, body_tokens=5, title_tokens=8, query_tokens=12, batch=1)
-    assert_alike(answers(index, half), answers(index, half, decoding=one))
-
-
-def test_the_bonus_of_pseudo_queries_is_minders_alone(parts):
-    _, index, model = parts
-    assert GenerativeSearcher(index, model, Mode.SEAL).scoring.query_bonus == 0
-    assert GenerativeSearcher(index, model, Mode.MINDER).scoring.query_bonus == 14
 
 
 def test_a_t5_writes_and_scores_as_its_own_forward_pass_does(parts):

@@ -13,12 +13,6 @@ def vocabulary():
     return train_vocabulary(["the tower stands in Paris", "where does the tower stand"], 300)
 
 
-def test_a_trained_vocabulary_has_barts_specials_and_markers(vocabulary):
-    assert (vocabulary.pad, vocabulary.border, vocabulary.unknown) == (1, 2, 3)
-    assert vocabulary.added == 0
-    assert vocabulary.decode([vocabulary.title_end, vocabulary.query_start]) == " @@ ||"
-
-
 @pytest.mark.parametrize(
     "text", ["the tower", "naïve 東京 \U0001f600", "</s> @@ || <pad>", "a\n b"]
 )
@@ -26,10 +20,6 @@ def test_texts_come_back_with_white_space_made_one(vocabulary, text):
     (tokens,) = vocabulary.encode([text])
     assert vocabulary.decode(tokens) == " " + " ".join(text.split())
     assert not {vocabulary.border, vocabulary.pad, vocabulary.title_end} & set(tokens)
-
-
-def test_an_empty_text_has_no_tokens(vocabulary):
-    assert vocabulary.encode(["", " \n"]) == [[], []]
 
 
 def test_sources_carry_their_views_marker_and_the_specials(vocabulary):
@@ -50,17 +40,6 @@ def test_a_long_source_loses_the_end_of_its_question_alone(vocabulary):
     assert len(short) < 14
 
 
-def test_a_saved_vocabulary_is_the_same_when_it_is_opened(vocabulary, tmp_path):
-    vocabulary.save(tmp_path)
-    opened = open_vocabulary(tmp_path)
-    assert opened.fingerprint == vocabulary.fingerprint
-    assert opened.sources(["the tower"], "body") == vocabulary.sources(["the tower"], "body")
-
-
-def test_another_vocabulary_has_another_fingerprint(vocabulary):
-    assert train_vocabulary(["other words"], 300).fingerprint != vocabulary.fingerprint
-
-
 def test_a_tokenizer_without_the_markers_is_given_them():
     from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -72,26 +51,6 @@ def test_a_tokenizer_without_the_markers_is_given_them():
     assert {made.title_end, made.query_start} == {4, 5}
     assert made.encode(["tower in Oslo"]) == [[2, 3, made.unknown]]
     assert made.sources(["tower"]) == [[2, made.border]], "no specials of its own: a border ends"
-
-
-def test_a_tokenizer_without_an_end_of_sequence_is_refused():
-    from tokenizers import Tokenizer, models
-
-    with pytest.raises(InputError, match="eos_token"):
-        Vocabulary(Tokenizer(models.WordLevel({"a": 0}, unk_token="a")), {})
-
-
-@pytest.mark.parametrize("size", [0, 261, 2**31])
-def test_a_vocabulary_of_an_impossible_size_is_refused(size):
-    with pytest.raises(InputError, match="at least 262"):
-        train_vocabulary(["text"], size)
-
-
-def test_a_folder_without_tokenizer_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"no tokenizer in it.*bpe:SIZE"):
-        open_vocabulary(tmp_path)
-    with pytest.raises(InputError, match="no such folder"):
-        open_vocabulary(tmp_path / "none")
 
 
 def test_a_damaged_tokenizer_is_refused(vocabulary, tmp_path):

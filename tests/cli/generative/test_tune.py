@@ -1,7 +1,5 @@
 """`argus generative tune`: what it writes and says, and what it refuses."""
 
-import json
-
 import pytest
 
 from tests.support.ngrams import write
@@ -25,25 +23,6 @@ def tune(argus, ready, tmp_path):
         )  # fmt: skip
 
     return run
-
-
-def test_it_tunes_and_says_what_became_of_right_passages(tune, argus, ready, tmp_path):
-    ran = tune("--mode", "minder", "--pseudo-queries", ready.pseudo_queries)
-    assert ran.code == 0, ran.err
-    out = tmp_path / "out"
-    assert {p.name for p in out.iterdir() if not p.name.startswith(".")} == {
-        "model", "tuning", "losses.parquet", "manifest.json", "summary.json",
-    }  # fmt: skip
-    assert " questions to learn from, 1 to validate with; " in ran.out
-    summary = json.loads((out / "summary.json").read_text())["generative_tune"]
-    counts = summary["lists"]
-    assert counts["train"] + counts["validation"] + counts["out_of_list"] == len(ASKED)
-    assert "right passage first for " in ran.out and "mean reciprocal rank " in ran.out
-    assert "evaluation loss, before training: " in ran.out and "model: out/model" in ran.out
-    assert summary["mode"] == "minder" and summary["stopped"] == "1 epochs"
-    found = argus("generative", "search", ready.index, "--model", out, "--query", "the capital",
-                  "--beams", "3", "--smoothing", "0.1", "--json")  # fmt: skip
-    assert json.loads(found.out)["model"] == str(out / "model")
 
 
 @pytest.mark.parametrize(

@@ -94,22 +94,6 @@ def test_rounds_write_what_going_back_writes(parts, view, rounds):
         assert_same(as_dict(mine), plain_backtracking(parts, source, search))
 
 
-def test_backtracking_writes_all_that_plain_beams_do(parts):
-    whole = decode(parts, search_of(parts, rounds=1))
-    for mine, before in zip(whole, decode(parts, search_of(parts)), strict=True):
-        plain, more = as_dict(before), as_dict(mine)
-        assert plain.keys() < more.keys()
-        assert_same({ngram: more[ngram] for ngram in plain}, plain)
-
-
-def test_questions_beside_change_nothing(parts):
-    search = search_of(parts, rounds=2)
-    together = decode(parts, search)
-    for question, mine in zip(QUESTIONS, together, strict=True):
-        (alone,) = decode(parts, search, [question])
-        assert_same(as_dict(mine), as_dict(alone))
-
-
 @pytest.mark.parametrize("cure", list(Cure))
 @pytest.mark.parametrize("mode", list(Mode))
 def test_every_cure_answers_in_every_mode(parts, cure, mode):
@@ -132,13 +116,6 @@ def test_settings_of_a_cure_out_of_range(settings, where):
     with pytest.raises(InputError) as caught:
         Decoding(**settings)
     assert caught.value.where == where
-
-
-def test_rounds_of_no_cure_decide_nothing():
-    plain_ones = Decoding(batch=3, rounds=4)
-    assert plain_ones.identity == Decoding().identity
-    assert "cure" not in Decoding().identity
-    assert Decoding(cure=Cure.BACKTRACKING).identity["rounds"] == 1
 
 
 @pytest.mark.parametrize("cure", list(Cure))

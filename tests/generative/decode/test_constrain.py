@@ -37,23 +37,6 @@ def test_every_token_that_exists_keeps_its_score_and_no_other(parts):
             assert torch.equal(masked[row, allowed], before[row, allowed])
 
 
-def test_scores_of_fewer_tokens_than_the_index_has_are_refused(parts):
-    vocabulary, index, _, model = parts
-    with pytest.raises(ValueError, match="scores of 4 tokens"):
-        CorpusConstraint(index, vocabulary.pad)(torch.tensor([[model.start]]), torch.zeros(1, 4))
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_scores_of_another_type_are_masked_alike(parts, dtype):
-    vocabulary, index, _, model = parts
-    scores = torch.randn(2, vocabulary.size, generator=torch.Generator().manual_seed(0))
-    ids = torch.tensor([[model.start, *vocabulary.encode(["tower"])[0][:1]]] * 2)
-    constraint = CorpusConstraint(index, vocabulary.pad)
-    other = constraint(ids, scores.to(dtype))
-    assert other.dtype == dtype
-    assert torch.equal(torch.isfinite(other), torch.isfinite(constraint(ids, scores.clone())))
-
-
 def test_generate_writes_only_what_the_corpus_has(parts):
     vocabulary, index, passages, model = parts
     source = torch.tensor(vocabulary.sources(["where is the tower"], "title"))

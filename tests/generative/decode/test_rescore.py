@@ -9,26 +9,6 @@ from tests.support.generating import log_probability, small_vocabulary, tiny_mod
 QUESTIONS = ["tower", "which city in France has towers that are tall"]
 
 
-def test_each_beginning_is_run_once(monkeypatch):
-    import torch
-
-    from argus.generative.decode.model import Decoder
-
-    vocabulary = small_vocabulary()
-    model, rows = tiny_model(vocabulary), []
-    advance = Decoder.advance
-
-    def counted(self, parents, tokens):
-        rows.append(len(tokens))
-        return advance(self, parents, tokens)
-
-    monkeypatch.setattr(Decoder, "advance", counted)
-    wanted = [Targets(0, frozenset([(7,), (7, 8), (7, 8, 9), (7, 9), (8,), (9, 7, 8)]))]
-    with torch.inference_mode():
-        score_all(model, model.encode(vocabulary.sources(QUESTIONS)), wanted)
-    assert rows == [2, 2], "7 and 9, then 7 8 and 9 7: nothing else goes on"
-
-
 @pytest.mark.parametrize("cells", [2**25, 1])
 def test_scores_are_those_of_a_pass_per_ngram(monkeypatch, cells):
     import torch

@@ -1,6 +1,4 @@
-import dataclasses
 import math
-import re
 
 import numpy as np
 import pytest
@@ -98,35 +96,6 @@ def test_ranking_is_the_plain_reading(case):
     assert_equal_but_for_rounding(ranked, plain_aggregate(index, keys, unigrams, scoring, k))
 
 
-@settings(max_examples=examples(100), deadline=None)
-@given(cases(), st.randoms(use_true_random=False))
-def test_the_order_of_passages_changes_nothing(case, random):
-    index, keys, unigrams, scoring, k = case
-    order = list(range(index.n_documents))
-    random.shuffle(order)
-    shuffled = PlainIndex(
-        [index.passages[i][1:] for i in order], BORDER, [index.ids[i] for i in order],
-        vocabulary_size=index.vocabulary_size, special=SPECIAL,
-    )  # fmt: skip
-    before = aggregate(index, keys, unigrams, scoring, k)
-    after = aggregate(shuffled, keys, unigrams, scoring, k)
-    assert [index.ids[d] for d in before.documents] == [shuffled.ids[d] for d in after.documents]
-    assert before.scores.tolist() == after.scores.tolist()
-    assert before.matched == after.matched
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(cases())
-def test_a_key_given_again_changes_nothing(case):
-    index, keys, unigrams, scoring, k = case
-    again = [dataclasses.replace(key, log_probability=-0.001, view="title") for key in keys]
-    once = aggregate(index, keys, unigrams, scoring, k)
-    twice = aggregate(index, [*keys, *again], unigrams, scoring, k)
-    assert once.documents.tolist() == twice.documents.tolist()
-    assert once.scores.tolist() == twice.scores.tolist()
-    assert (once.matched, once.views) == (twice.matched, twice.views)
-
-
 def example():
     """Three passages, borders at 0, 6 and 11; N = 15 tokens.
 
@@ -160,73 +129,6 @@ def test_three_passages_by_hand():
     first = ranked.matched[0]
     assert first == [Matched((10, 11, 12), 1, ranked.scores[0])]
     assert [ranked.view_of(m[0]) for m in ranked.matched] == ["body", "body", "question"]
-
-
-def test_a_single_token_counts_where_it_is_free():
-    # u(20) = log odds of 1/4 against 1/15 = log(1/3) - log(1/14) = log(14/3); passage 1 has it
-    # free. Token 10 is covered by (10 11) there: it adds nothing.
-    index, keys = example()
-    unigrams = np.full(40, -np.inf)
-    unigrams[[10, 20]] = math.log(0.25)
-    scoring = Scoring(smoothing=0, exponent=1)
-    ranked = aggregate(index, keys, unigrams, scoring, 3)
-    assert ranked.documents.tolist() == [1, 0, 2]
-    assert ranked.scores[0] == pytest.approx(math.log(13 / 3) + math.log(14 / 3))
-    (token,) = (m for m in ranked.matched[0] if m.tokens != (10, 11))
-    assert (token.tokens, token.count) == ((20,), 1)
-    assert ranked.view_of(token) == "unigram"
-
-
-def test_a_frequent_key_counts_in_passages_that_others_bring():
-    index, keys = example()
-    scoring = Scoring(smoothing=0, exponent=1, max_occurrences=1)
-    ranked = aggregate(index, keys[:1] + keys[2:], None, scoring, 10)
-    assert ranked.documents.tolist() == [0]  # (12) occurs twice: it brings in no passage 2
-
-
-def test_a_self_overlapping_key_counts_once_from_the_left():
-    index = PlainIndex([[5, 5, 5, 5, 5], [5, 5], [6]], BORDER, vocabulary_size=9, special=SPECIAL)
-    ranked = aggregate(index, [Key((5, 5), -0.1, "body")], None, Scoring(), 5)
-    assert sorted(ranked.documents.tolist()) == [0, 1]
-    assert ranked.scores[0] == ranked.scores[1]
-    unigrams = np.full(9, -np.inf)
-    unigrams[5] = -0.5
-    ranked = aggregate(index, [Key((5, 5), -0.1, "body")], unigrams, Scoring(), 5)
-    assert ranked.documents.tolist() == [0, 1]  # of five tokens two pairs leave one free
-
-
-def test_the_closing_border_hides_no_title_of_the_next():
-    # Two passages are read in full. If (8 </s>) covered the next passage's border, its title would
-    # count nothing in the first stage, and the weak key's passage would be read in its place.
-    passages = [[7, 8], [9, TITLE_END, 7], [10]]
-    index = PlainIndex(passages, BORDER, vocabulary_size=12, special=SPECIAL)
-    closing, title = Key((8, BORDER), -0.01, "body"), Key((BORDER, 9, TITLE_END), -0.5, "title")
-    weak = Key((10,), -0.6, "body")
-    scoring = Scoring(full_documents=2, smoothing=0)
-    ranked = aggregate(index, [closing, title, weak], None, scoring, 3)
-    alone = aggregate(index, [title], None, scoring, 3)
-    assert ranked.documents.tolist() == [1, 0]
-    assert ranked.scores.tolist() == [alone.scores[0], 0]  # (8 </s>) finds, and adds nothing
-
-
-def test_occurrences_are_taken_from_the_left():
-    # x 5 5 5: (5 5) takes the first two, which (x 5) then overlaps. From the right, both would fit.
-    index = PlainIndex([[7, 5, 5, 5], [5]], BORDER, vocabulary_size=9, special=SPECIAL)
-    keys = [Key((5, 5), -0.01, "body"), Key((7, 5), -0.5, "body")]
-    ranked = aggregate(index, keys, None, Scoring(smoothing=0), 5)
-    assert [m.tokens for m in ranked.matched[0]] == [(5, 5)]
-
-
-def test_as_many_single_tokens_become_keys_as_there_are_keys():
-    index = PlainIndex([[5], [6], [7], [8]], BORDER, vocabulary_size=9, special=SPECIAL)
-    unigrams = np.full(9, -np.inf)
-    unigrams[[6, 7, 8]] = -1.0, -0.9, -1.1
-    key = Key((5,), -0.5, "body")
-    scoring = Scoring(smoothing=0)
-    assert sorted(aggregate(index, [key], unigrams, scoring, 9).documents.tolist()) == [0, 2]
-    absent = Key((4,), -0.5, "body")  # is a key all the same
-    found = aggregate(index, [key, absent], unigrams, scoring, 9).documents.tolist()
-    assert sorted(found) == [0, 1, 2]
 
 
 def test_long_keys_cover_every_block_of_positions():
@@ -281,35 +183,11 @@ class _Located(PlainIndex):
         return np.searchsorted(self.starts, positions, side="right") - 1
 
 
-def test_no_keys_find_nothing():
-    index, _ = example()
-    ranked = aggregate(index, [], None, Scoring(), 5)
-    assert (len(ranked.documents), len(ranked.scores), ranked.matched) == (0, 0, [])
-    unigrams = np.log(np.full(40, 1 / 40))
-    assert len(aggregate(index, [], unigrams, Scoring(), 5).documents) == 0
-
-
-def test_keys_without_weight_find_nothing():
-    index, keys = example()
-    improbable = [dataclasses.replace(key, log_probability=-math.inf) for key in keys]
-    assert len(aggregate(index, improbable, None, Scoring(), 5).documents) == 0
-
-
 @pytest.mark.parametrize("k", [0, -3])
 def test_k_below_one_is_an_error(k):
     index, keys = example()
     with pytest.raises(InputError, match=f"k={k}; expected at least 1. Say how many passages"):
         aggregate(index, keys, None, Scoring(), k)
-
-
-def test_unigrams_of_another_vocabulary_are_an_error():
-    index, keys = example()
-    expected = re.escape(
-        "unigrams: unigram log-probabilities of shape (41,); expected (40,), one per token of the "
-        "index's vocabulary. Use a model of the tokenizer that the index was built with."
-    )
-    with pytest.raises(InputError, match=expected):
-        aggregate(index, keys, np.zeros(41), Scoring(), 5)
 
 
 TEXTS = {

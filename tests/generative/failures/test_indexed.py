@@ -6,8 +6,7 @@ import pytest
 
 from argus.data.types import Document
 from argus.generative.failures.case import Case, Passage, Positive
-from argus.generative.failures.indexed import IndexLookup, indexed, lookup_of, spelled, with_texts
-from argus.generative.failures.measures.columns import IndexFigures
+from argus.generative.failures.indexed import indexed, lookup_of
 from argus.generative.index import append, build_index
 from argus.generative.index.ngram_index import NgramIndex
 from argus.generative.vocabulary import train_vocabulary
@@ -42,23 +41,11 @@ def case(question="who", answers=(), positives=None, passages=()):
     )  # fmt: skip
 
 
-def test_the_columns_are_those_of_the_index_in_their_order(index):
-    assert list(indexed(case(), index, 10)) == list(IndexFigures.__annotations__)
-
-
 def test_coverage_counts_words_as_written_or_capitalised(index):
     # "king" as it is (and "KING" is the same word again), "paris" as " Paris"; "kINGS" is neither
     # " kINGS" nor " KINGS", "zebra" is nowhere: 2 of 4.
     question = "king paris, KING zebra kINGS"
     assert indexed(case(question), index, 10)["coverage"] == 2 / 4
-
-
-def test_words_are_spelled_as_they_are_written():
-    assert list(spelled("What's Río's, U.S. 1st?")) == ["What", "s", "Río", "s", "U", "S", "1st"]
-
-
-def test_a_question_without_words_has_no_coverage(index):
-    assert indexed(case("?!"), index, 10)["coverage"] is None
 
 
 def test_unknown_words_are_not_covered(tmp_path):
@@ -74,19 +61,6 @@ def test_unknown_words_are_not_covered(tmp_path):
         [Document("a", "tower in Oslo")], Vocabulary(tokenizer, names), tmp_path / "i"
     )
     assert indexed(case("tower in Rome"), index, 10)["coverage"] == 2 / 3
-
-
-def test_pieces_are_of_answers_then_titles_then_the_question(index):
-    sizes = {w: len(index.vocabulary.encode([w])[0]) for w in ("Paris", "Xyzzyq", "Qwrtz", "the")}
-    assert sizes["Xyzzyq"] > sizes["Paris"]
-    titled = [Positive("a1", "Qwrtz", None)]
-    row = indexed(case("Wvwvwvwv", ["Paris", "the Xyzzyq"], titled), index, 10)
-    assert (row["pieces"], row["pieces_word"]) == (sizes["Xyzzyq"], "Xyzzyq")
-    row = indexed(case("Wvwvwvwv", ["the"], titled), index, 10)  # an answer of stop words
-    assert (row["pieces"], row["pieces_word"]) == (sizes["Qwrtz"], "Qwrtz")
-    assert indexed(case("of Wvwvwvwv"), index, 10)["pieces_word"] == "Wvwvwvwv"
-    row = indexed(case("of the"), index, 10)
-    assert (row["pieces"], row["pieces_word"]) == (None, None)
 
 
 @pytest.mark.parametrize("near", [{"positives": ["a1"]}, {"passages": ["a2"]}])
@@ -111,34 +85,6 @@ def test_an_answer_over_the_border_of_two_passages_is_cut(index, near):
 )
 def test_no_other_answer_is_called_cut(index, near, answers, k):
     assert indexed(case("where", answers, **near), index, k)["cut_answer"] is None
-
-
-def test_positives_are_counted_where_the_index_holds_them(index):
-    assert indexed(case(positives=["a1", "b1", "unheard"]), index, 10)["positives_indexed"] == 2
-    assert indexed(case(positives=["unheard"]), index, 10)["positives_indexed"] == 0
-    assert indexed(case(positives=[]), index, 10)["positives_indexed"] is None
-    assert indexed(case(), index, 10)["positives_indexed"] is None
-
-
-def test_a_text_that_the_file_lacks_is_the_indexs(index):
-    known, given, unknown = with_texts(
-        case(positives=["a1", Positive("a1", "Own", "Own text."), "nowhere"]), index
-    ).positives
-    number = lookup_of(index).number_of_id("a1")
-    assert (known.title, known.text) == index.title_and_text(number)
-    assert (given.title, given.text) == ("Own", "Own text.")
-    assert unknown == Positive("nowhere", "", None)
-    assert with_texts(case(), index) == case()
-
-
-def test_a_positive_without_id_is_found_by_its_title_and_text(index):
-    lookup = IndexLookup(index)
-    assert lookup.number_of(Positive(None, "kings", "Dame of  Paris, a large church.")) == 1
-    assert lookup.number_of(Positive(None, "", "Dame of Paris")) == 5
-    assert lookup.number_of(Positive(None, "Ships", "Dame of Paris")) is None
-    assert lookup.number_of(Positive(None, "Kings", "Dame of Paris")) is None, "a part of a text"
-    assert lookup.number_of(Positive(None, "Kings", None)) is None
-    assert lookup.number_of(Positive("a1", "Ships", "He sailed with Notre")) == 0, "the id counts"
 
 
 def test_every_id_of_every_segment_is_found_and_no_other(tmp_path):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import pickle
 from itertools import permutations
 
 import numpy as np
@@ -17,17 +15,14 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from argus.data.topics import DprKey, DprPassage, DprResult, as_item, as_line
 from argus.data.types import Query, Topic
 from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive
-from argus.generative.failures.measures import measure, to_table
 from argus.generative.failures.reading import (
     Problem,
     Problems,
     Reading,
     read_case,
 )
-from argus.generative.failures.reading import settings as reading_settings
-from argus.generative.failures.tokens import VocabularyTokens, WordTokens
+from argus.generative.failures.tokens import WordTokens
 from argus.generative.failures.words import words
-from argus.generative.vocabulary import train_vocabulary
 
 PLAIN = Reading(WordTokens())
 
@@ -96,13 +91,6 @@ def test_markers_say_where_an_ngram_is_from_and_are_taken_off(raw, text, view):
     assert case.ngrams == (Ngram(text, view, words(text), words(text), 1),)
 
 
-def test_another_border_marks_titles_where_it_is_given():
-    case, _, _ = read(
-        with_keys(["<e> Bern @@", 1, 1.0], ["</s> b", 1, 1.0]), Reading(WordTokens(), border="<e>")
-    )
-    assert [(n.text, n.view) for n in case.ngrams] == [("Bern", TITLE), ("</s> b", BODY)]
-
-
 @pytest.mark.parametrize(
     "key",
     [
@@ -119,31 +107,6 @@ def test_keys_are_read_in_every_form(key):
     assert amiss == {}
     assert case.ngrams[0].count == 4
     assert weights(case) == {"a": 1.5}
-
-
-@pytest.mark.parametrize("key", [[" a", 1.5], [" a", None, 1.5], {"ngram": " a", "weight": 1.5}])
-def test_keys_without_frequency_are_kept_and_noted(key):
-    case, amiss, _ = read(with_keys(key))
-    assert case.ngrams[0].count is None
-    assert weights(case) == {"a": 1.5}
-    assert amiss == {Problem.NO_FREQUENCY: 1}
-
-
-@pytest.mark.parametrize("key", [[" a", "4", "1.5"], {"text": " a", "count": "4", "weight": "1.5"}])
-def test_numbers_written_as_text_are_read_and_noted(key):
-    case, amiss, problems = read(with_keys(key))
-    assert case.ngrams[0].count == 4
-    assert weights(case) == {"a": 1.5}
-    assert amiss == {Problem.NUMBERS: 2}
-    assert problems.as_dict()["numbers_as_text"]["examples"] == [
-        {"where": "[7].ctxs[0].keys[0]", "found": "1.5"},
-        {"where": "[7].ctxs[0].keys[0]", "found": "4"},
-    ]
-
-
-def test_scores_written_as_text_are_noted():
-    ctx = {"passage_id": "p1", "title": "T", "text": "x", "score": "12.5", "keys": [[" a", 1, 1]]}
-    assert read(asked(ctxs=[ctx]))[1] == {Problem.NUMBERS: 1}
 
 
 @pytest.mark.parametrize(
@@ -163,54 +126,10 @@ def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
     assert problems.examples[Problem.KEYS][0].where == "[7].ctxs[0].keys[0]"
 
 
-def test_the_greatest_frequency_makes_a_table():
-    case, amiss, _ = read(with_keys([" a", 2**53, 1.5]))
-    assert amiss == {}
-    row = to_table([measure(case, 10)]).to_pylist()[0]
-    assert (row["frequency_top"], row["rarest_top"]) == (2**53, 2**53)
-
-
-def test_a_weight_whose_sum_would_overflow_is_left_out():
-    case, amiss, _ = read(with_keys([" a", 4, 1e308], [" b", 4, 1.0]))
-    assert weights(case) == {"b": 1.0}
-    assert amiss == {"ngrams_unreadable": 1}
-
-
 def test_the_weights_of_an_ngram_listed_twice_are_added():
     case, amiss, _ = read(with_keys([" a", 4, 1.5], [" b", 4, 1.0], [" a", 4, 0.5]))
     assert weights(case) == {"a": 2.0, "b": 1.0}
     assert amiss == {Problem.KEYS_TWICE: 1}
-
-
-def test_an_ngram_of_several_passages_is_one_first_frequency():
-    ctxs = [
-        {"id": str(i), "text": "x", "keys": [[" a", times, 1.0], [f" {i}", 1, 1.0]]}
-        for i, times in enumerate([None, 5, 5, 6])
-    ]
-    case, amiss, problems = read(asked(ctxs=ctxs))
-    assert [(n.text, n.count) for n in case.ngrams] == [
-        ("a", 5), ("0", 1), ("1", 1), ("2", 1), ("3", 1),
-    ]  # fmt: skip
-    assert [p.keys.ngrams.tolist() for p in case.passages] == [[0, 1], [0, 2], [0, 3], [0, 4]]
-    assert amiss == {Problem.NO_FREQUENCY: 1, Problem.FREQUENCIES: 1}
-    assert problems.examples[Problem.FREQUENCIES][0].text == "' a': 5 and 6"
-
-
-@pytest.mark.parametrize("keys", [{}, {"keys": None}])
-def test_passages_without_ngrams_have_none_and_are_noted(keys):
-    case, amiss, _ = read(asked(ctxs=[{"id": "1", "text": "x", **keys}]))
-    assert case.passages[0].keys is None
-    assert case.ngrams == ()
-    assert amiss == {Problem.NO_KEYS: 1}
-
-
-def test_an_empty_list_of_ngrams_is_not_an_unreadable_one():
-    case, amiss, _ = read(asked(ctxs=[{"id": "1", "keys": []}, {"id": "2", "keys": "a"}]))
-    assert case.passages[0].keys is not None
-    assert len(case.passages[0].keys) == 0
-    assert case.first is None
-    assert case.passages[1].keys is None
-    assert amiss == {Problem.NO_KEYS: 1, Problem.KEYS: 1}
 
 
 @pytest.mark.parametrize("name", ["passage_id", "id", "psg_id", "docid"])
@@ -220,54 +139,6 @@ def test_a_passage_listed_twice_counts_once_at_its_better_rank(name):
     assert [(p.id, p.text) for p in case.passages] == [("1", "text 0"), ("2", "text 1")]
     assert amiss[Problem.TWICE] == 1
     assert problems.examples[Problem.TWICE][0].where == "[7].ctxs[2]"
-
-
-def test_passages_that_cannot_be_read_are_left_out_and_noted():
-    ctxs = [7, None, {}, {"score": 1.0}, {"id": "1", "text": "x", "keys": [[" a", 1, 1]]}]
-    case, amiss, _ = read(asked(ctxs=ctxs))
-    assert [p.id for p in case.passages] == ["1"]
-    assert amiss == {Problem.PASSAGES: 4}
-
-
-def test_lists_out_of_order_keep_the_files_order():
-    ctxs = [{"id": str(i), "score": s, "keys": []} for i, s in enumerate([2.0, 1.0, None, 3.0])]
-    case, amiss, _ = read(asked(ctxs=ctxs))
-    assert [p.id for p in case.passages] == ["0", "1", "2", "3"]
-    assert amiss[Problem.ORDER] == 1
-
-
-@pytest.mark.parametrize("ctxs", [None, [], "none"])
-def test_a_question_without_passages_is_read_and_noted(ctxs):
-    case, amiss, _ = read(asked(ctxs=ctxs))
-    assert case.passages == ()
-    assert amiss[Problem.NO_PASSAGES] == 1
-    assert (Problem.PASSAGES in amiss) == (ctxs == "none")
-
-
-@pytest.mark.parametrize(
-    ("answers", "kept"),
-    [("Bern", ("Bern",)), (["a", "a", "b"], ("a", "b")), (["a", 7, "?"], ("a",))],
-)
-def test_answers_are_a_text_or_a_list_of_texts(answers, kept):
-    case, amiss, _ = read(asked(answers=answers))
-    assert case.answers == kept
-    assert amiss == ({Problem.ANSWERS: 2} if kept == ("a",) else {})
-
-
-@pytest.mark.parametrize("fields", [{"answers": None}, {"answers": []}, {"answers": ""}])
-def test_questions_without_answers_are_noted(fields):
-    case, amiss, _ = read(asked(**fields))
-    assert case.answers == ()
-    assert amiss[Problem.NO_ANSWERS] == 1
-
-
-def test_no_positives_and_nothing_said_of_them_are_told_apart():
-    nothing, amiss, _ = read(asked(positive_ctxs=None))
-    assert (nothing.positives, nothing.passages[0].correct, nothing.judged) == (None, None, False)
-    assert amiss == {Problem.NO_POSITIVES: 1}
-    none, amiss, _ = read(asked(positive_ctxs=[]))
-    assert (none.positives, none.passages[0].correct, none.judged) == ((), None, False)
-    assert amiss == {Problem.NO_POSITIVES: 1}
 
 
 def test_positives_without_ids_are_known_by_title_and_text():
@@ -283,19 +154,6 @@ def test_positives_without_ids_are_known_by_title_and_text():
     assert other.passages[0].correct is False
 
 
-def test_a_passage_with_an_id_is_no_positive_by_its_text():
-    gold = [{"id": "p2", "title": "Bern", "text": "The old town."}]
-    case, _, _ = read(asked(positive_ctxs=gold))
-    assert case.passages[0].correct is False
-
-
-def test_passages_without_id_are_compared_by_title_and_text():
-    ctxs = [{"title": t, "text": "The old town.", "keys": []} for t in ("Bern", "Basel", "Bern")]
-    case, amiss, _ = read(asked(ctxs=ctxs))
-    assert [(p.id, p.correct) for p in case.passages] == [("ctxs[0]", True), ("ctxs[1]", False)]
-    assert (amiss[Problem.NO_ID], amiss[Problem.TWICE]) == (3, 1)
-
-
 def test_judgements_take_the_place_of_the_files_positives():
     reading = Reading(WordTokens(), qrels={"q": {"p1": 0, "p2": 2, "p3": 1}, "none": {"p1": 0}})
     ctxs = [{"id": "p1", "text": "x"}, {"id": "p3", "title": "T", "text": "y"}]
@@ -304,16 +162,6 @@ def test_judgements_take_the_place_of_the_files_positives():
     assert [p.correct for p in case.passages] == [False, True]
     assert read(asked(id="none"), reading)[0].positives == ()
     assert read(asked(id="unknown"), reading)[0].positives is None
-
-
-def test_answers_of_the_settings_take_the_place_of_the_files():
-    reading = Reading(WordTokens(), answers={"q": ("Bern",)})
-    assert read(asked(), reading)[0].answers == ("Bern",)
-
-
-def test_a_question_without_listed_answers_keeps_the_files():
-    reading = Reading(WordTokens(), answers={"q": ("Bern",)})
-    assert read(asked(id="unknown"), reading)[0].answers == ("town",)
 
 
 def without_id(**fields):
@@ -330,51 +178,6 @@ def test_a_question_without_id_has_that_of_the_same_words():
     assert amiss == {}
     # An id of its own goes before it.
     assert read(asked(id="7"), reading)[0].id == "7"
-
-
-def test_a_position_in_the_file_is_never_looked_up():
-    # Of record 7 nothing is known, whatever the question of the id "7" may be.
-    judged = Reading(WordTokens(), qrels={"7": {"p1": 1}}, ids={("another",): "7"})
-    case, amiss, problems = read(without_id(), judged)
-    assert (case.id, case.positives, case.judged) == ("7", None, False)
-    assert amiss == {Problem.NO_QUESTION_ID: 1, Problem.NO_POSITIVES: 1}
-    assert problems.as_dict()["questions_without_id"] == {
-        "message": "questions without id, not looked up in the given judgements or answers",
-        "count": 1,
-        "examples": [{"where": "[7]", "found": "what is old?"}],
-    }
-    answered = Reading(WordTokens(), answers={"7": ("Bern",)})
-    case, amiss, _ = read(without_id(), answered)
-    assert (case.answers, case.judged) == (("town",), True)
-    assert amiss == {Problem.NO_QUESTION_ID: 1}
-    # Without either there is nothing to look up, and nothing amiss.
-    assert read(without_id(), Reading(WordTokens(), ids={}))[1] == {}
-
-
-def test_a_question_without_passages_is_judged_by_answers():
-    reading = Reading(WordTokens(), correct="answer")
-    missed, _, _ = read(asked(ctxs=[]), reading)
-    assert missed.judged
-    figures = measure(missed, 10)
-    assert (figures["hit_1"], figures["hit_k"], figures["outcome"]) == (0, 0, "NN")
-    unknown, _, _ = read(asked(ctxs=[], answers=[]), reading)
-    assert not unknown.judged
-    annotated, _, _ = read(asked(ctxs=[], positive_ctxs=[]))
-    assert not annotated.judged
-
-
-def test_a_positive_without_id_counts_once():
-    gold = [{"title": "Bern", "text": "The old town."}]
-    ctxs = [{"id": i, "title": "Bern", "text": t, "keys": []}
-            for i, t in (("1", "The old town."), ("2", "the OLD town"), ("3", "else"))]  # fmt: skip
-    case, _, _ = read(asked(positive_ctxs=gold, ctxs=ctxs))
-    assert [p.correct for p in case.passages] == [True, False, False]
-    figures = measure(case, 10)
-    assert (figures["r_precision"], figures["outcome"]) == (1.0, "PN")
-    two, _, _ = read(asked(positive_ctxs=[*gold, {"id": "2"}], ctxs=ctxs))
-    assert [p.correct for p in two.passages] == [True, True, False]
-    figures = measure(two, 10)
-    assert (figures["r_precision"], figures["outcome"]) == (1.0, "PP")
 
 
 def test_a_positive_listed_without_and_with_its_id_counts_once():
@@ -411,26 +214,6 @@ def test_as_many_passages_are_correct_as_there_are_positives(gold, ctxs):
         most = int((maximum_bipartite_matching(csr_array(pairs), "column") >= 0).sum())
     assert sum(p.correct for p in case.passages) == most
     assert all(row.any() for row, p in zip(pairs, case.passages, strict=True) if p.correct)
-
-
-def test_a_text_with_an_answer_is_correct_where_answers_decide():
-    reading = Reading(WordTokens(), correct="answer")
-    ctxs = [{"id": "1", "text": "an OLD   town"}, {"id": "2", "title": "old town", "text": "old"}]
-    case, _, _ = read(asked(ctxs=ctxs, answers=["old town"]), reading)
-    assert case.positives is None
-    assert [p.correct for p in case.passages] == [True, False]
-    case, amiss, _ = read(asked(answers=[]), reading)
-    assert case.passages[0].correct is None
-    assert amiss == {Problem.NO_ANSWERS: 1}
-
-
-@pytest.mark.parametrize("name", ["id", "_id", "query_id", "qid"])
-def test_a_question_has_its_id_or_else_its_position(name):
-    record = {key: value for key, value in asked().items() if key != "id"}
-    assert read({**record, name: "x"})[0].id == "x"
-    assert read({**record, name: 12})[0].id == "12"
-    assert read({**record, name: None})[0].id == "7"
-    assert read({**record, name: [1]})[0].id == "7"
 
 
 @pytest.mark.parametrize(
@@ -487,62 +270,6 @@ def test_every_format_of_this_project_gives_the_same_passages():
         (passage,) = case.passages
         assert (passage.id, passage.title, passage.text) == ("12", "Bern", "The old @@ town.")
         assert weights(case) == {"old town": 0.5, "Bern": 0.25}
-
-
-def test_a_kilt_passage_without_title_gets_the_one_in_its_text():
-    provenance = [
-        {"passage_id": "1", "text": "Bern @@ The town."},
-        {"passage_id": "2", "text": "x"},
-    ]
-    record = {"id": "q", "input": "where?", "output": [{"provenance": provenance}]}
-    passages = read(record)[0].passages
-    assert [(p.title, p.text) for p in passages] == [("Bern", "The town."), ("", "x")]
-
-
-def test_the_first_line_of_answers_jsonl_is_no_question():
-    header = {"settings": {"k": 100}, "border": "<e>"}
-    assert read(header)[:2] == (None, {})
-
-
-def test_tokens_are_the_vocabularys_remembered_or_not(monkeypatch):
-    vocabulary = train_vocabulary(["the old town of Bern is old"] * 3, 280)
-    reading = Reading(VocabularyTokens(vocabulary, "folder"))
-    first = read(asked(), reading)[0]
-    assert [list(n.tokens) for n in first.ngrams] == vocabulary.encode(["old town", "Bern"])
-    assert list(first.question_tokens) == vocabulary.encode(["what is old?"])[0]
-    assert set(reading.memory) == {" old town", "</s> Bern @@"}
-    again = read(with_keys([" old town", 8, 2.0], [" x", None, 1.0]), reading)[0]
-    assert again.ngrams[0] == Ngram(
-        "old town", BODY, first.ngrams[0].tokens, first.ngrams[0].words, 8
-    )
-    assert read(asked(), reading)[0].ngrams == first.ngrams
-    monkeypatch.setattr(reading_settings, "REMEMBERED", 1)
-    assert (
-        read(asked(ctxs=[{"id": "1", "keys": [[" y", 1, 1.0]]}]), reading)[0].ngrams[0].text == "y"
-    )
-    assert set(reading.memory) == {" y"}
-    assert read(asked(), reading)[0].ngrams == first.ngrams
-
-
-def test_settings_go_to_other_processes_without_their_memory():
-    reading = Reading(WordTokens(), qrels={"q": {"p1": 1}}, answers={"q": ("a",)}, border="<e>")
-    read(asked(), reading)
-    copy = pickle.loads(pickle.dumps(reading))
-    assert (copy.qrels, copy.answers, copy.border) == (reading.qrels, reading.answers, "<e>")
-    assert reading.memory
-    assert copy.memory == {}
-    assert read(asked(), copy)[0].answers == ("a",)
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_garbage_collection_is_as_it_was_after_reading(enabled):
-    try:
-        (gc.enable if enabled else gc.disable)()
-        read(b"{")
-        read(asked())
-        assert gc.isenabled() is enabled
-    finally:
-        gc.enable()
 
 
 def test_problems_of_several_processes_are_the_same_in_any_order():

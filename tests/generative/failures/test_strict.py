@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-from argus.errors import InputError
 from argus.generative.failures.jobs.analyse import analyse_failures
 from argus.generative.failures.jobs.settings import FailureConfig
 from argus.generative.failures.tables.deciles import published_deciles
@@ -48,14 +47,6 @@ def test_markers_count_as_tokens_of_the_ngrams(folder):
     assert strict["unigram_share"] == (len(word) == 1) / 3
 
 
-def test_the_tables_have_groups_of_whole_questions(folder):
-    tables = table_of(folder, strict=True).summary["systems"][0]["figures"]["scoring"]
-    rows = tables["t13_ngrams_first_deciles"]["rows"]  # 1, 2 or 3 n-grams, eight questions each
-    assert [(row[1], row[2], row[4]) for row in rows] == [(1, 1, 8), (2, 2, 8), (3, 3, 8)]
-    usual = table_of(folder).summary["systems"][0]["figures"]["scoring"]
-    assert len(usual["t13_ngrams_first_deciles"]["rows"]) == 10
-
-
 def test_equal_values_stay_together_as_in_table_13():
     # Tenths of 20 values: ends at 1, 1, 1, 1.6, 2, ...: D1 takes all seven ones, not two.
     values = [1] * 7 + [2] * 5 + [3, 4, 5, 6, 7, 8, 9, 10]
@@ -79,17 +70,3 @@ def test_groups_by_rank_are_those_of_table_12():
     groups = published_deciles(values, {}, by_rank=True)
     assert [g.weight for g in groups] == [651] * 9 + [656]
     assert groups[-1].low == groups[-1].high == 1.0
-
-
-def test_questions_without_the_figure_are_in_no_group():
-    values = [None, *range(10), np.nan]
-    groups = published_deciles(values, {"hit": [np.nan] * 12}, by_rank=False)
-    assert sum(g.weight for g in groups) == 10
-    assert {g.outcomes["hit"] for g in groups} == {None}
-    assert published_deciles(values[:10], {}, by_rank=True) == []
-
-
-def test_strict_without_a_tokenizer_is_refused():
-    with pytest.raises(InputError) as caught:
-        FailureConfig(strict=True)
-    assert caught.value.where == "--strict" and "GPT-2" in str(caught.value)

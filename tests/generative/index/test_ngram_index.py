@@ -1,8 +1,6 @@
 """The n-gram index against plain scans of the passages."""
 
-import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import NgramIndex, append, build_index
-from argus.generative.index.manifest import read_manifest
 from argus.generative.index.opening import open_segment
 from argus.generative.index.segment import write_segment
 from argus.generative.vocabulary import train_vocabulary
@@ -129,25 +126,6 @@ def test_passages_come_back_as_they_went_in(case, segments):
     assert [index.id_of(i) for i in which] == index.ids()[::-1]
 
 
-@given(corpora(), st.randoms(use_true_random=False))
-@settings(max_examples=examples(50), deadline=None)
-def test_the_order_that_breaks_ties_belongs_to_the_ids(case, random):
-    passages, size = case
-    ids = [f"p{i}" for i in range(len(passages))]
-    shuffled = random.sample(range(len(passages)), len(passages))
-    a = in_memory(passages, size, 1, ids)
-    b = in_memory([passages[i] for i in shuffled], size, 2, [ids[i] for i in shuffled])
-    assert a.order(np.array(shuffled)).tolist() == b.order(np.arange(len(ids))).tolist()
-
-
-def test_a_segment_on_disk_is_the_segment_in_memory(tmp_path):
-    made = in_memory([[1, 2], [3]], 60_000).segments[0]
-    write_segment(made, tmp_path / "s")
-    read = open_segment(tmp_path / "s", BORDER, 60_000)
-    assert read.text.dtype == np.uint16
-    assert all(np.array_equal(getattr(made, name), getattr(read, name)) for name in made.bytes)
-
-
 def test_a_cut_array_is_an_error_that_names_it(tmp_path):
     write_segment(in_memory([[1, 2], [3]], 4).segments[0], tmp_path / "s")
     path = tmp_path / "s" / "suffixes.npy"
@@ -170,23 +148,6 @@ def vocabulary():
     return train_vocabulary([f"{d.title} {d.text}" for d in DOCUMENTS], 300)
 
 
-def title_key(vocabulary, title):
-    return [vocabulary.border, *vocabulary.encode([title])[0], vocabulary.title_end]
-
-
-def test_passages_are_found_by_title_text_and_pseudo_queries(tmp_path, vocabulary):
-    asked = {"b": ["what is tall", ""], "zz": ["of no document"]}
-    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", pseudo_queries=asked)
-    assert index.ids() == ["a", "b", "c", "e"], "the one without text is left out"
-    assert [index.id_of(i) for i in index.documents(title_key(vocabulary, "Tower"))] == ["b"]
-    assert index.documents(vocabulary.encode(["tower"])[0]).tolist() == [0, 1]
-    assert index.title_and_text(0) == ("Eiffel Tower", "The tower stands in Paris.")
-    assert index.title_and_text(2) == ("Title only", "")
-    assert index.title_and_text(3) == ("", "No title here.")
-    query = [vocabulary.query_start, *vocabulary.encode(["what is tall"])[0], vocabulary.title_end]
-    assert index.documents(query).tolist() == [1]
-
-
 def test_special_tokens_written_in_a_text_are_text(tmp_path, vocabulary):
     index = build_index(
         [Document("a", "one </s> two @@ three || four"), Document("b", "five")],
@@ -196,25 +157,6 @@ def test_special_tokens_written_in_a_text_are_text(tmp_path, vocabulary):
     assert index.count([vocabulary.border]) == 2
     assert index.count([vocabulary.query_start]) == 0
     assert index.title_and_text(0)[1] == "one </s> two @@ three || four"
-
-
-def test_without_titles_only_texts_are_passages(tmp_path, vocabulary):
-    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
-    assert index.ids() == ["a", "b", "e"]
-    assert index.count(vocabulary.encode(["Eiffel"])[0]) == 0
-    assert index.count([vocabulary.title_end]) == 0
-
-
-def test_documents_without_any_text_are_refused(tmp_path, vocabulary):
-    with pytest.raises(InputError, match="none with a title, a text or a pseudo-query"):
-        build_index([Document("d", " ")], vocabulary, tmp_path / "i")
-
-
-def test_building_again_from_the_same_corpus_keeps_the_index(tmp_path, vocabulary):
-    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "i").rglob("*")}
-    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "i").rglob("*")}
 
 
 @pytest.mark.parametrize(
@@ -229,21 +171,6 @@ def test_a_corpus_that_changed_is_refused_by_hash(tmp_path, vocabulary, changed,
     build_index(DOCUMENTS, vocabulary, tmp_path / "i")
     with pytest.raises(InputError, match=told):
         build_index(changed, vocabulary, tmp_path / "i")
-
-
-def test_changed_pseudo_queries_are_a_changed_corpus(tmp_path, vocabulary):
-    build_index(DOCUMENTS, vocabulary, tmp_path / "i", pseudo_queries={"a": ["where is it"]})
-    with pytest.raises(InputError, match=r"1 changed \(a\)"):
-        build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-
-
-def test_another_tokenizer_or_other_views_are_refused(tmp_path, vocabulary):
-    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    other = train_vocabulary(["entirely other words"], 290)
-    with pytest.raises(InputError, match="another tokenizer"):
-        build_index(DOCUMENTS, other, tmp_path / "i")
-    with pytest.raises(InputError, match="another --titles"):
-        build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
 
 
 def test_appended_documents_answer_like_one_build(tmp_path, vocabulary):
@@ -262,91 +189,8 @@ def test_appended_documents_answer_like_one_build(tmp_path, vocabulary):
             assert a.tolist() == b.tolist()
 
 
-def test_appending_refuses_changes_and_adds_no_empty_segment(tmp_path, vocabulary):
-    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    with pytest.raises(InputError, match=r"1 changed \(b\)"):
-        append(tmp_path / "i", [Document("b", "Not a tower.", "Tower")])
-    assert not append(tmp_path / "i", DOCUMENTS).new
-    assert len(NgramIndex.open(tmp_path / "i").segments) == 1
-
-
-def test_an_interrupted_build_is_refused_by_readers_and_goes_on(tmp_path, vocabulary, monkeypatch):
-    from argus.generative.index import build
-
-    written = []
-
-    def killed(segment, folder):
-        if written:
-            write_segment(segment, folder)
-            (folder / "text.npy").write_bytes(b"half")
-            raise KeyboardInterrupt
-        written.append(folder)
-        write_segment(segment, folder)
-
-    monkeypatch.setattr(build, "write_segment", killed)
-    monkeypatch.setattr("argus.generative.passages.BLOCK", 1)
-    with pytest.raises(KeyboardInterrupt):
-        build_index(DOCUMENTS, vocabulary, tmp_path / "i", segment_tokens=1)
-    with pytest.raises(InputError, match=r"interrupted.*again"):
-        NgramIndex.open(tmp_path / "i")
-    monkeypatch.undo()
-    first = (written[0] / "text.npy").stat().st_mtime_ns
-    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    assert index.ids() == ["a", "b", "c", "e"]
-    assert (written[0] / "text.npy").stat().st_mtime_ns == first, "whole segments are kept"
-
-
-def test_a_corpus_changed_after_an_interrupted_build_is_refused(tmp_path, vocabulary, monkeypatch):
-    from argus.generative.index import build
-
-    monkeypatch.setattr("argus.generative.passages.BLOCK", 1)
-    written = iter(range(2))
-
-    def killed(segment, folder):
-        if next(written):
-            raise KeyboardInterrupt
-        write_segment(segment, folder)
-
-    monkeypatch.setattr(build, "write_segment", killed)
-    with pytest.raises(KeyboardInterrupt):
-        build_index(DOCUMENTS, vocabulary, tmp_path / "i", segment_tokens=1)
-    monkeypatch.undo()
-    other = [Document("a", "Changed since."), *DOCUMENTS[1:]]
-    with pytest.raises(InputError, match=r"1 changed \(a\)"):
-        build_index(other, vocabulary, tmp_path / "i")
-    assert build_index(DOCUMENTS, vocabulary, tmp_path / "i").n_documents == 4
-
-
-def test_documents_without_tokens_are_counted_once_and_never_new(tmp_path, vocabulary):
-    empty = [Document("x", " "), Document("y", "", "Only a title")]
-    build_index([*empty, *DOCUMENTS], vocabulary, tmp_path / "i", titles=False)
-    build_index([*empty, *DOCUMENTS], vocabulary, tmp_path / "i", titles=False)
-    append(tmp_path / "i", [*empty, Document("z", "New.")])
-    manifest = read_manifest(tmp_path / "i")
-    assert manifest.counts.empty_ids == ["x", "y", "c", "d"]
-    assert not append(tmp_path / "i", empty).new
-
-
 @pytest.mark.parametrize("content", ["{", "[]", '{"version": 1}'])
 def test_a_damaged_manifest_is_an_error_that_says_so(tmp_path, content):
     (tmp_path / "ngram.json").write_text(content)
     with pytest.raises(InputError, match="no manifest of an n-gram index"):
         NgramIndex.open(tmp_path)
-
-
-def test_an_index_of_a_later_version_is_refused(tmp_path, vocabulary):
-    build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    path = tmp_path / "i" / "ngram.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 2, "codec": "zstd"}))
-    with pytest.raises(InputError, match="version 2; expected version 1"):
-        NgramIndex.open(tmp_path / "i")
-
-
-def test_an_id_that_comes_twice_is_refused(tmp_path, vocabulary):
-    with pytest.raises(InputError, match="two documents have the id 'a'"):
-        build_index([*DOCUMENTS, Document("a", "Again.")], vocabulary, tmp_path / "i")
-
-
-def test_a_folder_without_index_says_how_to_make_one(tmp_path):
-    with pytest.raises(InputError, match="argus generative build"):
-        NgramIndex.open(Path(tmp_path))

@@ -97,20 +97,6 @@ def test_numbers_that_lead_nowhere_are_refused(index, name, change):
         NgramIndex.open(index)
 
 
-def test_the_segments_of_another_index_are_refused(built, index):
-    shutil.rmtree(index / "segments")
-    shutil.copytree(built / "b" / "segments", index / "segments")
-    with pytest.raises(InputError, match="segments/0001: a segment of another index"):
-        NgramIndex.open(index)
-
-
-def test_the_tokenizer_of_another_index_is_refused(built, index):
-    shutil.rmtree(index / "tokenizer")
-    shutil.copytree(built / "b" / "tokenizer", index / "tokenizer")
-    with pytest.raises(InputError, match="tokenizer: another tokenizer"):
-        _ = NgramIndex.open(index).vocabulary
-
-
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [

@@ -92,29 +92,6 @@ def test_examples_hang_on_seed_epoch_and_number_alone():
     assert fingerprint(build(DOCUMENTS[:-1])) != fingerprint(build())
 
 
-def test_sources_carry_the_sign_of_their_view_and_kind():
-    examples = full()
-    plain = 0
-    for (origin, view, _, _), pair in zip(examples.train.slots, pairs(examples), strict=True):
-        text = VOCABULARY.decode(pair.source)
-        sign = "+" if origin in (Source.QUESTION, Source.TITLE) else "p"
-        if view == View.BODY and "||" not in text:
-            plain += 1
-        else:
-            assert text.endswith(f" || {View(view).name.lower()} || {sign}</s>")
-    assert 0 < plain < (examples.train.slots[:, 1] == View.BODY).sum()
-    unasked = build()  # no question: a model must know the sign that it is searched with
-    assert not any("|| p" in VOCABULARY.decode(p.source) for p in pairs(unasked))
-
-
-def test_half_of_the_pseudo_queries_follow_a_given_marker():
-    config = ExampleConfig(validation_share=0.2, unsupervised=30)
-    found = build(config=config, pseudo_queries=QUERIES)
-    forced = [p.forced for p in pairs(found) if p.view == "query"]
-    assert set(forced) == {(), (VOCABULARY.query_start,)}
-    assert 0.3 < sum(map(bool, forced)) / len(forced) < 0.7
-
-
 word = st.sampled_from(["rain", "iron", "tea", "rope", "salt", "clay", "Rain", "the", "of"])
 text = st.lists(word, max_size=25).map(" ".join)
 title = st.lists(word, max_size=3).map(" ".join)
@@ -145,38 +122,6 @@ def test_held_out_titles_are_never_asked_nor_written(given_documents, held, aske
         if row[0] is not None and row[0] != Source.SPAN:
             assert title_key(source) not in hidden
         assert pair.target
-
-
-def test_what_is_validated_with_is_not_learnt():
-    examples = full()
-    seen = {texts(p)[1] for p in pairs(examples) if p.view == "title"}
-    checked = {texts(p)[1] for p in examples.validation if p.view == "title"}
-    assert checked and not seen & checked
-    sources = {texts(p)[0] for p in pairs(examples)}
-    bodies = {texts(p)[0] for p in examples.validation if p.view == "body"}
-    questions = bodies & set(QUESTIONS.values())
-    assert questions and not sources & questions
-
-
-def test_passages_alone_teach_and_some_are_validated_with():
-    documents = [Document(str(i), f"one two three four five six {i}") for i in range(6)]
-    examples = build(documents)
-    assert examples.views == ["body"] and len(examples.train) + len(examples.validation) == 6
-    assert examples.validation
-
-
-def test_long_sources_and_targets_are_cut_and_the_marker_stays():
-    config = ExampleConfig(validation_share=0.2, source_tokens=10, target_tokens=4)
-    for pair in pairs(build(config=config)):
-        assert len(pair.source) <= 10 and len(pair.target) <= 4
-        assert pair.source[-1] == VOCABULARY.border
-
-
-def test_few_of_many_questions_are_validated_with():
-    documents = [Document(str(i), "a b c d e", f"t {i}") for i in range(900)]
-    examples = build(documents, ExampleConfig(validation_share=0.5, validation_most=7))
-    names = {texts(p)[1] for p in examples.validation if p.view == "title"}
-    assert len(names) == 7 and len(examples.validation) <= 35
 
 
 @pytest.mark.parametrize(

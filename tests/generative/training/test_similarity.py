@@ -51,14 +51,3 @@ def test_probabilities_are_those_of_the_definition(passage, question, span):
         assert found.tolist() == [1.0]
     else:
         assert found == pytest.approx(plain(passage, question, span))
-
-
-def test_a_likely_span_is_on_topic_and_starts_with_no_stop_word():
-    found = start_probabilities(PASSAGE, "Who directed a film on whales?", 4)
-    assert PASSAGE[int(found.argmax())] == "directed" or PASSAGE[int(found.argmax())] == "first"
-    assert all(found[i] == 0 for i in range(len(found)) if is_stop_word(PASSAGE[i]))
-
-
-def test_short_and_wordless_passages_have_a_span():
-    assert start_probabilities(["one"], "two", 10).tolist() == [1.0]
-    assert start_probabilities(["--"] * 12, "", 10) == pytest.approx([1 / 3] * 3)

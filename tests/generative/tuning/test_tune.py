@@ -1,7 +1,6 @@
 """Learning to rank: scores that are the search's, a loss that falls, right passages that rise."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -13,15 +12,13 @@ from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq
 from argus.generative.decode.settings import Decoding
 from argus.generative.evidence import aggregate
-from argus.generative.folders import index_folder, is_from_scratch
+from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.jobs.search import search_ngrams
 from argus.generative.jobs.settings import NgramSearchConfig
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Mode, Scoring
-from argus.generative.training.config import GenerativeTrainConfig, ScratchSize, learning
 from argus.generative.training.inputs import read_inputs
-from argus.generative.training.job import train_generative
 from argus.generative.tuning.job import tune_generative
 from argus.generative.tuning.lists import rank_lists
 from argus.generative.tuning.loss import SETTLED, passage_scores, rank_task
@@ -211,31 +208,6 @@ def test_the_same_command_does_nothing_again_and_another_is_refused(tune, ready)
         tune(configured(ready.model, margin=1.0))
     assert first.losses.num_rows == first.summary["steps"]
     assert "right passage first for" in "\n".join(first.headline())
-
-
-def test_what_a_model_was_is_kept_in_its_note(tune, ready, tmp_path):
-    scratch = train_generative(
-        ready.corpus, index=ready.index, out=tmp_path / "scratch", device="cpu",
-        config=GenerativeTrainConfig(
-            size=ScratchSize(d_model=32, layers=1, dropout=0.0),
-            training=learning("scratch", epochs=1, batch_size=8),
-        ),
-    ).model  # fmt: skip
-    loop = LoopConfig(epochs=1, batch_size=5)
-    result = tune(configured(scratch, training=loop), out="of-scratch")
-    assert is_from_scratch(result.model)
-    note = json.loads((result.model / "argus.json").read_text())
-    assert note["tuned"]["margin"] == 50.0 and len(note["tuned"]["weights"]) == 32
-    other = tune(configured(ready.model, training=loop), out="of-others")
-    assert not is_from_scratch(other.model)
-
-
-def test_questions_that_teach_nothing_are_counted_and_refused(tune, tmp_path):
-    nowhere = tmp_path / "qrels.tsv"
-    nowhere.write_text("query-id\tcorpus-id\tscore\na\talone\t1\nb\tgone\t1\n")
-    with pytest.raises(InputError, match=r"0 questions to learn from and 0 to validate with; "):
-        tune(qrels=nowhere)
-    assert not (tmp_path / "tuned").exists()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import pyarrow.parquet as pq
@@ -14,7 +13,6 @@ from argus.generative.failures.jobs.analyse import analyse_failures as analyse
 from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
 from argus.llm import ChatConfig
 from tests.support.failures import two_of_three, write_output
-from tests.support.results import shown, sizes
 
 
 def saying(verdict):
@@ -51,15 +49,6 @@ def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
     assert (tmp_path / "out" / "judged.csv").is_file()
 
 
-def test_a_verdict_of_no_takes_the_annotation_gap_away(endpoint, tmp_path):
-    endpoint.behave = saying("NO")
-    file = write_output(tmp_path / "seal.json", two_of_three())
-    llm = judge(endpoint)
-    analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
-    found = pq.read_table(tmp_path / "out" / "failure_diagnosis.parquet").to_pylist()
-    assert "Annotation gap" not in found[2]["modes"]
-
-
 def test_figures_do_not_depend_on_the_order_of_questions(tmp_path):
     told = []
     for name, records in (("a", two_of_three()), ("b", two_of_three()[::-1])):
@@ -70,16 +59,6 @@ def test_figures_do_not_depend_on_the_order_of_questions(tmp_path):
         for system in summary["systems"]:
             system.pop("file")
     assert told[0] == told[1]
-
-
-def test_tables_of_two_systems_stand_in_one_file(tmp_path):
-    files = [write_output(tmp_path / f"{n}.json", two_of_three()) for n in ("seal", "minder")]
-    analyse(files, config=FailureConfig(), out=tmp_path / "out")
-    with (tmp_path / "out" / "failure_tables" / "quality.csv").open() as opened:
-        assert {row["system"] for row in csv.DictReader(opened)} == {"seal", "minder"}
-    with (tmp_path / "out" / "failure_diagnosis.csv").open() as opened:
-        modes = [row["modes"] for row in csv.DictReader(opened)]
-    assert len(modes) == 6 and any(" | " in mode for mode in modes)
 
 
 def test_fresh_never_empties_the_folder_that_is_read(tmp_path):
@@ -146,37 +125,6 @@ def test_nothing_of_an_earlier_analysis_is_left(endpoint, tmp_path):
     assert all("minder" not in path.read_text() for path in tables.iterdir())
 
 
-def test_outputs_without_ids_are_compared_by_their_questions(tmp_path):
-    bare = [{n: v for n, v in r.items() if n != "id"} for r in two_of_three()]
-    first = write_output(tmp_path / "a.json", bare)
-    second = write_output(tmp_path / "b.json", bare[::-1])
-    told = analyse([first, second], out=tmp_path / "out").summary["comparison"]
-    assert (told["questions"], told["only_first"], told["only_second"]) == (3, 0, 0)
-    assert {row[4] for row in told["rows"]} == {0.0}
-    found = pq.read_table(tmp_path / "out" / "failure_diagnosis.parquet").to_pylist()
-    pairs = {(row["pair"], row["question"]) for row in found}
-    assert len(pairs) == 3
-
-
-def test_outputs_of_other_questions_are_not_compared(tmp_path):
-    first = write_output(tmp_path / "a.json", two_of_three())
-    other = [r | {"id": f"x{r['id']}", "question": f"Not {r['id']}"} for r in two_of_three()]
-    second = write_output(tmp_path / "b.json", other)
-    summary = analyse([first, second], out=tmp_path / "out").summary
-    assert summary["comparison"] is None
-    assert summary["needs"][0].startswith("The two outputs have no question in common")
-
-
-def test_an_id_that_comes_twice_is_two_questions(tmp_path):
-    records = [r | {"id": "x"} for r in two_of_three()]
-    result = analyse(write_output(tmp_path / "a.json", records), out=tmp_path / "out")
-    rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
-    assert [row["query_id"] for row in rows] == ["x", "x (2)", "x (3)"]
-    assert [row["hit_1"] for row in rows] == [1, 0, 0]
-    (problem,) = result.summary["systems"][0]["problems"]
-    assert (problem["count"], problem["first"]) == (2, "x (2)")
-
-
 def test_judgements_of_other_questions_are_refused(tmp_path):
     qrels = tmp_path / "qrels.tsv"
     qrels.write_text("query-id\tcorpus-id\tscore\ntest0\tp1\t1\n")
@@ -185,37 +133,10 @@ def test_judgements_of_other_questions_are_refused(tmp_path):
         analyse(file, out=tmp_path / "out", qrels=qrels)
 
 
-def test_judged_questions_that_an_output_lacks_are_told(tmp_path):
-    qrels = tmp_path / "qrels.tsv"
-    qrels.write_text("query-id\tcorpus-id\tscore\na\tp1\t1\nz\tp1\t1\n")
-    file = write_output(tmp_path / "a.json", two_of_three())
-    summary = analyse(file, out=tmp_path / "out", qrels=qrels).summary
-    assert summary["needs"][0].startswith("1 judged questions are not in a: they are not counted")
-
-
-def test_questions_without_ids_are_judged_by_the_same_words(tmp_path):
-    bare = [{n: v for n, v in r.items() if n != "id"} for r in two_of_three()]
-    queries = tmp_path / "queries.jsonl"
-    rows = [{"_id": f"q{r['id']}", "text": r["question"]} for r in two_of_three()[::-1]]
-    queries.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    qrels = tmp_path / "qrels.tsv"
-    qrels.write_text("query-id\tcorpus-id\tscore\nqa\tp1\t1\nqb\tp2\t1\nqc\tp9\t1\n")
-    file = write_output(tmp_path / "a.json", bare)
-    analyse(file, out=tmp_path / "out", qrels=qrels, queries=queries)
-    found = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
-    assert {row["query_id"]: row["hit_1"] for row in found} == {"qa": 1, "qb": 1, "qc": 0}
-
-
 def test_the_index_of_another_corpus_is_refused(ready, tmp_path):
     file = write_output(tmp_path / "a.json", two_of_three())
     with pytest.raises(InputError, match="no passage and no positive of this output is in"):
         analyse(file, out=tmp_path / "out", config=FailureConfig(index=ready.index))
-
-
-def test_a_file_of_questions_alone_is_refused(tmp_path):
-    bare = [{n: v for n, v in r.items() if n != "ctxs"} for r in two_of_three()]
-    with pytest.raises(InputError, match="3 questions, no passage"):
-        analyse(write_output(tmp_path / "a.json", bare), out=tmp_path / "out")
 
 
 def test_the_cost_of_a_judge_is_estimated_without_asking(endpoint, tmp_path):
@@ -228,23 +149,3 @@ def test_the_cost_of_a_judge_is_estimated_without_asking(endpoint, tmp_path):
     assert not endpoint.requests and not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="expected --llm with --estimate"):
         estimate_verdicts(file, out=tmp_path / "out", config=FailureConfig())
-
-
-def test_a_run_may_be_json_under_any_name(ready, tmp_path):
-    run = tmp_path / "bm25.json"
-    run.write_text(json.dumps({"q1": {"basel": 3.0, "bern": 2.0}, "q2": {"ska": 1.0}}))
-    qrels = tmp_path / "qrels.tsv"
-    qrels.write_text("query-id\tcorpus-id\tscore\nq1\tbern\t1\nq2\tada\t1\n")
-    result = analyse(
-        run, out=tmp_path / "out", qrels=qrels, corpus=ready.corpus, queries=ready.questions
-    )
-    rows = pq.read_table(result.folder / "failures.parquet").to_pylist()
-    assert [(row["query_id"], row["hit_k"]) for row in rows] == [("q1", 1), ("q2", 0)]
-    assert [row["gold_terms"] is not None for row in rows] == [True, True], "texts of the corpus"
-
-
-def test_an_analysis_shows_its_figures(tmp_path, monkeypatch):
-    file = write_output(tmp_path / "seal.json", two_of_three())
-    result = analyse([file], config=FailureConfig(), out=tmp_path / "out")
-    assert shown(result)[0] == "seal: 3 questions, 3 judged"
-    assert sizes(result, monkeypatch) == {"table": 3, "diagnosis": 3}

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from argus.errors import ArgusError
 from argus.generative.failures.jobs.judging import LEDGER, estimate_judging, judge_passages
 from argus.generative.failures.judge import Candidate
 from argus.llm import ChatConfig, LanguageModelError
@@ -118,17 +117,6 @@ def test_a_second_run_asks_only_what_has_no_verdict(endpoint, config, tmp_path):
     assert judged.summary["language_model"]["cached"] == 5
 
 
-def test_two_systems_share_a_passage_and_a_budget(endpoint, config, tmp_path):
-    endpoint.behave = saying(a="YES")
-    both = {"seal": iter(CANDIDATES[:2]), "minder": iter(CANDIDATES[:1]), "none": ()}
-    judged = judge_passages(both, config(), tmp_path / LEDGER)
-    assert len(endpoint.requests) == 2
-    assert judged.best == {"seal": {"q1": "YES"}, "minder": {"q1": "YES"}, "none": {}}
-    assert judged.table["system"].to_pylist() == ["seal", "seal", "minder"]
-    assert judged.summary["systems"]["minder"]["passages"]["YES"] == 1
-    assert judged.summary["systems"]["none"]["questions"]["total"] == 0
-
-
 def test_a_budget_that_ends_leaves_passages_not_asked(endpoint, config, tmp_path):
     said = {"verdict": "YES", "explanation": "so"}
     endpoint.behave = lambda text, n: {
@@ -146,21 +134,6 @@ def test_a_budget_that_ends_leaves_passages_not_asked(endpoint, config, tmp_path
     assert judged.summary["language_model"]["cost"] == pytest.approx(counts["ok"] * 0.004)
 
 
-def test_no_verdict_at_all_is_an_error_that_says_why(endpoint, config, tmp_path):
-    endpoint.behave = lambda text, n: {"text": "Certainly!"}
-    with pytest.raises(ArgusError) as caught:
-        judge_passages({"seal": CANDIDATES}, config(), tmp_path / LEDGER)
-    assert str(caught.value).startswith("none of 6 passages got a verdict of m")
-    assert "does not fit Judgement" in str(caught.value)
-    assert "it asks only what has no verdict" in str(caught.value)
-
-
-def test_a_budget_for_nothing_is_an_error_that_names_the_budget(endpoint, config, tmp_path):
-    with pytest.raises(ArgusError, match="To mend it, raise the budget"):
-        judge_passages({"seal": CANDIDATES}, config(max_total_tokens=10), tmp_path / LEDGER)
-    assert endpoint.requests == []
-
-
 def test_an_endpoint_that_refuses_keeps_what_was_answered(endpoint, config, tmp_path):
     good = saying(a="YES")
     endpoint.behave = lambda text, n: good(text, n) if n <= 2 else {"status": 403}
@@ -168,20 +141,3 @@ def test_an_endpoint_that_refuses_keeps_what_was_answered(endpoint, config, tmp_
         judge_passages({"seal": CANDIDATES}, config(concurrency=1), tmp_path / LEDGER)
     left = estimate_judging({"seal": CANDIDATES}, config(), tmp_path / LEDGER)
     assert left.to_ask == 4
-
-
-def test_without_a_passage_nothing_is_asked_opened_or_written(endpoint, config, tmp_path):
-    judged = judge_passages({"seal": ()}, config(), tmp_path / LEDGER)
-    assert judged.best == {"seal": {}}
-    assert (judged.table.num_rows, judged.summary["language_model"]) == (0, None)
-    assert estimate_judging({"seal": ()}, config(), tmp_path / LEDGER).prompts == 0
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_estimate_prices_prompts_and_leaves_no_ledger(config, tmp_path):
-    priced = config(input_price=1.0, output_price=2.0)
-    found = estimate_judging({"a": CANDIDATES, "b": CANDIDATES}, priced, tmp_path / LEDGER)
-    assert (found.prompts, found.to_ask, found.repeated) == (12, 6, 6)
-    assert found.tokens_out_at_most == 6 * 1_024
-    assert found.cost_at_most > found.cost > 0
-    assert list(tmp_path.iterdir()) == []

@@ -3,15 +3,12 @@
 import math
 
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers
 
-from argus.data.types import Document
 from argus.generative.decode import Decoding
 from argus.generative.failures.replay.gold import gold_ngrams, scored
 from argus.generative.index import build_index
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Mode, Scoring
-from argus.generative.vocabulary import Vocabulary
 from tests.support.generating import (
     DOCUMENTS,
     PSEUDO_QUERIES,
@@ -36,15 +33,6 @@ def searcher_of(parts, scoring=None, **decoding):
     return GenerativeSearcher(
         parts[1], parts[2], Mode.MINDER, Decoding(**{**SMALL, **decoding}), scoring
     )
-
-
-def words_only(*words):
-    """A vocabulary of whole words, to which all others are unknown."""
-    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    ids = {word: i for i, word in enumerate([*names.values(), *words])}
-    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return Vocabulary(tokenizer, names)
 
 
 def view_of(searcher, name):
@@ -78,32 +66,6 @@ def test_titles_and_pseudo_queries_are_wanted_whole(parts):
         " || what is tall @@", " || where does the tower stand @@",
     ]  # fmt: skip
     assert gold_ngrams(index, range(6), view_of(searcher, "question")) == []
-
-
-def test_a_title_longer_than_the_search_writes_is_left_out(parts):
-    vocabulary, index, _ = parts
-    size = len(vocabulary.encode(["Eiffel Tower"])[0]) + 1
-    for longest, wanted in ((size, True), (size - 1, False)):
-        view = view_of(searcher_of(parts, title_tokens=longest), "title")
-        assert bool(gold_ngrams(index, [0], view)) == wanted
-
-
-def test_partial_titles_are_wanted_where_the_search_keeps_them(parts):
-    vocabulary, index, _ = parts
-    title = [index.border, *vocabulary.encode(["City of Towers"])[0], vocabulary.title_end]
-    view = view_of(searcher_of(parts, title_tokens=4), "title")
-    got = gold_ngrams(index, [4], view, partial=True)
-    assert got == [tuple(title[:n]) for n in range(3, 6) if n <= len(title)]
-
-
-def test_what_holds_a_barred_token_is_not_wanted(tmp_path):
-    vocabulary = words_only("tower", "in", "Paris")
-    index = build_index([Document("a", "tower in Oslo in", "Rome")], vocabulary, tmp_path / "i")
-    searcher = GenerativeSearcher(index, tiny_model(vocabulary), Mode.SEAL, Decoding(**SMALL))
-    tower, in_ = (vocabulary.encode([word])[0][0] for word in ("tower", "in"))
-    got = gold_ngrams(index, [0], view_of(searcher, "body"))
-    assert got == [(tower,), (tower, in_), (in_,)]
-    assert gold_ngrams(index, [0], view_of(searcher, "title")) == []
 
 
 @pytest.mark.parametrize("rescore", [True, False])
@@ -168,24 +130,3 @@ def test_the_limit_is_the_share_of_an_ngram_that_occurs_once(parts, tmp_path, ab
     wanted = [ngram[:1], ngram[:2], ngram]
     keys = scored(searcher, view_of(searcher, "body"), wanted, sources, places)
     assert [key.tokens for key in keys] == (wanted if goes_on else wanted[:2])
-
-
-def test_a_beginning_that_is_framing_alone_stops_nothing(tmp_path):
-    """Where ` @@` is an ordinary token, texts hold it; it is not scored, what follows it is."""
-    vocabulary = words_only("tower", "in", "Paris", "@@", "||")
-    index = build_index([Document("a", "@@ tower in Paris")], vocabulary, tmp_path / "i")
-    searcher = GenerativeSearcher(
-        index, tiny_model(vocabulary), Mode.SEAL, Decoding(**SMALL), Scoring(smoothing=0.0)
-    )
-    view = view_of(searcher, "body")
-    sources, places = searcher.encode([QUESTION])
-    ngrams = gold_ngrams(index, [0], view)
-    keys = scored(searcher, view, ngrams, sources, places)
-    got = {key.tokens: key.log_probability for key in keys}
-    framed = {n for n in ngrams if n[0] == vocabulary.title_end and len(n) > 1}
-    assert (vocabulary.title_end,) not in got
-    assert framed & got.keys()
-    for ngram in framed & got.keys():
-        source = vocabulary.sources([QUESTION])[0]
-        want = log_probability(searcher.model, source, ngram[1:])
-        assert got[ngram] == pytest.approx(want, abs=1e-4)

@@ -6,7 +6,6 @@ import pytest
 
 from argus.generative.decode.beam import beam_search
 from argus.generative.decode.beams import Search
-from argus.generative.failures.replay import path as path_module
 from argus.generative.failures.replay.path import Left, follow, kept_by
 from argus.generative.index import build_index
 from tests.support.generating import (
@@ -116,58 +115,6 @@ def test_ngrams_leave_at_the_steps_of_a_plain_search(parts, view, beams):
 
 
 @pytest.mark.parametrize("view", ["body", "title", "query"])
-def test_an_ngram_leaves_alike_whatever_is_followed_beside(parts, view):
-    _, index, _, model = parts
-    search, source = search_of(parts, view, 3), encoded(parts)
-    ngrams = existing(parts, search)
-    together = follow(model, source, index, search, [*ngrams, *ngrams[::-1]])
-    kept = kept_by(model, source, index, search, ngrams, 24)
-    for ngram in [*ngrams[:: max(1, len(ngrams) // 25)], *list(together.written)[:5]]:
-        alone = follow(model, source, index, search, [ngram])
-        assert alone.left.get(ngram) == together.left.get(ngram)
-        assert (ngram in alone.written) == (ngram in together.written)
-        alone_kept = kept_by(model, source, index, search, [ngram], 24)
-        assert alone_kept.get(ngram) == kept.get(ngram)
-
-
-@pytest.mark.parametrize("view", ["body", "title", "query"])
-def test_what_the_search_writes_is_what_has_not_left(parts, view):
-    _, index, _, model = parts
-    search, source = search_of(parts, view, 4), encoded(parts)
-    (found,), _ = beam_search(model, source, index, search)
-    ngrams = existing(parts, search)
-    assert follow(model, source, index, search, ngrams).written == {*found.ngrams} & {*ngrams}
-
-
-def test_a_prefix_that_is_written_but_does_not_go_on_has_left(parts):
-    _, index, _, model = parts
-    search = search_of(parts, "body", 2)
-    ranked = plain_steps(parts, search)[0][0]
-    written_only = ranked[2]  # third of four written, of which two go on
-    longer = next(n for n in existing(parts, search) if len(n) == 2 and n[:1] == written_only)
-    source = encoded(parts)
-    paths = follow(model, source, index, search, [longer, written_only])
-    assert paths.written == {written_only}
-    assert paths.left == {longer: Left(1, 3)}
-
-
-def test_hypotheses_that_end_take_no_place_from_those_that_go_on(parts):
-    """A title that ends among the best leaves its place in the beam to the next candidate."""
-    _, index, _, _ = parts
-    shown = 0
-    for beams in (1, 2, 3):
-        search = search_of(parts, "title", beams)
-        for n, (ranked, _, live) in enumerate(plain_steps(parts, search), start=1):
-            late = {x for x in live if ranked.index(x) >= beams}
-            longer = [x for x in existing(parts, search) if x[:n] in late and len(x) > n]
-            if longer:
-                paths = follow(parts[3], encoded(parts), index, search, longer)
-                assert all(left.at > n for left in paths.left.values())
-                shown += len(longer)
-    assert shown
-
-
-@pytest.mark.parametrize("view", ["body", "title", "query"])
 def test_the_beam_size_that_keeps_an_ngram_is_the_least(parts, view):
     _, index, _, model = parts
     search, source = search_of(parts, view, 1), encoded(parts)
@@ -185,41 +132,3 @@ def test_the_beam_size_that_keeps_an_ngram_is_the_least(parts, view):
         assert kept.get(ngram) == next((b for b in sizes if ngram in writes[b]), None)
     assert kept
     assert view != "body" or len({*kept.values()}) > 1
-
-
-def test_one_search_per_beam_size_serves_all_ngrams(parts, monkeypatch):
-    _, index, _, model = parts
-    search, source = search_of(parts, "body", 1), encoded(parts)
-    made = []
-
-    def counted(model, source, index, search, **how):
-        made.append(search.beams)
-        return beam_search(model, source, index, search, **how)
-
-    lost = follow(model, source, index, search, existing(parts, search)).left
-    monkeypatch.setattr(path_module, "beam_search", counted)
-    kept = kept_by(model, source, index, search, lost, 16)
-    assert made == [2, 4, 8, 16]
-    made.clear()
-    soon = [ngram for ngram, beams in kept.items() if beams <= 4]
-    assert kept_by(model, source, index, search, soon, 16) == {n: kept[n] for n in soon}
-    assert made == [2, 4]
-
-
-def test_no_beam_beyond_the_largest_is_tried(parts):
-    _, index, _, model = parts
-    search, source = search_of(parts, "body", 1), encoded(parts)
-    ngrams = existing(parts, search)
-    far = kept_by(model, source, index, search, ngrams, 64)
-    (four, *_) = [ngram for ngram, beams in far.items() if beams == 4]
-    assert kept_by(model, source, index, search, [four], 4) == {four: 4}
-    assert kept_by(model, source, index, search, [four], 3) == {}
-
-
-def test_with_a_beam_as_large_as_all_candidates_nothing_leaves(parts):
-    _, index, _, model = parts
-    search = search_of(parts, "body", 500)
-    ngrams = existing(parts, search)
-    paths = follow(model, encoded(parts), index, search, ngrams)
-    assert paths.written == {*ngrams}
-    assert not paths.left

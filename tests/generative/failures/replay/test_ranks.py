@@ -58,36 +58,6 @@ def test_ranks_are_the_places_in_the_whole_ranking(index, keys, unigrams, most):
         assert best_rank(index, keys, unigrams, scoring, [document]) == want
 
 
-def test_of_several_passages_the_best_one_counts(index, keys, unigrams):
-    ranked = aggregate(index, keys, unigrams, SCORING, 1500).documents.tolist()
-    assert best_rank(index, keys, unigrams, SCORING, [ranked[40], ranked[20], ranked[30]]) == 21
-    lost = next(n for n in range(200) if n not in ranked)
-    assert best_rank(index, keys, unigrams, SCORING, [lost, ranked[2]]) == 3
-    assert best_rank(index, keys, unigrams, SCORING, []) is None
-    assert best_rank(index, [], unigrams, SCORING, [0]) is None
-
-
-def test_titles_and_pseudo_queries_are_known_by_how_they_begin(index, keys):
-    assert without(index, keys, "titles") == [k for k in keys if k.view != "title"]
-    assert without(index, keys, "queries") == [k for k in keys if k.view != "query"]
-
-
-def test_unigrams_are_single_tokens_of_texts(index):
-    v = index.vocabulary
-    one, two = v.encode(["title"])[0][:1], [300, 301]
-    kept = [
-        Key(tuple(two), -1, "body"),
-        Key((v.border, *one), -1, "title"),
-        Key((*two, v.title_end), -1, "body"),
-    ]
-    gone = [
-        Key(tuple(one), -1, "body"),
-        Key((301,), -1, "question"),
-        Key((*one, v.title_end), -1, "body"),
-    ]
-    assert without(index, [*gone, *kept], "unigrams") == kept
-
-
 @pytest.mark.parametrize("what", ["titles", "queries", "unigrams"])
 def test_ranks_without_keys_are_those_of_a_search_without_them(index, keys, unigrams, what):
     left = without(index, keys, what)
@@ -99,13 +69,3 @@ def test_ranks_without_keys_are_those_of_a_search_without_them(index, keys, unig
     for document in moved[:5]:
         got = rank_without(index, keys, unigrams, SCORING, [document], what)
         assert got == ranked.index(document) + 1
-
-
-def test_what_the_index_does_not_have_cannot_be_switched_off(keys, unigrams, tmp_path):
-    index = build_index(
-        DOCUMENTS[:5], train_vocabulary(["w1 w2"], 280), tmp_path / "i", titles=False
-    )
-    assert without(index, keys, "titles") is None
-    assert without(index, keys, "queries") is None
-    for what in ("titles", "queries"):
-        assert rank_without(index, keys, unigrams, SCORING, [0], what) is None

@@ -23,16 +23,6 @@ def test_outcomes_are_of_questions_with_positives_and_answers(rows):
     ]  # fmt: skip
 
 
-def test_verdicts_are_counted_over_unannotated_cases(rows):
-    found = judged(rows)["t10_verdicts"]
-    assert found["n"] == 5
-    low, high = wilson(0.4, 5)
-    assert found["rows"][0] == ["YES", 2, 0.4, float(low), float(high)]
-    assert [row[:3] for row in found["rows"][1:]] == [
-        ["PARTIAL", 1, 0.2], ["NO", 1, 0.2], ["failed", 1, 0.2],
-    ]  # fmt: skip
-
-
 def test_adjusted_hits_add_verdicts_and_at_most_failed_ones(rows):
     found = judged(rows)["t11_adjusted_hits"]
     assert found["n"] == 10
@@ -65,23 +55,3 @@ def test_a_passage_without_a_verdict_may_raise_the_best_one(rows):
     at_most = {row[0]: (row[1], row[5]) for row in found["rows"]}
     # hit 1; + YES 1, and PARTIAL, NO, failed, not judged; + PARTIAL, and NO, failed, not judged.
     assert at_most == {"hit_k": (1, 1), "yes": (2, 6), "yes_and_partial": (3, 6)}
-
-
-def test_without_a_judge_tables_10_and_11_say_so(rows):
-    found = judged(rows, verdicts=None)
-    assert found["t09_outcomes"]["n"] == 10
-    for name in ("t10_verdicts", "t11_adjusted_hits"):
-        assert found[name]["not_applicable"].endswith("Give one: --llm.")
-
-
-def test_nothing_to_judge_is_not_a_missing_judge(rows):
-    found = judged(rows, ["hit", "absent"], [None, None])
-    assert found["t10_verdicts"]["not_applicable"].endswith("there is nothing to judge.")
-
-
-def test_answers_and_positives_are_needed_together(rows):
-    no_answers = annotation(rows(positives=[1]))
-    assert "have no answers" in no_answers["t09_outcomes"]["not_applicable"]
-    never_both = annotation(rows(positives=[1, None], answer_hit_1=[None, 1]))
-    for table in never_both.values():
-        assert table == {"not_applicable": "No question has both positives and answers."}

@@ -1,7 +1,5 @@
 from fractions import Fraction
-from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,18 +40,6 @@ def test_groups_are_what_a_plain_count_in_fractions_says(found):
         assert decile.outcomes["hit"] == pytest.approx(float(rate), abs=1e-12)
 
 
-@settings(max_examples=examples(60), deadline=None)
-@given(questions)
-def test_weights_sum_to_n_and_rates_to_the_overall_rate(found):
-    values, hits = [v for v, _ in found], [h for _, h in found]
-    made = deciles(values, {"hit": hits})
-    assert {d.weight for d in made} == {len(found) / 10}
-    assert sum(d.weight for d in made) == pytest.approx(len(found))
-    assert np.mean([d.outcomes["hit"] for d in made]) == pytest.approx(np.mean(hits))
-    assert np.mean([d.mean for d in made]) == pytest.approx(np.mean(values))
-    assert all(a.high <= b.low for a, b in pairwise(made))
-
-
 @settings(max_examples=examples(40), deadline=None)
 @given(questions, st.randoms(use_true_random=False))
 def test_the_order_of_questions_changes_nothing(found, random):
@@ -64,20 +50,6 @@ def test_the_order_of_questions_changes_nothing(found, random):
                                                  "other": [o for _, _, o in some]})  # fmt: skip
 
     assert of(outcome) == of(random.sample(outcome, len(outcome)))
-
-
-@settings(max_examples=examples(40), deadline=None)
-@given(st.integers(1, 5), st.randoms(use_true_random=False))
-def test_without_ties_it_is_the_plain_split(size, random):
-    values = random.sample(range(1000), 10 * size)
-    hits = [random.randint(0, 1) for _ in values]
-    order = np.argsort(values).reshape(10, size)
-    made = deciles(values, {"hit": hits})
-    for decile, members in zip(made, order, strict=True):
-        assert decile.low == values[members[0]]
-        assert decile.high == values[members[-1]]
-        assert decile.outcomes["hit"] == pytest.approx(np.mean([hits[m] for m in members]))
-        assert decile.mean == pytest.approx(np.mean([values[m] for m in members]))
 
 
 def test_a_tie_across_a_border_counts_on_both_sides():
@@ -95,12 +67,6 @@ def test_a_tie_across_a_border_counts_on_both_sides():
     assert (third.number, third.low, third.high, third.outcomes["hit"]) == (3, 2, 3, 0)
 
 
-def test_one_value_for_all_gives_ten_equal_groups():
-    made = deciles([3.0] * 12, {"hit": [1, 0, 0] * 4})
-    assert [(d.low, d.high, d.weight) for d in made] == [(3.0, 3.0, 1.2)] * 10
-    assert [d.outcomes["hit"] for d in made] == pytest.approx([1 / 3] * 10)
-
-
 def test_missing_values_and_outcomes_are_left_out():
     values = [*range(20), None, None]
     hits = [1.0, None, None, None, *[0.0] * 16, 1.0, 1.0]
@@ -109,8 +75,3 @@ def test_missing_values_and_outcomes_are_left_out():
     assert made[0].outcomes["hit"] == 1.0  # of 0 and 1 only 0 has an outcome
     assert made[1].outcomes["hit"] is None
     assert made[2].outcomes["hit"] == 0.0
-
-
-def test_fewer_values_than_groups_have_no_deciles():
-    assert deciles([*range(9), None], {"hit": [1] * 10}) == []
-    assert len(deciles(range(9), {"hit": [1] * 9}, groups=3)) == 3

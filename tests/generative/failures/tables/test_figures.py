@@ -3,12 +3,11 @@ import random
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from argus.generative.failures.measures.columns import COLUMNS, LENGTHS
-from argus.generative.failures.tables import SECTIONS, csv_tables, figures
+from argus.generative.failures.tables import SECTIONS, figures
 from tests.support.draws import examples
 
 CHOICES = {
@@ -55,28 +54,3 @@ def test_the_order_of_rows_changes_nothing_and_all_is_plain_json(n, seed, missin
             assert ("not_applicable" in made) ^ (made.get("n", 0) > 0), name
             for row in made.get("rows", []):
                 assert len(row) == len(made["columns"]), name
-
-
-def test_everything_measured_gives_every_table_once():
-    found = figures(made_up(60, 0, 0.05), k=10, seed=0)
-    names = [name for name, _, _ in csv_tables(found)]
-    assert len(names) == len(set(names)) == sum(len(found[section]) for section in SECTIONS)
-    of_thesis = {name[:3] for name in names if name[0] == "t" and name[1:3].isdigit()}
-    assert of_thesis == {f"t{n:02d}" for n in range(4, 18)}
-
-
-@pytest.mark.parametrize("n", [0, 3])
-def test_rows_in_which_nothing_applies_give_reasons_alone(n):
-    ids = pa.array([str(i) for i in range(n)], pa.string())
-    found = figures(pa.table({"query_id": ids, "question": ids}), k=10, seed=0)
-    assert (found["questions"], found["judged"], found["k"]) == (n, 0, 10)
-    assert list(csv_tables(found)) == []
-    for section in SECTIONS:
-        for table in found[section].values():
-            assert list(table) == ["not_applicable"]
-            assert len(table["not_applicable"]) > 20
-
-
-def test_judged_says_of_how_many_it_is_known_what_is_correct(table):
-    found = figures(table(hit_1=[1, None, 0], hit_k=[1, None, 0]), k=5, seed=0)
-    assert (found["questions"], found["judged"], found["k"]) == (3, 2, 5)
