@@ -1,8 +1,8 @@
 """N-gram generative retrieval: SEAL (Bevilacqua et al., 2022) and MINDER (Li et al., 2023).
 
-A seq2seq language model writes n-grams that it expects in the passages that answer a question; an
-index allows only n-grams that exist; passages are ranked by the n-grams found in them. The flow:
+A seq2seq language model writes n-grams that it expects in the passages that answer a question. An
+index allows only n-grams that exist. Passages are ranked by the n-grams found in them. The flow:
 `vocabulary` and `passages` (texts to tokens) -> `index` -> `decode` (n-grams a model writes under
-the index's constraint) -> `scoring` and `evidence` (n-grams to ranked passages); `searcher` joins
+the index's constraint) -> `scoring` and `evidence` (n-grams to ranked passages). `searcher` joins
 them, `training` makes the model.
 """

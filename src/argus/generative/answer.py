@@ -1,4 +1,4 @@
-"""What a search says: passages with the n-grams that found them."""
+"""Answers of a search: passages with the n-grams that found them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found for one question, best first."""
+    """The passages found for one question, best first."""
 
     query_id: str
     hits: list[Hit] = field(default_factory=list)

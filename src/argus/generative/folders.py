@@ -13,12 +13,12 @@ INDEX = "ngrams"
 MODEL = "model"
 """Of the model, in the folder of `generative train`."""
 NOTE = "argus.json"
-"""Beside a model that `generative train` made: what it is, and what it may be asked for."""
+"""Beside a model that `generative train` made: its origin and its views."""
 SCRATCH = "scratch"
 
 
 def index_folder(path: Path | str) -> Path:
-    """Return the folder of the index that `path` names: itself, or what `build` wrote in it."""
+    """Return the folder of the index that `path` names: itself, or the one that `build` wrote in it."""
     path = Path(path)
     if path.is_file():
         raise InputError(
@@ -38,14 +38,14 @@ def manifest_of(home: Path) -> Manifest:
 
 
 def described(home: Path) -> str:
-    """Return what manifests and reports call an index by, in place of an encoder."""
+    """Return the name of an index in manifests and reports, in place of an encoder."""
     return f"n-grams of tokenizer {manifest_of(home).vocabulary[:12]}"
 
 
 def need_model(model: Path | None) -> Path:
     """Return the folder of a model, or of the one in a folder of `argus generative train`.
 
-    Raises InputError where there is none, and says what to do.
+    Raises InputError with a remedy where there is none.
     """
     fix = (
         "Train one on your corpus: argus generative train; or give the folder of a seq2seq "

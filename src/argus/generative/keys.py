@@ -16,7 +16,7 @@ ROUNDING = 1e-6
 class Key:
     """An n-gram that stands for the passages that hold it.
 
-    tokens: at least one. log_probability: log P(n|q), natural logarithm; -inf is allowed and weighs
+    tokens: at least one. log_probability: log P(n|q), natural logarithm. -inf is allowed and weighs
     nothing. view: "title", "body", "query" (MINDER's pseudo-queries) or "question" (n-grams of the
     question's own words). Raises InputError where there is no token, or no log-probability.
     """
@@ -41,7 +41,7 @@ class Key:
 
 
 def merged(*groups: Iterable[Key]) -> list[Key]:
-    """Join groups of keys in order; of keys with the same tokens the first stays.
+    """Join groups of keys in order. Of keys with the same tokens the first stays.
 
     The published order is body, question, title, pseudo-queries last (docs/ngrams.md, "Keys").
     """

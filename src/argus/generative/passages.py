@@ -26,7 +26,7 @@ BLOCK = 4096
 
 @dataclass
 class PassageCounts:
-    """What became of the documents. empty_ids: those without any token, which are left out."""
+    """Documents by outcome. empty_ids: those without any token, which are left out."""
 
     empty_ids: list[str] = field(default_factory=list)
     title_only: int = 0
@@ -72,7 +72,7 @@ def tokenized(
 ) -> Iterator[Passages]:
     """Yield the passages of documents in blocks, without those that have no token.
 
-    titles: whether ` title @@` is part of a passage; a document without title has ` @@` alone.
+    titles: whether ` title @@` is part of a passage. A document without title has ` @@` alone.
     """
     remaining = iter(documents)
     while block := list(islice(remaining, BLOCK)):

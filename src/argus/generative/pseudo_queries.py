@@ -21,9 +21,9 @@ def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
     """Read pseudo-queries by document id: rows with `queries`, or the expansions of `argus`.
 
     path: a JSONL or Parquet file, or a folder that holds expansions.jsonl. White space is reduced
-    to single spaces, and empty and repeated queries of a document are left out; a document without
+    to single spaces, and empty and repeated queries of a document are left out. A document without
     any is not in the result. Raises InputError, with the line, for a row without either field, a
-    query that is no text, and a document that comes twice; and where no row has a query.
+    query that is no text, and a document that comes twice. And where no row has a query.
     """
     path = queries_file(Path(path))
     rows = {doc_id: _queries(row) for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)}
@@ -62,7 +62,7 @@ def of_documents(
     *,
     coerce_ids: bool = False,
 ) -> OfCorpus:
-    """Return the pseudo-queries of the documents; none where it is None.
+    """Return the pseudo-queries of the documents. None where it is None.
 
     pseudo_queries: by document id, or a file or folder. Raises InputError as `read` and
     `of_corpus` do.
@@ -80,7 +80,7 @@ def of_documents(
 def of_corpus(
     pseudo_queries: Mapping[str, list[str]], ids: set[str], where: Path | str
 ) -> dict[str, list[str]]:
-    """Return those of documents with these ids; InputError where there is none."""
+    """Return those of documents with these ids. InputError where there is none."""
     known = {id_: queries for id_, queries in pseudo_queries.items() if id_ in ids}
     if pseudo_queries and not known:
         raise InputError(

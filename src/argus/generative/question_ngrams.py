@@ -1,8 +1,8 @@
-"""The question's own words as keys: SEAL looks up its word n-grams beside what the model writes.
+"""The question's own words as keys: SEAL looks up its word n-grams beside those that the model writes.
 
 A word is a run of letters and digits, with apostrophes, points, hyphens and ampersands inside it
 ("Taylor's", "U.S", "AT&T"). The published system takes spaCy's words, which part "Taylor's" into
-two and count punctuation as words; here what stands between two words of an n-gram is kept as the
+two and count punctuation as words. Here the text between two words of an n-gram is kept as the
 question has it ("Paris, France").
 """
 

@@ -5,7 +5,7 @@ probable the model finds it. A key weighs
 
     w(n, q) = max(0, log [P(n|q) (1 - P(n))] / [P(n) (1 - P(n|q))]) ** alpha
 
-so what is probable anyway says little. Weights are float64.
+so tokens that are probable anyway count little. Weights are float64.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def unigram_weights(
     log_probabilities: (V,) log-softmax at the first position of the decoder. counts: (V,)
     occurrences. excluded: tokens that weigh 0: the border, padding, and keys of one token. So do
     tokens that do not occur and all but the `most_unigrams` most probable (the lower id where two
-    are equally probable). Returns (V,). Raises InputError for what is no log-probability.
+    are equally probable). Returns (V,). Raises InputError for invalid log-probabilities.
     """
     bad = np.isnan(log_probabilities) | (log_probabilities > ROUNDING)
     if bad.any():
@@ -109,7 +109,7 @@ def _log_odds(
 
 
 def greatest(values: FloatArray | Float64Array, most: int) -> IntArray:
-    """Return the places of the `most` greatest values, ascending; of equal ones, the first."""
+    """Return the places of the `most` greatest values, ascending. Of equal ones, the first."""
     if most >= len(values):
         return np.arange(len(values))
     if not most:

@@ -1,4 +1,4 @@
-"""SEAL and MINDER from end to end: a question in, passages and what found them out."""
+"""SEAL and MINDER from end to end: answer a question with passages and their n-grams."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from argus.progress import announce, progress
 
 @dataclass
 class QuestionKeys:
-    """The keys for one question, and log P of every token at the first place; (V,)."""
+    """The keys for one question, and log P of every token at the first place. (V,)."""
 
     keys: list[Key]
     unigrams: FloatArray
@@ -42,7 +42,7 @@ class GenerativeSearcher:
     """Ranks the passages of an index by the n-grams that a model writes for a question.
 
     mode: SEAL writes body n-grams and titles, MINDER pseudo-queries, too. seconds: where time
-    went, by step; "constraint" is part of "decoding". Raises InputError where the mode needs a view
+    went, by step. "constraint" is part of "decoding". Raises InputError where the mode needs a view
     that the index does not have.
     """
 
@@ -74,7 +74,7 @@ class GenerativeSearcher:
         )  # fmt: skip
 
     def search(self, queries: Sequence[Query], k: int) -> Iterator[Answer]:
-        """Yield the answer to each query, in order; one without text finds nothing.
+        """Yield the answer to each query, in order. One without text finds nothing.
 
         A batch that does not fit into memory is halved, and so are all that follow. Raises
         InputError for k below 1 and for an id that is given twice.
@@ -117,7 +117,7 @@ class GenerativeSearcher:
     def encode(self, questions: Sequence[str]) -> tuple[Sources, dict[str | None, int]]:
         """Return the encoder inputs of questions, and where those of each marker begin.
 
-        All that the views are written and scored by; a marker's inputs are in the questions' order.
+        All that the views are written and scored by. A marker's inputs are in the questions' order.
         """
         import torch
 
@@ -162,7 +162,7 @@ class GenerativeSearcher:
     def _keys_or_less(self, queries: Sequence[Query]) -> list[QuestionKeys | None] | None:
         """Return the evidence for each query, None for one without text.
 
-        None for all where memory did not suffice; the batch is then half as large.
+        None for all where memory did not suffice. The batch is then half as large.
         """
         texts = [q.text for q in queries if q.text.strip()]
         try:
@@ -189,7 +189,7 @@ class GenerativeSearcher:
         return decoded
 
     def _own_words(self, question: str) -> list[Key]:
-        """Return the n-grams of the question that the index has; not yet scored."""
+        """Return the n-grams of the question that the index has. Not yet scored."""
         ngrams = question_ngram_tokens(question, self.model.vocabulary)
         counts = self.index.counts(ngrams)
         unknown = self.model.vocabulary.unknown

@@ -23,7 +23,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """How keys become weights and weights become scores; the defaults are the published ones.
+    """How keys become weights and weights become scores. The defaults are the published ones.
 
     Published means: in force when SEAL's search is run with its own options (MINDER's for the
     last two). Raises InputError for a value out of range.
@@ -32,7 +32,7 @@ class Scoring:
     smoothing: Annotated[
         float, Ge(0), Doc("Added to an n-gram's occurrences."), Option(panel=_PANEL)
     ] = 5.0
-    """s; also added to the corpus' tokens (SEAL: 5)."""
+    """s. Also added to the corpus' tokens (SEAL: 5)."""
     exponent: Annotated[
         float,
         Ge(0),
@@ -83,7 +83,7 @@ class Scoring:
         Doc("Tokens of the shortest n-gram that counts; shorter ones weigh nothing."),
         Option(panel=_PANEL),
     ] = 1
-    """Of keys; `unigrams` has its own say over single tokens (SEAL: 1)."""
+    """Of keys. `unigrams` has its own say over single tokens (SEAL: 1)."""
 
     query_bonus: Annotated[
         float,
@@ -94,7 +94,7 @@ class Scoring:
     """A pseudo-query is a key that begins with ` ||` (MINDER: 14). With 0, the ceiling does not
     count either."""
     query_ceiling: Annotated[float, Le(0)] = -1.0
-    """What a log-probability with the bonus is at most (MINDER: -1)."""
+    """Largest log-probability with the bonus (MINDER: -1)."""
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -102,7 +102,7 @@ class Scoring:
 
     @property
     def identity(self) -> dict[str, float | bool | str | None]:
-        """All that decides a score. What came after the first version is told where it is set."""
+        """All that decides a score. Settings added after the first version appear where they are set."""
         plain = {**asdict(self), "unigrams": self.most_unigrams}
         if self.shortest == 1:
             del plain["shortest"]
@@ -110,14 +110,14 @@ class Scoring:
 
     @property
     def most_unigrams(self) -> int:
-        """How many single tokens count; the published number where none is set."""
+        """How many single tokens count. The published number where none is set."""
         return PUBLISHED_UNIGRAMS if self.unigrams is None else self.unigrams
 
     def for_model(self, *, scratch: bool) -> Scoring:
-        """Return the same with what is not set: as published, or without single tokens.
+        """Return a copy with defaults filled in: as published, or without single tokens.
 
         scratch: for a model that was trained from scratch, of which single tokens were found to
-        outvote what it writes (docs/results.md, "Single tokens").
+        outvote its n-grams (docs/results.md, "Single tokens").
         """
         if self.unigrams is not None:
             return self
@@ -127,7 +127,7 @@ class Scoring:
 def check_numbers(config: Any) -> None:
     """Check that whole numbers of a config are whole and the others finite, none a truth value.
 
-    What a field holds is told by its default. Raises InputError, whose `where` is the option, or
+    The default of a field gives its type. Raises InputError, whose `where` is the option, or
     the field where there is none.
     """
     declared = {setting.name: setting for setting in settings_of(type(config))}

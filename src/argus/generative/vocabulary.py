@@ -1,8 +1,8 @@
 """Text to tokens and back: a tokenizer of `transformers`, and the three markers of a passage.
 
 A passage is stored as `</s> title @@ text || query @@` (SEAL's and MINDER's layout, the border in
-front). The border is the tokenizer's end-of-sequence token; ` @@` and ` ||` are single tokens, as
-they are in BART's vocabulary; a tokenizer that lacks them is given them.
+front). The border is the tokenizer's end-of-sequence token. ` @@` and ` ||` are single tokens, as
+they are in BART's vocabulary. A tokenizer that lacks them is given them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ BART_NAMES: dict[str, str | None] = {
     "bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>",
     "cls_token": "<s>", "sep_token": "</s>",
 }  # fmt: skip
-"""What the special tokens are for, where they are BART's."""
+"""Roles of the special tokens, by BART's names."""
 LEAST_SIZE = 256 + len(SPECIALS) + 2
 """Of a byte-level vocabulary: all bytes, special tokens and markers."""
 GOLD, UNSUPERVISED = "+", "p"
-"""What follows a view's marker: a judged passage is asked for, or any that the text is from."""
+"""Signs after a view's marker: one asks for a judged passage, one for any with the text."""
 _PROBE = "The quick brown fox's 1,234 naïve cafés \u2014 東京 @@ || </s>"
 _FILES = ("tokenizer.json", "tokenizer_config.json")
 
@@ -38,9 +38,9 @@ _FILES = ("tokenizer.json", "tokenizer_config.json")
 class Vocabulary:
     """A tokenizer whose ids an index and a model share.
 
-    size: ids run from 0 to size - 1. border: begins every passage, ends what the model writes. pad,
+    size: ids run from 0 to size - 1. border: begins every passage, ends the model's output. pad,
     unknown: None where the tokenizer has none. title_end, query_start: the markers ` @@` and ` ||`.
-    added: how many markers the tokenizer did not have; a model made for it has no row for them.
+    added: how many markers the tokenizer did not have. A model made for it has no row for them.
     """
 
     def __init__(self, tokenizer: Tokenizer, names: dict[str, str | None]) -> None:
@@ -71,7 +71,7 @@ class Vocabulary:
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of texts as they stand in a passage: after a space, nothing added.
 
-        Runs of white space count as one space; an empty text has no tokens.
+        Runs of white space count as one space. An empty text has no tokens.
         """
         cleaned = [" ".join(text.split()) for text in texts]
         encoded = self._tokenizer.encode_batch_fast(
@@ -94,7 +94,7 @@ class Vocabulary:
     ) -> list[list[int]]:
         """Return encoder inputs: the question, ` || VIEW || +`, and the tokenizer's own specials.
 
-        view: None adds no marker. limit: tokens at most; it is the question that is cut, at its
+        view: None adds no marker. limit: tokens at most. It is the question that is cut, at its
         end. kind: GOLD or UNSUPERVISED.
         """
         after = self._after
@@ -158,7 +158,7 @@ class Vocabulary:
         return id_
 
     def _wrapping(self) -> tuple[list[int], list[int]]:
-        """Return what the tokenizer puts before and after an encoder input; else a border after."""
+        """Return the tokens around an encoder input. By default, put a border after it."""
         plain = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
         for start in range(len(whole) - len(plain) + 1):

@@ -20,7 +20,7 @@ SMOOTHING = Scoring.smoothing
 
 @dataclass(frozen=True)
 class Candidates:
-    """All that may follow the rows of one question: row, token, sum, occurrences; (n,) each."""
+    """All that may follow the rows of one question: row, token, sum, occurrences. (n,) each."""
 
     rows: IntArray
     tokens: IntArray
@@ -68,7 +68,7 @@ class BacktrackingBeams(Beams):
         self._known: list[set[tuple[int, ...]]] = [set() for _ in self.hypotheses]
 
     def choices(self, candidates: Candidates) -> list[Choice]:
-        """Return what each round writes."""
+        """Return the n-grams of each round."""
         layers = self.layers[candidates.rows]
         free = np.ones(len(layers), np.bool_)
         share = (candidates.counts + SMOOTHING) / (self.index.n_tokens + SMOOTHING)
@@ -83,7 +83,7 @@ class BacktrackingBeams(Beams):
         return choices
 
     def selection(self, pool: Pool) -> Step:
-        """Return what all rounds write; one hypothesis may go on in several."""
+        """Return the n-grams of all rounds. One hypothesis may go on in several."""
         parts: list[tuple[IntArray, IntArray, FloatSums, npt.NDArray[np.bool_]]] = []
         layers: list[IntArray] = []
         pointers = [0]
@@ -129,7 +129,7 @@ class BacktrackingBeams(Beams):
     ) -> Choice:
         """Return the 2 x beams best of some candidates, of which the beams best not ended go on.
 
-        ranked: (len(eligible),), what they are ranked by; the first of equal ones is better.
+        ranked: (len(eligible),), the values that rank them. The first of equal ones is better.
         """
         best = greatest(ranked, 2 * beams)
         best = best[np.argsort(-ranked[best], kind="stable")]

@@ -21,8 +21,8 @@ def beam_search(
 ) -> tuple[list[Hypotheses], FloatArray]:
     """Return the n-grams of each source, and the log-probabilities of its first token.
 
-    (n, V), for the tokens of the index; a model may have more, of which none exists. observer:
-    changes nothing but when to stop; what was found until then is returned.
+    (n, V), for the tokens of the index. A model may have more, of which none exists. observer:
+    changes nothing but when to stop. The n-grams found until then are returned.
     """
     import torch
 

@@ -1,7 +1,7 @@
-"""The beams of a search: what is searched for, what a step chooses from, what it writes.
+"""The beams of a search: its target, the candidates of a step, and the choice among them.
 
-At each step the 2 x beams best continuations of a question's hypotheses are all kept as n-grams;
-the `beams` best that do not end go on. Only continuations that the index has are candidates, and
+At each step the 2 x beams best continuations of a question's hypotheses are all kept as n-grams.
+The `beams` best that do not end go on. Only continuations that the index has are candidates, and
 all of them are but the barred ones: the border, with which a key is the same as without it, and the
 unknown token, which says nothing. Scores are sums of log-probabilities over the whole vocabulary.
 """
@@ -25,11 +25,11 @@ from argus.generative.index import NgramIndex
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for.
+    """The target of a search.
 
-    prefix: what every n-gram follows without being searched (a title follows the border). opening:
-    what the model takes as written before it (a pseudo-query follows ` ||`); it is not scored.
-    last: the token that ends an n-gram; None where it may end anywhere. longest: tokens, `last`
+    prefix: tokens that stand before every n-gram, unsearched (a title follows the border). opening:
+    tokens that the model takes as written before it (a pseudo-query follows ` ||`). It is not scored.
+    last: the token that ends an n-gram. None where it may end anywhere. longest: tokens, `last`
     counted, `prefix` not. barred: tokens that are never written. rounds: of backtracking.
     """
 
@@ -69,10 +69,10 @@ class Hypotheses:
 
 @dataclass(frozen=True)
 class Pool:
-    """What a step chooses from: the live hypotheses of all questions, and what may follow each.
+    """Candidates of a step: the live hypotheses of all questions, with their continuations.
 
     written: (rows, tokens so far), prefixes left out. first_rows: (questions + 1,). logits: (rows,
-    V). normalizers, sums: (rows,). pointers, tokens: what the index has after each row. barred:
+    V). normalizers, sums: (rows,). pointers, tokens: continuations of each row in the index. barred:
     (V,), tokens that are no candidates. As `best_continuations` takes them.
     """
 
@@ -87,7 +87,7 @@ class Pool:
 
 
 class Step(NamedTuple):
-    """What a step writes: per question (pointers), best first.
+    """Hypotheses written by a step: per question (pointers), best first.
 
     parents: the rows that are extended. goes_on: whether a hypothesis is extended at the next step.
     """
@@ -100,7 +100,7 @@ class Step(NamedTuple):
 
 
 Observer = Callable[[Pool], bool]
-"""Is shown what each step chooses from, before it does; returns whether to go on."""
+"""Observe the candidates of each step before the choice. Return whether to go on."""
 
 
 class Beams:
@@ -126,7 +126,7 @@ class Beams:
             self.logits = decoder.advance(np.arange(n), np.full(n, token))
 
     def pool(self) -> Pool:
-        """Return what the next step chooses from."""
+        """Return the candidates of the next step."""
         normalizers = self.logits.logsumexp(1).double().cpu().numpy()
         logits = self.logits.cpu().numpy()
         begun = time.perf_counter()
@@ -138,7 +138,7 @@ class Beams:
         )  # fmt: skip
 
     def continuations(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """Return what may follow each row: (pointers (rows + 1,), tokens)."""
+        """Return the continuations of each row: (pointers (rows + 1,), tokens)."""
         pointers, tokens, self.counts = self.index.next_tokens(self.rows)
         return pointers, tokens
 
@@ -147,7 +147,7 @@ class Beams:
         self.rows = self.index.step(self.rows.take(parents), tokens)
 
     def step(self, pool: Pool) -> bool:
-        """Extend every hypothesis by a token; return whether any can go on."""
+        """Extend every hypothesis by a token. Return whether any can go on."""
         begun = time.perf_counter()
         step = self.selection(pool)
         self.timings.constraint += time.perf_counter() - begun
@@ -167,7 +167,7 @@ class Beams:
         return True
 
     def selection(self, pool: Pool) -> Step:
-        """Return what is written: the 2 x beams best; the best that do not end go on."""
+        """Return the 2 x beams best candidates. The best that do not end go on."""
         pointers, parents, tokens, sums = best_continuations(
             pool.logits, pool.normalizers, pool.sums, pool.pointers, pool.tokens,
             pool.first_rows, 2 * self.search.beams, pool.barred,
@@ -183,7 +183,7 @@ class Beams:
         return tokens == self.search.last if self.search.last is not None else tokens < 0
 
     def record(self, step: Step, written: npt.NDArray[np.int64]) -> None:
-        """Keep what is written as n-grams. written: (candidates, tokens so far)."""
+        """Keep the written hypotheses as n-grams. written: (candidates, tokens so far)."""
         ended = self.ended(step.tokens)
         for question, hypotheses in enumerate(self.hypotheses):
             mine = slice(step.pointers[question], step.pointers[question + 1])

@@ -29,7 +29,7 @@ def best_continuations(
     """Return the `most` best continuations of each question's beams.
 
     logits: (rows, V). normalizers: (rows,), log Σ exp of each row: probabilities are those of the
-    whole vocabulary, not of what the index allows. sums: (rows,), so far. pointers, tokens: what
+    whole vocabulary, not only over the allowed tokens. sums: (rows,), so far. pointers, tokens: what
     may follow each row. first_rows: (questions + 1,). barred: (V,), never chosen. Equal sums go by
     row, then by token.
     """
@@ -71,7 +71,7 @@ def _worse(score_a: float, key_a: int, score_b: float, key_b: int) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def _rise(scores: FloatSums, keys: IntArray, at: int, score: float, key: int) -> None:
-    """Put an entry at the end of the heap and let it rise; the worst entry is the root."""
+    """Put an entry at the end of the heap and let it rise. The worst entry is the root."""
     while at > 0:
         parent = (at - 1) >> 1
         if not _worse(score, key, scores[parent], keys[parent]):

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class CorpusConstraint:
-    """Allows only what the index has after a hypothesis; give it to `generate` in a list.
+    """Allow only tokens that the index has after a hypothesis. Give it to `generate` in a list.
 
-    A hypothesis is `prefix` and what was written after the decoder's start token. One that ended
-    in `last` or the border can only be padded; one without continuation, too. Exact: a token that
+    A hypothesis is `prefix` and all tokens after the decoder's start token. One that ended
+    in `last` or the border can only be padded. One without continuation, too. Exact: a token that
     exists after the hypothesis keeps its score. Scores on the CPU are masked in place, as
     transformers 5 hands them over in a fresh tensor. Never combine it with a minimum length: at the
     end of a passage only the border is left.
@@ -33,7 +33,7 @@ class CorpusConstraint:
         self.prefix, self.last = tuple(prefix), last
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Return the scores, (rows, V), with -inf for what cannot follow `input_ids`.
+        """Return the scores, (rows, V), with -inf for tokens that cannot follow `input_ids`.
 
         Raises ValueError for scores of fewer tokens than the index has.
         """
@@ -63,7 +63,7 @@ class CorpusConstraint:
     def _allowed(
         self, ngrams: IntArray, ended: npt.NDArray[np.bool_]
     ) -> tuple[IntArray, npt.NDArray[np.int32]]:
-        """Return the tokens that may follow each row: what the index has, else the padding."""
+        """Return the tokens that may follow each row: those in the index, else the padding."""
         whole = self.index.find(ngrams)
         rows = Rows(whole.depth, np.where(ended, 0, whole.low), np.where(ended, 0, whole.high))
         pointers, tokens, _ = self.index.next_tokens(rows)

@@ -33,11 +33,11 @@ class Sources:
 
 
 class Seq2Seq:
-    """A seq2seq language model on a device, without dropout; its vocabulary is the index's.
+    """A seq2seq language model on a device, without dropout. Its vocabulary is the index's.
 
-    name: what to call it in reports. source_tokens, target_tokens: the longest input of encoder and
-    decoder; None for no limit. Computes in float32: half precision rounds differently in batches of
-    different sizes, and scores would hang on what was asked beside. Raises InputError where the
+    name: its name in reports. source_tokens, target_tokens: the longest input of encoder and
+    decoder. None for no limit. Computes in float32: half precision rounds differently in batches of
+    different sizes, and scores would depend on the other questions of the batch. Raises InputError where the
     model has fewer embeddings than the vocabulary tokens, or does not say how its decoder begins.
     """
 
@@ -94,13 +94,13 @@ class Seq2Seq:
 
     @cached_property
     def _cache_name(self) -> str:
-        """What the network calls its cache: another name since transformers 5.24."""
+        """The network's name for its cache. It changed in transformers 5.24."""
         names = signature(self.network.forward).parameters
         return "cache" if "cache" in names else "past_key_values"
 
 
 class Decoder:
-    """Hypotheses that are written in parallel, all of one length; their keys and values kept."""
+    """Hypotheses that are written in parallel, all of one length. Their keys and values kept."""
 
     def __init__(self, model: Seq2Seq, sources: Sources) -> None:
         from transformers import DynamicCache, EncoderDecoderCache
@@ -110,14 +110,14 @@ class Decoder:
         self._owners = np.arange(len(sources.hidden))
 
     def first(self) -> torch.Tensor:
-        """Return the logits of the first token of each source; (n, V)."""
+        """Return the logits of the first token of each source. (n, V)."""
         import torch
 
         start = torch.full((len(self._owners), 1), self.model.start, device=self.model.device)
         return self._logits(start)
 
     def advance(self, parents: IntArray, tokens: IntArray) -> torch.Tensor:
-        """Go on with hypotheses: row `parents[i]` and `tokens[i]`; return their next logits.
+        """Go on with hypotheses: row `parents[i]` and `tokens[i]`. Return their next logits.
 
         (n, V). The number of rows may change from step to step.
         """
@@ -151,7 +151,7 @@ def start_token(network: Any) -> int:
 
 
 def token_limit(network: Any, part: str) -> int | None:
-    """Return how many tokens the "encoder" or "decoder" takes; None for any number."""
+    """Return how many tokens the "encoder" or "decoder" takes. None for any number."""
     for name in (f"max_{part}_position_embeddings", "max_position_embeddings"):
         limit = getattr(network.config, name, None)
         if isinstance(limit, int) and limit > 0:

@@ -13,7 +13,7 @@ _PANEL = "Decoding"
 
 
 class Cure(StrEnum):
-    """What is done about n-grams of the right passage that the beam drops (docs/ngrams.md)."""
+    """Cures for n-grams of the right passage that the beam drops (docs/ngrams.md)."""
 
     NONE = "none"
     BACKTRACKING = "backtracking"
@@ -23,11 +23,11 @@ class Cure(StrEnum):
 class Decoding:
     """Settings of the search for keys, with the published defaults (docs/ngrams.md, "Keys").
 
-    beams: hypotheses that go on at each step; twice as many are kept as keys. body_tokens,
+    beams: hypotheses that go on at each step. Twice as many are kept as keys. body_tokens,
     title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's
     and a pseudo-query's closing one (the published code counts the decoder's start token, too: its
-    10, 15 and 30 are one less). rescore: each key by its view's input. cure: of false pruning;
-    rounds are those of backtracking.
+    10, 15 and 30 are one less). rescore: each key by its view's input. cure: of false pruning.
+    Rounds are those of backtracking.
     """
 
     beams: Annotated[int, Ge(1), Doc("Width of the search."), Option(panel=_PANEL)] = 15

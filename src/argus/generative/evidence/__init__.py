@@ -1,7 +1,7 @@
 """From keys to ranked passages: SEAL's evidence aggregation (thesis, eq. 3).
 
 `weighted` classes the keys, `first_stage` finds passages by the rare ones, `full_stage` reads the
-best of them in full; `ranking` joins the three. In words: docs/ngrams.md.
+best of them in full. `ranking` joins the three. In words: docs/ngrams.md.
 """
 
 import lazy_loader

@@ -1,6 +1,6 @@
 """First stage: which passages hold rare keys, and what those keys say (thesis, eq. 3).
 
-Keys come by weight, occurrences by position; an occurrence counts where no stronger one covers any
+Keys come by weight, occurrences by position. An occurrence counts where no stronger one covers any
 of its positions. What the closing border of a passage would cover is left out: it is the next
 passage's first position, and no passage may hang on its neighbour.
 
@@ -32,7 +32,7 @@ def first_scores(
 
     ptr, positions: occurrences of keys.rare[i] are positions[ptr[i] : ptr[i + 1]], ascending.
     documents: the passage of each. border: the token that begins passages. Passages come in the
-    order in which they are found; one whose occurrences are all covered scores 0.
+    order in which they are found. One whose occurrences are all covered scores 0.
     """
     lengths = keys.lengths[keys.rare]
     last = keys.tokens[keys.ptr[1:] - 1][keys.rare]
@@ -93,7 +93,7 @@ def _free(blocks, masks, start, end):  # type: ignore[no-untyped-def]  # pragma:
 
 @numba.njit(nogil=True, cache=True)
 def _cover(blocks, masks, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Cover positions; return how many blocks are new."""
+    """Cover positions. Return how many blocks are new."""
     new = 0
     for block in range(start >> 6, ((end - 1) >> 6) + 1):
         at = place(blocks, block)

@@ -68,7 +68,7 @@ class EvidenceIndex(Protocol):
     def occurrences(
         self, ngrams: Sequence[Sequence[int]], most: int, /
     ) -> tuple[IntArray, IntArray]:
-        """Return pointers and ascending positions; none of an n-gram with more than `most`."""
+        """Return pointers and ascending positions. None of an n-gram with more than `most`."""
 
     def documents_at(self, positions: IntArray, /) -> IntArray:
         """Return the passage of each position."""
@@ -96,7 +96,7 @@ class Matched:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Passages by score, descending; equal ones by the hash of their ids."""
+    """Passages by score, descending. Equal ones by the hash of their ids."""
 
     documents: IntArray
     """(n,) numbers of passages; n is at most k and at most `Scoring.full_documents`."""
@@ -108,7 +108,7 @@ class Ranked:
     """The view of each key given."""
 
     def view_of(self, matched: Matched) -> str:
-        """Return the view that a match was written for; "unigram" for single tokens."""
+        """Return the view that a match was written for. "unigram" for single tokens."""
         return self.views.get(matched.tokens, UNIGRAM)
 
 
@@ -121,7 +121,7 @@ def aggregate(
 ) -> Ranked:
     """Rank the k best passages by the keys that they hold.
 
-    keys: of several with the same tokens the first counts; keys that no passage holds are ignored.
+    keys: of several with the same tokens the first counts. Keys that no passage holds are ignored.
     unigrams: (V,) log-probabilities of single tokens, or None for none. A passage is found by a
     key that comes at most `max_occurrences` times. Nothing but keys, their order and the passages'
     own tokens and ids decides: not the order of passages.

@@ -27,7 +27,7 @@ class Trie(NamedTuple):
 
 
 def build(ptr: IntArray, tokens: np.ndarray, vocabulary_size: int) -> Trie:
-    """Return the trie of distinct keys; key i is tokens[ptr[i] : ptr[i + 1]], at least one."""
+    """Return the trie of distinct keys. Key i is tokens[ptr[i] : ptr[i + 1]], at least one."""
     return Trie(*_build(ptr, tokens.astype(np.int64), vocabulary_size, SMALLEST))
 
 

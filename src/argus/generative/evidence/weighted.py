@@ -20,7 +20,7 @@ MAX_OCCURRENCES = 10_000_000
 class WeightedKeys:
     """Keys of positive weight, by (weight descending, tokens ascending): a key's place is its rank.
 
-    For one token, use `ngrams`; loops read key i as tokens[ptr[i] : ptr[i + 1]].
+    For one token, use `ngrams`. Loops read key i as tokens[ptr[i] : ptr[i + 1]].
     """
 
     ngrams: list[tuple[int, ...]]
@@ -29,7 +29,7 @@ class WeightedKeys:
     counts: IntArray
     """(n_keys,) occurrences in the corpus."""
     rare: IntArray
-    """Ranks of the keys that come at most `max_occurrences` times, by weight descending; equal ones
+    """Ranks of the keys that come at most `max_occurrences` times, by weight descending. Equal ones
     in the order in which they were given."""
     ptr: IntArray
     """(n_keys + 1,)"""

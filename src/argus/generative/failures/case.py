@@ -25,7 +25,7 @@ class Ngram:
 
     text: without markers, stripped. view: TITLE, BODY or QUERY. tokens: of the text, by the
     tokenizer of the analysis. words: of the text, lower-cased (see `words`). count: occurrences in
-    the corpus; None where the file does not say.
+    the corpus. None where the file does not say.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Keys:
 class Passage:
     """A passage that was found.
 
-    correct: whether it is a positive; None where nobody said what the positives are. keys: None
+    correct: whether it is a positive. None where nobody said what the positives are. keys: None
     where the file has none for it.
     """
 
@@ -78,7 +78,7 @@ class Positive:
 class Case:
     """A question, what was found (best first, each passage once), and what is correct.
 
-    question_tokens: of the question, by the tokenizer of the analysis. positives: each once; None
+    question_tokens: of the question, by the tokenizer of the analysis. positives: each once. None
     where none are annotated, or correctness goes by answers. ngrams: all identifiers of all
     passages, each once. by_answer: correctness goes by answers: a passage is correct when its text
     holds one.
@@ -102,13 +102,13 @@ class Case:
 
     @property
     def first(self) -> Keys | None:
-        """The n-grams of the first passage; None without a passage, or without n-grams."""
+        """The n-grams of the first passage. None without a passage, or without n-grams."""
         keys = self.passages[0].keys if self.passages else None
         return keys if keys is not None and len(keys) else None
 
 
 def once(case: Case, name: Hashable, make: Callable[[], T]) -> T:
-    """Return what `make` returns; it is called once per question and name.
+    """Return what `make` returns. It is called once per question and name.
 
     It is kept with the question, as a cached property is, and goes with it.
     """

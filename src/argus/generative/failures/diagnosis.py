@@ -40,7 +40,7 @@ class Spread:
     """How often a mode holds, among the questions for which its indicator is measured.
 
     measured: questions, judged or not; measured_failed, measured_found: those without, with a
-    correct passage in the first k. failed, found: shares among these; None where there are none,
+    correct passage in the first k. failed, found: shares among these. None where there are none,
     and found also for a mode that only a failed question can have. difference: failed - found,
     with its 95% interval (Newcombe).
     """
@@ -61,7 +61,7 @@ class Spread:
 
 
 class _OfReplay(TypedDict):
-    """What a replay comes to; see `_replay_indicators`."""
+    """What a replay comes to. See `_replay_indicators`."""
 
     pruning_gain: float | None
     outvoted: int | None
@@ -69,7 +69,7 @@ class _OfReplay(TypedDict):
 
 
 class _Indicators(_OfReplay):
-    """Indicators that are made of several columns; see `derived`."""
+    """Indicators that are made of several columns. See `derived`."""
 
     annotation_gap: float | None
     answer_is_cut: int | None
@@ -90,7 +90,7 @@ def outcome(row: Row) -> str:
 
 
 def derived(row: Row, k: int) -> WholeRow:
-    """Return a row with the indicators that are made of several columns; None as for columns.
+    """Return a row with the indicators that are made of several columns. None as for columns.
 
     annotation_gap: 1 to 0 by verdict, 0.5 without one, 0 where no unannotated passage holds an
     answer. metadata_share: of titles and pseudo-queries together. title_share: title_repetition
@@ -137,7 +137,7 @@ def _apart(row: Row) -> int | None:
 
 
 def _replay_indicators(row: Row, k: int) -> _OfReplay:
-    """Return what a replay comes to; None for all without one.
+    """Return what a replay comes to. None for all without one.
 
     pruning_gain: 1 where what was pruned would bring a positive into the first k, 0.5 where it
     would rank better, else 0. outvoted: 1 where one comes among the first k without some kind of
@@ -161,7 +161,7 @@ def diagnose(
 ) -> list[Finding]:
     """Return the modes that hold for a question: what shows the failure itself comes first.
 
-    Behind it come traits that go with failing, by severity; last those that in this run hold more
+    Behind it come traits that go with failing, by severity. Last those that in this run hold more
     often where the passage is found. row: as `derived` returns it.
     """
     findings = []
@@ -177,7 +177,7 @@ def diagnose(
 
 
 def spreads(rows: Iterable[WholeRow], modes: Sequence[FailureMode]) -> dict[str, Spread]:
-    """Return by mode how often it holds among failed and found questions; rows as `derived`."""
+    """Return by mode how often it holds among failed and found questions. Rows as `derived`."""
     rows = list(rows)
     return {mode.id: _spread(mode, rows) for mode in modes if mode.column}
 

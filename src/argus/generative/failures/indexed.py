@@ -82,7 +82,7 @@ def coverage(question: str, index: NgramIndex) -> float | None:
 def most_pieces(case: Case, index: NgramIndex) -> tuple[int | None, str | None]:
     """Return the most tokens that a content word is split into, and that word as it is written.
 
-    Of the answers; of the positives' titles where the answers have no such word, else of the
+    Of the answers. Of the positives' titles where the answers have no such word, else of the
     question. Of equal ones the first.
     """
     titles = [positive.title for positive in case.positives or ()]
@@ -98,8 +98,8 @@ def most_pieces(case: Case, index: NgramIndex) -> tuple[int | None, str | None]:
 def cut_answer(index: NgramIndex, answers: Sequence[str], near: Iterable[int]) -> str | None:
     """Return `id + id` of the first two neighbours that hold an answer together and not alone.
 
-    near: numbers of passages; each is tried with the one before and the one after it, where these
-    bear the same title. Texts alone are read, as words; a word that is itself cut is not seen.
+    near: numbers of passages. Each is tried with the one before and the one after it, where these
+    bear the same title. Texts alone are read, as words. A word that is itself cut is not seen.
     None where there is no such pair, or no answer.
     """
     parts = [words(answer) for answer in answers]
@@ -126,26 +126,26 @@ def spelled(text: str) -> Iterator[str]:
 
 
 class IndexLookup:
-    """Finds passages of an index by their ids, or by what they say; 16 bytes per passage."""
+    """Finds passages of an index by their ids, or by what they say. 16 bytes per passage."""
 
     def __init__(self, index: NgramIndex) -> None:
         self.index = index
 
     def number_of(self, positive: Positive) -> int | None:
-        """Return the number of a positive: by its id, else by title and text; None if not there."""
+        """Return the number of a positive: by its id, else by title and text. None if not there."""
         if positive.id is not None:
             return self.number_of_id(positive.id)
         return self._number_of_text(positive.title, positive.text or "")
 
     def number_of_id(self, id_: str) -> int | None:
-        """Return the number of the passage with an id; None where the index has none."""
+        """Return the number of the passage with an id. None where the index has none."""
         hashes, numbers = self._sorted
         hash_ = np.uint64(int.from_bytes(content_hash(id_, size=8), "little"))
         begin, end = (int(np.searchsorted(hashes, hash_, side)) for side in ("left", "right"))
         return next((n for n in numbers[begin:end].tolist() if self.index.id_of(n) == id_), None)
 
     def _number_of_text(self, title: str, text: str) -> int | None:
-        """Return the first passage of the same words; its tokens are looked up as an n-gram."""
+        """Return the first passage of the same words. Its tokens are looked up as an n-gram."""
         (tokens,) = self.index.vocabulary.encode([text])
         if not tokens:
             return None
@@ -166,5 +166,5 @@ class IndexLookup:
 
 @lru_cache(maxsize=1)
 def lookup_of(index: NgramIndex) -> IndexLookup:
-    """Return the lookup of an index; that of the last one asked for is kept."""
+    """Return the lookup of an index. That of the last one asked for is kept."""
     return IndexLookup(index)

@@ -13,7 +13,7 @@ _CITATION = re.compile(r"\[(\d+)\]")
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A cited work. authors: as one cites them; empty where the thesis leaves the work open."""
+    """A cited work. authors: as one cites them. Empty where the thesis leaves the work open."""
 
     number: int
     authors: str = ""

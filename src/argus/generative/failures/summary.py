@@ -12,14 +12,14 @@ class FailureSettings(TypedDict):
     """How failures were analysed.
 
     correct: when a passage is correct: by annotation, or by answer.
-    tokenizer: tokenizer that tokens are counted with; None for words.
+    tokenizer: tokenizer that tokens are counted with. None for words.
     strict: whether deciles are made as in the thesis.
-    index: folder of the n-gram index; None without.
-    model: folder of the model that is replayed; None without.
-    mode: mode of the replayed search; None without.
-    beams: beams of the replayed search; None without.
+    index: folder of the n-gram index. None without.
+    model: folder of the model that is replayed. None without.
+    mode: mode of the replayed search. None without.
+    beams: beams of the replayed search. None without.
     replay: questions that are replayed at most.
-    llm: model that judges; None without.
+    llm: model that judges. None without.
     thresholds: threshold by mode of failure, where another was given.
     """
 
@@ -83,7 +83,7 @@ class ModeSummary(TypedDict):
     difference: first share less the second.
     low, high: 95% interval of the difference (Newcombe).
     leading: failed questions whose diagnosis begins with it.
-    not_applicable: why it is not measured; None where it is.
+    not_applicable: why it is not measured. None where it is.
     """
 
     id: str
@@ -119,7 +119,7 @@ class SystemSummary(SystemFigures):
 
     name: name of the system.
     file: output file of the system.
-    broken: where and why the file breaks off; None where it is whole.
+    broken: where and why the file breaks off. None where it is whole.
     """
 
     name: str
@@ -129,7 +129,7 @@ class SystemSummary(SystemFigures):
 
 
 class Comparison(TypedDict):
-    """Differences of two systems, over the questions that both have; second minus first.
+    """Differences of two systems, over the questions that both have. Second minus first.
 
     questions: questions that both systems have.
     only_first, only_second: questions that one system alone has.
@@ -248,7 +248,7 @@ class JudgeSummary(TypedDict):
 
     model: model that judged.
     systems: verdicts by system.
-    language_model: what it took; None where nothing was asked.
+    language_model: what it took. None where nothing was asked.
     """
 
     model: str
@@ -263,8 +263,8 @@ class FailureSummary(TypedDict):
     correct: when a passage is correct: by annotation, or by answer.
     tokens: what tokens are counted with.
     needs: what was not measured, and what to give for it.
-    replayed: replay by system; None where it was not replayed.
-    unjudged: why no judge could be asked; None where one could.
+    replayed: replay by system. None where it was not replayed.
+    unjudged: why no judge could be asked. None where one could.
     """
 
     k: int
@@ -284,7 +284,7 @@ class DiagnosisRow(TypedDict):
 
     pair: equal in both systems for one question.
     outcome: found at 1, late, failed or not judged.
-    first_correct: rank of the first correct passage; None without one.
+    first_correct: rank of the first correct passage. None without one.
     modes: names of the modes, what explains most first.
     evidence: what each mode is seen by, in words.
     """
@@ -307,7 +307,7 @@ class JudgedRow(TypedDict):
     title: title of the passage.
     text: text of the passage.
     state: ok, failed or not asked.
-    verdict: YES, PARTIAL or NO; None where there is none.
+    verdict: YES, PARTIAL or NO. None where there is none.
     explanation: what the judge says.
     """
 
@@ -331,9 +331,9 @@ class LostNgram(TypedDict):
     ngram: its text, without markers.
     view: body, title or query.
     weight: weight that it would have had.
-    left_at: token, from 1, at which its prefix left the beam; None where it was written this time.
-    rank: its rank among all candidates there; None where it was written this time.
-    kept_by: least beam size that was tried and writes it; None where none does.
+    left_at: token, from 1, at which its prefix left the beam. None where it was written this time.
+    rank: its rank among all candidates there. None where it was written this time.
+    kept_by: least beam size that was tried and writes it. None where none does.
     """
 
     ngram: str

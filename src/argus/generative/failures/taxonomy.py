@@ -15,9 +15,9 @@ from argus.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class FailureMode:
-    """A way in which generative retrieval fails (thesis, §4); fields as in taxonomy.toml.
+    """A way in which generative retrieval fails (thesis, §4). Fields as in taxonomy.toml.
 
-    column: None for a mode that outputs, index and model do not show. threshold: of the column; the
+    column: None for a mode that outputs, index and model do not show. threshold: of the column. The
     threshold itself counts.
     """
 

@@ -25,7 +25,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Changes:
-    """How documents differ from what an index holds, by id."""
+    """Differences between documents and those of an index, by id."""
 
     new: list[str]
     changed: list[str]
@@ -97,9 +97,9 @@ def append(
     pseudo_queries: Mapping[str, Sequence[str]] | None = None,
     segment_tokens: int = SEGMENT_TOKENS,
 ) -> Changes:
-    """Add new documents to an index, as a segment; those it holds, unchanged, are passed over.
+    """Add new documents to an index, as a segment. Those it holds, unchanged, are passed over.
 
-    Returns what was new and what was not; documents that the index holds and that are not given
+    Returns the new and the known documents. Documents that the index holds and that are not given
     stay. Raises InputError where one has changed since it was indexed: a segment is not rewritten.
     """
     check_plain_folder(folder)
@@ -124,7 +124,7 @@ def check_corpus(
 ) -> None:
     """Raise InputError unless the index was built from these documents.
 
-    pseudo_queries: None where they are not at hand; then only titles and texts are compared.
+    pseudo_queries: None where they are not at hand. Then only titles and texts are compared.
     """
     changes = compare(index, documents, pseudo_queries)
     if changes:
@@ -136,7 +136,7 @@ def compare(
     documents: Sequence[Document],
     pseudo_queries: Mapping[str, Sequence[str]] | None,
 ) -> Changes:
-    """Return how documents differ from those of an index; without tokens, they are in neither."""
+    """Return how documents differ from those of an index. Without tokens, they are in neither."""
     columns = 2 if pseudo_queries is None else 3
     hashes = dict(zip(index.ids(), index.hashes()[:, :columns].tolist(), strict=True))
     unknown, changed = [], []

@@ -8,7 +8,7 @@ from argus.generative.index.summary import NgramBuildSummary
 
 
 def build_headline(summary: NgramBuildSummary) -> Iterator[str]:
-    """Yield what was indexed, what was left out, and where the index is."""
+    """Yield lines on the documents indexed and left out, and the place of the index."""
     passages, tokens = summary["passages"], summary["tokens"]
     if "added" in summary:
         added = summary["added"]

@@ -37,7 +37,7 @@ _NAMED = 10
 
 @dataclass(frozen=True, repr=False)
 class BuildResult(Result):
-    """The index, and what became of the corpus; the figures are also in summary.json."""
+    """The index, and the outcome of its documents. The figures are also in summary.json."""
 
     index: NgramIndex
     summary: NgramBuildSummary
@@ -58,7 +58,7 @@ def build_ngrams(
     limit: int | None = None,
     fresh: bool = False,
 ) -> BuildResult:
-    """Build the n-gram index of a corpus in OUT/ngrams, or add what is new in it to the one there.
+    """Build the n-gram index of a corpus in OUT/ngrams, or add its new documents to the one there.
 
     pseudo_queries: by document id, or a file (see `pseudo_queries.read`). A build that was killed
     goes on after its last whole segment. Raises InputError for bad input, among it a corpus that
@@ -90,7 +90,7 @@ def build_ngrams(
 
 @dataclass(frozen=True)
 class _Built:
-    """An index, what came to it, and the markers its tokenizer had to be given.
+    """An index, the additions to it, and the markers added to its tokenizer.
 
     addition: None for a new index.
     """
@@ -152,7 +152,7 @@ def _append(
 
 
 def _told(folder: ArtifactFolder) -> int | None:
-    """Return how many passages the last run that ended told of; None where none did."""
+    """Return how many passages the last run that ended told of. None where none did."""
     record = read_section(_Told, folder.path, JOB, of=MANIFEST)
     return None if record is None else record["counts"]["total"]
 
@@ -160,7 +160,7 @@ def _told(folder: ArtifactFolder) -> int | None:
 def _addition(
     index: NgramIndex, documents: Sequence[Document], changes: Changes, recorded: int | None
 ) -> Addition:
-    """Return what came to the index, with what a run brought that was killed before it told."""
+    """Return the additions to the index, with those of a run that was killed before it reported."""
     ids = index.ids()
     here = {document.id for document in documents}
     first = len(ids) - len(changes.new)
@@ -188,19 +188,19 @@ class _Counts(TypedDict):
 
 
 class _Told(TypedDict):
-    """What is read of an earlier run's section of manifest.json: the passages it told of."""
+    """The fields read from an earlier run's section of manifest.json: its passages."""
 
     counts: _Counts
 
 
 class _Section(TypedDict):
-    """What is read of the job's section of manifest.json."""
+    """The fields read from the job's section of manifest.json."""
 
     config: BuildSettings
 
 
 def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
-    """Return what the index in a folder was made with, as it was named; None where it is new.
+    """Return the name of the tokenizer of the index in a folder. None where it is new.
 
     One that was trained is not trained again: on a corpus that has grown it would be another, and
     whatever changed would be told as a change of tokenizers.
@@ -217,7 +217,7 @@ def _vocabulary(
     queries: Mapping[str, list[str]],
     folder: ArtifactFolder,
 ) -> Vocabulary:
-    """Return the tokenizer: opened; of an earlier run with as many tokens; or trained."""
+    """Return the tokenizer: opened. Of an earlier run with as many tokens. Or trained."""
     if not name.startswith(TRAINED):
         return open_vocabulary(Path(name))
     try:

@@ -3,8 +3,8 @@
 Arguments, alike in all: `text`, (N + 1,): the tokens, one closing border at the end. `suffixes`,
 (N,): starts of the suffixes in their order, the closing border's left out. `first`, (V + 1,): where
 each token's rows begin. `lists`: for tokens with many rows, their continuations, as (`pointers`,
-(V + 1,), `tokens`, `begins`: the first row of each continuation). A range of rows is half open;
-an empty one is (0, 0).
+(V + 1,), `tokens`, `begins`: the first row of each continuation). A range of rows is half open.
+An empty one is (0, 0).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def second(first: IntArray, lists: Lists, before: int, token: int) -> tuple[int,
 def find(
     text: Array, suffixes: Array, first: IntArray, lists: Lists, border: int, ngram: Array
 ) -> tuple[int, int]:
-    """Return the rows of an n-gram of at least one token; a border inside of it matches nothing."""
+    """Return the rows of an n-gram of at least one token. A border inside of it matches nothing."""
     size, length = len(first) - 1, len(ngram)
     for i in range(length):
         token = ngram[i]
@@ -100,7 +100,7 @@ def find_all(
     text: Array, suffixes: Array, first: IntArray, lists: Lists, border: int,
     pointers: IntArray, ngrams: Array, low: IntArray, high: IntArray,
 ) -> None:  # fmt: skip
-    """Write the rows of every n-gram; an empty one has all rows."""
+    """Write the rows of every n-gram. An empty one has all rows."""
     for i in range(len(pointers) - 1):
         begin, end = pointers[i], pointers[i + 1]
         if begin == end:
@@ -178,7 +178,7 @@ def _with_room(tokens: Array, counts: IntArray, used: int, more: int) -> tuple[A
 def continuation_lists(
     text: Array, suffixes: Array, first: IntArray, border: int, least: int
 ) -> tuple[IntArray, Array, IntArray]:
-    """Return the lists of all tokens but the border with at least `least` rows; see above."""
+    """Return the lists of all tokens but the border with at least `least` rows. See above."""
     size = len(first) - 1
     pointers = np.zeros(size + 1, np.int64)
     tokens, begins = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)

@@ -1,4 +1,4 @@
-"""`ngram.json`: what an index folder holds. A folder is an index once its manifest says `finished`.
+"""`ngram.json`: the contents of an index folder. A folder is an index once its manifest says `finished`.
 
 Segments are written beside each other and entered one by one, so that a build or an append that was
 killed leaves an index of whole segments, or none.
@@ -21,13 +21,13 @@ SEGMENTS, TOKENIZER = "segments", "tokenizer"
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What the index was made of.
+    """Sources of the index.
 
     vocabulary: fingerprint of the tokenizer. size: token ids. border: the
     token between passages. titles: whether ` title @@` stands in
-    passages. segments: their folders' names, in order. identities: of segments, by name; none of
+    passages. segments: their folders' names, in order. identities: of segments, by name. None of
     those that earlier versions wrote. finished: False while a build runs or after it was killed.
-    counts: what became of the documents.
+    counts: documents by outcome.
     """
 
     vocabulary: str
@@ -59,7 +59,7 @@ class Manifest:
         )
 
     def check(self) -> None:
-        """Raise ValueError for what no build writes; segments lie in the index, each once."""
+        """Raise ValueError for contents that no build writes. Segments lie in the index, each once."""
         for name, kind in (
             ("vocabulary", str), ("size", int), ("border", int), ("titles", bool),
             ("identities", dict), ("finished", bool),

@@ -1,6 +1,6 @@
-"""The n-gram index: which n-grams exist, how often, what follows them, and in which passages.
+"""The n-gram index: which n-grams exist, how often, with which continuations, and in which passages.
 
-SEAL keeps an FM-index; here a forward suffix array answers the same questions exactly, for about
+SEAL keeps an FM-index. Here a forward suffix array answers the same questions exactly, for about
 twice the bytes (docs/results.md). An n-gram lies inside one passage: the border may stand first (a
 title's n-gram) or last (a passage ends there), never between.
 """
@@ -28,7 +28,7 @@ from argus.generative.vocabulary import Vocabulary, open_vocabulary
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of n n-grams of `depth` tokens each; low and high: (segments, n), half open."""
+    """The rows of n n-grams of `depth` tokens each. Low and high: (segments, n), half open."""
 
     depth: int
     low: IntArray
@@ -40,11 +40,11 @@ class Rows:
 
     @property
     def counts(self) -> IntArray:
-        """How often each n-gram occurs; (n,)."""
+        """How often each n-gram occurs. (n,)."""
         return np.asarray((self.high - self.low).sum(axis=0), np.int64)
 
     def take(self, which: npt.NDArray[np.int64]) -> Rows:
-        """Return the rows of some n-grams, in the order asked for; they may come repeatedly."""
+        """Return the rows of some n-grams, in the order asked for. They may come repeatedly."""
         return Rows(self.depth, self.low[:, which], self.high[:, which])
 
 
@@ -52,7 +52,7 @@ Tokens = Sequence[int] | npt.NDArray[Any]
 
 
 class NgramIndex:
-    """An index over one or more segments; `open` maps one from a folder.
+    """An index over one or more segments. `open` maps one from a folder.
 
     n_tokens: N, borders in front of passages counted. titles: whether passages have titles.
     tokenizer: the fingerprint of the one in `folder`.
@@ -105,7 +105,7 @@ class NgramIndex:
         return vocabulary
 
     def count(self, ngram: Tokens) -> int:
-        """Return how often an n-gram occurs; the empty one N times."""
+        """Return how often an n-gram occurs. The empty one N times."""
         if len(ngram) == 0:
             return self.n_tokens
         if len(ngram) == 1:
@@ -116,7 +116,7 @@ class NgramIndex:
         return sum([int(high - low) for low, high in self._ranges(ngram)])
 
     def counts(self, ngrams: Sequence[Tokens]) -> IntArray:
-        """Return how often each n-gram occurs, in one call; (n,)."""
+        """Return how often each n-gram occurs, in one call. (n,)."""
         low, high = self._find(ngrams)
         return np.asarray((high - low).sum(axis=0), np.int64)
 
@@ -130,7 +130,7 @@ class NgramIndex:
         return Rows(ngrams.shape[1], *self._find(ngrams))
 
     def step(self, rows: Rows, tokens: IntArray) -> Rows:
-        """Return the rows of each n-gram with one more token; (0, 0) where it does not exist.
+        """Return the rows of each n-gram with one more token. (0, 0) where it does not exist.
 
         An n-gram that ends in the border cannot go on.
         """
@@ -142,7 +142,7 @@ class NgramIndex:
         return Rows(rows.depth + 1, low, high)
 
     def next_tokens(self, rows: Rows) -> tuple[IntArray, npt.NDArray[np.int32], IntArray]:
-        """Return what follows each n-gram: (pointers (n + 1,), tokens ascending, counts).
+        """Return the continuations of each n-gram: (pointers (n + 1,), tokens ascending, counts).
 
         The border follows where a passage ends. Rows must not be of n-grams of more than
         one token that end in the border.
@@ -197,7 +197,7 @@ class NgramIndex:
         return pointers, positions[np.argsort(owner, kind="stable")]
 
     def documents_at(self, positions: IntArray) -> IntArray:
-        """Return the number of the document at each position; (n,)."""
+        """Return the number of the document at each position. (n,)."""
         return np.searchsorted(self._starts, positions, side="right") - 1
 
     def documents(self, ngram: Tokens) -> IntArray:
@@ -220,7 +220,7 @@ class NgramIndex:
         return self._gather("order", np.asarray(documents, np.int64))
 
     def splits(self, documents: IntArray) -> npt.NDArray[np.int32]:
-        """Return where text and pseudo-queries begin in each document's tokens; (n, 2)."""
+        """Return where text and pseudo-queries begin in each document's tokens. (n, 2)."""
         return self._gather("splits", np.asarray(documents, np.int64))
 
     def hashes(self) -> npt.NDArray[np.uint64]:
@@ -237,7 +237,7 @@ class NgramIndex:
         return [s.id_of(i) for s in self.segments for i in range(s.n_documents)]
 
     def title_and_text(self, document: int) -> tuple[str, str]:
-        """Return a document's title and text as its tokens say; white space is not kept."""
+        """Return a document's title and text as its tokens say. White space is not kept."""
         which = np.array([document])
         _, tokens = self.tokens_of(which)
         text_at, queries_at = (int(n) for n in self.splits(which)[0])
@@ -258,7 +258,7 @@ class NgramIndex:
 
     @cached_property
     def _starts(self) -> IntArray:
-        """Where documents begin in the text of all segments; the end at last."""
+        """Where documents begin in the text of all segments. The end at last."""
         if len(self.segments) == 1:
             return self.segments[0].starts
         parts = [s.starts[:-1] + base for s, base in zip(self.segments, self._bases, strict=False)]
@@ -307,7 +307,7 @@ class NgramIndex:
 
 
 def open_segments(folder: Path, manifest: Manifest) -> NgramIndex:
-    """Map the segments that a manifest names, at least one; the build need not be finished.
+    """Map the segments that a manifest names, at least one. The build need not be finished.
 
     Raises InputError where one is damaged, or not the one that was built.
     """

@@ -1,4 +1,4 @@
-"""Open a segment: what must hold of its arrays before compiled code follows them unchecked.
+"""Open a segment and check its arrays, since compiled code follows them unchecked.
 
 Headers, sizes and all small arrays are compared with each other and with `ngram.json`. Of the two
 large ones, `text` and `suffixes`, the least and greatest number are found, block by block: about
@@ -28,7 +28,7 @@ NEIGHBOURS, COMPARED = 1000, 16
 """Suffixes that are compared with the next one, and how many tokens of them."""
 Array = npt.NDArray[Any]
 Fault = tuple[str, str]
-"""The name of an array, and what is wrong with it."""
+"""The name of an array, and its fault."""
 
 
 def open_segment(folder: Path, border: int, size: int) -> Segment:
@@ -60,9 +60,9 @@ def _damaged(path: Path, what: str) -> InputError:
 
 
 def _first_fault(segment: Segment, border: int, size: int) -> Fault | None:
-    """Return the first thing that is wrong with a segment of so many token ids; None where sound.
+    """Return the first thing that is wrong with a segment of so many token ids. None where sound.
 
-    Later checks rely on what earlier ones found.
+    Later checks rely on earlier ones.
     """
     for faults in (_headers, _pointers, _lists, _large):
         for fault in faults(segment, border, size):
@@ -129,7 +129,7 @@ def _lists(s: Segment, border: int, size: int) -> Iterator[Fault]:
 
 
 def _large(s: Segment, border: int, size: int) -> Iterator[Fault]:
-    """Yield what is out of range in the two large arrays, and whether they go together."""
+    """Yield faults of the two large arrays: numbers out of range, and arrays that do not match."""
     if _range(s.text)[1] >= size:
         yield "text", f"token ids from {size:,} on"
     if s.text[-1] != border or s.text[0] != border:
@@ -162,7 +162,7 @@ def _rise(text: Array, left: IntArray, right: IntArray) -> bool:
 
 
 def _range(array: Array) -> tuple[int, int]:
-    """Return the least and the greatest number; (0, -1) of none."""
+    """Return the least and the greatest number. (0, -1) of none."""
     blocks = [array[at : at + BLOCK] for at in range(0, len(array), BLOCK)]
     if not blocks:
         return 0, -1

@@ -1,13 +1,13 @@
 """One segment of an n-gram index: passages and their suffix array, as plain arrays in a folder.
 
-Everything is memory-mapped, and processes share the pages; opening checks what compiled code relies
+Everything is memory-mapped, and processes share the pages. Opening checks all that compiled code relies
 on (see `argus.generative.index.opening`). Layout, for N tokens (borders in front counted, the
 closing one not), D passages, V token ids:
 
-* `text` (N + 1,) uint16 or uint32; `suffixes` (N,) int32; `first` (V + 1,) int64;
+* `text` (N + 1,) uint16 or uint32. `suffixes` (N,) int32. `first` (V + 1,) int64.
 * `list_pointers` (V + 1,), `list_tokens`, `list_begins`: continuations of tokens with at least
-  `LISTED` rows, so that the widest ranges need no search;
-* `starts` (D + 1,) int64; `splits` (D, 2) int32; `hashes` (D, 3) and `order` (D,) uint64;
+  `LISTED` rows, so that the widest ranges need no search.
+* `starts` (D + 1,) int64. `splits` (D, 2) int32. `hashes` (D, 3) and `order` (D,) uint64;
   `id_pointers` (D + 1,) and `id_bytes`: ids in UTF-8.
 """
 
@@ -34,7 +34,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Segment:
-    """The arrays of a segment; see the module's text for their shapes."""
+    """The arrays of a segment. See the module's text for their shapes."""
 
     text: Array
     suffixes: npt.NDArray[np.int32]
@@ -81,7 +81,7 @@ class Segment:
 
 
 def make_segment(passages: list[Passages], border: int, size: int) -> Segment:
-    """Build a segment in memory; passages must hold at least one token.
+    """Build a segment in memory. Passages must hold at least one token.
 
     Memory: the tokens (4 bytes each), their copy in the index's type, and about 16 bytes per token.
     """

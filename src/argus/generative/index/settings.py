@@ -1,4 +1,4 @@
-"""What an n-gram index is built with."""
+"""Settings of an n-gram index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRAINED = "bpe:"
 
 @dataclass(frozen=True, kw_only=True)
 class NgramBuildConfig:
-    """What is built. titles: None is yes, or as the index has it that is added to."""
+    """Settings of the build. titles: None means yes, or as in the index that you append to."""
 
     tokenizer: Annotated[
         str | None,

@@ -1,7 +1,7 @@
 """Suffix array construction by induced sorting: SA-IS (Nong, Zhang and Chan, 2009), linear time.
 
 Suffixes that are smaller than their left neighbour (LMS) are sorted by recursion on a text of at
-most half the length; two passes over the buckets then order all others. The end of the text sorts
+most half the length. Two passes over the buckets then order all others. The end of the text sorts
 before every token.
 """
 
@@ -19,7 +19,7 @@ Suffixes = npt.NDArray[np.int32]
 
 
 def suffix_array(text: npt.NDArray[Any], size: int) -> Suffixes:
-    """Return the start of every suffix of `text`, in their order; shape (len(text),).
+    """Return the start of every suffix of `text`, in their order. Shape (len(text),).
 
     text: whole numbers from 0 to size - 1, of any integer type. Memory: about 12 bytes per token
     beside the text. Raises ValueError for a text of 2**31 tokens or more.
@@ -88,7 +88,7 @@ def _induce(
     lms: Suffixes,
     suffixes: Suffixes,
 ) -> None:
-    """Order all suffixes by the given order of the LMS ones; writes `suffixes`."""
+    """Order all suffixes by the given order of the LMS ones. Writes `suffixes`."""
     n = len(text)
     suffixes[:] = -1
     free = heads[1].copy()
@@ -137,7 +137,7 @@ def _name(
 
 @numba.njit(nogil=True, cache=True)
 def _same_piece(text: npt.NDArray[Any], lms: Suffixes, a: int, b: int) -> bool:
-    """Return whether two LMS substrings, both ends included, are equal; the last one is unique."""
+    """Return whether two LMS substrings, both ends included, are equal. The last one is unique."""
     last = len(lms) - 1
     if a == last or b == last or lms[a + 1] - lms[a] != lms[b + 1] - lms[b]:
         return False

@@ -8,11 +8,11 @@ from typing_extensions import TypedDict
 
 
 class BuildSettings(TypedDict):
-    """How an index was built; tokenizer as it was named.
+    """How an index was built. Tokenizer as it was named.
 
-    tokenizer: tokenizer, as it was named; None for that of the index.
-    titles: whether titles are indexed; None for where there are any.
-    limit: documents that are read, at most; None for all.
+    tokenizer: tokenizer, as it was named. None for that of the index.
+    titles: whether titles are indexed. None for where there are any.
+    limit: documents that are read, at most. None for all.
     """
 
     tokenizer: str | None
@@ -79,14 +79,14 @@ class CorpusQueries(TypedDict):
 
 
 class NgramBuildSummary(TypedDict):
-    """What a build comes to; bytes are of the arrays on disk.
+    """Summary of a build. Bytes are of the arrays on disk.
 
     titles: whether titles are indexed.
     segments: parts that the index consists of.
     bytes: bytes of the arrays on disk.
     bytes_per_token: the same per token.
     markers_added: markers (`@@`, `||`) that the tokenizer did not have.
-    added: what was added, where passages were added to an index.
+    added: the additions, where passages were added to an index.
     """
 
     index: str

@@ -1,7 +1,7 @@
 """Answers on disk as they come: a search that was killed goes on behind the last whole one.
 
-A JSONL file. Its first line says what was searched, and how, and how the border between passages
-is written in the texts of n-grams; each other line is one question with
+A JSONL file. Its first line names the search and its settings, and how the border between passages
+is written in the texts of n-grams. Each other line is one question with
 its hits. It is read by position, so no more than one answer is in memory.
 """
 
@@ -62,10 +62,10 @@ class _AnswerLine(TypedDict):
 
 
 class AnswerFile:
-    """Answers of one search, by question; questions of other searches are refused.
+    """Answers of one search, by question. Questions of other searches are refused.
 
-    settings: all that decides an answer; plain values. border: its text. A question counts as
-    answered when its id and its text are those of a line; of several lines the last one counts.
+    settings: all that decides an answer. Plain values. border: its text. A question counts as
+    answered when its id and its text are those of a line. Of several lines the last one counts.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, object], border: str) -> None:
@@ -74,7 +74,7 @@ class AnswerFile:
         self._places: dict[tuple[str, str], int] = {}
 
     def check(self) -> None:
-        """Find what is answered. Raises InputError where the file holds another search."""
+        """Find the answered questions. Raises InputError where the file holds another search."""
         if not self.path.is_file():
             return
         with self.path.open("rb") as file:
@@ -95,7 +95,7 @@ class AnswerFile:
 
     @contextmanager
     def appending(self) -> Iterator[_Appender]:
-        """Yield what adds answers; what a killed run left of a line is cut off first."""
+        """Yield a function that adds answers. A line cut by a kill is removed first."""
         with self.path.open("r+b" if self.path.is_file() else "w+b") as file:
             file.truncate(_whole(file))
             if not file.seek(0, 2):
@@ -127,7 +127,7 @@ class AnswerFile:
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """The answer to one question. border: its text in n-grams; None where the file lacks it."""
+    """The answer to one question. border: its text in n-grams. None where the file lacks it."""
 
     query: Query
     answer: Answer

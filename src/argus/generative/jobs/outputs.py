@@ -1,4 +1,4 @@
-"""What a generative search leaves: DPR JSON, KILT JSONL, and a run that the other commands take."""
+"""Write search results: DPR JSON, KILT JSONL, and a run that the other commands take."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHARED_HITS = 10
 class Results:
     """Answers in the order of their questions, read anew each time that they are gone through.
 
-    originals: documents by id, whose own texts are shown; empty where there are only tokens.
+    originals: documents by id, whose own texts are shown. Empty where there are only tokens.
     """
 
     topics: Sequence[Topic]
@@ -63,7 +63,7 @@ def shown(hit: Hit, originals: Mapping[str, Document]) -> tuple[str, str]:
 def write_results(
     results: Results, folder: ArtifactFolder, formats: Iterable[Format], *, compact: bool
 ) -> dict[str, str]:
-    """Write the results in every format; return the files by format.
+    """Write the results in every format. Return the files by format.
 
     A run whose ids hold white space, which no TREC file can, is written as JSON.
     """
@@ -94,7 +94,7 @@ def questions_table(results: Results) -> pa.Table:
     """Return one row per question that was asked of a model that generates.
 
     hits: passages that came back.
-    first: id of the first one; null without any.
+    first: id of the first one. Null without any.
     title: its title.
     score: its score.
     keys: its five heaviest n-grams, parted by " · ".

@@ -1,4 +1,4 @@
-"""`generative search`: questions in; ranked passages out, each with the n-grams that found it."""
+"""`generative search`: questions in. Ranked passages out, each with the n-grams that found it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ JOB = "generative_search"
 
 @dataclass(frozen=True, repr=False)
 class SearchResult(Result):
-    """What a search of many questions left in a folder."""
+    """Result of a search of many questions, in a folder."""
 
     TABLES = ("table",)
     folder: Path
@@ -250,7 +250,7 @@ def _answer(
     config: NgramSearchConfig,
     record: Record,
 ) -> SearchPace:
-    """Answer what is not answered; searcher: None where nothing is left."""
+    """Answer the open questions. searcher: None if none is left."""
     seconds, batch = 0.0, config.decoding.batch
     by_step: dict[str, float] = {}
     if searcher is not None:

@@ -1,4 +1,4 @@
-"""The section of a generative search: what was found for each question, and by which n-grams."""
+"""The section of a generative search: passages found for each question, and their n-grams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a search by n-grams is made, and what it leaves."""
+"""Settings of a search by n-grams and its outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class NgramSearchConfig:
-    """How a search is made, and what it leaves."""
+    """Settings of a search and its outputs."""
 
     model: Annotated[
         Path | None,

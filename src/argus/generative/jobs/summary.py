@@ -23,8 +23,8 @@ class SearchSettings(TypedDict):
 class SearchIdentity(SearchSettings):
     """All that decides an answer.
 
-    index: hash of what the index holds.
-    model: hash of what the model holds.
+    index: hash of the index's contents.
+    model: hash of the model's contents.
     """
 
     index: str
@@ -43,7 +43,7 @@ class SearchRecord(SearchSettings):
 
 
 class QuestionCounts(TypedDict):
-    """Questions, and what became of them.
+    """Questions by outcome.
 
     total: questions that were read.
     answered: questions that passages were found for.
@@ -58,11 +58,11 @@ class QuestionCounts(TypedDict):
 
 
 class SearchPace(TypedDict):
-    """What this run answered, and what that took; constraint is part of decoding.
+    """Questions that this run answered, and the time they took. Decoding includes the constraint.
 
     answered_now: questions that this run answered.
-    queries_per_s: these per second; None where there was none.
-    seconds_by_step: seconds by step; constraint is part of decoding.
+    queries_per_s: these per second. None where there was none.
+    seconds_by_step: seconds by step. Constraint is part of decoding.
     batch_wanted: questions at once, as set.
     batch: questions at once in the end, fewer where memory did not suffice.
     """
@@ -76,11 +76,11 @@ class SearchPace(TypedDict):
 
 
 class SearchSummary(SearchPace):
-    """What a search comes to.
+    """Summary of a search.
 
     model: folder of the model.
     hits: passages found, over all questions.
-    keys_per_hit: n-grams that a passage is found by, in the mean; None without.
+    keys_per_hit: n-grams that a passage is found by, in the mean. None without.
     view_shares: share of the scores by view: body, title, query.
     exact_texts: whether texts shown are those of the corpus, not joined of tokens.
     files: format of results to its file.
@@ -103,7 +103,7 @@ class KeyRecord(TypedDict):
 
     text: the n-gram.
     count: occurrences in the corpus.
-    weight: what it adds to the score.
+    weight: its part of the score.
     view: body, title or query.
     """
 
@@ -131,7 +131,7 @@ class HitRecord(TypedDict):
 
 
 class AnswerRecord(TypedDict):
-    """The answer to one question that was asked alone; passages best first.
+    """The answer to one question that was asked alone. Passages best first.
 
     query: question that was asked.
     model: folder of the model.

@@ -1,4 +1,4 @@
-"""What model is trained, and on what."""
+"""Settings of the model and its training data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRATCH_LEARNING = LearningConfig(
     learning_rate=1e-3, batch_size=64, label_smoothing=0.0, epochs=20, patience=10,
     evaluate_every=200, max_minutes=25.0,
 )  # fmt: skip
-"""What a model from scratch learns with unless told otherwise: measured on two cores."""
+"""Default settings for a model from scratch: measured on two cores."""
 
 
 def learning(model: str, **options: Any) -> LearningConfig:  # the fields of LearningConfig
@@ -30,7 +30,7 @@ def learning(model: str, **options: Any) -> LearningConfig:  # the fields of Lea
 class ScratchSize:
     """How large a network is.
 
-    positions: tokens of an encoder input at most; the decoder writes no more either.
+    positions: tokens of an encoder input at most. The decoder writes no more either.
     """
 
     d_model: Annotated[
@@ -53,9 +53,9 @@ class ScratchSize:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerativeTrainConfig:
-    """What is trained, and on what.
+    """Settings of the model and its training data.
 
-    training: how it learns; None for the defaults of the model's kind. hold_out: how many titles
+    training: how it learns. None for the defaults of the model's kind. hold_out: how many titles
     are kept out of training, or a file with the ids of their documents, one a line.
     """
 

@@ -6,8 +6,8 @@ instead, in the manner of mimetic initialization (Trockman and Kolter, 2023), an
 goes on learning like any other. Of the d dimensions, A (the first half) holds a token, B (a
 quarter) what stood before it, C (a quarter) the position:
 
-* encoder, first layer: one head looks one position back and writes P·A of it into B;
-* decoder, first layer: heads that look at their own position move P·A into B and clear A;
+* encoder, first layer: one head looks one position back and writes P·A of it into B.
+* decoder, first layer: heads that look at their own position move P·A into B and clear A.
 * its cross-attention: looks where B of encoder and decoder agree (the same token has just gone by)
   and writes A of that place, the token to come, into A, from which the tied output reads it.
 
@@ -27,13 +27,13 @@ HEADS = 4
 _LONGEST = 200.0
 """Positions in the longest period of C, in half turns."""
 _SHARP, _MATCH, _GAIN = 1.5, 1.0, 2.0
-"""How sharply heads look at a position, at an equal token; how strongly a copy counts."""
+"""How sharply heads look at a position, at an equal token. How strongly a copy counts."""
 
 
 def lay_out(network: Any, starts: tuple[int, int]) -> None:
     """Set the weights of an MBart of 4 heads whose embeddings are scaled by sqrt(d_model).
 
-    starts: the token that begins an encoder input, and the one that a decoder begins with; they
+    starts: the token that begins an encoder input, and the one that a decoder begins with. They
     get the same embedding, so that copying begins at the beginning.
     """
     import torch

@@ -41,7 +41,7 @@ _VALIDATION = 2**31
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Examples by use. counts: of examples by source and view, and what was left out."""
+    """Examples by use. counts: of examples by source and view, and of texts left out."""
 
     train: Drawn
     validation: list[Pair]
@@ -56,7 +56,7 @@ class TrainingSet:
 class Drawn:
     """Examples whose texts are drawn when they are asked for, in every epoch anew.
 
-    Number, epoch and seed alone decide what is drawn; nothing but the slots, 16 bytes each, is
+    Number, epoch and seed alone decide the draw. Nothing but the slots, 16 bytes each, is
     kept. kind: the sign of unsupervised sources (see `Vocabulary.sources`).
     """
 
@@ -158,9 +158,9 @@ def build_examples(
 
     qrels: a document graded above 0 answers a query. pseudo_queries: by document id. held_out: ids
     of documents whose title is neither source nor target, nor are questions and pseudo-queries that
-    say the same; titles that other documents share are left out with them. Unsupervised sources are
-    marked as such where there are questions; where there are none, they carry the sign of judged
-    ones, or the model would not know what it is searched with.
+    say the same. Titles that other documents share are left out with them. Unsupervised sources are
+    marked as such where there are questions. Where there are none, they carry the sign of judged
+    ones, or the model would not know the sign that searches use.
     """
     number = {d.id: i for i, d in enumerate(documents)}
     hidden = {title_key(d.title) for d in documents if d.id in set(held_out)} - {""}

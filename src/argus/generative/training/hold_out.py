@@ -1,4 +1,4 @@
-"""Titles that a model never sees: what it is tested with afterwards."""
+"""Hold titles out of training, to test the model with them afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUESTIONS, QRELS = "held_out.jsonl", "held_out.tsv"
 def choose(documents: Sequence[Document], hold_out: int | Path) -> list[str]:
     """Return the ids of the documents whose titles are held out, in the order of the corpus.
 
-    hold_out: how many, drawn by the hashes of their ids among those with a title; or a file with
+    hold_out: how many, drawn by the hashes of their ids among those with a title. Or a file with
     an id per line. Raises InputError for too many, an id that is not in the corpus, and a document
     without title.
     """

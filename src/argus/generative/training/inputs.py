@@ -1,4 +1,4 @@
-"""What a model learns from, as files have it: passages, judged questions, pseudo-queries."""
+"""Read training data from files: passages, judged questions, pseudo-queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from argus.jobs.workspace import read_documents
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a model learns from. files: by option, None for what is not given, or no file."""
+    """Training data. files: by option, None for an option without a file."""
 
     documents: Sequence[Document]
     questions: list[Query]
@@ -48,10 +48,10 @@ def read_inputs(
     fields: FieldNames,
     limit: int | None,
 ) -> Inputs:
-    """Read a corpus and what is asked of it; limit: only the first documents.
+    """Read a corpus and its questions. limit: only the first documents.
 
     queries, qrels: both or neither. Raises InputError for one without the other, and for files that
-    are not what they should be.
+    are not valid.
     """
     documents, path = read_documents(corpus, fields, limit, None)
     questions, judged = _questions(queries, qrels, fields)

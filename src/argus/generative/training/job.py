@@ -1,4 +1,4 @@
-"""`generative train`: a corpus and what is asked of it in, a model that writes its n-grams out."""
+"""`generative train`: train a model to write the n-grams of a corpus."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STATE, LOSSES = "training", "losses"
 
 @dataclass(frozen=True, repr=False)
 class GenerativeTrainResult(Result):
-    """What was trained; the figures are also in `folder`."""
+    """A trained model. The figures are also in `folder`."""
 
     TABLES = ("losses",)
     folder: Path
@@ -76,7 +76,7 @@ def train_generative(
 ) -> GenerativeTrainResult:
     """Train a model for an n-gram index and write it to OUT/model.
 
-    index: names the tokenizer. queries, qrels: judged questions, both or neither; without them the
+    index: names the tokenizer. queries, qrels: judged questions, both or neither. Without them the
     passages alone teach. A run that was killed, or ran out of time, goes on where it was. Raises
     InputError for bad input: nothing to learn from, a model of another tokenizer, another training
     in OUT.
@@ -138,7 +138,7 @@ def _task(network: Any, vocabulary: Vocabulary, config: LearningConfig) -> Task[
 def _key(
     config: GenerativeTrainConfig, base: Path | None, examples: TrainingSet
 ) -> tuple[str, str | None]:
-    """Return the hash of all that is trained, and how; and that of the weights it begins with."""
+    """Return the hash of all that is trained, and how. And that of the weights it begins with."""
     weights = None if base is None else base_hash(base)
     begun = weights or str(sorted(asdict(config.size).items()))
     settings = [f"{name}={value}" for name, value in sorted(config.learning.described().items())]
@@ -196,7 +196,7 @@ def _note(
     vocabulary: Vocabulary,
     weights: str | None,
 ) -> ModelNote:
-    """Return argus.json: what the model is, and what it may be asked for."""
+    """Return argus.json: the model's origin and its views."""
     scratch: dict[str, str | float] = {"name": SCRATCH, **asdict(config.size)}
     return {
         "argus": __version__,

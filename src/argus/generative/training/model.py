@@ -1,4 +1,4 @@
-"""The network that is trained: new, or out of a folder; and into one."""
+"""The network that is trained: new, or out of a folder. And into one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def new_network(vocabulary: Vocabulary, size: ScratchSize, *, seed: int) -> Any:
 
 
 def open_network(folder: Path, vocabulary: Vocabulary, *, seed: int) -> Any:
-    """Load a seq2seq LM whose tokenizer is the index's; in float32, in training mode.
+    """Load a seq2seq LM whose tokenizer is the index's. In float32, in training mode.
 
     Markers that the vocabulary added to the model's tokenizer get embeddings of their own. Raises
     InputError where there is no seq2seq LM, for damaged weights, and for another vocabulary.
@@ -71,7 +71,7 @@ def open_network(folder: Path, vocabulary: Vocabulary, *, seed: int) -> Any:
 def save_network(
     network: Any, vocabulary: Vocabulary, folder: Path, note: Mapping[str, object]
 ) -> Path:
-    """Write network, tokenizer and note, whole or not at all; return the folder.
+    """Write network, tokenizer and note, whole or not at all. Return the folder.
 
     A model like any other of `transformers`.
     """

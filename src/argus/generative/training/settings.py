@@ -1,4 +1,4 @@
-"""What examples are made of, and how they are taught."""
+"""Settings of the examples and of learning from them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _TRAINING = Option(panel="Training")
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleConfig:
-    """Which examples an epoch has; each epoch draws its spans anew.
+    """Which examples an epoch has. Each epoch draws its spans anew.
 
     span_words: words of a span that is learnt (10 in SEAL). unsupervised: spans of the passages
     themselves are sources. plain_share: of sources for spans, those without markers: spans are
     searched for with them and scored without. copied: share of unsupervised spans that are drawn by
-    similarity to their source, which teaches to find the source's words again; the rest is drawn
+    similarity to their source, which teaches to find the source's words again. The rest is drawn
     evenly, which teaches the passage. least_words, most_words: of a span that is a source.
     validation_share, validation_most: titles and questions that are validated with, and at most how
     many of either.
@@ -66,10 +66,10 @@ class ExampleConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class LearningConfig(LoopConfig):
-    """How a model learns; see `LoopConfig`. Defaults are for a model that has been pretrained.
+    """How a model learns. See `LoopConfig`. Defaults are for a model that has been pretrained.
 
-    label_smoothing: share of probability spread over the vocabulary (0.1 when BART is fine-tuned);
-    none where the loss is evaluated. dtype: what is computed in, "float32" or "bfloat16"; weights
+    label_smoothing: share of probability spread over the vocabulary (0.1 when BART is fine-tuned).
+    None where the loss is evaluated. dtype: type of the computations, "float32" or "bfloat16". Weights
     stay in float32.
     """
 

@@ -32,7 +32,7 @@ def start_probabilities(passage: Sequence[str], question: str, span: int) -> Flo
 
     The softmax, over starts at words that are no stop words (over all, where there are no such), of
     the span's similarity: the sum over its 3-grams of words of their fuzzy similarity to the
-    question, which is the mean likeness of their words (SEAL; what it takes for fuzzy similarity is
+    question, which is the mean likeness of their words (SEAL; its fuzzy similarity is
     a choice of ours). A passage of at most `span` words has one span, all of it.
     """
     starts = max(1, len(passage) - span + 1)
@@ -51,7 +51,7 @@ def start_probabilities(passage: Sequence[str], question: str, span: int) -> Flo
 
 @lru_cache(maxsize=1 << 16)
 def is_stop_word(word: str) -> bool:
-    """Whether a word of a text says nothing of its topic; punctuation alone is such a word."""
+    """Whether a word of a text says nothing of its topic. Punctuation alone is such a word."""
     return STOP_WORDS.issuperset(words(word))
 
 

@@ -19,7 +19,7 @@ Slots = npt.NDArray[np.int32]
 
 
 class Source(IntEnum):
-    """What is asked with."""
+    """A source: the input of the encoder."""
 
     QUESTION = 0
     TITLE = 1
@@ -28,7 +28,7 @@ class Source(IntEnum):
 
 
 class View(IntEnum):
-    """What is to be written."""
+    """A target: the text to write."""
 
     BODY = 0
     TITLE = 1
@@ -49,7 +49,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Material:
-    """What examples are made from. pseudo: pseudo-queries by number of the document."""
+    """Texts that examples are drawn from. pseudo: pseudo-queries by number of the document."""
 
     documents: Sequence[Document]
     questions: Sequence[Question]
@@ -57,7 +57,7 @@ class Material:
 
 
 def title_key(text: str) -> str:
-    """Return what two spellings of one title have in common: words, in lower case."""
+    """Return the key of a title: its words in lower case. Spellings of one title share it."""
     return " ".join(words(text)) or " ".join(text.split())
 
 
@@ -68,7 +68,7 @@ def plan(
 
     held_out: keys (`title_key`) of titles that are neither source nor target. Titles and questions
     to validate with are drawn by hashes of themselves. Nothing that asks for them, or with them,
-    is learnt; their passages' spans are, for these are what a corpus is searched by. Where there is
+    is learnt. Their passages' spans are, for these are what a corpus is searched by. Where there is
     no title and no question, some documents are validated with instead.
     """
     titles = [title_key(d.title) for d in material.documents]

@@ -10,13 +10,13 @@ from argus.training.settings import EvaluationLoss, TrainingFigures, training_li
 
 
 class TrainSummary(TrainingFigures):
-    """What a training comes to.
+    """Summary of a training.
 
     model: folder of the model.
     weights: weights of the model.
     examples: examples by use, and by source and view.
     views: views that it learns to write: body, title, query.
-    out_of_time: whether it ended for want of time; with more it goes on.
+    out_of_time: whether it ended for want of time. With more it goes on.
     evaluation_seconds: seconds that validating took.
     halved: how often a batch was halved for want of memory.
     batch: examples at once in the end.
@@ -44,7 +44,7 @@ class TrainSettings(TypedDict):
 
 
 class ModelNote(TypedDict):
-    """argus.json beside a model: what it is, and what it may be asked for.
+    """argus.json beside a model: its origin and its views.
 
     vocabulary: fingerprint of the tokenizer.
     base: name and size of a model from scratch, or name and hash of the weights it began with.
@@ -68,7 +68,7 @@ class ModelNote(TypedDict):
 
 
 def headline(summary: TrainSummary) -> Iterator[str]:
-    """Yield what was learnt, and what it took."""
+    """Yield lines on the examples learnt and the time they took."""
     counts = summary["examples"]
     yield (
         f"{counts['train']:,} examples an epoch, {counts['validation']:,} to validate with; "

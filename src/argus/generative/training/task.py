@@ -1,4 +1,4 @@
-"""Examples as tensors, and the loss of what is to be written."""
+"""Examples as tensors, and the loss of writing them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One example: encoder input, what the decoder is given after its start, what it is to write.
+    """One example: encoder input, decoder input after the start token, and target.
 
     view: "body", "title" or "query".
     """

@@ -1,4 +1,4 @@
-"""Examples of ranking: per question and epoch two pairs of passages, and what is to be written.
+"""Examples of ranking: per question and epoch two pairs of passages, and texts to write.
 
 The first pair is always the right and the wrong passage that rank highest, the second is drawn from
 all that are right and all that are wrong (LTRGR's two rank losses).
@@ -25,8 +25,8 @@ class RankExample:
     """One question.
 
     sources: encoder inputs, one per marker that its keys are scored by. keys: with the number of
-    their source. passages: the right and the wrong one of the first pair, then of the second; each
-    as numbers of keys and what repetition leaves of their weights. pairs: what is to be written.
+    their source. passages: the right and the wrong one of the first pair, then of the second. Each
+    as numbers of keys and the part of their weights that repetition leaves. pairs: texts to write.
     """
 
     sources: tuple[tuple[int, ...], ...]
@@ -36,9 +36,9 @@ class RankExample:
 
 
 class RankExamples:
-    """Questions that teach to rank. Number, epoch and seed alone decide what is drawn.
+    """Questions that teach to rank. Number, epoch and seed alone decide the draw.
 
-    slots: by question, numbers of what is written for it in `written`. limit: tokens of an encoder
+    slots: by question, numbers of its texts in `written`. limit: tokens of an encoder
     input at most.
     """
 

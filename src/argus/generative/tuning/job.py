@@ -46,7 +46,7 @@ STATE, LOSSES = "tuning", "losses"
 
 @dataclass(frozen=True, repr=False)
 class GenerativeTuneResult(Result):
-    """A model that learnt to rank; the figures are also in `folder`."""
+    """A model that learnt to rank. The figures are also in `folder`."""
 
     TABLES = ("losses",)
     folder: Path
@@ -79,7 +79,7 @@ def tune_generative(
     device: str | None = None,
     fresh: bool = False,
 ) -> GenerativeTuneResult:
-    """Teach a model to rank the passages that answer judged questions first; write OUT/model.
+    """Teach a model to rank the passages that answer judged questions first. Write OUT/model.
 
     index: of this corpus. The model searches the questions, and learns from the lists that it ranks
     (see `tuning.loss`). A run that was stopped ranks them again and goes on where it was. Raises
@@ -127,7 +127,7 @@ def _task(searcher: GenerativeSearcher, config: GenerativeTuneConfig) -> Task[Ra
 
 
 def _settings(config: GenerativeTuneConfig) -> dict[str, object]:
-    """Return all that decides what is learnt, as plain values, except the model."""
+    """Return all that decides the result, as plain values, except the model."""
     search = config.search
     return {
         "mode": str(search.mode),

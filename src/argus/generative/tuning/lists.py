@@ -1,4 +1,4 @@
-"""What a model ranks for judged questions: passages with the keys that their scores are sums of."""
+"""Rank passages for judged questions, with the keys that make up their scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ScoredKey:
 
 @dataclass(frozen=True, slots=True)
 class ListedPassage:
-    """A passage of a list. keys: its weightiest, each with what repetition leaves of its weight.
+    """A passage of a list. keys: its weightiest, each with the part of its weight that repetition leaves.
 
     score: the sum of their weights, as the search found them.
     """
@@ -46,9 +46,9 @@ class ListedPassage:
 
 @dataclass(frozen=True)
 class RankList:
-    """What a model ranks for a question, best first.
+    """A model's ranking for a question, best first.
 
-    gold: ids of the passages that answer it. place: of the first of them, from 1; None where none
+    gold: ids of the passages that answer it. place: of the first of them, from 1. None where none
     is in the list.
     """
 

@@ -1,11 +1,11 @@
 """Scores of passages that can be learnt, and the loss of pairs of them (LTRGR).
 
 A passage's score is that of the search over its keys, equation 3 of docs/ngrams.md, in which
-log P(n|q) is what the network says now:
+log P(n|q) is the network's present value:
 
     s(q, d) = sum over n of  factor(n, d) * w(n, q) ** alpha
 
-Factors and keys are those of the list; weights are equation 2 with one difference: a key that the
+Factors and keys are those of the list. Weights are equation 2 with one difference: a key that the
 network is all but sure of (1 - P below 0.001) gains no more from the denominator of its odds, whose
 slope has no bound there. The loss of a question is, for its pairs of a right passage r and a wrong
 one w, and for the tokens that it is to write,
@@ -37,7 +37,7 @@ _PAIRS = 2
 def rank_task(
     start: int, pad: int, scoring: Scoring, n_tokens: int, *, margin: float, rank_weight: float
 ) -> Task[RankExample]:
-    """Return how questions teach; the loss is the mean over questions.
+    """Return how questions teach. The loss is the mean over questions.
 
     start: the decoder's first token. n_tokens: of the corpus, borders included.
     """
@@ -71,7 +71,7 @@ def passage_scores(
     n_tokens: int,
     device: str,
 ) -> torch.Tensor:
-    """Return the scores of the passages of some examples, in order; (passages of all,), float64."""
+    """Return the scores of the passages of some examples, in order. (passages of all,), float64."""
     import torch
 
     keys = [key for example in batch for _, key in example.keys]
@@ -98,7 +98,7 @@ def passage_scores(
 def log_probabilities(
     network: Any, batch: Sequence[RankExample], start: int, pad: int, device: str
 ) -> torch.Tensor:
-    """Return log P(key | its source) for the keys of all examples, in order; (n,), float64."""
+    """Return log P(key | its source) for the keys of all examples, in order. (n,), float64."""
     import torch
     from transformers.modeling_outputs import BaseModelOutput
 
@@ -123,7 +123,7 @@ def log_probabilities(
 def key_weights(
     logs: torch.Tensor, keys: Sequence[ScoredKey], scoring: Scoring, n_tokens: int
 ) -> torch.Tensor:
-    """Return the weight of each key, to the power alpha; see the head of this file. (n,)."""
+    """Return the weight of each key, to the power alpha. See the head of this file. (n,)."""
     import torch
 
     def column(values: Sequence[float]) -> torch.Tensor:

@@ -23,9 +23,9 @@ from argus.generative.vocabulary import GOLD
 
 @dataclass(frozen=True)
 class Taught:
-    """What teaches to rank. before: the lists of all questions to validate with.
+    """Questions that teach to rank. before: the lists of all questions to validate with.
 
-    fingerprint: hash of what examples are drawn from, lists apart.
+    fingerprint: hash of the sources of the examples, without the lists.
     """
 
     examples: RankExamples
@@ -99,7 +99,7 @@ def _lists(
 def lists_again(
     searcher: GenerativeSearcher, lists: Sequence[RankList], config: GenerativeTuneConfig
 ) -> list[RankList]:
-    """Return what the model ranks now for the questions of some lists."""
+    """Return the model's present ranking for the questions of some lists."""
     return rank_lists(
         searcher, [one.query for one in lists], [one.gold for one in lists],
         passages=config.passages, keys=config.keys,

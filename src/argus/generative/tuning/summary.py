@@ -11,7 +11,7 @@ from argus.training.settings import TrainingFigures, training_lines
 
 
 class ListCounts(TypedDict):
-    """Judged questions, and what became of them.
+    """Judged questions by outcome.
 
     train: questions to learn from.
     validation: questions to validate with.
@@ -28,7 +28,7 @@ class ListCounts(TypedDict):
 
 
 class PlaceFigures(TypedDict):
-    """Where the first right passage of questions is; a question without one in its list has 0.
+    """Where the first right passage of questions is. A question without one in its list has 0.
 
     questions: questions that were validated with.
     first: share whose first passage is right.
@@ -43,7 +43,7 @@ class PlaceFigures(TypedDict):
 
 
 class TuneSummary(TrainingFigures):
-    """What learning to rank comes to.
+    """Summary of learning to rank.
 
     model: folder of the model.
     weights: weights of the model.
@@ -85,7 +85,7 @@ def places(lists: Sequence[RankList]) -> PlaceFigures:
 
 
 def headline(summary: TuneSummary) -> Iterator[str]:
-    """Yield what was learnt, what it took, and where right passages are now."""
+    """Yield lines on the pairs learnt, the time, and the places of right passages now."""
     counts, before, after = summary["lists"], summary["before"], summary["after"]
     yield (
         f"{counts['train']:,} questions to learn from, {counts['validation']:,} to validate with; "

@@ -142,7 +142,7 @@ def estimate_verdicts(
 ) -> Estimate:
     """Return what `config.llm` would be asked by `analyse_failures`, and what that would cost.
 
-    The outputs are measured; nothing is written, nobody is asked. Raises InputError as it does, and
+    The outputs are measured. Nothing is written, nobody is asked. Raises InputError as it does, and
     where no model is named.
     """
     if config.llm is None:
@@ -164,7 +164,7 @@ def _measure(
     *,
     fresh: bool = False,
 ) -> tuple[_Analysis, ArtifactFolder, Record]:
-    """Open, check and measure everything; nothing is written."""
+    """Open, check and measure everything. Nothing is written."""
     config, fields = config or FailureConfig(), fields or FieldNames()
     modes = taxonomy(config.thresholds)
     paths = [Path(p) for p in ([outputs] if isinstance(outputs, (str, Path)) else outputs)]
@@ -192,7 +192,7 @@ def _measure(
 
 
 def _file(path: Path | None) -> Path | None:
-    """Return a file for the manifest; a folder has no hash."""
+    """Return a file for the manifest. A folder has no hash."""
     return path if path is not None and path.is_file() else None
 
 

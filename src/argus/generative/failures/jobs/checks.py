@@ -25,7 +25,7 @@ def make_setup(
     qrels: Qrels | None,
     fields: FieldNames,
 ) -> Setup:
-    """Return what workers need to know; opens the index and the tokenizer once, to check them."""
+    """Return what workers need to know. Opens the index and the tokenizer once, to check them."""
     if home is not None:
         NgramIndex.open(home)
     if config.tokenizer is not None:
@@ -43,7 +43,7 @@ def make_setup(
 
 
 def ids_of_questions(queries: Iterable[Query]) -> dict[tuple[str, ...], str]:
-    """Return the ids of questions by their words; those that several have are left out."""
+    """Return the ids of questions by their words. Those that several have are left out."""
     questions = [(words(query.text), query.id) for query in queries]
     times = Counter(question for question, _ in questions)
     return {question: id_ for question, id_ in questions if times[question] == 1}

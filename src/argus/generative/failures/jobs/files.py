@@ -49,7 +49,7 @@ def write_files(
     paired: Sequence[Sequence[str]],
     summary: FailureSummary,
 ) -> None:
-    """Write rows, diagnoses and tables; those of two systems stand in one file.
+    """Write rows, diagnoses and tables. Those of two systems stand in one file.
 
     Tables of an earlier analysis in the folder are removed. paired: of `pairs`.
     """
@@ -95,9 +95,9 @@ def _cells(mode: ModeSummary) -> list[object]:
 def write_optional(
     folder: ArtifactFolder, lost: Mapping[str, Sequence[PrunedNgram]], judged: pa.Table | None
 ) -> None:
-    """Write what a replay lost and what a judge said; remove those files of an earlier analysis.
+    """Write what a replay lost and what a judge said. Remove those files of an earlier analysis.
 
-    lost: rows of what the beam dropped, by system; empty without a replay.
+    lost: rows of what the beam dropped, by system. Empty without a replay.
     """
     for name in (PRUNED, JUDGED):
         for suffix in (".parquet", ".csv"):
@@ -112,7 +112,7 @@ def write_optional(
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a CSV file, whole or not at all; None is empty."""
+    """Write a CSV file, whole or not at all. None is empty."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)

@@ -31,7 +31,7 @@ class Output:
     """What one system brought back, as records that are read one at a time.
 
     broken: after reading, where and why the file breaks off. settings: of the search that made it,
-    where the file says. border: the text that begins titles; None where the file does not say.
+    where the file says. border: the text that begins titles. None where the file does not say.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Output:
 
 @dataclass
 class RunOutput(Output):
-    """A run, whose texts are those of the corpus, of what is judged relevant too; no n-grams."""
+    """A run, whose texts are those of the corpus, of what is judged relevant too. No n-grams."""
 
     run: Run = field(default_factory=dict)
     topics: Mapping[str, Topic] = field(default_factory=dict)
@@ -87,7 +87,7 @@ def open_outputs(
     fields: FieldNames,
     qrels: Qrels | None = None,
 ) -> list[Output]:
-    """Open the outputs of one or two systems; names tell them apart.
+    """Open the outputs of one or two systems. Names tell them apart.
 
     A path is a file, or the folder of a search. qrels: of a run. Raises InputError for more than
     two, for none, and for a run without the texts and questions that belong to it.
@@ -169,7 +169,7 @@ class _Header(NamedTuple):
 
 
 def _header(file: Path) -> _Header | None:
-    """Return what the first line of answers says of their search; None for other files."""
+    """Return what the first line of answers says of their search. None for other files."""
     first = next(iter(JsonList(file)), None)
     try:
         header = parse_json(first.content) if first else None
@@ -190,7 +190,7 @@ def _is_run(file: Path) -> bool:
 
 
 def _begins(file: Path) -> bytes:
-    """Return the first byte that is no space; a file that is written on one line is long."""
+    """Return the first byte that is no space. A file that is written on one line is long."""
     opener = gzip.open if file.suffix.lower() == ".gz" else open
     try:
         with opener(file, "rb") as opened:

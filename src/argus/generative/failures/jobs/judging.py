@@ -60,7 +60,7 @@ class Verdicts:
 
     best: by system, then by question: the best verdict over its passages (`failed`: there is none).
     open: likewise, how many of its passages have none.
-    table: one row per passage, in the order in which they came; `verdict` is null where there is
+    table: one row per passage, in the order in which they came. `verdict` is null where there is
     none, and `reason` says why. summary: counts, and what it took.
     """
 
@@ -77,10 +77,10 @@ def judge_passages(
 ) -> Verdicts:
     """Ask about all passages of all systems, each once, within one budget.
 
-    candidates: by the system's name; only they are kept in memory. ledger: the file of answers. The
+    candidates: by the system's name. Only they are kept in memory. ledger: the file of answers. The
     same call goes on where an earlier one was stopped, and asks again only what failed. A passage
     without a verdict is counted. Raises ArgusError where none of them has one, LanguageModelError
-    when the endpoint cannot be used; nothing is opened where there is nothing to ask.
+    when the endpoint cannot be used. Nothing is opened where there is nothing to ask.
     """
     passages = _listed(candidates)
     outcomes: list[Outcome[Judgement]] = []

@@ -37,9 +37,9 @@ BLOCK, BLOCK_BYTES = 32, 4 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What a worker needs to know; plain values, which go to other processes.
+    """What a worker needs to know. Plain values, which go to other processes.
 
-    tokenizer: folder of a tokenizer, index: of an n-gram index; None without. qrels, answers: in
+    tokenizer: folder of a tokenizer, index: of an n-gram index. None without. qrels, answers: in
     place of the file's own. ids: of questions by their words, for records without. border: begins
     titles. judged: keep what a language model may judge. strict: count as the thesis does.
     """
@@ -60,7 +60,7 @@ class Setup:
 class Measurements:
     """What an output comes to.
 
-    rows: columns of docs/autopsy.md; no id comes twice. positives: numbers in the index, for each
+    rows: columns of docs/autopsy.md. No id comes twice. positives: numbers in the index, for each
     row. candidates: for a judge, for each row. known: passages among the first k that the index
     holds. renamed: questions whose id had come before, as they are called now. problems: what was
     amiss in the file.
@@ -84,7 +84,7 @@ class Measurements:
         self.problems.merge(other.problems)
 
     def _add(self, row: Row, positives: tuple[int, ...], candidates: list[Candidate]) -> None:
-        """Take over a question; one whose id has come before is given another."""
+        """Take over a question. One whose id has come before is given another."""
         own = id_ = row["query_id"]
         times = 1
         while id_ in self._ids:
@@ -135,7 +135,7 @@ class Measurer:
         return {**measure(case, k), **of_index, **ReplayFigures(), **JudgeFigures()}
 
     def _numbers(self, case: Case) -> tuple[int, ...]:
-        """Return the positives' numbers in the index; none without one."""
+        """Return the positives' numbers in the index. None without one."""
         if self._index is None:
             return ()
         numbers = map(lookup_of(self._index).number_of, case.positives or ())
@@ -162,9 +162,9 @@ class Measurer:
 
 
 def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
-    """Measure all questions of an output; `output.broken` then says where it breaks off.
+    """Measure all questions of an output. `output.broken` then says where it breaks off.
 
-    workers: processes; 1 measures in this one.
+    workers: processes. 1 measures in this one.
     """
     measured = Measurements()
     with progress(f"measuring {output.name}", None) as advance:

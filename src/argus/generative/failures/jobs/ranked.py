@@ -19,10 +19,10 @@ from argus.generative.failures.words import words
 
 
 def ranked(output: Path, queries: Sequence[Query]) -> Run:
-    """Return the passages of each question, by ids; scores fall with the place.
+    """Return the passages of each question, by ids. Scores fall with the place.
 
     output: as `analyse_failures` takes it, but no run. A question without an id has that of the
-    query of its words; a passage without one keeps its place in the file. Raises InputError for a
+    query of its words. A passage without one keeps its place in the file. Raises InputError for a
     run, and for what is no file of answers.
     """
     (opened,) = open_outputs([output], corpus=None, queries=None, fields=FieldNames())

@@ -127,7 +127,7 @@ def _check_origin(
 def search_config(
     settings: Mapping[str, object], model: Path, config: ReplayConfig
 ) -> NgramSearchConfig:
-    """Return the settings of the search; those of `config` go before those that it says."""
+    """Return the settings of the search. Those of `config` go before those that it says."""
     decoding = _known(Decoding, settings.get("decoding"))
     if config.beams is not None:
         decoding = replace(decoding, beams=config.beams)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from argus.generative.failures.summary import FailureSettings
 
 MOST_QUESTIONS = 200
-"""Replayed unless more are asked for; a question takes about a second."""
+"""Replayed unless more are asked for. A question takes about a second."""
 _REPLAY = "Replay"
 
 Workers = Annotated[int | None, Ge(1), Doc("Processes; default: all cores.")]
-"""A command's default; a script's is 1, since more need `if __name__ == "__main__":` there."""
+"""A command's default. A script's is 1, since more need `if __name__ == "__main__":` there."""
 
 
 class Correct(StrEnum):
@@ -70,7 +70,7 @@ class ReplayConfig:
         beams: int | None = None,
         questions: int = MOST_QUESTIONS,
     ) -> ReplayConfig | None:
-        """Return how to search again; None without a model, which mode and beams need."""
+        """Return how to search again. None without a model, which mode and beams need."""
         if model is not None:
             return cls(model=model, mode=mode, beams=beams, questions=questions)
         if mode is not None or beams is not None:
@@ -85,10 +85,10 @@ class ReplayConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class FailureConfig:
-    """What is known besides the outputs; without it less is measured, and the report says what.
+    """What is known besides the outputs. Without it less is measured, and the report says what.
 
     replay: searches again, with the index. llm: judges passages that nobody annotated. thresholds:
-    of modes, by id. workers: processes; None for all cores where a file is large.
+    of modes, by id. workers: processes. None for all cores where a file is large.
     """
 
     k: Annotated[int, Ge(1), Doc("Passages that count as read.")] = 10

@@ -122,7 +122,7 @@ def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) 
 def pairs(systems: Sequence[System]) -> list[list[str]]:
     """Return for every row of each system what pairs it with one of the other.
 
-    Two systems' questions belong together where id and words agree; files without ids number
+    Two systems' questions belong together where id and words agree. Files without ids number
     them, so where that pairs fewer than the words alone, the words decide. What comes twice in a
     file is not paired.
     """
@@ -135,7 +135,7 @@ def pairs(systems: Sequence[System]) -> list[list[str]]:
 def comparison(
     systems: Sequence[System], paired: Sequence[Sequence[str]], seed: int
 ) -> Comparison | None:
-    """Return differences of two systems, question by question; None for one, or without shared.
+    """Return differences of two systems, question by question. None for one, or without shared.
 
     paired: of `pairs`.
     """
@@ -220,8 +220,8 @@ def _mode(mode: FailureMode, system: System) -> ModeSummary:
 def _telling(mode: ModeSummary) -> tuple[bool, int, float, float]:
     """Return the place of a mode: what explains most comes first.
 
-    Modes that hold for no failed question come last; of the others first those that show the
-    failure itself, where they lead a diagnosis, by how many; then traits, by how much more often
+    Modes that hold for no failed question come last. Of the others first those that show the
+    failure itself, where they lead a diagnosis, by how many. Then traits, by how much more often
     they hold where it failed (the lower end of the interval: few questions say little).
     """
     failed = mode["among_failed"] or 0.0

@@ -1,6 +1,6 @@
 """One question -> its row of failures.parquet. What every figure is: docs/autopsy.md.
 
-A module per group of columns, each a function of a case that returns its columns; a figure that
+A module per group of columns, each a function of a case that returns its columns. A figure that
 does not apply is None.
 """
 
@@ -51,7 +51,7 @@ def measure(case: Case, k: int) -> OutputRow:
 
 
 def to_table(rows: Sequence[Row]) -> pa.Table:
-    """Return rows as a table: of COLUMNS those that some row has; what another lacks is null.
+    """Return rows as a table: of COLUMNS those that some row has. What another lacks is null.
 
     Without rows, the columns of OF_OUTPUT. Raises InputError for a name that is no column.
     """

@@ -15,7 +15,7 @@ from argus.generative.failures.measures.quality import ranking
 
 
 def ablations(case: Case, k: int) -> Ablations:
-    """Return the columns of `Ablations`; None where correctness or all n-grams are missing."""
+    """Return the columns of `Ablations`. None where correctness or all n-grams are missing."""
     arrays = Arrays.of(case)
     views = arrays.views[arrays.ngrams]
     known = case.judged and len(views)
@@ -37,7 +37,7 @@ def ablations(case: Case, k: int) -> Ablations:
 
 
 def _correct_without(arrays: Arrays, off: npt.NDArray[np.bool_]) -> list[bool]:
-    """Return of each passage, ranked anew, whether it is correct; ties keep the file's order.
+    """Return of each passage, ranked anew, whether it is correct. Ties keep the file's order.
 
     Sums are exact, so that equal passages tie in whatever order their keys are listed. Where
     nothing is switched off, the file's order stays, however it came about.

@@ -11,12 +11,12 @@ Words = tuple[str, ...]
 
 
 def answer_words(case: Case) -> tuple[Words, ...]:
-    """Return the words of each different answer; an answer without a word is none."""
+    """Return the words of each different answer. An answer without a word is none."""
     return once(case, "answers", lambda: _different(map(words, case.answers)))
 
 
 def texts_with_answer(case: Case, k: int) -> tuple[bool, ...] | None:
-    """Return of each of the first k texts whether it holds an answer; None without answers."""
+    """Return of each of the first k texts whether it holds an answer. None without answers."""
     answers = answer_words(case)
     if not answers:
         return None

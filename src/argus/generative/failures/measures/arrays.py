@@ -38,7 +38,7 @@ class Arrays:
 
     @classmethod
     def of(cls, case: Case) -> Arrays:
-        """Return the arrays of a question; they are made once."""
+        """Return the arrays of a question. They are made once."""
         return once(case, "arrays", lambda: _arrays(case))
 
     def first(self, k: int) -> slice:

@@ -1,6 +1,6 @@
 """What is measured of every question: the columns of failures.parquet (docs/autopsy.md).
 
-A group of columns is a record; the types of the table are those of its fields. None means that a
+A group of columns is a record. The types of the table are those of its fields. None means that a
 figure does not apply: no n-grams, no frequencies, no answers, no positives.
 """
 
@@ -36,14 +36,14 @@ class Question(TypedDict):
 class Positives(TypedDict):
     """How many passages are annotated as correct.
 
-    positives: annotated positives; None where there are none.
+    positives: annotated positives. None where there are none.
     """
 
     positives: int | None
 
 
 class Ranking(TypedDict):
-    """How good a ranking is; hits are 0 or 1.
+    """How good a ranking is. Hits are 0 or 1.
 
     r_precision: share of the first R passages that is correct, R = `positives`.
     hit_1, hit_k: whether one of the first 1, k passages is correct (0 or 1).
@@ -57,7 +57,7 @@ class Ranking(TypedDict):
 class Outcome(TypedDict):
     """The rank of the first correct passage, the first two of them, and answers in texts.
 
-    first_correct: rank of the first correct passage, from 1; None without one.
+    first_correct: rank of the first correct passage, from 1. None without one.
     outcome: first and second passage correct (P) or not (N): PP, PN, NP, NN.
     answer_hit_1, answer_hit_k: whether one of the first 1, k texts holds an answer (0 or 1).
     """
@@ -75,7 +75,7 @@ class Quality(Positives, Ranking, Outcome):
 class ViewScores(TypedDict):
     """Sums of weights by view, over all passages and over correct ones.
 
-    score_all, score_title, score_query: sum of the weights of all n-grams; of titles; of
+    score_all, score_title, score_query: sum of the weights of all n-grams. Of titles. Of
     pseudo-queries.
     score_correct, score_title_correct, score_query_correct: the same over correct passages.
     """
@@ -134,7 +134,7 @@ class FirstNgrams(TypedDict):
 
 
 class Generation(FirstNgrams):
-    """What was generated; answers are 0 or 1.
+    """What was generated. Answers are 0 or 1.
 
     answer_ngram_1, answer_ngram_k: whether an n-gram of the first 1, k passages holds an answer.
     """
@@ -209,7 +209,7 @@ class TellingKeys(TypedDict):
 
 
 class Lengths(TypedDict):
-    """Sums over n-grams by their number of tokens; LENGTHS values each.
+    """Sums over n-grams by their number of tokens. LENGTHS values each.
 
     length_ngrams: n-grams by length.
     length_weight: sums of their weights, by length.
@@ -304,9 +304,9 @@ class ReplayFigures(TypedDict, total=False):
     pruned_ngram: the heaviest of them, and its weight.
     pruned_at: token, from 1, at which its prefix left the beam.
     pruned_rank: its rank among all candidates there.
-    pruned_kept_by: least beam size tried that writes it; None where none did.
+    pruned_kept_by: least beam size tried that writes it. None where none did.
     pruned_weight: the heaviest of them, and its weight.
-    rank_now: rank of the best positive in the replay; None where it is not there.
+    rank_now: rank of the best positive in the replay. None where it is not there.
     rank_unpruned: the same with the pruned n-grams as keys, too.
     rank_without_titles, rank_without_queries, rank_without_unigrams: the same with these keys
     switched off.
@@ -326,7 +326,7 @@ class ReplayFigures(TypedDict, total=False):
 
 
 class JudgeFigures(TypedDict, total=False):
-    """What a language model adds: YES, PARTIAL, NO, or failed; passages without a verdict.
+    """What a language model adds: YES, PARTIAL, NO, or failed. Passages without a verdict.
 
     judged: best verdict over unannotated passages: YES, PARTIAL, NO or failed.
     judged_open: passages of them without a verdict.
@@ -337,7 +337,7 @@ class JudgeFigures(TypedDict, total=False):
 
 
 class Row(OutputRow, IndexFigures, ReplayFigures, JudgeFigures):
-    """One row per system and question; what was not measured of any question is not there."""
+    """One row per system and question. What was not measured of any question is not there."""
 
 
 _KINDS = {
@@ -361,6 +361,6 @@ COLUMNS = _columns(Row)
 
 
 def number(row: Row, column: str) -> float | None:
-    """Return the number in a column of a row; None where there is none."""
+    """Return the number in a column of a row. None where there is none."""
     value = row.get(column)
     return float(value) if isinstance(value, int | float) else None

@@ -67,7 +67,7 @@ def _overlap(case: Case, keys: Keys) -> float | None:
 
 
 def _answer_ngram(case: Case, passages: tuple[Passage, ...]) -> int | None:
-    """Return whether an n-gram of the passages holds an answer; None without either."""
+    """Return whether an n-gram of the passages holds an answer. None without either."""
     lists = [passage.keys.ngrams.tolist() for passage in passages if passage.keys is not None]
     places = set(chain.from_iterable(lists))
     answers = answer_words(case)

@@ -23,7 +23,7 @@ Float64Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Of weights: in all, and by view; None where nothing applies."""
+    """Of weights: in all, and by view. None where nothing applies."""
 
     all: float | None = None
     title: float | None = None
@@ -31,7 +31,7 @@ class _Sums:
 
 
 def metadata(case: Case) -> Metadata:
-    """Return the columns of `Metadata`; they are over all passages."""
+    """Return the columns of `Metadata`. They are over all passages."""
     return {**_scores(case), **_gains(case), **_title_scores(case)}
 
 
@@ -74,7 +74,7 @@ def _gains(case: Case) -> TitleGains:
 def _gain_of_passages(case: Case) -> dict[int, float]:
     """Return the gain of each passage in which an answer is a title and another n-gram.
 
-    Of several n-grams of one answer, the heaviest title and the heaviest other count; of several
+    Of several n-grams of one answer, the heaviest title and the heaviest other count. Of several
     answers, the one that weighs most as a title, then the one listed first.
     """
     arrays = Arrays.of(case)

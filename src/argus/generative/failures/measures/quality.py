@@ -27,7 +27,7 @@ def quality(case: Case, k: int) -> Quality:
 def ranking(case: Case, correct: Sequence[bool] | None, k: int) -> Ranking:
     """Return R-precision and hits of a ranking of the question's passages.
 
-    correct: of each passage, best first; None where it is not known, and nothing applies.
+    correct: of each passage, best first. None where it is not known, and nothing applies.
     """
     if correct is None:
         return {"r_precision": None, "hit_1": None, "hit_k": None}

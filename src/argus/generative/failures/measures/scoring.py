@@ -96,7 +96,7 @@ def _title_repetition(case: Case, k: int) -> int | None:
 def _telling_keys(case: Case, k: int) -> TellingKeys:
     """Return how many n-grams of the first k passages tell correct from other ones (Table 17).
 
-    Shares are of different n-grams; a mean weight counts an n-gram in every passage that it is in.
+    Shares are of different n-grams. A mean weight counts an n-gram in every passage that it is in.
     """
     arrays = Arrays.of(case)
     part = arrays.first(k)
@@ -125,7 +125,7 @@ def _telling_keys(case: Case, k: int) -> TellingKeys:
 
 
 def _by_length(case: Case, k: int) -> Lengths:
-    """Return sums over the n-grams of the first k passages by tokens; those of none are left out.
+    """Return sums over the n-grams of the first k passages by tokens. Those of none are left out.
 
     An n-gram counts in every passage that it is in.
     """

@@ -51,7 +51,7 @@ class Ngrams:
     def gathered(
         self, texts: list[str], reading: Reading
     ) -> tuple[list[tuple[Hashable, ...]], tuple[Ngram, ...]]:
-        """Return the tokens of each of `texts`, and all n-grams; splits what is new in one go."""
+        """Return the tokens of each of `texts`, and all n-grams. Splits what is new in one go."""
         new = {raw: _bare(raw, reading.border) for raw in self._places if raw not in reading.memory}
         counted = new if reading.strict else (text for text, _ in new.values())
         split = reading.tokens.split([*texts, *counted])
@@ -68,7 +68,7 @@ class Ngrams:
         return split[: len(texts)], tuple(ngrams)
 
     def _regular(self, listed: list[Any]) -> Keys | None:  # of a file: anything may be in it
-        """Return the keys of a list that is as it should be; None for any other."""
+        """Return the keys of a list that is as it should be. None for any other."""
         try:
             texts, counts, weights, *_ = zip(*listed, strict=True)
         except (TypeError, ValueError):
@@ -115,7 +115,7 @@ class Ngrams:
         return Keys(np.array(list(weights), np.int64), np.array(list(weights.values()), np.float64))
 
     def _place(self, text: str, times: int | None, where: str) -> int:
-        """Return where an n-gram is among the question's; its first frequency stays."""
+        """Return where an n-gram is among the question's. Its first frequency stays."""
         at = self._places.setdefault(text, len(self._places))
         if at == len(self._counts):
             self._counts.append(times)
@@ -130,7 +130,7 @@ class Ngrams:
 
 
 def _key(value: object) -> _Key | None:
-    """Return a key written as a pair, a triple or more, or an object; None for anything else."""
+    """Return a key written as a pair, a triple or more, or an object. None for anything else."""
     if isinstance(value, dict):
         text, times, weight = (
             next((value[name] for name in names if value.get(name) is not None), None)

@@ -26,7 +26,7 @@ class ListedPassage:
 
 
 def listed_passages(record: Record, note: Notes) -> list[ListedPassage]:
-    """Return the passages of a record in its order, each once; what is amiss is noted."""
+    """Return the passages of a record in its order, each once. What is amiss is noted."""
     place, listed = _list(record)
     if listed is not None and not isinstance(listed, list):
         note(Problem.PASSAGES, place, listed)
@@ -65,7 +65,7 @@ def _list(record: Record) -> tuple[str, object]:
 
 
 def _passage(value: object, place: str, *, in_kilt: bool) -> ListedPassage | None:
-    """Return a passage; None for what has no id, no title and no text."""
+    """Return a passage. None for what has no id, no title and no text."""
     if not isinstance(value, dict):
         return None
     id_, title = id_of(value, PASSAGE_IDS), text_of(value, "title")

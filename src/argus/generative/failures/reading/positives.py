@@ -17,7 +17,7 @@ Words = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def positives_of(record: Record, note: Notes) -> tuple[Positive, ...] | None:
-    """Return the annotated positives of a record, each once; None where it says nothing of them."""
+    """Return the annotated positives of a record, each once. None where it says nothing of them."""
     listed = record.get("positive_ctxs")
     if not isinstance(listed, list):
         if listed is not None:
@@ -36,7 +36,7 @@ def positives_of(record: Record, note: Notes) -> tuple[Positive, ...] | None:
 def judged_positives(
     grades: Mapping[str, int] | None, known: Iterable[Positive]
 ) -> tuple[Positive, ...] | None:
-    """Return the positives that judgements name; None for no judgement at all.
+    """Return the positives that judgements name. None for no judgement at all.
 
     grades: document id to grade, or None. known: passages whose titles and texts are taken where
     their ids are among the positives.
@@ -54,9 +54,9 @@ def judged_positives(
 def by_positives(
     positives: Sequence[Positive] | None, listed: Sequence[ListedPassage]
 ) -> list[bool | None]:
-    """Return of each passage, best first, whether it is a positive; None where there are none.
+    """Return of each passage, best first, whether it is a positive. None where there are none.
 
-    It is when its id is a positive's; where it or the positive has none, when title and text are.
+    It is when its id is a positive's. Where it or the positive has none, when title and text are.
     A positive counts once, at the first passage that is it.
     """
     if not positives:
@@ -98,7 +98,7 @@ def _same_words(positives: Sequence[Positive], listed: Set[str | None]) -> dict[
 
 
 def by_answers(answers: Sequence[str], listed: Sequence[ListedPassage]) -> list[bool | None]:
-    """Return of each passage whether its text holds an answer; None without answers."""
+    """Return of each passage whether its text holds an answer. None without answers."""
     parts = [words(answer) for answer in answers]
     return [holds_any(words(passage.text), parts) if parts else None for passage in listed]
 
@@ -106,7 +106,7 @@ def by_answers(answers: Sequence[str], listed: Sequence[ListedPassage]) -> list[
 def answers_of(record: Record, id_: str | None, reading: Reading, note: Notes) -> tuple[str, ...]:
     """Return the different answers of a question: those of the settings, of the record, of KILT.
 
-    id_: by which the settings may know it; None where it has none.
+    id_: by which the settings may know it. None where it has none.
     """
     if id_ is not None and reading.answers is not None and id_ in reading.answers:
         answers: object = list(reading.answers[id_])
@@ -124,7 +124,7 @@ def answers_of(record: Record, id_: str | None, reading: Reading, note: Notes) -
 
 
 def _positive(value: object) -> Positive | None:
-    """Return an annotated passage; None for what names none."""
+    """Return an annotated passage. None for what names none."""
     if not isinstance(value, dict):
         return None
     id_, title = id_of(value, POSITIVE_IDS), text_of(value, "title")

@@ -14,7 +14,7 @@ WIDTH = 80
 
 
 class Problem(StrEnum):
-    """A kind of trouble; `MESSAGES` says what it is and what was done."""
+    """A kind of trouble. `MESSAGES` says what it is and what was done."""
 
     RECORDS = "records_unreadable"
     CHARACTERS = "characters"
@@ -102,7 +102,7 @@ class Problems:
         self.examples: dict[Problem, list[Example]] = {}
 
     def note(self, kind: Problem, number: int, place: str, value: object) -> None:
-        """Count a problem of record `number`; the value there is shown as Python writes it."""
+        """Count a problem of record `number`. The value there is shown as Python writes it."""
         self.counts[kind] = self.counts.get(kind, 0) + 1
         examples = self.examples.setdefault(kind, [])
         if len(examples) == EXAMPLES and number >= examples[-1].number:

@@ -26,14 +26,14 @@ QUESTION_FIELDS = ("question", "input")
 
 
 def read_case(content: bytes, number: int, settings: Reading, problems: Problems) -> Case | None:
-    """Return the question of a record; None where there is none, which is noted.
+    """Return the question of a record. None where there is none, which is noted.
 
-    number: of the record in its file, from 0; its id where it has none and `settings.ids` does not
+    number: of the record in its file, from 0. Its id where it has none and `settings.ids` does not
     know its question, which is then not looked up in given judgements or answers. Read are
 
     * DPR JSON: question, answers, positive_ctxs, and in ctxs passages, best first, whose keys are
-      `[n-gram, frequency, weight]`; a frequency may be null or left out, and a key an object;
-    * KILT: input, and in output the passages of provenance, keys in their meta;
+      `[n-gram, frequency, weight]`. A frequency may be null or left out, and a key an object.
+    * KILT: input, and in output the passages of provenance, keys in their meta.
     * answers.jsonl of `argus generative search`: hits. Its first line, the settings, is no problem.
 
     What cannot be read is left out and noted in `problems`, as is all else that is amiss.
@@ -110,7 +110,7 @@ def _case(record: Record, question: str, settings: Reading, note: Notes) -> Case
 
 
 def _id(record: Record, question: str, settings: Reading, note: Notes) -> str | None:
-    """Return the id of a question, by which it may be looked up; None where it is not known."""
+    """Return the id of a question, by which it may be looked up. None where it is not known."""
     id_ = id_of(record, TOPIC_ID_FIELDS)
     if id_ is None and settings.ids is not None:
         id_ = settings.ids.get(words(question))

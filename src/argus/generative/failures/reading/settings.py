@@ -30,10 +30,10 @@ class Reading:
     """How the records of a file are read.
 
     tokens: splits questions and n-grams. correct: ANNOTATED, a passage is correct when it is a
-    positive; ANSWER, when its text holds an answer. qrels: query id -> document id -> grade, in
-    place of the file's positives; of grade 1 and more. answers: query id -> answers, in place of
-    the file's; a question that is not in them keeps its own. ids: the words of a question -> its
-    id, for records without id; texts of several ids are not in it. A record of which the id is not
+    positive. ANSWER, when its text holds an answer. qrels: query id -> document id -> grade, in
+    place of the file's positives. Of grade 1 and more. answers: query id -> answers, in place of
+    the file's. A question that is not in them keeps its own. ids: the words of a question -> its
+    id, for records without id. Texts of several ids are not in it. A record of which the id is not
     known is not looked up in qrels and answers. border: how a title's n-gram begins. strict: the
     markers of an n-gram count among its tokens, as in the thesis.
     """
@@ -48,7 +48,7 @@ class Reading:
     memory: NgramMemory = field(default_factory=NgramMemory, init=False, repr=False, compare=False)
 
     def remember(self, ngrams: Mapping[str, Ngram]) -> None:
-        """Keep n-grams for the next questions; at most REMEMBERED, else it starts anew."""
+        """Keep n-grams for the next questions. At most REMEMBERED, else it starts anew."""
         if len(self.memory) + len(ngrams) > REMEMBERED:
             self.memory.clear()
         self.memory.update(ngrams)

@@ -16,7 +16,7 @@ GREATEST_NUMBER = 1e100
 
 
 def parsed(content: bytes, note: Notes) -> object:
-    """Return what JSON says, NaN and Infinity included; of a name that stands twice, the last.
+    """Return what JSON says, NaN and Infinity included. Of a name that stands twice, the last.
 
     Bytes and halves of characters that no text can hold are replaced and noted. Raises ValueError
     for anything else that is no JSON. (pydantic_core reads such records in 2/3 of json's time.)
@@ -36,7 +36,7 @@ def parsed(content: bytes, note: Notes) -> object:
 
 
 def number(value: object, note: Notes, place: str) -> float | None:
-    """Return a number up to GREATEST_NUMBER, else None; one written as text is noted."""
+    """Return a number up to GREATEST_NUMBER, else None. One written as text is noted."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -61,7 +61,7 @@ def count(value: object, note: Notes, place: str) -> int | None:
 
 
 def id_of(record: Record, names: tuple[str, ...]) -> str | None:
-    """Return the first id that a record has under one of the names; a whole number as text."""
+    """Return the first id that a record has under one of the names. A whole number as text."""
     for name in names:
         value = record.get(name)
         if isinstance(value, str) and value:
@@ -72,6 +72,6 @@ def id_of(record: Record, names: tuple[str, ...]) -> str | None:
 
 
 def text_of(record: Record, name: str) -> str:
-    """Return a text; what is missing or no text is the empty one."""
+    """Return a text. What is missing or no text is the empty one."""
     value = record.get(name)
     return value if isinstance(value, str) else ""

@@ -26,7 +26,7 @@ def gold_ngrams(
     """Return what a view's search could write of passages, each once, prefixes in front.
 
     Of texts: every n-gram, as long as the search writes. Of titles and pseudo-queries: the whole
-    one with its closing token, where it is not longer; all its beginnings with `partial`. None
+    one with its closing token, where it is not longer. All its beginnings with `partial`. None
     that holds a barred token, and none of the question's own words, which are not written.
     """
     search = view.search
@@ -83,7 +83,7 @@ def _least(searcher: GenerativeSearcher, view: KeyView) -> float:
     """Return a log-probability below which no n-gram of a view weighs anything, nor a longer one.
 
     It has to exceed the share in the corpus of an n-gram that occurs once (eq. 2). Whole titles
-    and pseudo-queries are few; other scorings have no such limit.
+    and pseudo-queries are few. Other scorings have no such limit.
     """
     scoring, n = searcher.scoring, searcher.index.n_tokens
     if view.name != BODY or scoring.length_penalty:
@@ -122,7 +122,7 @@ def _windows(text: Sequence[int], search: Search) -> Iterator[Ngram]:
 
 
 def _closed(tokens: Sequence[int], search: Search, partial: bool) -> Iterator[Ngram]:
-    """Yield what follows the prefix up to the closing token; that token alone is nothing."""
+    """Yield what follows the prefix up to the closing token. That token alone is nothing."""
     n, prefix = len(search.prefix), list(search.prefix)
     for at in range(len(tokens) - n + 1):
         if tokens[at : at + n] != prefix or search.last not in tokens[at + n :]:

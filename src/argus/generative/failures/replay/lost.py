@@ -32,9 +32,9 @@ class Lost:
     """A pruned n-gram that was followed.
 
     text: without markers (border, ` @@`, ` ||`), stripped. view: "body", "title" or "query". at,
-    rank: the token, from 1, at which its prefix left the beam, and its place there (see `Left`);
+    rank: the token, from 1, at which its prefix left the beam, and its place there (see `Left`).
     None where the search wrote it this time, which takes a device that rounds differently from run
-    to run. kept_by: the least beam size tried that writes it; None where none does.
+    to run. kept_by: the least beam size tried that writes it. None where none does.
     """
 
     text: str
@@ -67,7 +67,7 @@ def followed(
     """Return what became of pruned n-grams, in their order.
 
     sources, places: of one question, as `GenerativeSearcher.encode` gives them. One search per view
-    follows all its n-grams, and one per view and beam size those that are not written yet; these
+    follows all its n-grams, and one per view and beam size those that are not written yet. These
     are plain ones, whatever cure the search has: what a cure still loses has left a plain beam.
     """
     fates: dict[Key, tuple[Left | None, int | None]] = {}
@@ -94,7 +94,7 @@ def _lost(one: Pruned, text: str, left: Left | None, beams: int | None) -> Lost:
 
 
 def _texts(vocabulary: Vocabulary, ngrams: Sequence[Ngram]) -> list[str]:
-    """Return n-grams as text, markers at their ends left out; one of markers alone as it is."""
+    """Return n-grams as text, markers at their ends left out. One of markers alone as it is."""
     markers = {vocabulary.border, vocabulary.title_end, vocabulary.query_start}
     bare = []
     for ngram in ngrams:

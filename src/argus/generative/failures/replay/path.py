@@ -2,7 +2,7 @@
 
 At each step the 2 x beams best candidates of a question are written, and the `beams` best of them
 that do not end go on. So an n-gram is written when each of its proper prefixes went on and it is
-itself among the 2 x beams best; it leaves at the first step where that fails. A prefix may leave
+itself among the 2 x beams best. It leaves at the first step where that fails. A prefix may leave
 although it was written: it was not among those that went on. N-grams of one view are followed
 together: one search shows all of them, and those that begin alike are one candidate.
 """
@@ -27,7 +27,7 @@ Ngram = tuple[int, ...]
 class Left:
     """Where a prefix left the beam.
 
-    at: its length in tokens, from 1; the search's prefix (a title's border) is not counted. rank:
+    at: its length in tokens, from 1. The search's prefix (a title's border) is not counted. rank:
     its place, from 1, among all candidates of that step: the continuations that the index has of
     all live hypotheses, by summed log-probability over the whole vocabulary.
     """
@@ -50,7 +50,7 @@ class Paths:
         self._live = sorted(set(ngrams))  # those that begin alike stand together
 
     def __call__(self, pool: Pool) -> bool:
-        """Take note of a step; return whether any n-gram goes on."""
+        """Take note of a step. Return whether any n-gram goes on."""
         n = pool.written.shape[1] + 1
         candidates = _Candidates(pool, self.search.last)
         live: list[Ngram] = []
@@ -118,7 +118,7 @@ class _Candidates:
         self._pool = pool
 
     def ranks(self, prefix: Ngram) -> tuple[int, int]:
-        """Return the rank of a candidate among all, and among those that do not end; from 1.
+        """Return the rank of a candidate among all, and among those that do not end. From 1.
 
         Equal sums go by row, then by token, as in `best_continuations`.
         """

@@ -1,4 +1,4 @@
-"""The rank of the best positive when keys are added or switched off; nothing is decoded again."""
+"""The rank of the best positive when keys are added or switched off. Nothing is decoded again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argus.generative.keys import Key
 from argus.generative.settings import Scoring
 
 _AT_FIRST = (16, 128)
-"""Passages ranked first, where the best positive mostly is; then all."""
+"""Passages ranked first, where the best positive mostly is. Then all."""
 
 
 def best_rank(
@@ -26,7 +26,7 @@ def best_rank(
 ) -> int | None:
     """Return the best rank of several passages, from 1, among all that the keys rank.
 
-    None where none is there. The ranking is that of the search; a longer one begins as a shorter
+    None where none is there. The ranking is that of the search. A longer one begins as a shorter
     one does, so short ones come first: what each passage was found by takes most of the time.
     """
     for k in (*(n for n in _AT_FIRST if n < scoring.full_documents), scoring.full_documents):
@@ -40,10 +40,10 @@ def best_rank(
 
 
 def without(index: NgramIndex, keys: Sequence[Key], what: str) -> list[Key] | None:
-    """Return the keys but "titles", "queries" or "unigrams"; None where the index has none.
+    """Return the keys but "titles", "queries" or "unigrams". None where the index has none.
 
     As in an output file, an n-gram is a title when it begins with the border, a pseudo-query when
-    it begins with ` ||`; a unigram is another of one token, a closing ` @@` not counted.
+    it begins with ` ||`. A unigram is another of one token, a closing ` @@` not counted.
     """
     v = index.vocabulary
     if what == "unigrams":
@@ -64,7 +64,7 @@ def rank_without(
     positives: Collection[int],
     what: str,
 ) -> int | None:
-    """Return `best_rank` without some keys (see `without`); None, too, where the index has none.
+    """Return `best_rank` without some keys (see `without`). None, too, where the index has none.
 
     Without unigrams, single tokens do not count at free places either.
     """

@@ -36,7 +36,7 @@ class Gold:
 
     @property
     def share(self) -> float | None:
-        """The share of them that was pruned; None where none would weigh anything."""
+        """The share of them that was pruned. None where none would weigh anything."""
         n = len(self.pruned) + self.written
         return len(self.pruned) / n if n else None
 
@@ -50,9 +50,9 @@ class Gold:
 
 @dataclass(frozen=True)
 class Replayed:
-    """What the replay of a question showed; without a positive in the index, or words: nothing.
+    """What the replay of a question showed. Without a positive in the index, or words: nothing.
 
-    positives: numbers of the passages, each once; empty where the index holds none. gold: None
+    positives: numbers of the passages, each once. Empty where the index holds none. gold: None
     where nothing was replayed. lost: the first `FOLLOWED` of them, and where
     they left. now, unpruned: ranks of the best positive. without: the same by what was switched
     off.
@@ -67,7 +67,7 @@ class Replayed:
 
     @property
     def pruned(self) -> tuple[Pruned, ...] | None:
-        """The pruned n-grams, the heaviest first; None where nothing was replayed."""
+        """The pruned n-grams, the heaviest first. None where nothing was replayed."""
         return None if self.gold is None else self.gold.pruned
 
     def row(self) -> ReplayFigures:
@@ -111,7 +111,7 @@ class Replay:
 
         positives: numbers of the passages that the index holds, in the order of the file: what it
         does not hold has none, and takes no place among the first `POSITIVES`. A pruned n-gram is
-        one of theirs that would weigh more than 0 and is no key of the search, of any view; every
+        one of theirs that would weigh more than 0 and is no key of the search, of any view. Every
         proper extension of a prefix that left is one by itself. With them the positive may also
         rank lower: other passages hold them, too, they cover weaker keys, and as many more single
         tokens become keys. Beyond which three come first, their order changes nothing. Raises

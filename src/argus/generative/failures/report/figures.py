@@ -33,7 +33,7 @@ _GROUPS: tuple[
 def dominating(modes: Sequence[ModeSummary], names: Sequence[str]) -> Figure:
     """Share of failed and of found questions in which each mode holds.
 
-    modes: of one system, as in the summary. names: which of them, the first at the top; one that
+    modes: of one system, as in the summary. names: which of them, the first at the top. One that
     was not measured keeps its place without bars.
     """
     by_name = {mode["name"]: mode for mode in modes}
@@ -61,9 +61,9 @@ def dominating(modes: Sequence[ModeSummary], names: Sequence[str]) -> Figure:
 
 
 def hits_by_decile(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure:
-    """hits@1 and hits@k over the deciles of an indicator; a colour per system.
+    """hits@1 and hits@k over the deciles of an indicator. A colour per system.
 
-    tables: decile tables by the system's label; "" where there is only one.
+    tables: decile tables by the system's label. "" where there is only one.
     """
     return _hits(
         tables,
@@ -76,7 +76,7 @@ def hits_by_decile(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure
 
 
 def hits_by_value(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure:
-    """hits@1 and hits@k over the values of an indicator that counts; a colour per system.
+    """hits@1 and hits@k over the values of an indicator that counts. A colour per system.
 
     tables: hit rates by the system's label, with the indicator as their first column.
     """

@@ -42,7 +42,7 @@ from argus.reports.section import MAX_ROWS, Section, Table, table
 
 PREFIX, DIAGNOSIS = "failures_", "failure_diagnosis"
 SHOWN_MODES = 4
-"""Of a question, with their evidence; the file holds all."""
+"""Of a question, with their evidence. The file holds all."""
 _COMPARED = ("first", "second", "difference", "low", "high", "p")
 _ORDER = {"failed": 0, "late": 1, "found at 1": 3}
 
@@ -126,7 +126,7 @@ def _dominating(
 ) -> tuple[dict[str, Figure], dict[str, Table]]:
     """Return a chart per system, all with the same modes in the same order, and their table.
 
-    The order is the first system's; behind it comes what only the other has.
+    The order is the first system's. Behind it comes what only the other has.
     """
     names = list(
         dict.fromkeys(
@@ -200,7 +200,7 @@ def _comparison(compared: Comparison, labels: Sequence[str], k: int) -> Table:
 
 
 def number(value: Value) -> float | None:
-    """Return a number of a table; None for what is none."""
+    """Return a number of a table. None for what is none."""
     return value if isinstance(value, int | float) else None
 
 
@@ -240,7 +240,7 @@ def _taxonomy(modes: Sequence[TaxonomyMode]) -> TaxonomyTable:
 def _questions(
     folder: Path, systems: Sequence[SystemSummary], labels: Sequence[str]
 ) -> QuestionTable:
-    """Return every question with what became of it in each system; failed ones first.
+    """Return every question with what became of it in each system. Failed ones first.
 
     Rows of two systems with one `pair` are of one question, named as in the first of them.
     """

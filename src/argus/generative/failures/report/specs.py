@@ -39,11 +39,11 @@ NAMES = {
     "share": "share of questions", "low": "95% from", "high": "95% to",
     "cut": "cut in two", "whole": "whole",
 }  # fmt: skip
-"""How names in the figures are called; {k} is the number of first passages."""
+"""How names in the figures are called. {k} is the number of first passages."""
 
 
 def named(name: Value, k: int) -> str:
-    """Return how something in the figures is called; its own name where it has no other."""
+    """Return how something in the figures is called. Its own name where it has no other."""
     return NAMES.get(name, str(name)).format(k=k) if isinstance(name, str) else str(name)
 
 
@@ -51,8 +51,8 @@ def named(name: Value, k: int) -> str:
 class Cell:
     """A column per system.
 
-    columns: of the figure's table; two are the ends of a range, or of the interval of a share or of
-    a difference; three a difference and its interval. kind: as in tables of the report, where there
+    columns: of the figure's table. Two are the ends of a range, or of the interval of a share or of
+    a difference. Three a difference and its interval. kind: as in tables of the report, where there
     is one of that name.
     """
 
@@ -93,8 +93,8 @@ class Shown:
     """A table of the figures as the page shows it.
 
     part: of the figures. group: of the page. keys: columns that all systems share -> heading.
-    cells: what stands there for each system; empty for a table of single figures. chart: its kind;
-    the one of positives stands alone, and the one of values is over the only key. small: half of
+    cells: what stands there for each system. Empty for a table of single figures. chart: its kind.
+    The one of positives stands alone, and the one of values is over the only key. small: half of
     the page is enough.
     """
 

@@ -53,7 +53,7 @@ class FigureTable(PageTable):
 
 
 def side_by_side(shown: Shown, figures: Mapping[str, Figures], k: int) -> FigureTable | None:
-    """Return one table of all systems; None where it applies to none of them.
+    """Return one table of all systems. None where it applies to none of them.
 
     figures: by the system's label, "" for one alone.
     """
@@ -81,7 +81,7 @@ def side_by_side(shown: Shown, figures: Mapping[str, Figures], k: int) -> Figure
 
 
 def _marked(shown: Shown, figures: Figures) -> Table:
-    """Return a system's table; an ablation that left out nothing says so in place of numbers."""
+    """Return a system's table. An ablation that left out nothing says so in place of numbers."""
     whole = figures[shown.part][shown.name]
     if shown.name != "ablations" or not has_rows(whole):
         return whole
@@ -101,7 +101,7 @@ def _marked(shown: Shown, figures: Figures) -> Table:
 
 
 def _ngrams(figures: Figures, part: Part, name: str, key: str) -> Value:
-    """Return how many n-grams a row of a table counts; None where the table does not apply."""
+    """Return how many n-grams a row of a table counts. None where the table does not apply."""
     counts = figures[part][name]
     if not has_rows(counts):
         return None
@@ -126,7 +126,7 @@ def _text(shown: Shown, grids: Mapping[str, Grid | Deciles], page: PageTable, k:
 
 
 def by_chance(tests: int) -> list[str]:
-    """Return a sentence about a number of p-values; none where it is too small to matter."""
+    """Return a sentence about a number of p-values. None where it is too small to matter."""
     expected = round(tests / _TESTS)
     if not expected:
         return []
@@ -150,7 +150,7 @@ def missing(figures: Mapping[str, Figures], k: int) -> list[list[str]]:
 
 
 def _keyed(shown: Shown, grids: Mapping[str, Grid | Deciles], k: int) -> PageTable:
-    """Return key columns, and every system's cells beside them; rows that one lacks are empty."""
+    """Return key columns, and every system's cells beside them. Rows that one lacks are empty."""
     columns = dict.fromkeys((heading.format(k=k) for heading in shown.keys.values()), "text")
     rows: dict[tuple[Value, ...], list[list[object]]] = {}
     for i, (label, grid) in enumerate(grids.items()):
@@ -184,7 +184,7 @@ def _key(column: str, key: Value, k: int) -> str:
 
 
 def value(row: Mapping[str, Value], cell: Cell) -> Value:
-    """Return what stands in a cell; "–" for what is in words and not there."""
+    """Return what stands in a cell. "–" for what is in words and not there."""
     values = [row[name] for name in cell.columns]
     words = _IN_WORDS.get(cell.kind)
     if words is None:
@@ -205,7 +205,7 @@ def _flat_table(singles: Mapping[str, Single], k: int) -> PageTable:
 
 
 def figure(single: Single, name: str) -> Value:
-    """Return a single figure; None where the table has none of that name."""
+    """Return a single figure. None where the table has none of that name."""
     value = single.get(name)
     return value if isinstance(value, str | int | float) else None
 
@@ -230,7 +230,7 @@ def part_of(share: float | None, n: int) -> list[Value]:
 
 
 def in_words(number: Value) -> str:
-    """Return a number in words; "–" for None."""
+    """Return a number in words. "–" for None."""
     if number is None:
         return _NONE
     if isinstance(number, str):
@@ -259,7 +259,7 @@ def signed(*values: float) -> str:
 
 
 def change(difference: float | str | None, low: float | None, high: float | None) -> str:
-    """Return a difference and its interval, which may stand on the next line; a word as it is."""
+    """Return a difference and its interval, which may stand on the next line. A word as it is."""
     if difference is None:
         return _NONE
     if isinstance(difference, str):

@@ -6,14 +6,14 @@
      SECTION: {TABLE: table, ...}, ...}
 
 The sections are quality, metadata, generation, scoring, annotation, texts, corpus (the index),
-replay (index and model), ablations, correlations; all are always there, with all their tables,
+replay (index and model), ablations, correlations. All are always there, with all their tables,
 whose names are unique among all sections (those of the thesis begin with their number, t04_). A
 table is one of
 
 * `{"n": ..., "columns": [...], "rows": [[...], ...]}`; n: the questions it is made of. Some have
   further single figures beside n: decile tables have `indicator` and its mean, sigma, median, min
-  and max over the same questions;
-* `{"n": ..., "mean": ..., ...}`: single figures;
+  and max over the same questions.
+* `{"n": ..., "mean": ..., ...}`: single figures.
 * `{"not_applicable": "why, and what to give"}`.
 
 Shares and rates are between 0 and 1; X_low, X_high (or low, high) are the ends of the 95% interval
@@ -79,9 +79,9 @@ SECTIONS: dict[Part, Callable[[Rows], Tables]] = {
 
 
 def figures(rows: pa.Table, *, k: int, seed: int, strict: bool = False) -> Figures:
-    """Return every table of one system; its shape is told at the top of this module.
+    """Return every table of one system. Its shape is told at the top of this module.
 
-    rows: one per question, with the columns of `measures.columns`; those that were not measured
+    rows: one per question, with the columns of `measures.columns`. Those that were not measured
     may be missing. k: of hit_k, as it was measured. seed: of the bootstraps.
     strict: deciles are those of the thesis.
     """

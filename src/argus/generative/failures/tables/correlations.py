@@ -18,7 +18,7 @@ INDICATORS = (
 
 
 def correlations(rows: Rows) -> Tables:
-    """Return the tables of this section by name; what was not measured is not in them."""
+    """Return the tables of this section by name. What was not measured is not in them."""
     present = [name for name in INDICATORS if rows.has(name)]
     return {"indicators": _indicators(rows, present), "correlations": _against_hits(rows, present)}
 

@@ -28,13 +28,13 @@ class Decile:
     weight: float
     mean: float
     outcomes: dict[str, float | None]
-    """Mean of every outcome over the questions that have it; None where none has."""
+    """Mean of every outcome over the questions that have it. None where none has."""
 
 
 def deciles(
     values: npt.ArrayLike, outcomes: Mapping[str, npt.ArrayLike], groups: int = GROUPS
 ) -> list[Decile]:
-    """Part questions into `groups` of equal weight by their value; none below as many values.
+    """Part questions into `groups` of equal weight by their value. None below as many values.
 
     values and every outcome: (n,), None or NaN where a question has none. A question whose value
     is tied across a border belongs to both groups in proportion: as if ties were broken at
@@ -71,11 +71,11 @@ def deciles(
 def published_deciles(
     values: npt.ArrayLike, outcomes: Mapping[str, npt.ArrayLike], *, by_rank: bool
 ) -> list[Decile]:
-    """Part questions as the thesis does; none below ten values.
+    """Part questions as the thesis does. None below ten values.
 
     Equal values stay together: a group ends at a tenth's quantile (linear between two values),
-    which belongs to it, and of equal quantiles one counts; so groups differ in size (Table 13).
-    by_rank: groups of n // 10 questions by value, then by order; the last takes the rest (Table
+    which belongs to it, and of equal quantiles one counts. So groups differ in size (Table 13).
+    by_rank: groups of n // 10 questions by value, then by order. The last takes the rest (Table
     12).
     """
     value = np.asarray(values, np.float64)

@@ -1,4 +1,4 @@
-"""What a table of figures is, as JSON; figures of one system by part and name (see `tables`)."""
+"""What a table of figures is, as JSON. Figures of one system by part and name (see `tables`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, NotRequired, get_args
 from typing_extensions import TypedDict, TypeIs
 
 Value = str | int | float | None
-"""In a cell; None where it does not apply."""
+"""In a cell. None where it does not apply."""
 
 
 class NotApplicable(TypedDict):
@@ -60,7 +60,7 @@ class TitleDifference(Spread):
 
 
 class Pruning(Spread):
-    """N-grams that the beam dropped per question; questions that lost some, and their share."""
+    """N-grams that the beam dropped per question. Questions that lost some, and their share."""
 
     questions: int
     share: float | None

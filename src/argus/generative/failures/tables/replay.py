@@ -39,7 +39,7 @@ def _pruned(rows: Rows) -> Pruning | NotApplicable:
 
 
 def _counts(rows: Rows, column: str, name: str) -> Grid | NotApplicable:
-    """Questions per value, over those that lost n-grams; the last row: without a value."""
+    """Questions per value, over those that lost n-grams. The last row: without a value."""
     gap = rows.missing("model")
     if gap is not None:
         return gap
@@ -55,7 +55,7 @@ def _counts(rows: Rows, column: str, name: str) -> Grid | NotApplicable:
 
 
 def _applies(rows: Rows, variant: str) -> bool:
-    """Return whether there is something to switch off; a positive may rank nowhere without it."""
+    """Return whether there is something to switch off. A positive may rank nowhere without it."""
     ngrams = _SWITCHED.get(variant)
     if ngrams is None or rows.has(f"rank_{variant}"):
         return True

@@ -63,7 +63,7 @@ class Rows:
 
     @classmethod
     def of(cls, table: pa.Table, *, k: int, seed: int, strict: bool = False) -> Rows:
-        """Order the rows, so that no sum depends on the order they came in; not with strict."""
+        """Order the rows, so that no sum depends on the order they came in. Not with strict."""
         if strict:
             return cls(table, k, seed, strict)
         keys = [(name, "ascending") for name in ("query_id", "question") if _holds(table, name)]
@@ -98,7 +98,7 @@ class Rows:
         return _holds(self.table, name) and self.table[name].null_count < len(self)
 
     def missing(self, *needs: str) -> NotApplicable | None:
-        """Return what stands in place of a table that needs these; None where they are there."""
+        """Return what stands in place of a table that needs these. None where they are there."""
         for need in needs:
             column, why = _NEEDS[need]
             if not self.has(column):

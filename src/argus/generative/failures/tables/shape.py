@@ -39,7 +39,7 @@ def _plain(value: object) -> object:
 
 
 def mean(values: Floats) -> float | None:
-    """Return the mean of the values that are there; None where there are none."""
+    """Return the mean of the values that are there. None where there are none."""
     values = values[~np.isnan(values)]
     return float(values.mean()) if len(values) else None
 
