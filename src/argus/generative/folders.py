@@ -1,4 +1,4 @@
-"""Where an n-gram index and a trained model lie in the folders of the jobs that made them."""
+"""Find the n-gram index and the trained model in the folders of the jobs that made them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from argus.errors import InputError
 from argus.generative.index.manifest import FILE, Manifest, read_manifest
 
 INDEX = "ngrams"
-"""Of the index, in the folder of `generative build`."""
+"""Folder of the index in that of `generative build`."""
 MODEL = "model"
-"""Of the model, in the folder of `generative train`."""
+"""Folder of the model in that of `generative train`."""
 NOTE = "argus.json"
-"""Beside a model that `generative train` made: its origin and its views."""
+"""File beside a model by `generative train`: its origin and its views."""
 SCRATCH = "scratch"
 
 
 def index_folder(path: Path | str) -> Path:
-    """Return the folder of the index that `path` names: itself, or the one that `build` wrote in it."""
+    """Return the folder of the index that `path` names: itself, or the one built in it."""
     path = Path(path)
     if path.is_file():
         raise InputError(

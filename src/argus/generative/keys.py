@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from argus.errors import InputError
 
 ROUNDING = 1e-6
-"""How far above 0 rounding may lift the logarithm of a probability."""
+"""Largest logarithm of a probability that passes as 0 with a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Key:
 
     tokens: at least one. log_probability: log P(n|q), natural logarithm. -inf is allowed and weighs
     nothing. view: "title", "body", "query" (MINDER's pseudo-queries) or "question" (n-grams of the
-    question's own words). Raises InputError where there is no token, or no log-probability.
+    question's own words). Raises InputError if there is no token, or no log-probability.
     """
 
     tokens: tuple[int, ...]

@@ -62,7 +62,7 @@ def of_documents(
     *,
     coerce_ids: bool = False,
 ) -> OfCorpus:
-    """Return the pseudo-queries of the documents. None where it is None.
+    """Return the pseudo-queries of the documents. None if it is None.
 
     pseudo_queries: by document id, or a file or folder. Raises InputError as `read` and
     `of_corpus` do.
@@ -80,7 +80,7 @@ def of_documents(
 def of_corpus(
     pseudo_queries: Mapping[str, list[str]], ids: set[str], where: Path | str
 ) -> dict[str, list[str]]:
-    """Return those of documents with these ids. InputError where there is none."""
+    """Return those of documents with these ids. InputError if there is none."""
     known = {id_: queries for id_, queries in pseudo_queries.items() if id_ in ids}
     if pseudo_queries and not known:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The question's own words as keys: SEAL looks up its word n-grams beside those that the model writes.
+"""The question's own words as keys: SEAL looks up its word n-grams beside the model's n-grams.
 
 A word is a run of letters and digits, with apostrophes, points, hyphens and ampersands inside it
 ("Taylor's", "U.S", "AT&T"). The published system takes spaCy's words, which part "Taylor's" into

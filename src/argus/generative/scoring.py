@@ -1,4 +1,4 @@
-"""How much a key says about a question: the log odds of SEAL (thesis, eqs. 1-2), with smoothing.
+"""Weigh keys for a question by the log odds of SEAL (thesis, eqs. 1-2), with smoothing.
 
 P(n) = (F(n, R) + s) / (N + s) is how often n-gram n comes in a corpus of N tokens, P(n|q) how
 probable the model finds it. A key weighs

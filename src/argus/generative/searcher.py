@@ -42,7 +42,7 @@ class GenerativeSearcher:
     """Ranks the passages of an index by the n-grams that a model writes for a question.
 
     mode: SEAL writes body n-grams and titles, MINDER pseudo-queries, too. seconds: where time
-    went, by step. "constraint" is part of "decoding". Raises InputError where the mode needs a view
+    went, by step. "constraint" is part of "decoding". Raises InputError if the mode needs a view
     that the index does not have.
     """
 

@@ -1,4 +1,4 @@
-"""How n-grams are written and scored: the modes, and the settings of weights and scores."""
+"""Modes of search, and settings of weights and scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """How keys become weights and weights become scores. The defaults are the published ones.
+    """Settings of key weights and passage scores. The defaults are the published ones.
 
     Published means: in force when SEAL's search is run with its own options (MINDER's for the
     last two). Raises InputError for a value out of range.
@@ -32,7 +32,7 @@ class Scoring:
     smoothing: Annotated[
         float, Ge(0), Doc("Added to an n-gram's occurrences."), Option(panel=_PANEL)
     ] = 5.0
-    """s. Also added to the corpus' tokens (SEAL: 5)."""
+    """The smoothing s, also added to the corpus' tokens (SEAL: 5)."""
     exponent: Annotated[
         float,
         Ge(0),
@@ -64,7 +64,7 @@ class Scoring:
         Doc("An n-gram that comes more often brings no passage in."),
         Option(panel=_PANEL),
     ] = 1_500
-    """In the passages that others bring, it counts (SEAL: 1,500)."""
+    """A more frequent key counts only in passages found by others (SEAL: 1,500)."""
     full_documents: Annotated[
         int, Ge(1), Doc("Passages that are read in full."), Option(("--documents",), panel=_PANEL)
     ] = 1_500
@@ -83,7 +83,7 @@ class Scoring:
         Doc("Tokens of the shortest n-gram that counts; shorter ones weigh nothing."),
         Option(panel=_PANEL),
     ] = 1
-    """Of keys. `unigrams` has its own say over single tokens (SEAL: 1)."""
+    """Length of keys. `unigrams` decides on single tokens (SEAL: 1)."""
 
     query_bonus: Annotated[
         float,
@@ -102,7 +102,7 @@ class Scoring:
 
     @property
     def identity(self) -> dict[str, float | bool | str | None]:
-        """All that decides a score. Settings added after the first version appear where they are set."""
+        """All that decides a score. Later settings appear where they are set."""
         plain = {**asdict(self), "unigrams": self.most_unigrams}
         if self.shortest == 1:
             del plain["shortest"]
@@ -110,7 +110,7 @@ class Scoring:
 
     @property
     def most_unigrams(self) -> int:
-        """How many single tokens count. The published number where none is set."""
+        """Single tokens that count. The published number by default."""
         return PUBLISHED_UNIGRAMS if self.unigrams is None else self.unigrams
 
     def for_model(self, *, scratch: bool) -> Scoring:

@@ -28,7 +28,7 @@ BART_NAMES: dict[str, str | None] = {
 }  # fmt: skip
 """Roles of the special tokens, by BART's names."""
 LEAST_SIZE = 256 + len(SPECIALS) + 2
-"""Of a byte-level vocabulary: all bytes, special tokens and markers."""
+"""Least size of a byte-level vocabulary: all bytes, special tokens and markers."""
 GOLD, UNSUPERVISED = "+", "p"
 """Signs after a view's marker: one asks for a judged passage, one for any with the text."""
 _PROBE = "The quick brown fox's 1,234 naïve cafés \u2014 東京 @@ || </s>"
@@ -39,7 +39,7 @@ class Vocabulary:
     """A tokenizer whose ids an index and a model share.
 
     size: ids run from 0 to size - 1. border: begins every passage, ends the model's output. pad,
-    unknown: None where the tokenizer has none. title_end, query_start: the markers ` @@` and ` ||`.
+    unknown: None if the tokenizer has none. title_end, query_start: the markers ` @@` and ` ||`.
     added: how many markers the tokenizer did not have. A model made for it has no row for them.
     """
 
@@ -158,7 +158,7 @@ class Vocabulary:
         return id_
 
     def _wrapping(self) -> tuple[list[int], list[int]]:
-        """Return the tokens around an encoder input. By default, put a border after it."""
+        """Return the tokens around an encoder input. By default, a border follows it."""
         plain = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
         for start in range(len(whole) - len(plain) + 1):
@@ -170,7 +170,7 @@ class Vocabulary:
 def open_vocabulary(path: Path | str) -> Vocabulary:
     """Open the tokenizer in a folder: of a model, of an index, or by itself.
 
-    Raises InputError where there is none, or one that has no fast form.
+    Raises InputError if there is none, or one that has no fast form.
     """
     from transformers import AutoTokenizer
 

@@ -20,7 +20,7 @@ SMOOTHING = Scoring.smoothing
 
 @dataclass(frozen=True)
 class Candidates:
-    """All that may follow the rows of one question: row, token, sum, occurrences. (n,) each."""
+    """All that may follow the rows of one question: row, token, sum and occurrences, (n,) each."""
 
     rows: IntArray
     tokens: IntArray
@@ -56,7 +56,7 @@ class BacktrackingBeams(Beams):
     there: so the beginnings that were dropped come in again. It ranks them by what eq. 2 would
     weigh, log P(n|q) - log P(n), not by P(n|q), which dropped them. A round needs no more than what
     the earlier ones did up to the same step, so all are decoded side by side, as layers of
-    hypotheses; layers: (rows,). An n-gram that several rounds write is kept once.
+    hypotheses. layers: (rows,). An n-gram that several rounds write is kept once.
     """
 
     def __init__(

@@ -27,9 +27,9 @@ from argus.generative.index import NgramIndex
 class Search:
     """The target of a search.
 
-    prefix: tokens that stand before every n-gram, unsearched (a title follows the border). opening:
-    tokens that the model takes as written before it (a pseudo-query follows ` ||`). It is not scored.
-    last: the token that ends an n-gram. None where it may end anywhere. longest: tokens, `last`
+    prefix: tokens before every n-gram, unsearched (a title follows the border). opening:
+    tokens the model takes as written before it (a pseudo-query follows ` ||`). It is not scored.
+    last: the token that ends an n-gram. None if it may end anywhere. longest: tokens, `last`
     counted, `prefix` not. barred: tokens that are never written. rounds: of backtracking.
     """
 
@@ -72,7 +72,7 @@ class Pool:
     """Candidates of a step: the live hypotheses of all questions, with their continuations.
 
     written: (rows, tokens so far), prefixes left out. first_rows: (questions + 1,). logits: (rows,
-    V). normalizers, sums: (rows,). pointers, tokens: continuations of each row in the index. barred:
+    V). normalizers, sums: (rows,). pointers, tokens: continuations of each row. barred:
     (V,), tokens that are no candidates. As `best_continuations` takes them.
     """
 

@@ -20,7 +20,7 @@ class CorpusConstraint:
     """Allow only tokens that the index has after a hypothesis. Give it to `generate` in a list.
 
     A hypothesis is `prefix` and all tokens after the decoder's start token. One that ended
-    in `last` or the border can only be padded. One without continuation, too. Exact: a token that
+    in `last` or the border can only be padded, as can one without continuation. Exact: a token that
     exists after the hypothesis keeps its score. Scores on the CPU are masked in place, as
     transformers 5 hands them over in a fresh tensor. Never combine it with a minimum length: at the
     end of a passage only the border is left.

@@ -37,7 +37,7 @@ class Seq2Seq:
 
     name: its name in reports. source_tokens, target_tokens: the longest input of encoder and
     decoder. None for no limit. Computes in float32: half precision rounds differently in batches of
-    different sizes, and scores would depend on the other questions of the batch. Raises InputError where the
+    different sizes, and scores would depend on the batch. Raises InputError if the
     model has fewer embeddings than the vocabulary tokens, or does not say how its decoder begins.
     """
 
@@ -55,7 +55,7 @@ class Seq2Seq:
     ) -> Seq2Seq:
         """Load a model from a folder in `transformers` format.
 
-        Raises InputError where there is none, where it is no seq2seq model, and where its
+        Raises InputError if there is none, where it is no seq2seq model, and where its
         vocabulary is not the index's.
         """
         folder = Path(path)
@@ -110,7 +110,7 @@ class Decoder:
         self._owners = np.arange(len(sources.hidden))
 
     def first(self) -> torch.Tensor:
-        """Return the logits of the first token of each source. (n, V)."""
+        """Return the logits of the first token of each source, (n, V)."""
         import torch
 
         start = torch.full((len(self._owners), 1), self.model.start, device=self.model.device)
@@ -137,7 +137,7 @@ class Decoder:
 
 
 def start_token(network: Any) -> int:
-    """Return the token that the decoder begins with. Raises InputError where none is named."""
+    """Return the token that the decoder begins with. Raises InputError if none is named."""
     for config in (network.generation_config, network.config):
         start = getattr(config, "decoder_start_token_id", None)
         if start is not None:
@@ -211,7 +211,7 @@ def load_network(folder: Path) -> Any:
 
 
 def _require_weights(folder: Path, wrong: Sequence[str]) -> None:
-    """Raise InputError where weights are missing or of another shape: they would be random."""
+    """Raise InputError if weights are missing or of another shape: they would be random."""
     if wrong:
         raise InputError(
             f"{len(wrong):,} weights of the model are missing or of another shape "

@@ -1,4 +1,4 @@
-"""How keys are decoded: beams, lengths, batches."""
+"""Settings of decoding: beams, lengths, batches."""
 
 from __future__ import annotations
 

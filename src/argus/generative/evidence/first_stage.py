@@ -1,8 +1,8 @@
-"""First stage: which passages hold rare keys, and what those keys say (thesis, eq. 3).
+"""First stage: find passages by rare keys, and sum those keys (thesis, eq. 3).
 
 Keys come by weight, occurrences by position. An occurrence counts where no stronger one covers any
-of its positions. What the closing border of a passage would cover is left out: it is the next
-passage's first position, and no passage may hang on its neighbour.
+of its positions. The closing border of a passage is left out: it is the next
+passage's first position, and no passage may depend on its neighbour.
 
 Memory: 40 bytes per occurrence looked up, of which there are at most `max_occurrences` per key,
 and at most 64 bytes per occurrence that is accepted.

@@ -1,11 +1,11 @@
-"""Full stage: every key in a passage, and what is left of its tokens (thesis, eq. 3).
+"""Full stage: count every key in a passage, and its tokens outside keys (thesis, eq. 3).
 
 All occurrences of all keys are found by a trie and taken by (weight descending, tokens ascending,
 start ascending) where no position is taken yet. A key counts once. Then each type of token at a
-free place adds its own weight. A passage is read without what closes it, so a key that ends in the
+free place adds its own weight. A passage is read without its border, so a key that ends in the
 border finds passages and adds nothing here, as published.
 
-Memory: 20 bytes per token of the vocabulary. 4 per token of the passages given. Of the longest
+Memory: 20 bytes per token of the vocabulary, 4 per token of the passages given, and in the longest
 passage 12 per token and key that can start there.
 """
 
@@ -25,7 +25,7 @@ from argus.generative.settings import Scoring
 
 
 class Reader(NamedTuple):
-    """What a question's keys and single tokens are to the compiled loop."""
+    """A question's keys and single tokens as arrays for the compiled loop."""
 
     trie: Trie
     ptr: IntArray
@@ -37,16 +37,16 @@ class Reader(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """Scores of passages, and what they are sums of."""
+    """Scores of passages, and the parts of each sum."""
 
     scores: Float64Array
     """(n_documents,)"""
     ptr: IntArray
-    """(n_documents + 1,) into the two below. Zeros where nothing was recorded."""
+    """(n_documents + 1,) into the two below, zeros where nothing was recorded."""
     matched: IntArray
     """Rank of a key, or -1 - token for a single token. Keys first, each in the order it counts."""
     added: Float64Array
-    """What each adds to the sum."""
+    """Their parts of the sum."""
 
 
 def reader(keys: WeightedKeys, unigrams: Float64Array, scoring: Scoring) -> Reader:
@@ -105,7 +105,7 @@ def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     stamp, first, following, places, taken, latest, key_ptr, weights,
     types_ptr, types, penalty, record, matched, added, n,
 ):  # fmt: skip
-    """Take keys by rank. Return what they add, and the records' end."""
+    """Take keys by rank. Return their sum, and the records' end."""
     total = 0.0
     for key in range(len(weights)):
         match = first[key]
@@ -131,7 +131,7 @@ def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
 def _unigrams(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     stamp, text, taken, latest, counted, unigrams, penalty, record, matched, added, n
 ):
-    """Count each type of token at a free place once. Return what they add, and the records' end."""
+    """Count each type of token at a free place once. Return their sum, and the records' end."""
     total = 0.0
     for i in range(len(text)):
         token = text[i]

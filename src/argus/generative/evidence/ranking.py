@@ -28,7 +28,7 @@ UNIGRAM = "unigram"
 
 
 class Markers(Protocol):
-    """What evidence needs to know of a vocabulary."""
+    """The part of a vocabulary that evidence uses."""
 
     @property
     def border(self) -> int:
@@ -40,7 +40,7 @@ class Markers(Protocol):
 
     @property
     def unknown(self) -> int | None:
-        """What stands for text that the tokenizer does not know."""
+        """The token for text that the tokenizer does not know."""
 
     @property
     def query_start(self) -> int:
@@ -48,7 +48,7 @@ class Markers(Protocol):
 
 
 class EvidenceIndex(Protocol):
-    """What evidence asks of an n-gram index (`argus.generative.index.NgramIndex`)."""
+    """The part of an n-gram index that evidence uses (`argus.generative.index.NgramIndex`)."""
 
     @property
     def n_tokens(self) -> int:
@@ -91,7 +91,7 @@ class Matched:
     count: int
     """Occurrences in the corpus."""
     weight: float
-    """What it adds to the passage's score, after what repeats stronger ones."""
+    """Its part of the passage's score, without tokens that repeat stronger keys."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Ranked:
     """Passages by score, descending. Equal ones by the hash of their ids."""
 
     documents: IntArray
-    """(n,) numbers of passages; n is at most k and at most `Scoring.full_documents`."""
+    """(n,) numbers of passages. n is at most k and at most `Scoring.full_documents`."""
     scores: Float64Array
     """(n,)"""
     matched: list[list[Matched]]
@@ -108,7 +108,7 @@ class Ranked:
     """The view of each key given."""
 
     def view_of(self, matched: Matched) -> str:
-        """Return the view that a match was written for. "unigram" for single tokens."""
+        """Return the view that a match was written for, or "unigram" for single tokens."""
         return self.views.get(matched.tokens, UNIGRAM)
 
 
@@ -125,7 +125,7 @@ def aggregate(
     unigrams: (V,) log-probabilities of single tokens, or None for none. A passage is found by a
     key that comes at most `max_occurrences` times. Nothing but keys, their order and the passages'
     own tokens and ids decides: not the order of passages.
-    Raises InputError for k below 1, unigrams of another vocabulary, and what is no log-probability.
+    Raises InputError for k below 1, unigrams of another vocabulary, and invalid log-probabilities.
     """
     if k < 1:
         raise InputError(
@@ -220,7 +220,7 @@ def _matches(
     counts: IntArray,
     documents: IntArray,
 ) -> list[list[Matched]]:
-    """Return what each passage was found by."""
+    """Return the n-grams that found each passage."""
     matches: list[list[Matched]] = []
     key_counts = weighted.counts.tolist()
     for i in range(0, len(documents), _AT_ONCE):

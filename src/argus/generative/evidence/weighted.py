@@ -1,4 +1,4 @@
-"""The keys that count, as arrays: classed, sorted, and with what compiled loops need of them."""
+"""The keys that count, as arrays: classed and sorted for compiled loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One question as it is analysed: what was found, by which n-grams, and what should have been."""
+"""One question of an analysis: passages found, their n-grams, and positives."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from argus.data.types import IntArray
 T = TypeVar("T")
 
 _ATTRIBUTE = "_memo"
-"""Of a case: what `once` keeps."""
+"""Results of a case that `once` keeps."""
 TITLE, BODY, QUERY = "title", "body", "query"
-"""Where an n-gram is from: a title, a text, or (MINDER) a pseudo-query."""
+"""Source of an n-gram: a title, a text, or (MINDER) a pseudo-query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Ngram:
 
     text: without markers, stripped. view: TITLE, BODY or QUERY. tokens: of the text, by the
     tokenizer of the analysis. words: of the text, lower-cased (see `words`). count: occurrences in
-    the corpus. None where the file does not say.
+    the corpus. None if the file does not say.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Ngram:
 class Keys:
     """The n-grams of a passage, as the file orders them.
 
-    ngrams: (n,) places in `Case.ngrams`, each once. weights: (n,) float64, what each adds to the
+    ngrams: (n,) places in `Case.ngrams`, each once. weights: (n,) float64, the part of each in the
     passage's score.
     """
 
@@ -54,8 +54,8 @@ class Keys:
 class Passage:
     """A passage that was found.
 
-    correct: whether it is a positive. None where nobody said what the positives are. keys: None
-    where the file has none for it.
+    correct: whether it is a positive. None without judgements. keys: None
+    if the file has none for it.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Positive:
-    """A passage that is annotated as correct. id, text: None where they are not known."""
+    """A passage that is annotated as correct. id, text: None if they are not known."""
 
     id: str | None
     title: str
@@ -76,10 +76,10 @@ class Positive:
 
 @dataclass(frozen=True)
 class Case:
-    """A question, what was found (best first, each passage once), and what is correct.
+    """A question, the passages found (best first, each once), and the correct ones.
 
     question_tokens: of the question, by the tokenizer of the analysis. positives: each once. None
-    where none are annotated, or correctness goes by answers. ngrams: all identifiers of all
+    if none are annotated, or correctness goes by answers. ngrams: all identifiers of all
     passages, each once. by_answer: correctness goes by answers: a passage is correct when its text
     holds one.
     """
@@ -95,7 +95,7 @@ class Case:
 
     @property
     def judged(self) -> bool:
-        """Whether it is known what is correct, even if no passage was found."""
+        """Whether correct passages are known, even if no passage was found."""
         if self.positives or (self.by_answer and self.answers):
             return True
         return any(passage.correct is not None for passage in self.passages)
@@ -108,7 +108,7 @@ class Case:
 
 
 def once(case: Case, name: Hashable, make: Callable[[], T]) -> T:
-    """Return what `make` returns. It is called once per question and name.
+    """Return the result of `make`. It is called once per question and name.
 
     It is kept with the question, as a cached property is, and goes with it.
     """

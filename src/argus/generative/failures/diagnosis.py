@@ -37,10 +37,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Spread:
-    """How often a mode holds, among the questions for which its indicator is measured.
+    """Frequency of a mode among the questions with its indicator.
 
-    measured: questions, judged or not; measured_failed, measured_found: those without, with a
-    correct passage in the first k. failed, found: shares among these. None where there are none,
+    measured: questions, judged or not. measured_failed, measured_found: those without, with a
+    correct passage in the first k. failed, found: shares among these. None if there are none,
     and found also for a mode that only a failed question can have. difference: failed - found,
     with its 95% interval (Newcombe).
     """
@@ -61,7 +61,7 @@ class Spread:
 
 
 class _OfReplay(TypedDict):
-    """What a replay comes to. See `_replay_indicators`."""
+    """The figures of a replay. See `_replay_indicators`."""
 
     pruning_gain: float | None
     outvoted: int | None
@@ -79,7 +79,7 @@ class _Indicators(_OfReplay):
 
 
 class WholeRow(Row, _Indicators):
-    """A row of failures.parquet with all that modes of failure are told by."""
+    """A row of failures.parquet with all columns that show modes of failure."""
 
 
 def outcome(row: Row) -> str:
@@ -137,9 +137,9 @@ def _apart(row: Row) -> int | None:
 
 
 def _replay_indicators(row: Row, k: int) -> _OfReplay:
-    """Return what a replay comes to. None for all without one.
+    """Return the figures of a replay. All are None without one.
 
-    pruning_gain: 1 where what was pruned would bring a positive into the first k, 0.5 where it
+    pruning_gain: 1 where pruned n-grams would bring a positive into the first k, 0.5 where it
     would rank better, else 0. outvoted: 1 where one comes among the first k without some kind of
     key. unknown_to_model: 1 where the question failed and neither brings one among them.
     """
@@ -159,7 +159,7 @@ def _replay_indicators(row: Row, k: int) -> _OfReplay:
 def diagnose(
     row: WholeRow, modes: Sequence[FailureMode], spreads: Mapping[str, Spread], k: int
 ) -> list[Finding]:
-    """Return the modes that hold for a question: what shows the failure itself comes first.
+    """Return the modes that hold for a question: those that show the failure itself come first.
 
     Behind it come traits that go with failing, by severity. Last those that in this run hold more
     often where the passage is found. row: as `derived` returns it.

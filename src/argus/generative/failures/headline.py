@@ -1,4 +1,4 @@
-"""What an analysis of failures says in a few lines."""
+"""Summarise an analysis of failures in a few lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the n-gram index tells about a question: words that the corpus lacks, cut answers (§3)."""
+"""Measure a question against the n-gram index: words that the corpus lacks, cut answers (§3)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def cut_answer(index: NgramIndex, answers: Sequence[str], near: Iterable[int]) -
 
     near: numbers of passages. Each is tried with the one before and the one after it, where these
     bear the same title. Texts alone are read, as words. A word that is itself cut is not seen.
-    None where there is no such pair, or no answer.
+    None if there is no such pair, or no answer.
     """
     parts = [words(answer) for answer in answers]
     if all(len(part) < 2 for part in parts):
@@ -126,7 +126,7 @@ def spelled(text: str) -> Iterator[str]:
 
 
 class IndexLookup:
-    """Finds passages of an index by their ids, or by what they say. 16 bytes per passage."""
+    """Find passages of an index by ids or texts. Memory: 16 bytes per passage."""
 
     def __init__(self, index: NgramIndex) -> None:
         self.index = index
@@ -138,7 +138,7 @@ class IndexLookup:
         return self._number_of_text(positive.title, positive.text or "")
 
     def number_of_id(self, id_: str) -> int | None:
-        """Return the number of the passage with an id. None where the index has none."""
+        """Return the number of the passage with an id. None if the index has none."""
         hashes, numbers = self._sorted
         hash_ = np.uint64(int.from_bytes(content_hash(id_, size=8), "little"))
         begin, end = (int(np.searchsorted(hashes, hash_, side)) for side in ("left", "right"))
@@ -166,5 +166,5 @@ class IndexLookup:
 
 @lru_cache(maxsize=1)
 def lookup_of(index: NgramIndex) -> IndexLookup:
-    """Return the lookup of an index. That of the last one asked for is kept."""
+    """Return the lookup of an index. The last one is cached."""
     return IndexLookup(index)

@@ -9,7 +9,7 @@ from argus.jobs.recorded_model import Answers
 
 
 class FailureSettings(TypedDict):
-    """How failures were analysed.
+    """Settings of an analysis of failures.
 
     correct: when a passage is correct: by annotation, or by answer.
     tokenizer: tokenizer that tokens are counted with. None for words.
@@ -38,9 +38,9 @@ class FailureSettings(TypedDict):
 
 
 class FileProblem(TypedDict):
-    """What was amiss in a file: how often, and where first.
+    """A problem of a file: how often, and where first.
 
-    what: what is amiss.
+    what: the problem.
     count: how often.
     first: where it is seen first.
     """
@@ -68,7 +68,7 @@ class QuestionCounts(TypedDict):
 
 
 class ModeSummary(TypedDict):
-    """How often a mode of failure holds in one system (see `Spread`).
+    """Frequency of a mode of failure in one system (see `Spread`).
 
     id: id of the mode, as in the taxonomy.
     name: name of the mode.
@@ -83,7 +83,7 @@ class ModeSummary(TypedDict):
     difference: first share less the second.
     low, high: 95% interval of the difference (Newcombe).
     leading: failed questions whose diagnosis begins with it.
-    not_applicable: why it is not measured. None where it is.
+    not_applicable: why it is not measured. None if it is.
     """
 
     id: str
@@ -104,9 +104,9 @@ class ModeSummary(TypedDict):
 
 
 class SystemFigures(TypedDict):
-    """What the rows of a system come to.
+    """Summary of a system's rows.
 
-    modes: modes of failure, what explains most first.
+    modes: modes of failure, those that explain most first.
     """
 
     questions: QuestionCounts
@@ -119,7 +119,7 @@ class SystemSummary(SystemFigures):
 
     name: name of the system.
     file: output file of the system.
-    broken: where and why the file breaks off. None where it is whole.
+    broken: where and why the file breaks off. None if it is whole.
     """
 
     name: str
@@ -129,7 +129,7 @@ class SystemSummary(SystemFigures):
 
 
 class Comparison(TypedDict):
-    """Differences of two systems, over the questions that both have. Second minus first.
+    """Differences of two systems, over the questions that both have: second minus first.
 
     questions: questions that both systems have.
     only_first, only_second: questions that one system alone has.
@@ -150,9 +150,9 @@ class TaxonomyMode(TypedDict):
     id: id of the mode.
     category: category of the mode.
     name: name of the mode.
-    definition: what goes wrong.
-    indicator: what it is seen by.
-    needs: what has to be given to measure it.
+    definition: definition of the mode.
+    indicator: figure that shows it.
+    needs: inputs that measuring it needs.
     threshold_text: when it holds, in words.
     reference: where it is described.
     direct: whether it shows the failure itself, rather than a trait.
@@ -170,7 +170,7 @@ class TaxonomyMode(TypedDict):
 
 
 class ReplaySummary(TypedDict):
-    """How many questions with positives were replayed, and of those compared how many alike.
+    """Numbers of questions replayed, compared, and ranked alike.
 
     beams: beams of the replayed search.
     as_searched: whether it was replayed as the answers say that it was made.
@@ -207,7 +207,7 @@ class VerdictCounts(TypedDict):
 
 
 class PassageVerdicts(TypedDict):
-    """Passages by what became of the question about them, and by verdict.
+    """Passages by state of the judge's answer, and by verdict.
 
     total: passages to judge.
     ok: passages with a verdict.
@@ -226,7 +226,7 @@ class PassageVerdicts(TypedDict):
 
 
 class SystemVerdicts(TypedDict):
-    """What the judge said of one system's passages."""
+    """The judge's verdicts on one system's passages."""
 
     questions: VerdictCounts
     passages: PassageVerdicts
@@ -244,11 +244,11 @@ class NoVerdict(TypedDict):
 
 
 class JudgeSummary(TypedDict):
-    """What a judge said.
+    """A judge's verdicts.
 
     model: model that judged.
     systems: verdicts by system.
-    language_model: what it took. None where nothing was asked.
+    language_model: its tokens and cost. None if nothing was asked.
     """
 
     model: str
@@ -258,13 +258,13 @@ class JudgeSummary(TypedDict):
 
 
 class FailureSummary(TypedDict):
-    """What an analysis comes to.
+    """Summary of an analysis.
 
     correct: when a passage is correct: by annotation, or by answer.
-    tokens: what tokens are counted with.
-    needs: what was not measured, and what to give for it.
-    replayed: replay by system. None where it was not replayed.
-    unjudged: why no judge could be asked. None where one could.
+    tokens: the tokenizer that counts tokens.
+    needs: figures that were not measured, and the inputs they need.
+    replayed: replay by system. None if it was not replayed.
+    unjudged: why no judge could be asked. None if one could.
     """
 
     k: int
@@ -285,8 +285,8 @@ class DiagnosisRow(TypedDict):
     pair: equal in both systems for one question.
     outcome: found at 1, late, failed or not judged.
     first_correct: rank of the first correct passage. None without one.
-    modes: names of the modes, what explains most first.
-    evidence: what each mode is seen by, in words.
+    modes: names of the modes, those that explain most first.
+    evidence: evidence for each mode, in words.
     """
 
     system: str
@@ -307,8 +307,8 @@ class JudgedRow(TypedDict):
     title: title of the passage.
     text: text of the passage.
     state: ok, failed or not asked.
-    verdict: YES, PARTIAL or NO. None where there is none.
-    explanation: what the judge says.
+    verdict: YES, PARTIAL or NO. None if there is none.
+    explanation: explanation by the judge.
     """
 
     system: str
@@ -326,14 +326,14 @@ class JudgedRow(TypedDict):
 
 
 class LostNgram(TypedDict):
-    """What became of an n-gram that the beam dropped (see `Lost`).
+    """An n-gram that the beam dropped (see `Lost`).
 
     ngram: its text, without markers.
     view: body, title or query.
     weight: weight that it would have had.
-    left_at: token, from 1, at which its prefix left the beam. None where it was written this time.
-    rank: its rank among all candidates there. None where it was written this time.
-    kept_by: least beam size that was tried and writes it. None where none does.
+    left_at: token, from 1, at which its prefix left the beam. None if it was written this time.
+    rank: its rank among all candidates there. None if it was written this time.
+    kept_by: least beam size that was tried and writes it. None if none does.
     """
 
     ngram: str

@@ -1,4 +1,4 @@
-"""How texts are split where the thesis counts tokens (it uses GPT-2's, which is BART's)."""
+"""Split texts where the thesis counts tokens (it uses GPT-2's, which is BART's)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Tokens(Protocol):
-    """Splits texts; name: how the report calls it."""
+    """Splits texts. name: its name in the report."""
 
     name: str
 

@@ -14,7 +14,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def holds(text: Sequence[str], part: Sequence[str]) -> bool:
-    """Return whether the words of `part` stand in `text` one after the other. Never for no word."""
+    """Return whether the words of `part` stand in `text` one after the other. False for no word."""
     n = len(part)
     if not n:
         return False

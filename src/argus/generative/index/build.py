@@ -59,7 +59,7 @@ def build_index(
     """Index documents in a folder that holds no index yet, or an interrupted build of the same.
 
     An interrupted build goes on after its last whole segment. A finished index of the same
-    documents is returned as it is. Raises InputError where the folder holds an index of other
+    documents is returned as it is. Raises InputError if the folder holds an index of other
     documents, another tokenizer or other views, and where no document has a token.
     """
     check_plain_folder(folder)
@@ -82,7 +82,7 @@ def build_index(
         index = NgramIndex.open(folder)
         check_corpus(index, corpus, queries)
         return index
-    if manifest.segments:  # what was written before the build was killed must still be true
+    if manifest.segments:  # the part written before a kill must still match
         changes = compare(open_segments(folder, manifest), corpus, queries)
         if changes.changed or changes.missing:
             raise _changed(changes, folder)
@@ -100,7 +100,7 @@ def append(
     """Add new documents to an index, as a segment. Those it holds, unchanged, are passed over.
 
     Returns the new and the known documents. Documents that the index holds and that are not given
-    stay. Raises InputError where one has changed since it was indexed: a segment is not rewritten.
+    stay. Raises InputError if one has changed since it was indexed: a segment is not rewritten.
     """
     check_plain_folder(folder)
     corpus = list(documents)
@@ -124,7 +124,7 @@ def check_corpus(
 ) -> None:
     """Raise InputError unless the index was built from these documents.
 
-    pseudo_queries: None where they are not at hand. Then only titles and texts are compared.
+    pseudo_queries: None if they are not at hand. Then only titles and texts are compared.
     """
     changes = compare(index, documents, pseudo_queries)
     if changes:

@@ -152,7 +152,7 @@ def _append(
 
 
 def _told(folder: ArtifactFolder) -> int | None:
-    """Return how many passages the last run that ended told of. None where none did."""
+    """Return the number of passages that the last finished run reported. None if none did."""
     record = read_section(_Told, folder.path, JOB, of=MANIFEST)
     return None if record is None else record["counts"]["total"]
 
@@ -200,10 +200,10 @@ class _Section(TypedDict):
 
 
 def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
-    """Return the name of the tokenizer of the index in a folder. None where it is new.
+    """Return the name of the tokenizer of the index in a folder. None if it is new.
 
     One that was trained is not trained again: on a corpus that has grown it would be another, and
-    whatever changed would be told as a change of tokenizers.
+    any change would be reported as a change of tokenizers.
     """
     if folder.fresh or read_manifest(folder / INDEX) is None:
         return None
@@ -217,7 +217,7 @@ def _vocabulary(
     queries: Mapping[str, list[str]],
     folder: ArtifactFolder,
 ) -> Vocabulary:
-    """Return the tokenizer: opened. Of an earlier run with as many tokens. Or trained."""
+    """Return the tokenizer: opened, of an earlier run with as many tokens, or trained."""
     if not name.startswith(TRAINED):
         return open_vocabulary(Path(name))
     try:

@@ -254,7 +254,7 @@ def locate(
 def copy_passages(
     text: Array, starts: IntArray, passages: IntArray, pointers: IntArray, out: Array
 ) -> None:
-    """Copy passages' tokens, borders in front, to where `pointers` says; negative: left alone."""
+    """Copy passages' tokens, borders in front, to the places in `pointers`. Skip negative ones."""
     for i in range(len(passages)):
         passage = passages[i]
         if passage >= 0:

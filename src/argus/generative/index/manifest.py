@@ -1,4 +1,4 @@
-"""`ngram.json`: the contents of an index folder. A folder is an index once its manifest says `finished`.
+"""`ngram.json`: contents of an index folder. It is an index once its manifest says `finished`.
 
 Segments are written beside each other and entered one by one, so that a build or an append that was
 killed leaves an index of whole segments, or none.
@@ -59,7 +59,7 @@ class Manifest:
         )
 
     def check(self) -> None:
-        """Raise ValueError for contents that no build writes. Segments lie in the index, each once."""
+        """Raise ValueError for invalid contents. Segments lie in the index, each once."""
         for name, kind in (
             ("vocabulary", str), ("size", int), ("border", int), ("titles", bool),
             ("identities", dict), ("finished", bool),
@@ -74,7 +74,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest of a folder, None where there is none.
+    """Return the manifest of a folder, None if there is none.
 
     Raises InputError for a file that is no manifest, or of a later version.
     """

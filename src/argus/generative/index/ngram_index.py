@@ -1,4 +1,4 @@
-"""The n-gram index: which n-grams exist, how often, with which continuations, and in which passages.
+"""The n-gram index: which n-grams exist, their counts, continuations and passages.
 
 SEAL keeps an FM-index. Here a forward suffix array answers the same questions exactly, for about
 twice the bytes (docs/results.md). An n-gram lies inside one passage: the border may stand first (a
@@ -28,7 +28,7 @@ from argus.generative.vocabulary import Vocabulary, open_vocabulary
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of n n-grams of `depth` tokens each. Low and high: (segments, n), half open."""
+    """The rows of n n-grams of `depth` tokens each. low, high: (segments, n), half open."""
 
     depth: int
     low: IntArray
@@ -40,7 +40,7 @@ class Rows:
 
     @property
     def counts(self) -> IntArray:
-        """How often each n-gram occurs. (n,)."""
+        """Count of each n-gram, (n,)."""
         return np.asarray((self.high - self.low).sum(axis=0), np.int64)
 
     def take(self, which: npt.NDArray[np.int64]) -> Rows:
@@ -77,7 +77,7 @@ class NgramIndex:
 
     @classmethod
     def open(cls, folder: Path | str) -> NgramIndex:
-        """Map the index in a folder. Raises InputError where there is no whole one."""
+        """Map the index in a folder. Raises InputError if there is no whole one."""
         path = Path(folder)
         manifest = read_manifest(path)
         if manifest is None or not manifest.finished or not manifest.segments:
@@ -95,7 +95,7 @@ class NgramIndex:
     def vocabulary(self) -> Vocabulary:
         """The tokenizer of the index, loaded when it is first needed.
 
-        Raises InputError where it is another than the passages were made with.
+        Raises InputError if it is another than the passages were made with.
         """
         if self.folder is None:
             raise ValueError("an index in memory has no tokenizer")
@@ -105,7 +105,7 @@ class NgramIndex:
         return vocabulary
 
     def count(self, ngram: Tokens) -> int:
-        """Return how often an n-gram occurs. The empty one N times."""
+        """Return how often an n-gram occurs. The empty one occurs N times."""
         if len(ngram) == 0:
             return self.n_tokens
         if len(ngram) == 1:
@@ -116,7 +116,7 @@ class NgramIndex:
         return sum([int(high - low) for low, high in self._ranges(ngram)])
 
     def counts(self, ngrams: Sequence[Tokens]) -> IntArray:
-        """Return how often each n-gram occurs, in one call. (n,)."""
+        """Return how often each n-gram occurs, in one call, as (n,)."""
         low, high = self._find(ngrams)
         return np.asarray((high - low).sum(axis=0), np.int64)
 
@@ -126,11 +126,11 @@ class NgramIndex:
         return Rows(len(ngram), np.repeat(low, n, axis=1), np.repeat(high, n, axis=1))
 
     def find(self, ngrams: IntArray) -> Rows:
-        """Return the rows of n-grams of one length; ngrams: (n, length)."""
+        """Return the rows of n-grams of one length. ngrams: (n, length)."""
         return Rows(ngrams.shape[1], *self._find(ngrams))
 
     def step(self, rows: Rows, tokens: IntArray) -> Rows:
-        """Return the rows of each n-gram with one more token. (0, 0) where it does not exist.
+        """Return the rows of each n-gram with one more token, or (0, 0) where it does not exist.
 
         An n-gram that ends in the border cannot go on.
         """
@@ -197,7 +197,7 @@ class NgramIndex:
         return pointers, positions[np.argsort(owner, kind="stable")]
 
     def documents_at(self, positions: IntArray) -> IntArray:
-        """Return the number of the document at each position. (n,)."""
+        """Return the number of the document at each position, as (n,)."""
         return np.searchsorted(self._starts, positions, side="right") - 1
 
     def documents(self, ngram: Tokens) -> IntArray:
@@ -220,11 +220,11 @@ class NgramIndex:
         return self._gather("order", np.asarray(documents, np.int64))
 
     def splits(self, documents: IntArray) -> npt.NDArray[np.int32]:
-        """Return where text and pseudo-queries begin in each document's tokens. (n, 2)."""
+        """Return where text and pseudo-queries begin in each document's tokens, as (n, 2)."""
         return self._gather("splits", np.asarray(documents, np.int64))
 
     def hashes(self) -> npt.NDArray[np.uint64]:
-        """Return the hashes of all documents (see `document_hash`); (n_documents, 3)."""
+        """Return the hashes of all documents (see `document_hash`), as (n_documents, 3)."""
         return np.concatenate([s.hashes for s in self.segments])
 
     def id_of(self, document: int) -> str:
@@ -258,7 +258,7 @@ class NgramIndex:
 
     @cached_property
     def _starts(self) -> IntArray:
-        """Where documents begin in the text of all segments. The end at last."""
+        """Starts of the documents in the text of all segments, with the end at last."""
         if len(self.segments) == 1:
             return self.segments[0].starts
         parts = [s.starts[:-1] + base for s, base in zip(self.segments, self._bases, strict=False)]
@@ -309,7 +309,7 @@ class NgramIndex:
 def open_segments(folder: Path, manifest: Manifest) -> NgramIndex:
     """Map the segments that a manifest names, at least one. The build need not be finished.
 
-    Raises InputError where one is damaged, or not the one that was built.
+    Raises InputError if one is damaged, or not the one that was built.
     """
     segments = []
     for name in manifest.segments:

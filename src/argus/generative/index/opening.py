@@ -34,7 +34,7 @@ Fault = tuple[str, str]
 def open_segment(folder: Path, border: int, size: int) -> Segment:
     """Map the arrays of a segment of `size` token ids.
 
-    Raises InputError where one is missing, cut, or does not fit the others.
+    Raises InputError if one is missing, cut, or does not fit the others.
     """
     segment = Segment(*[_array(folder / f"{f.name}.npy") for f in fields(Segment)])
     if (fault := _first_fault(segment, border, size)) is not None:
@@ -60,7 +60,7 @@ def _damaged(path: Path, what: str) -> InputError:
 
 
 def _first_fault(segment: Segment, border: int, size: int) -> Fault | None:
-    """Return the first thing that is wrong with a segment of so many token ids. None where sound.
+    """Return the first fault of a segment of so many token ids. None if it is sound.
 
     Later checks rely on earlier ones.
     """
@@ -150,7 +150,7 @@ def _large(s: Segment, border: int, size: int) -> Iterator[Fault]:
 def _rise(text: Array, left: IntArray, right: IntArray) -> bool:
     """Return whether each suffix sorts before its neighbour, as far as they are compared."""
     for _ in range(COMPARED):
-        ends = np.maximum(left, right) >= len(text)  # what ends sorts before all that go on
+        ends = np.maximum(left, right) >= len(text)  # a suffix that ends sorts before longer ones
         if (left == right).any() or (right[ends] >= len(text)).any():
             return False
         left, right = left[~ends], right[~ends]
@@ -162,7 +162,7 @@ def _rise(text: Array, left: IntArray, right: IntArray) -> bool:
 
 
 def _range(array: Array) -> tuple[int, int]:
-    """Return the least and the greatest number. (0, -1) of none."""
+    """Return the least and the greatest number, (0, -1) of none."""
     blocks = [array[at : at + BLOCK] for at in range(0, len(array), BLOCK)]
     if not blocks:
         return 0, -1

@@ -1,13 +1,13 @@
 """One segment of an n-gram index: passages and their suffix array, as plain arrays in a folder.
 
-Everything is memory-mapped, and processes share the pages. Opening checks all that compiled code relies
+Everything is memory-mapped, and processes share the pages. Opening checks the facts that loops rely
 on (see `argus.generative.index.opening`). Layout, for N tokens (borders in front counted, the
 closing one not), D passages, V token ids:
 
 * `text` (N + 1,) uint16 or uint32. `suffixes` (N,) int32. `first` (V + 1,) int64.
 * `list_pointers` (V + 1,), `list_tokens`, `list_begins`: continuations of tokens with at least
   `LISTED` rows, so that the widest ranges need no search.
-* `starts` (D + 1,) int64. `splits` (D, 2) int32. `hashes` (D, 3) and `order` (D,) uint64;
+* `starts` (D + 1,) int64. `splits` (D, 2) int32. `hashes` (D, 3) and `order` (D,) uint64:
   `id_pointers` (D + 1,) and `id_bytes`: ids in UTF-8.
 """
 
@@ -61,7 +61,7 @@ class Segment:
 
     @property
     def identity(self) -> str:
-        """A hash of how often every token occurs: tells a segment from another corpus' one."""
+        """Hash of the counts of all tokens: segments of other corpora differ."""
         return content_hash(self.first.tobytes()).hex()
 
     @property

@@ -8,10 +8,10 @@ from typing_extensions import TypedDict
 
 
 class BuildSettings(TypedDict):
-    """How an index was built. Tokenizer as it was named.
+    """Settings of a build. The tokenizer is as it was named.
 
     tokenizer: tokenizer, as it was named. None for that of the index.
-    titles: whether titles are indexed. None for where there are any.
+    titles: whether titles are indexed. None: if there are any.
     limit: documents that are read, at most. None for all.
     """
 

@@ -74,7 +74,7 @@ class AnswerFile:
         self._places: dict[tuple[str, str], int] = {}
 
     def check(self) -> None:
-        """Find the answered questions. Raises InputError where the file holds another search."""
+        """Find the answered questions. Raises InputError if the file holds another search."""
         if not self.path.is_file():
             return
         with self.path.open("rb") as file:
@@ -85,7 +85,7 @@ class AnswerFile:
             while True:
                 place, line = file.tell(), file.readline()
                 if not line.endswith(b"\n"):
-                    return  # the end, or what a killed run left of a line
+                    return  # the end, or a line cut by a kill
                 row = _read(_AnswerLine, self.path, line)
                 self._places[row["query_id"], row["question"]] = place
 
@@ -127,7 +127,7 @@ class AnswerFile:
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """The answer to one question. border: its text in n-grams. None where the file lacks it."""
+    """The answer to one question. border: its text in n-grams. None if the file lacks it."""
 
     query: Query
     answer: Answer
@@ -137,7 +137,7 @@ class StoredAnswer:
 def find_answer(path: Path, query_id: str, text: str | None = None) -> StoredAnswer | None:
     """Return the last answer to a question, whatever search made it, and the question as asked.
 
-    text: None takes whatever was asked under this id. None where the file holds no such answer.
+    text: None takes whatever was asked under this id. None if the file holds no such answer.
     Reads line by line. Raises InputError for a file that is no such file.
     """
     id_ = json.dumps(query_id, ensure_ascii=False).encode("utf-8")

@@ -18,14 +18,14 @@ from argus.generative.jobs.settings import Format
 TABLE = "generative_search"
 RUN, RUN_JSON, DPR, KILT = "run.trec", "run.json", "dpr.json", "kilt.jsonl"
 SHOWN_KEYS = 5
-"""Of the first hit, in the table of questions."""
+"""N-grams shown of the first hit, in the table of questions."""
 SHARED_HITS = 10
-"""Over so many hits of each question the views' shares of the score are taken."""
+"""Hits of each question that the views' shares of the score are taken over."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """Answers in the order of their questions, read anew each time that they are gone through.
+    """Answers in the order of their questions, read anew in each loop.
 
     originals: documents by id, whose own texts are shown. Empty where there are only tokens.
     """
@@ -91,7 +91,7 @@ def _write_run(run: Run, folder: ArtifactFolder) -> Path:
 
 
 def questions_table(results: Results) -> pa.Table:
-    """Return one row per question that was asked of a model that generates.
+    """Return one row per question of a generative model.
 
     hits: passages that came back.
     first: id of the first one. Null without any.

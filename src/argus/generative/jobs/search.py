@@ -1,4 +1,4 @@
-"""`generative search`: questions in. Ranked passages out, each with the n-grams that found it."""
+"""`generative search`: rank passages for questions, each with the n-grams that found it."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def search_ngrams(
 ) -> SearchResult:
     """Answer questions and write the results into OUT.
 
-    queries: a file that `read_topics` reads, or topics. corpus: what the index was built from: its
-    own texts are shown in place of what the tokens say. limit: only the first questions. A search
+    queries: a file that `read_topics` reads, or topics. corpus: source of the index: its
+    own texts are shown in place of those by the tokens. limit: only the first questions. A search
     that was killed goes on with the questions that it had not answered. Raises InputError for bad
     input: no model, one of another tokenizer, a corpus that has changed, answers of another search
     in OUT.
@@ -183,7 +183,7 @@ def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> HitRecord:
 
 
 def with_scoring(config: NgramSearchConfig, model: Path) -> NgramSearchConfig:
-    """Return a config that says how single tokens count: that hangs on the model's kind."""
+    """Return a config with the count of single tokens, which depends on the model's kind."""
     scoring = config.scoring.for_model(scratch=is_from_scratch(model))
     return replace(config, scoring=scoring)
 
@@ -235,7 +235,7 @@ def _topics(
 def _originals(
     index: NgramIndex, corpus: CorpusSource | None, fields: FieldNames
 ) -> dict[str, Document]:
-    """Return the documents by id. Raises InputError where they are not those of the index."""
+    """Return the documents by id. Raises InputError if they are not those of the index."""
     if corpus is None:
         return {}
     documents = corpus.documents(fields)

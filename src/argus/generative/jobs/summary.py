@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 
 class SearchSettings(TypedDict):
-    """How a search is made.
+    """Settings of a search.
 
     decoding: fields of `Decoding`.
     scoring: fields of `Scoring`.
@@ -61,7 +61,7 @@ class SearchPace(TypedDict):
     """Questions that this run answered, and the time they took. Decoding includes the constraint.
 
     answered_now: questions that this run answered.
-    queries_per_s: these per second. None where there was none.
+    queries_per_s: these per second. None if there was none.
     seconds_by_step: seconds by step. Constraint is part of decoding.
     batch_wanted: questions at once, as set.
     batch: questions at once in the end, fewer where memory did not suffice.

@@ -28,7 +28,7 @@ def learning(model: str, **options: Any) -> LearningConfig:  # the fields of Lea
 
 @dataclass(frozen=True, kw_only=True)
 class ScratchSize:
-    """How large a network is.
+    """Size of a network.
 
     positions: tokens of an encoder input at most. The decoder writes no more either.
     """
@@ -70,11 +70,11 @@ class GenerativeTrainConfig:
 
     @classmethod
     def from_options(cls, *, hold_out: str, **options: Any) -> GenerativeTrainConfig:
-        """Return the config; hold_out: a number, or else a file."""
+        """Return the config. hold_out: a number, or else a file."""
         titles = int(hold_out) if hold_out.isdecimal() else Path(hold_out)
         return cls(hold_out=titles, **options)
 
     @property
     def learning(self) -> LearningConfig:
-        """How the model learns."""
+        """Settings of learning."""
         return self.training or learning(self.model)

@@ -27,7 +27,7 @@ HEADS = 4
 _LONGEST = 200.0
 """Positions in the longest period of C, in half turns."""
 _SHARP, _MATCH, _GAIN = 1.5, 1.0, 2.0
-"""How sharply heads look at a position, at an equal token. How strongly a copy counts."""
+"""Sharpness of heads for a position and for an equal token, and strength of a copy."""
 
 
 def lay_out(network: Any, starts: tuple[int, int]) -> None:
@@ -96,7 +96,7 @@ def _frequencies(width: int) -> torch.Tensor:
 
 
 def _look(attention: Any, head: int, positions: int, turn: torch.Tensor) -> None:
-    """Make a head look at the position that `turn` maps its own to; `positions`: where C begins."""
+    """Make a head look at the position that `turn` maps its own to. `positions`: start of C."""
     import torch
 
     width = turn.shape[0]

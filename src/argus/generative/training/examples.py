@@ -6,7 +6,7 @@
 
 Spans are learnt without an end: a model writes ten tokens of them and is stopped. Titles and
 pseudo-queries end with ` @@`, by which the model ends them itself. (MINDER learns pseudo-queries
-without it; its searcher asks for it all the same, and mends their scores by a bonus.) The searcher
+without it; its searcher asks for it anyway, and mends their scores by a bonus.) The searcher
 makes the model begin pseudo-queries with ` ||` and scores them without, so half of them are learnt
 after a ` ||` that is given. See docs/generative-training.md, "Training targets".
 """
@@ -54,7 +54,7 @@ class TrainingSet:
 
 
 class Drawn:
-    """Examples whose texts are drawn when they are asked for, in every epoch anew.
+    """Examples with texts drawn on access, in every epoch anew.
 
     Number, epoch and seed alone decide the draw. Nothing but the slots, 16 bytes each, is
     kept. kind: the sign of unsupervised sources (see `Vocabulary.sources`).

@@ -33,7 +33,7 @@ class Inputs:
     def examples(
         self, vocabulary: Vocabulary, config: ExampleConfig, held_out: Sequence[str]
     ) -> TrainingSet:
-        """Return the examples; held_out: ids of documents whose titles are in none."""
+        """Return the examples. held_out: ids of documents whose titles are in none."""
         return build_examples(
             self.documents, vocabulary, config, queries=self.questions, qrels=self.qrels,
             pseudo_queries=self.pseudo_queries, held_out=held_out,

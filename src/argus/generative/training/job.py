@@ -138,7 +138,7 @@ def _task(network: Any, vocabulary: Vocabulary, config: LearningConfig) -> Task[
 def _key(
     config: GenerativeTrainConfig, base: Path | None, examples: TrainingSet
 ) -> tuple[str, str | None]:
-    """Return the hash of all that is trained, and how. And that of the weights it begins with."""
+    """Return the hash of data and settings, and the hash of the first weights."""
     weights = None if base is None else base_hash(base)
     begun = weights or str(sorted(asdict(config.size).items()))
     settings = [f"{name}={value}" for name, value in sorted(config.learning.described().items())]
@@ -146,7 +146,7 @@ def _key(
 
 
 def _require_examples(examples: TrainingSet, documents: int) -> None:
-    """Raise InputError where there is nothing to learn from, or nothing to validate with."""
+    """Raise InputError if there is nothing to learn from, or nothing to validate with."""
     if len(examples.train) and examples.validation:
         return
     counts = examples.counts

@@ -44,10 +44,10 @@ def new_network(vocabulary: Vocabulary, size: ScratchSize, *, seed: int) -> Any:
 
 
 def open_network(folder: Path, vocabulary: Vocabulary, *, seed: int) -> Any:
-    """Load a seq2seq LM whose tokenizer is the index's. In float32, in training mode.
+    """Load a seq2seq LM with the tokenizer of the index, in float32 and training mode.
 
     Markers that the vocabulary added to the model's tokenizer get embeddings of their own. Raises
-    InputError where there is no seq2seq LM, for damaged weights, and for another vocabulary.
+    InputError if there is no seq2seq LM, for damaged weights, and for another vocabulary.
     """
     import torch
 

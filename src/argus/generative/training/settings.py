@@ -66,10 +66,10 @@ class ExampleConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class LearningConfig(LoopConfig):
-    """How a model learns. See `LoopConfig`. Defaults are for a model that has been pretrained.
+    """Settings of learning. See `LoopConfig`. Defaults are for a model that has been pretrained.
 
     label_smoothing: share of probability spread over the vocabulary (0.1 when BART is fine-tuned).
-    None where the loss is evaluated. dtype: type of the computations, "float32" or "bfloat16". Weights
+    None if the loss is evaluated. dtype: of computations, "float32" or "bfloat16". Weights
     stay in float32.
     """
 

@@ -34,7 +34,7 @@ class ScoredKey:
 
 @dataclass(frozen=True, slots=True)
 class ListedPassage:
-    """A passage of a list. keys: its weightiest, each with the part of its weight that repetition leaves.
+    """A passage of a list. keys: its weightiest, each with its weight after repetition.
 
     score: the sum of their weights, as the search found them.
     """
@@ -48,7 +48,7 @@ class ListedPassage:
 class RankList:
     """A model's ranking for a question, best first.
 
-    gold: ids of the passages that answer it. place: of the first of them, from 1. None where none
+    gold: ids of the passages that answer it. place: of the first of them, from 1. None if none
     is in the list.
     """
 
@@ -71,7 +71,7 @@ def rank_lists(
     passages: int,
     keys: int,
 ) -> list[RankList]:
-    """Return the list of each question; gold: ids of the passages that answer it.
+    """Return the list of each question. gold: ids of the passages that answer it.
 
     passages: in a list at most. keys: of a passage at most.
     """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import torch
 
 SETTLED = 1e-3
-"""Of 1 - P(n|q): below it, a key's weight rises with log P(n|q) alone."""
+"""Least 1 - P(n|q): below it, a key's weight rises with log P(n|q) alone."""
 _LEAST = 1e-6
 """Odds below it weigh nothing, and have no slope."""
 _PAIRS = 2
@@ -71,7 +71,7 @@ def passage_scores(
     n_tokens: int,
     device: str,
 ) -> torch.Tensor:
-    """Return the scores of the passages of some examples, in order. (passages of all,), float64."""
+    """Return the scores of the passages of some examples, in order, as (passages of all,), float64."""
     import torch
 
     keys = [key for example in batch for _, key in example.keys]
@@ -98,7 +98,7 @@ def passage_scores(
 def log_probabilities(
     network: Any, batch: Sequence[RankExample], start: int, pad: int, device: str
 ) -> torch.Tensor:
-    """Return log P(key | its source) for the keys of all examples, in order. (n,), float64."""
+    """Return log P(key | its source) for the keys of all examples, in order, as (n,) float64."""
     import torch
     from transformers.modeling_outputs import BaseModelOutput
 
@@ -123,7 +123,7 @@ def log_probabilities(
 def key_weights(
     logs: torch.Tensor, keys: Sequence[ScoredKey], scoring: Scoring, n_tokens: int
 ) -> torch.Tensor:
-    """Return the weight of each key, to the power alpha. See the head of this file. (n,)."""
+    """Return the weight of each key, to the power alpha. See the head of this file. Shape (n,)."""
     import torch
 
     def column(values: Sequence[float]) -> torch.Tensor:

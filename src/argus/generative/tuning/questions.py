@@ -41,7 +41,7 @@ def rank_questions(
     """Search the questions, and part them into those to learn from and those to validate with.
 
     A tenth of them, drawn by the hashes of their ids, is validated with. One whose list has no
-    right passage, or no wrong one, teaches nothing. Raises InputError where there is nothing to
+    right passage, or no wrong one, teaches nothing. Raises InputError if there is nothing to
     learn from, or nothing to validate with.
     """
     examples = inputs.examples(searcher.model.vocabulary, config.examples, ())

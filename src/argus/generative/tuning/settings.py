@@ -17,7 +17,7 @@ _VALIDATION_SHARE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class GenerativeTuneConfig:
-    """How a model learns to rank. The defaults are LTRGR's, but for those of the training loop.
+    """Settings of learning to rank. The defaults are LTRGR's, but for those of the training loop.
 
     search: model and settings of the search. Its k and formats are not used.
     rank_weight: 1 / lambda of the paper, whose lambda of 1,000 weighs the loss of writing.
@@ -50,7 +50,7 @@ class GenerativeTuneConfig:
 
     @property
     def examples(self) -> ExampleConfig:
-        """Texts that are written for questions meanwhile: spans, titles and queries of right passages."""
+        """Texts written for questions meanwhile: spans, titles and queries of right passages."""
         return ExampleConfig(
             unsupervised=0, title_questions=False, validation_share=_VALIDATION_SHARE,
             seed=self.training.seed,

@@ -28,7 +28,7 @@ class ListCounts(TypedDict):
 
 
 class PlaceFigures(TypedDict):
-    """Where the first right passage of questions is. A question without one in its list has 0.
+    """Ranks of the first right passages of questions. A question without one in its list has 0.
 
     questions: questions that were validated with.
     first: share whose first passage is right.

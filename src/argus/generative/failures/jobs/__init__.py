@@ -1,1 +1,1 @@
-"""The job `generative analyse`: outputs in, one report of what fails and why out."""
+"""The job `generative analyse`: report which questions fail, and why."""

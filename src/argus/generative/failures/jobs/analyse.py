@@ -59,9 +59,9 @@ WORTH_WORKERS = 100 << 20
 
 @dataclass(frozen=True, repr=False)
 class FailureResult(Result):
-    """What an analysis left in a folder.
+    """Result of an analysis, in a folder.
 
-    incomplete: what it lacks, in words: files that break off, a judge that could not be asked.
+    incomplete: missing parts, in words: files that break off, a judge that could not be asked.
     """
 
     TABLES = ("table", "diagnosis")
@@ -87,7 +87,7 @@ class FailureResult(Result):
 
 @dataclass
 class _Analysis:
-    """One run: what is measured of each output, and how."""
+    """One run: the outputs to measure, and the settings."""
 
     config: FailureConfig
     modes: list[FailureMode]
@@ -119,7 +119,7 @@ def analyse_failures(
     outputs: DPR JSON with n-grams, folders of `generative search`, KILT JSONL, or runs (which need
     corpus and queries). qrels: judgements, in place of the files' own positives. queries: their
     answers go before those of the outputs, and their ids stand for questions without. A file that
-    breaks off is analysed up to there, and that is said. Raises InputError for bad input.
+    breaks off is analysed up to there, with a notice. Raises InputError for bad input.
     """
     analysis, folder, record = _measure(
         outputs, out, config, corpus, queries, qrels, fields, fresh=fresh
@@ -140,7 +140,7 @@ def estimate_verdicts(
     qrels: Path | str | None = None,
     fields: FieldNames | None = None,
 ) -> Estimate:
-    """Return what `config.llm` would be asked by `analyse_failures`, and what that would cost.
+    """Estimate the questions to `config.llm` by `analyse_failures`, and their cost.
 
     The outputs are measured. Nothing is written, nobody is asked. Raises InputError as it does, and
     where no model is named.
@@ -219,7 +219,7 @@ def _border(home: Path | None) -> str | None:
 
 
 def _replay(analysis: _Analysis, record: Record, device: str | None) -> None:
-    """Search again, and add what that shows to the rows."""
+    """Search again, and add the figures to the rows."""
     config, home, model = analysis.config.replay, analysis.home, analysis.model
     if config is None or home is None or model is None:
         return

@@ -1,4 +1,4 @@
-"""What is opened and checked before and after measuring, so that nonsense is refused."""
+"""Open and check the inputs before and after measuring."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_setup(
     qrels: Qrels | None,
     fields: FieldNames,
 ) -> Setup:
-    """Return what workers need to know. Opens the index and the tokenizer once, to check them."""
+    """Return the setup of the workers. Opens index and tokenizer once, to check them."""
     if home is not None:
         NgramIndex.open(home)
     if config.tokenizer is not None:
@@ -50,9 +50,9 @@ def ids_of_questions(queries: Iterable[Query]) -> dict[tuple[str, ...], str]:
 
 
 def check_measured(output: Output, measured: Measurements, setup: Setup) -> None:
-    """Refuse an output of which nothing could be said.
+    """Refuse an output without anything to measure.
 
-    Raises InputError where it holds no question, no passage, none of the questions that are
+    Raises InputError if it holds no question, no passage, none of the questions that are
     judged, or passages of another index.
     """
     _need_questions(output, measured)

@@ -69,7 +69,7 @@ def write_files(
 
 
 def _own_tables(summary: FailureSummary) -> dict[str, CsvTable]:
-    """Return the tables that are of all systems: modes, the comparison, and what k was."""
+    """Return the tables of all systems: modes, the comparison, and k."""
     settings: list[list[object]] = [
         ["k", summary["k"]],
         ["correct", summary["correct"]],
@@ -95,9 +95,9 @@ def _cells(mode: ModeSummary) -> list[object]:
 def write_optional(
     folder: ArtifactFolder, lost: Mapping[str, Sequence[PrunedNgram]], judged: pa.Table | None
 ) -> None:
-    """Write what a replay lost and what a judge said. Remove those files of an earlier analysis.
+    """Write lost n-grams and a judge's verdicts. Remove those files of an earlier analysis.
 
-    lost: rows of what the beam dropped, by system. Empty without a replay.
+    lost: rows of dropped n-grams, by system. Empty without a replay.
     """
     for name in (PRUNED, JUDGED):
         for suffix in (".parquet", ".csv"):

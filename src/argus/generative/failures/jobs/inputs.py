@@ -28,10 +28,10 @@ _PLAIN_NAMES = {"dpr", "kilt", "answers", "run", "output", "outputs", "results"}
 
 @dataclass
 class Output:
-    """What one system brought back, as records that are read one at a time.
+    """The output of one system, as records that are read one at a time.
 
     broken: after reading, where and why the file breaks off. settings: of the search that made it,
-    where the file says. border: the text that begins titles. None where the file does not say.
+    where the file says. border: the text that begins titles. None if the file does not say.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Output:
 
 @dataclass
 class RunOutput(Output):
-    """A run, whose texts are those of the corpus, of what is judged relevant too. No n-grams."""
+    """A run with texts of the corpus, also of its relevant documents. It has no n-grams."""
 
     run: Run = field(default_factory=dict)
     topics: Mapping[str, Topic] = field(default_factory=dict)
@@ -162,14 +162,14 @@ def _open(file: Path, texts: _Texts) -> Output:
 
 
 class _Header(NamedTuple):
-    """What a search says of itself; border: None where it does not say."""
+    """A search's own description. border: None if it is not given."""
 
     settings: Mapping[str, object]
     border: str | None
 
 
 def _header(file: Path) -> _Header | None:
-    """Return what the first line of answers says of their search. None for other files."""
+    """Return the description of the search in the first line. None for other files."""
     first = next(iter(JsonList(file)), None)
     try:
         header = parse_json(first.content) if first else None

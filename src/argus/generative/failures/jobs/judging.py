@@ -56,12 +56,12 @@ SCHEMA = pa.schema([*((name, pa.string()) for name in _TEXTS), ("rank", pa.int64
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What the judge said.
+    """The judge's verdicts.
 
     best: by system, then by question: the best verdict over its passages (`failed`: there is none).
     open: likewise, how many of its passages have none.
     table: one row per passage, in the order in which they came. `verdict` is null where there is
-    none, and `reason` says why. summary: counts, and what it took.
+    none, and `reason` says why. summary: counts, tokens and cost.
     """
 
     best: dict[str, dict[str, str]]
@@ -78,7 +78,7 @@ def judge_passages(
     """Ask about all passages of all systems, each once, within one budget.
 
     candidates: by the system's name. Only they are kept in memory. ledger: the file of answers. The
-    same call goes on where an earlier one was stopped, and asks again only what failed. A passage
+    same call goes on where an earlier one was stopped, and asks only failed ones again. A passage
     without a verdict is counted. Raises ArgusError where none of them has one, LanguageModelError
     when the endpoint cannot be used. Nothing is opened where there is nothing to ask.
     """
@@ -109,7 +109,7 @@ def estimate_judging(
     config: ChatConfig | LocalConfig,
     ledger: Path | str,
 ) -> Estimate:
-    """Return what `judge_passages` would ask and cost, asking nothing and writing nothing."""
+    """Estimate the questions and cost of `judge_passages`. Asks nothing, writes nothing."""
     questions = prompts([candidate for _, candidate in _listed(candidates)])
     with ledger_to_read(Path(ledger)) as opened:
         return estimate(questions, opened, config, schema=Judgement)
@@ -202,7 +202,7 @@ def _counts(rows: Sequence[JudgedRow], verdicts: Mapping[str, str], system: str)
 
 
 def _reasons(rows: Sequence[JudgedRow]) -> list[NoVerdict]:
-    """Return why passages have no verdict, commonest first, without what the model said."""
+    """Return reasons for missing verdicts, commonest first, without the model's answers."""
     reasons = Counter(
         row["reason"].partition("; it begins ")[0] for row in rows if row["verdict"] is None
     )

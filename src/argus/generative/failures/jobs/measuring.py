@@ -1,6 +1,6 @@
 """All questions of an output measured, one at a time, on all cores.
 
-What was found for a question is read, measured and forgotten: a row of figures stays. Records go
+The record of a question is read, measured and dropped: a row of figures stays. Records go
 to the workers as bytes, so that parsing is shared out, too.
 """
 
@@ -37,11 +37,11 @@ BLOCK, BLOCK_BYTES = 32, 4 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What a worker needs to know. Plain values, which go to other processes.
+    """Setup of a worker: plain values, which go to other processes.
 
     tokenizer: folder of a tokenizer, index: of an n-gram index. None without. qrels, answers: in
     place of the file's own. ids: of questions by their words, for records without. border: begins
-    titles. judged: keep what a language model may judge. strict: count as the thesis does.
+    titles. judged: keep passages for a language model to judge. strict: count as the thesis does.
     """
 
     k: int
@@ -58,7 +58,7 @@ class Setup:
 
 @dataclass
 class Measurements:
-    """What an output comes to.
+    """Figures of an output.
 
     rows: columns of docs/autopsy.md. No id comes twice. positives: numbers in the index, for each
     row. candidates: for a judge, for each row. known: passages among the first k that the index
@@ -75,7 +75,7 @@ class Measurements:
     _ids: set[str] = field(default_factory=set)
 
     def add(self, other: Measurements) -> None:
-        """Take over what another part holds."""
+        """Add the contents of another part."""
         for row, positives, of_row in zip(
             other.rows, other.positives, other.candidates, strict=True
         ):
@@ -188,7 +188,7 @@ def _blocks(items: Iterator[Item]) -> Iterator[list[Item]]:
 
 
 def _parts(blocks: Iterator[list[Item]], setup: Setup, workers: int) -> Iterator[Measurements]:
-    """Yield what every block comes to, in their order."""
+    """Yield the part of every block, in their order."""
     early: dict[int, Measurements] = {}
     with open_engine(EngineConfig(workers=workers)) as engine:
         work = Work(setup=_measurer, shared=setup, what="measuring")

@@ -1,4 +1,4 @@
-"""What is said of an analysis: what was amiss in the files, and what was not measured."""
+"""Messages of an analysis: problems of the files, and figures that were not measured."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SAME_RANKS = 0.9
 
 
 def problems(measured: Measurements) -> list[FileProblem]:
-    """Return what was amiss in a file: how often, and where first.
+    """Return the problems of a file: how often, and where first.
 
-    What all questions lack is no problem of the file: `needs` says so once.
+    A field that all questions lack is no problem of the file: `needs` says so once.
     """
     rows = measured.rows
     everywhere = {
@@ -54,7 +54,7 @@ def needs(
     measured: Sequence[Measurements],
     replayed: Sequence[ReplayedOutput | None],
 ) -> list[str]:
-    """Return what was not measured for want of something, and what to give for it."""
+    """Return the figures that were not measured, and the inputs they need."""
     return [
         *_of_judgements(setup, outputs, measured),
         *_of_outputs(config, outputs, measured),

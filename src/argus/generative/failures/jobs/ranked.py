@@ -1,4 +1,4 @@
-"""What an output brought back, as a run: to be measured like any retriever's answers."""
+"""Turn an output into a run, to be measured like any retriever's answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ranked(output: Path, queries: Sequence[Query]) -> Run:
 
     output: as `analyse_failures` takes it, but no run. A question without an id has that of the
     query of its words. A passage without one keeps its place in the file. Raises InputError for a
-    run, and for what is no file of answers.
+    run, and for files without answers.
     """
     (opened,) = open_outputs([output], corpus=None, queries=None, fields=FieldNames())
     ids, problems = ids_of_questions(queries), Problems()

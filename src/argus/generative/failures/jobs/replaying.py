@@ -1,4 +1,4 @@
-"""Searches made again where index and model are at hand, to see what the beam dropped."""
+"""Search again with index and model, to find n-grams that the beam dropped."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from argus.progress import progress
 S = TypeVar("S", Decoding, Scoring)
 
 FOUND_SHARE = 4
-"""One in so many replayed questions was found: what holds there, too, explains little."""
+"""One in so many replayed questions was found: modes that hold there, too, explain little."""
 
 
 @dataclass
 class ReplayedOutput:
-    """What replaying an output came to.
+    """Figures of replaying an output.
 
     as_searched: whether it was replayed as the answers say that it was made. same: questions in
     whose replay the best positive has the rank that it has in the output, of `compared`. lost: rows
@@ -62,7 +62,7 @@ def replay_output(
 ) -> ReplayedOutput:
     """Add the columns of a replay to rows, in place.
 
-    Questions without a positive in the index are left out. Raises InputError where the answers say
+    Questions without a positive in the index are left out. Raises InputError if the answers say
     that another model or index made them.
     """
     from argus.generative.failures.replay import Replay

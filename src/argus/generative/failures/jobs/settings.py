@@ -1,4 +1,4 @@
-"""How failures are analysed."""
+"""Settings of the analysis of failures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Correct(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayConfig:
-    """How the search was made, to make it again."""
+    """Settings of the search, to repeat it."""
 
     model: Annotated[
         Path,
@@ -85,7 +85,7 @@ class ReplayConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class FailureConfig:
-    """What is known besides the outputs. Without it less is measured, and the report says what.
+    """Inputs besides the outputs. Without them less is measured, and the report says which.
 
     replay: searches again, with the index. llm: judges passages that nobody annotated. thresholds:
     of modes, by id. workers: processes. None for all cores where a file is large.

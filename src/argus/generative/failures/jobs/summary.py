@@ -1,4 +1,4 @@
-"""What the rows of one or two systems come to: the job's part of summary.json."""
+"""Summarise the rows of one or two systems: the job's part of summary.json."""
 
 from __future__ import annotations
 
@@ -120,10 +120,10 @@ def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) 
 
 
 def pairs(systems: Sequence[System]) -> list[list[str]]:
-    """Return for every row of each system what pairs it with one of the other.
+    """Return for every row of each system the key that pairs it with one of the other.
 
     Two systems' questions belong together where id and words agree. Files without ids number
-    them, so where that pairs fewer than the words alone, the words decide. What comes twice in a
+    them, so where that pairs fewer than the words alone, the words decide. A key twice in a
     file is not paired.
     """
     by_id = [[f"{row['query_id']} {_words(row)}" for row in s.rows] for s in systems]
@@ -218,7 +218,7 @@ def _mode(mode: FailureMode, system: System) -> ModeSummary:
 
 
 def _telling(mode: ModeSummary) -> tuple[bool, int, float, float]:
-    """Return the place of a mode: what explains most comes first.
+    """Return the place of a mode: those that explain most come first.
 
     Modes that hold for no failed question come last. Of the others first those that show the
     failure itself, where they lead a diagnosis, by how many. Then traits, by how much more often

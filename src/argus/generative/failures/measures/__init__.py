@@ -1,4 +1,4 @@
-"""One question -> its row of failures.parquet. What every figure is: docs/autopsy.md.
+"""One question -> its row of failures.parquet. Figures are defined in docs/autopsy.md.
 
 A module per group of columns, each a function of a case that returns its columns. A figure that
 does not apply is None.
@@ -25,7 +25,7 @@ __all__ = ["measure", "to_table"]
 
 
 def measure(case: Case, k: int) -> OutputRow:
-    """Return all that an output file tells of a question: the columns of OF_OUTPUT, in order.
+    """Return the measures that need only an output: the columns of OF_OUTPUT, in order.
 
     Raises InputError for a k below 1.
     """
@@ -51,7 +51,7 @@ def measure(case: Case, k: int) -> OutputRow:
 
 
 def to_table(rows: Sequence[Row]) -> pa.Table:
-    """Return rows as a table: of COLUMNS those that some row has. What another lacks is null.
+    """Return rows as a table with the COLUMNS that some row has. Missing values are null.
 
     Without rows, the columns of OF_OUTPUT. Raises InputError for a name that is no column.
     """

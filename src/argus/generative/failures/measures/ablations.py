@@ -1,4 +1,4 @@
-"""What the ranking would be without titles, pseudo-queries or unigrams, from the file alone."""
+"""Rank again without titles, pseudo-queries or unigrams, from the file alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from argus.generative.failures.measures.quality import ranking
 
 
 def ablations(case: Case, k: int) -> Ablations:
-    """Return the columns of `Ablations`. None where correctness or all n-grams are missing."""
+    """Return the columns of `Ablations`. None if correctness or all n-grams are missing."""
     arrays = Arrays.of(case)
     views = arrays.views[arrays.ngrams]
     known = case.judged and len(views)

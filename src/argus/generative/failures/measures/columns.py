@@ -1,4 +1,4 @@
-"""What is measured of every question: the columns of failures.parquet (docs/autopsy.md).
+"""Measures of every question: the columns of failures.parquet (docs/autopsy.md).
 
 A group of columns is a record. The types of the table are those of its fields. None means that a
 figure does not apply: no n-grams, no frequencies, no answers, no positives.
@@ -17,9 +17,9 @@ TOP_NGRAMS = 5
 """The heaviest n-grams of the first passage whose frequency is averaged (thesis, Table 4)."""
 
 NEGLIGIBLE = 1e-12
-"""Of a numerator: what divides it and is less counts as 0, and there is no ratio."""
+"""Part of a numerator. A smaller divisor counts as 0, and there is no ratio."""
 SWITCHED_OFF = ("titles", "queries", "unigrams")
-"""Of the ablations: n-grams whose weights are left out of the sums."""
+"""Ablations: n-grams with weights left out of the sums."""
 
 
 class Question(TypedDict):
@@ -34,16 +34,16 @@ class Question(TypedDict):
 
 
 class Positives(TypedDict):
-    """How many passages are annotated as correct.
+    """Number of passages annotated as correct.
 
-    positives: annotated positives. None where there are none.
+    positives: annotated positives. None if there are none.
     """
 
     positives: int | None
 
 
 class Ranking(TypedDict):
-    """How good a ranking is. Hits are 0 or 1.
+    """Quality of a ranking. Hits are 0 or 1.
 
     r_precision: share of the first R passages that is correct, R = `positives`.
     hit_1, hit_k: whether one of the first 1, k passages is correct (0 or 1).
@@ -69,13 +69,13 @@ class Outcome(TypedDict):
 
 
 class Quality(Positives, Ranking, Outcome):
-    """How well the question was answered."""
+    """Quality of the answer to a question."""
 
 
 class ViewScores(TypedDict):
     """Sums of weights by view, over all passages and over correct ones.
 
-    score_all, score_title, score_query: sum of the weights of all n-grams. Of titles. Of
+    score_all, score_title, score_query: sum of the weights of all n-grams, of titles, of
     pseudo-queries.
     score_correct, score_title_correct, score_query_correct: the same over correct passages.
     """
@@ -100,7 +100,7 @@ class TitleGains(TypedDict):
 
 
 class TitleScores(TypedDict):
-    """What titles weigh in correct passages, and in others.
+    """Weights of titles in correct passages, and in others.
 
     title_score_correct, title_score_wrong: mean weight of titles in the correct, the other
     passages.
@@ -111,7 +111,7 @@ class TitleScores(TypedDict):
 
 
 class Metadata(ViewScores, TitleGains, TitleScores):
-    """What titles and pseudo-queries bring."""
+    """Weights of titles and pseudo-queries."""
 
 
 class FirstNgrams(TypedDict):
@@ -134,7 +134,7 @@ class FirstNgrams(TypedDict):
 
 
 class Generation(FirstNgrams):
-    """What was generated. Answers are 0 or 1.
+    """Generated n-grams. Answers are 0 or 1.
 
     answer_ngram_1, answer_ngram_k: whether an n-gram of the first 1, k passages holds an answer.
     """
@@ -153,7 +153,7 @@ class Dominance(TypedDict):
 
 
 class Quantities(TypedDict):
-    """How many n-grams there are.
+    """Numbers of n-grams.
 
     ngrams_all: n-grams over all passages.
     title_ngrams_all: of these, titles.
@@ -209,7 +209,7 @@ class TellingKeys(TypedDict):
 
 
 class Lengths(TypedDict):
-    """Sums over n-grams by their number of tokens. LENGTHS values each.
+    """Sums over n-grams by their number of tokens, LENGTHS values each.
 
     length_ngrams: n-grams by length.
     length_weight: sums of their weights, by length.
@@ -224,7 +224,7 @@ class Lengths(TypedDict):
 
 
 class Scoring(Dominance, Quantities, ScoreShares, Variety, TellingKeys, Lengths):
-    """How n-grams came to a ranking."""
+    """Scoring of the n-grams."""
 
 
 class Annotation(TypedDict):
@@ -239,7 +239,7 @@ class Annotation(TypedDict):
 
 
 class Texts(TypedDict):
-    """What the positives' texts hold.
+    """Contents of the positives' texts.
 
     gold_holds_answer: whether the text of some positive holds an answer (0 or 1).
     gold_terms: content words of the question in the positive that has most of them.
@@ -277,11 +277,11 @@ class Ablations(TypedDict):
 
 
 class OutputRow(Question, Quality, Metadata, Generation, Scoring, Annotation, Texts, Ablations):
-    """All that an output file alone tells."""
+    """Columns that need only an output file."""
 
 
 class IndexFigures(TypedDict, total=False):
-    """What the index adds.
+    """Measures that need the index.
 
     coverage: share of the question's different words that the corpus has.
     pieces: most tokens that a content word of the answers is split into.
@@ -298,15 +298,15 @@ class IndexFigures(TypedDict, total=False):
 
 
 class ReplayFigures(TypedDict, total=False):
-    """What replaying the search adds.
+    """Measures that need a replay of the search.
 
     pruned: n-grams of positives that would weigh more than 0 and were not written.
     pruned_ngram: the heaviest of them, and its weight.
     pruned_at: token, from 1, at which its prefix left the beam.
     pruned_rank: its rank among all candidates there.
-    pruned_kept_by: least beam size tried that writes it. None where none did.
+    pruned_kept_by: least beam size tried that writes it. None if none did.
     pruned_weight: the heaviest of them, and its weight.
-    rank_now: rank of the best positive in the replay. None where it is not there.
+    rank_now: rank of the best positive in the replay. None if it is not there.
     rank_unpruned: the same with the pruned n-grams as keys, too.
     rank_without_titles, rank_without_queries, rank_without_unigrams: the same with these keys
     switched off.
@@ -326,7 +326,7 @@ class ReplayFigures(TypedDict, total=False):
 
 
 class JudgeFigures(TypedDict, total=False):
-    """What a language model adds: YES, PARTIAL, NO, or failed. Passages without a verdict.
+    """A language model's verdict: YES, PARTIAL, NO, or failed. Passages without a verdict.
 
     judged: best verdict over unannotated passages: YES, PARTIAL, NO or failed.
     judged_open: passages of them without a verdict.
@@ -337,7 +337,7 @@ class JudgeFigures(TypedDict, total=False):
 
 
 class Row(OutputRow, IndexFigures, ReplayFigures, JudgeFigures):
-    """One row per system and question. What was not measured of any question is not there."""
+    """One row per system and question. Columns that no question has are left out."""
 
 
 _KINDS = {
@@ -361,6 +361,6 @@ COLUMNS = _columns(Row)
 
 
 def number(row: Row, column: str) -> float | None:
-    """Return the number in a column of a row. None where there is none."""
+    """Return the number in a column of a row. None if there is none."""
     value = row.get(column)
     return float(value) if isinstance(value, int | float) else None

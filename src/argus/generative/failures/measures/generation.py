@@ -1,4 +1,4 @@
-"""What was generated: how frequent, how long and how close to the question (thesis, §6.1)."""
+"""Measure generated n-grams: frequency, length and overlap with the question (thesis, §6.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the score titles and pseudo-queries bring (thesis, §6, "Metadata Dependency")."""
+"""Measure the score by titles and pseudo-queries (thesis, §6, "Metadata Dependency")."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Float64Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Of weights: in all, and by view. None where nothing applies."""
+    """Sums of weights: in all, and by view. None if nothing applies."""
 
     all: float | None = None
     title: float | None = None
@@ -100,7 +100,7 @@ def _gain_of_passages(case: Case) -> dict[int, float]:
 
 
 def _title_scores(case: Case) -> TitleScores:
-    """Return the mean over passages with a title n-gram of what their titles weigh together."""
+    """Return the mean over passages with a title n-gram of their titles' total weight."""
     arrays = Arrays.of(case)
     titles = arrays.views[arrays.ngrams] == IS_TITLE
     n = len(case.passages)

@@ -1,4 +1,4 @@
-"""How well a question was answered: R-precision, hits, and where the first correct passage is."""
+"""Measure the answer to a question: R-precision, hits, and rank of the first correct passage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def quality(case: Case, k: int) -> Quality:
 def ranking(case: Case, correct: Sequence[bool] | None, k: int) -> Ranking:
     """Return R-precision and hits of a ranking of the question's passages.
 
-    correct: of each passage, best first. None where it is not known, and nothing applies.
+    correct: of each passage, best first. None if it is not known, and nothing applies.
     """
     if correct is None:
         return {"r_precision": None, "hit_1": None, "hit_k": None}

@@ -1,4 +1,4 @@
-"""How n-grams were turned into a ranking: what dominates, repeats and tells apart (§6.2)."""
+"""Measure the scoring of n-grams: dominance, diversity and discrimination (§6.2)."""
 
 from __future__ import annotations
 

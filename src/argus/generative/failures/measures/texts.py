@@ -1,4 +1,4 @@
-"""What the positives offer: the answer, the question's terms, and two of these together."""
+"""Look in the positives for the answer, the question's terms, and neighbouring terms."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def texts(case: Case) -> Texts:
 
 
 def _adjacent(text: Sequence[str], terms: frozenset[str]) -> bool:
-    """Return whether two different terms are neighbours once stop words are taken out."""
+    """Return whether two different terms are neighbours without stop words."""
     rest = [word for word in text if word not in STOP_WORDS]
     return any(a != b and a in terms and b in terms for a, b in pairwise(rest))

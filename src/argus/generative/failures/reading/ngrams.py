@@ -20,7 +20,7 @@ _TEXT, _COUNT, _WEIGHT = ("ngram", "text"), ("count", "freq", "frequency"), ("we
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A key as it is written; count: None where it is not there."""
+    """A key as it is written. count: None if it is missing."""
 
     text: object
     count: object
@@ -51,7 +51,7 @@ class Ngrams:
     def gathered(
         self, texts: list[str], reading: Reading
     ) -> tuple[list[tuple[Hashable, ...]], tuple[Ngram, ...]]:
-        """Return the tokens of each of `texts`, and all n-grams. Splits what is new in one go."""
+        """Return the tokens of each of `texts`, and all n-grams. Splits new texts in one go."""
         new = {raw: _bare(raw, reading.border) for raw in self._places if raw not in reading.memory}
         counted = new if reading.strict else (text for text, _ in new.values())
         split = reading.tokens.split([*texts, *counted])
@@ -97,7 +97,7 @@ class Ngrams:
         return Keys(np.array(at, np.int64), added)
 
     def _mended(self, listed: list[object], place: str) -> Keys:
-        """Return the keys of any list, noting what is amiss."""
+        """Return the keys of any list, and note problems."""
         weights: dict[int, float] = {}
         for position, value in enumerate(listed):
             where = f"{place}[{position}]"

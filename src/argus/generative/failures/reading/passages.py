@@ -16,7 +16,7 @@ PASSAGE_IDS = ("passage_id", "id", "psg_id", "docid", "doc_id")
 
 @dataclass(frozen=True, slots=True)
 class ListedPassage:
-    """A passage as it is listed. id: None where it has none. place: in the record. keys: as is."""
+    """A passage as it is listed. id: None if it has none. place: in the record. keys: as is."""
 
     id: str | None
     place: str
@@ -26,7 +26,7 @@ class ListedPassage:
 
 
 def listed_passages(record: Record, note: Notes) -> list[ListedPassage]:
-    """Return the passages of a record in its order, each once. What is amiss is noted."""
+    """Return the passages of a record in its order, each once. Problems are noted."""
     place, listed = _list(record)
     if listed is not None and not isinstance(listed, list):
         note(Problem.PASSAGES, place, listed)
@@ -53,7 +53,7 @@ def listed_passages(record: Record, note: Notes) -> list[ListedPassage]:
 
 
 def _list(record: Record) -> tuple[str, object]:
-    """Return where the passages of a record are listed, and what is there."""
+    """Return the name of the list of passages in a record, and its value."""
     for name in ("ctxs", "hits"):
         if name in record:
             return name, record[name]
@@ -65,7 +65,7 @@ def _list(record: Record) -> tuple[str, object]:
 
 
 def _passage(value: object, place: str, *, in_kilt: bool) -> ListedPassage | None:
-    """Return a passage. None for what has no id, no title and no text."""
+    """Return a passage. None without id, title and text."""
     if not isinstance(value, dict):
         return None
     id_, title = id_of(value, PASSAGE_IDS), text_of(value, "title")
@@ -82,7 +82,7 @@ def _passage(value: object, place: str, *, in_kilt: bool) -> ListedPassage | Non
 def without_queries(text: str) -> str:
     """Return a text without the pseudo-queries that MINDER's files append: ` || query @@`, ...
 
-    What a model made up is no text that could hold an answer.
+    Text that a model made up cannot hold an answer.
     """
     at = text.find(QUERY_START)
     return text[:at] if at >= 0 and text.rstrip().endswith(TITLE_END.strip()) else text

@@ -1,4 +1,4 @@
-"""What is correct: the passages annotated for a question, and which of those found they are."""
+"""Correct passages: those annotated for a question, and those of them that were found."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from argus.generative.failures.words import holds_any, words
 
 POSITIVE_IDS = ("passage_id", "psg_id", "id", "docid", "doc_id")
 Words = tuple[tuple[str, ...], tuple[str, ...]]
-"""Of a title and of its text."""
+"""A title and its text."""
 
 
 def positives_of(record: Record, note: Notes) -> tuple[Positive, ...] | None:
-    """Return the annotated positives of a record, each once. None where it says nothing of them."""
+    """Return the annotated positives of a record, each once. None if it says nothing of them."""
     listed = record.get("positive_ctxs")
     if not isinstance(listed, list):
         if listed is not None:
@@ -54,7 +54,7 @@ def judged_positives(
 def by_positives(
     positives: Sequence[Positive] | None, listed: Sequence[ListedPassage]
 ) -> list[bool | None]:
-    """Return of each passage, best first, whether it is a positive. None where there are none.
+    """Return of each passage, best first, whether it is a positive. None if there are none.
 
     It is when its id is a positive's. Where it or the positive has none, when title and text are.
     A positive counts once, at the first passage that is it.
@@ -106,7 +106,7 @@ def by_answers(answers: Sequence[str], listed: Sequence[ListedPassage]) -> list[
 def answers_of(record: Record, id_: str | None, reading: Reading, note: Notes) -> tuple[str, ...]:
     """Return the different answers of a question: those of the settings, of the record, of KILT.
 
-    id_: by which the settings may know it. None where it has none.
+    id_: by which the settings may know it. None if it has none.
     """
     if id_ is not None and reading.answers is not None and id_ in reading.answers:
         answers: object = list(reading.answers[id_])
@@ -124,7 +124,7 @@ def answers_of(record: Record, id_: str | None, reading: Reading, note: Notes) -
 
 
 def _positive(value: object) -> Positive | None:
-    """Return an annotated passage. None for what names none."""
+    """Return an annotated passage. None if it names none."""
     if not isinstance(value, dict):
         return None
     id_, title = id_of(value, POSITIVE_IDS), text_of(value, "title")

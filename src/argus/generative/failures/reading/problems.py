@@ -1,4 +1,4 @@
-"""What was amiss in the records of a file: how often, and where first."""
+"""Count problems in the records of a file: how often, and where first."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from enum import StrEnum
 from typing_extensions import TypedDict
 
 EXAMPLES = 3
-"""Of each kind, at most."""
+"""Most examples of each kind."""
 WIDTH = 80
 
 
 class Problem(StrEnum):
-    """A kind of trouble. `MESSAGES` says what it is and what was done."""
+    """A kind of trouble. `MESSAGES` names the trouble and the remedy taken."""
 
     RECORDS = "records_unreadable"
     CHARACTERS = "characters"
@@ -58,12 +58,12 @@ MESSAGES = {
     Problem.FREQUENCIES: "n-grams given with several frequencies, the first kept",
     Problem.NUMBERS: "numbers written as text, read as numbers",
 }
-"""What each is, after a count: "3 passages without n-grams". N-grams are counted per passage."""
+"""Words for each, after a count: "3 passages without n-grams". N-grams are counted per passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Where a problem was met. number: of the record, from 0. place: in it. text: what is there."""
+    """Place of a problem. number: of the record, from 0. place: in it. text: the value there."""
 
     number: int
     place: str
@@ -76,7 +76,7 @@ class Example:
 
 
 class ExampleRecord(TypedDict):
-    """Where a problem was met, and what is there."""
+    """Place of a problem, and the value there."""
 
     where: str
     found: str

@@ -26,7 +26,7 @@ QUESTION_FIELDS = ("question", "input")
 
 
 def read_case(content: bytes, number: int, settings: Reading, problems: Problems) -> Case | None:
-    """Return the question of a record. None where there is none, which is noted.
+    """Return the question of a record. None if there is none, which is noted.
 
     number: of the record in its file, from 0. Its id where it has none and `settings.ids` does not
     know its question, which is then not looked up in given judgements or answers. Read are
@@ -36,7 +36,7 @@ def read_case(content: bytes, number: int, settings: Reading, problems: Problems
     * KILT: input, and in output the passages of provenance, keys in their meta.
     * answers.jsonl of `argus generative search`: hits. Its first line, the settings, is no problem.
 
-    What cannot be read is left out and noted in `problems`, as is all else that is amiss.
+    Unreadable parts are left out. All problems are noted in `problems`.
     """
     with _no_collection():
         return _read(content, settings, Notes(problems, number))
@@ -110,7 +110,7 @@ def _case(record: Record, question: str, settings: Reading, note: Notes) -> Case
 
 
 def _id(record: Record, question: str, settings: Reading, note: Notes) -> str | None:
-    """Return the id of a question, by which it may be looked up. None where it is not known."""
+    """Return the id of a question, by which it may be looked up. None if it is not known."""
     id_ = id_of(record, TOPIC_ID_FIELDS)
     if id_ is None and settings.ids is not None:
         id_ = settings.ids.get(words(question))

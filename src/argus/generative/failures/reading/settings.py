@@ -1,4 +1,4 @@
-"""How records are read: what is correct, and how texts are split."""
+"""Settings of reading records: which passages are correct, and how texts are split."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REMEMBERED = 100_000
 class NgramMemory(dict[str, Ngram]):
     """N-grams by their text in the file, so that none is split again.
 
-    They are not taken along to another process.
+    They do not go to another process.
     """
 
     def __reduce__(self) -> tuple[type[NgramMemory], tuple[()]]:
@@ -27,7 +27,7 @@ class NgramMemory(dict[str, Ngram]):
 
 @dataclass(frozen=True)
 class Reading:
-    """How the records of a file are read.
+    """Settings of reading the records of a file.
 
     tokens: splits questions and n-grams. correct: ANNOTATED, a passage is correct when it is a
     positive. ANSWER, when its text holds an answer. qrels: query id -> document id -> grade, in

@@ -10,13 +10,13 @@ from argus.generative.failures.reading.problems import Notes, Problem
 from argus.generative.failures.reading.settings import Record
 
 GREATEST = 2**53
-"""Of a frequency: whole numbers up to it are exact as float64, in which means are taken."""
+"""Largest frequency: whole numbers up to it are exact as float64, in which means are taken."""
 GREATEST_NUMBER = 1e100
-"""Of a score or weight: sums of such stay finite."""
+"""Largest score or weight: sums of such stay finite."""
 
 
 def parsed(content: bytes, note: Notes) -> object:
-    """Return what JSON says, NaN and Infinity included. Of a name that stands twice, the last.
+    """Parse JSON, NaN and Infinity included. Of a name that stands twice, the last counts.
 
     Bytes and halves of characters that no text can hold are replaced and noted. Raises ValueError
     for anything else that is no JSON. (pydantic_core reads such records in 2/3 of json's time.)
@@ -61,7 +61,7 @@ def count(value: object, note: Notes, place: str) -> int | None:
 
 
 def id_of(record: Record, names: tuple[str, ...]) -> str | None:
-    """Return the first id that a record has under one of the names. A whole number as text."""
+    """Return the first id that a record has under one of the names. A whole number becomes text."""
     for name in names:
         value = record.get(name)
         if isinstance(value, str) and value:
@@ -72,6 +72,6 @@ def id_of(record: Record, names: tuple[str, ...]) -> str | None:
 
 
 def text_of(record: Record, name: str) -> str:
-    """Return a text. What is missing or no text is the empty one."""
+    """Return a text, empty for a missing value or another type."""
     value = record.get(name)
     return value if isinstance(value, str) else ""

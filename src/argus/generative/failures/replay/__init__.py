@@ -1,4 +1,4 @@
-"""The search again, to see what the beam lost: false pruning, and rankings without some keys."""
+"""Repeat a search to measure losses of the beam: false pruning, and rankings without some keys."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""The n-grams of a passage that a search could have written, and what it would have told them."""
+"""N-grams of a passage that a search could have written, and their scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Places = dict[str | None, int]
 def gold_ngrams(
     index: NgramIndex, documents: Sequence[int], view: KeyView, *, partial: bool = False
 ) -> list[Ngram]:
-    """Return what a view's search could write of passages, each once, prefixes in front.
+    """Return the n-grams a view's search could write of passages, each once, with prefixes.
 
     Of texts: every n-gram, as long as the search writes. Of titles and pseudo-queries: the whole
     one with its closing token, where it is not longer. All its beginnings with `partial`. None
@@ -111,7 +111,7 @@ def _scored_at_once(
 
 
 def _free(ngram: Ngram, search: Search) -> Ngram:
-    """Return what is written of an n-gram: all but the prefix."""
+    """Return the written part of an n-gram: all but the prefix."""
     return ngram[len(search.prefix) :]
 
 
@@ -122,7 +122,7 @@ def _windows(text: Sequence[int], search: Search) -> Iterator[Ngram]:
 
 
 def _closed(tokens: Sequence[int], search: Search, partial: bool) -> Iterator[Ngram]:
-    """Yield what follows the prefix up to the closing token. That token alone is nothing."""
+    """Yield beginnings after the prefix up to the closing token. That token alone is nothing."""
     n, prefix = len(search.prefix), list(search.prefix)
     for at in range(len(tokens) - n + 1):
         if tokens[at : at + n] != prefix or search.last not in tokens[at + n :]:

@@ -1,4 +1,4 @@
-"""What became of pruned n-grams: where each left the beam, and the beam size that would keep it."""
+"""Follow pruned n-grams: where each left the beam, and the beam size that would keep it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VIEWS = {TITLE: "title", QUERY: "pseudo-query"}
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """An n-gram of a positive that the beam search did not write, and what it would weigh."""
+    """An n-gram of a positive that the beam search did not write, and its weight."""
 
     key: Key
     weight: float
@@ -33,8 +33,8 @@ class Lost:
 
     text: without markers (border, ` @@`, ` ||`), stripped. view: "body", "title" or "query". at,
     rank: the token, from 1, at which its prefix left the beam, and its place there (see `Left`).
-    None where the search wrote it this time, which takes a device that rounds differently from run
-    to run. kept_by: the least beam size tried that writes it. None where none does.
+    None if the search wrote it this time, which takes a device that rounds differently from run
+    to run. kept_by: the least beam size tried that writes it. None if none does.
     """
 
     text: str
@@ -64,11 +64,11 @@ def followed(
     places: Places,
     most_beams: int,
 ) -> tuple[Lost, ...]:
-    """Return what became of pruned n-grams, in their order.
+    """Return the paths of pruned n-grams, in their order.
 
     sources, places: of one question, as `GenerativeSearcher.encode` gives them. One search per view
     follows all its n-grams, and one per view and beam size those that are not written yet. These
-    are plain ones, whatever cure the search has: what a cure still loses has left a plain beam.
+    are plain ones, whatever cure the search has: an n-gram that a cure loses has left a plain beam.
     """
     fates: dict[Key, tuple[Left | None, int | None]] = {}
     for view in searcher.views:
@@ -94,7 +94,7 @@ def _lost(one: Pruned, text: str, left: Left | None, beams: int | None) -> Lost:
 
 
 def _texts(vocabulary: Vocabulary, ngrams: Sequence[Ngram]) -> list[str]:
-    """Return n-grams as text, markers at their ends left out. One of markers alone as it is."""
+    """Return n-grams as text, without markers at their ends. One of markers alone stays."""
     markers = {vocabulary.border, vocabulary.title_end, vocabulary.query_start}
     bare = []
     for ngram in ngrams:

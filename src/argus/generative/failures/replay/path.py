@@ -1,4 +1,4 @@
-"""Where n-grams leave the beam, and how many beams would have kept them.
+"""Find the step at which n-grams leave the beam, and the beam size that keeps them.
 
 At each step the 2 x beams best candidates of a question are written, and the `beams` best of them
 that do not end go on. So an n-gram is written when each of its proper prefixes went on and it is
@@ -25,7 +25,7 @@ Ngram = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Where a prefix left the beam.
+    """Step and place at which a prefix left the beam.
 
     at: its length in tokens, from 1. The search's prefix (a title's border) is not counted. rank:
     its place, from 1, among all candidates of that step: the continuations that the index has of
@@ -118,7 +118,7 @@ class _Candidates:
         self._pool = pool
 
     def ranks(self, prefix: Ngram) -> tuple[int, int]:
-        """Return the rank of a candidate among all, and among those that do not end. From 1.
+        """Return the rank of a candidate among all, and among those that do not end, both from 1.
 
         Equal sums go by row, then by token, as in `best_continuations`.
         """

@@ -26,8 +26,8 @@ def best_rank(
 ) -> int | None:
     """Return the best rank of several passages, from 1, among all that the keys rank.
 
-    None where none is there. The ranking is that of the search. A longer one begins as a shorter
-    one does, so short ones come first: what each passage was found by takes most of the time.
+    None if none is there. The ranking is that of the search. A longer one begins as a shorter
+    one does, so short ones come first: the n-grams of each passage take most of the time.
     """
     for k in (*(n for n in _AT_FIRST if n < scoring.full_documents), scoring.full_documents):
         documents = aggregate(index, keys, unigrams, scoring, k).documents
@@ -40,7 +40,7 @@ def best_rank(
 
 
 def without(index: NgramIndex, keys: Sequence[Key], what: str) -> list[Key] | None:
-    """Return the keys but "titles", "queries" or "unigrams". None where the index has none.
+    """Return the keys but "titles", "queries" or "unigrams". None if the index has none.
 
     As in an output file, an n-gram is a title when it begins with the border, a pseudo-query when
     it begins with ` ||`. A unigram is another of one token, a closing ` @@` not counted.

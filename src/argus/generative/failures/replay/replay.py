@@ -1,4 +1,4 @@
-"""The search for one question again, asked for the n-grams of its positives (thesis, §3)."""
+"""Repeat the search for one question, and look for the n-grams of its positives (thesis, §3)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Gold:
     """The n-grams of positives that would weigh more than 0.
 
     pruned: those that were not written, the heaviest first. written, written_weight: how many were,
-    and what they weigh together.
+    and their total weight.
     """
 
     pruned: tuple[Pruned, ...] = ()
@@ -36,7 +36,7 @@ class Gold:
 
     @property
     def share(self) -> float | None:
-        """The share of them that was pruned. None where none would weigh anything."""
+        """The share of them that was pruned. None if none would weigh anything."""
         n = len(self.pruned) + self.written
         return len(self.pruned) / n if n else None
 
@@ -50,11 +50,11 @@ class Gold:
 
 @dataclass(frozen=True)
 class Replayed:
-    """What the replay of a question showed. Without a positive in the index, or words: nothing.
+    """Figures of a question's replay. Empty without words or a positive in the index.
 
     positives: numbers of the passages, each once. Empty where the index holds none. gold: None
-    where nothing was replayed. lost: the first `FOLLOWED` of them, and where
-    they left. now, unpruned: ranks of the best positive. without: the same by what was switched
+    if nothing was replayed. lost: the first `FOLLOWED` of them, and where
+    they left. now, unpruned: ranks of the best positive. without: the same by the view switched
     off.
     """
 
@@ -67,7 +67,7 @@ class Replayed:
 
     @property
     def pruned(self) -> tuple[Pruned, ...] | None:
-        """The pruned n-grams, the heaviest first. None where nothing was replayed."""
+        """The pruned n-grams, the heaviest first. None if nothing was replayed."""
         return None if self.gold is None else self.gold.pruned
 
     def row(self) -> ReplayFigures:

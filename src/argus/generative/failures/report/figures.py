@@ -93,7 +93,7 @@ def _hits(
     hover: str,
     beside: Callable[[Row], str],
 ) -> Figure:
-    """hits@1 and hits@k over a column; beside: what the hover text says of a row."""
+    """hits@1 and hits@k over a column. beside: hover text of a row."""
     lines = []
     for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
         rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
@@ -118,7 +118,7 @@ def _hits(
 
 
 def positives(tables: Mapping[str, Rows]) -> Figure:
-    """Questions per number of annotated positives; tables: the histogram by system."""
+    """Questions per number of annotated positives. tables: the histogram by system."""
     bars = []
     for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
         bins = [f"{low}" if low == high else f"{low}–{high}" for low, high, _ in table["rows"]]

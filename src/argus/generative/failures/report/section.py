@@ -42,7 +42,7 @@ from argus.reports.section import MAX_ROWS, Section, Table, table
 
 PREFIX, DIAGNOSIS = "failures_", "failure_diagnosis"
 SHOWN_MODES = 4
-"""Of a question, with their evidence. The file holds all."""
+"""Modes shown of a question, with their evidence. The file holds all."""
 _COMPARED = ("first", "second", "difference", "low", "high", "p")
 _ORDER = {"failed": 0, "late": 1, "found at 1": 3}
 
@@ -62,7 +62,7 @@ class TaxonomyTable(Table):
 
 
 class QuestionTable(Table):
-    """Every question. labels: what the systems are called in all columns."""
+    """Every question. labels: names of the systems in all columns."""
 
     labels: list[str]
 
@@ -91,7 +91,7 @@ def section(folder: Path, summary: FailureSummary) -> Section:
 
 
 def brief(systems: Sequence[SystemSummary], k: int) -> str:
-    """Return what it comes to, in one line."""
+    """Return the result in one line."""
     sentences = []
     for system in systems:
         counts = system["questions"]
@@ -126,7 +126,7 @@ def _dominating(
 ) -> tuple[dict[str, Figure], dict[str, Table]]:
     """Return a chart per system, all with the same modes in the same order, and their table.
 
-    The order is the first system's. Behind it comes what only the other has.
+    The order is the first system's. Modes that only the other has follow.
     """
     names = list(
         dict.fromkeys(
@@ -173,7 +173,7 @@ def _mode(mode: ModeSummary | None) -> list[object]:
 
 
 def _further(folder: Path, summary: FailureSummary, labels: Sequence[str]) -> dict[str, Table]:
-    """Return what is no figure: comparison, problems, questions, taxonomy."""
+    """Return the other parts: comparison, problems, questions, taxonomy."""
     systems, k = summary["systems"], summary["k"]
     tables: dict[str, Table] = {
         f"{PREFIX}questions": _questions(folder, systems, labels),
@@ -200,7 +200,7 @@ def _comparison(compared: Comparison, labels: Sequence[str], k: int) -> Table:
 
 
 def number(value: Value) -> float | None:
-    """Return a number of a table. None for what is none."""
+    """Return a number of a table. None for other values."""
     return value if isinstance(value, int | float) else None
 
 
@@ -240,7 +240,7 @@ def _taxonomy(modes: Sequence[TaxonomyMode]) -> TaxonomyTable:
 def _questions(
     folder: Path, systems: Sequence[SystemSummary], labels: Sequence[str]
 ) -> QuestionTable:
-    """Return every question with what became of it in each system. Failed ones first.
+    """Return every question with its outcome in each system. Failed ones first.
 
     Rows of two systems with one `pair` are of one question, named as in the first of them.
     """

@@ -1,4 +1,4 @@
-"""What the page shows of the tables of `argus.generative.failures`, and how it is called."""
+"""Choose and name the tables of `argus.generative.failures` that the page shows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAMES = {
     "share": "share of questions", "low": "95% from", "high": "95% to",
     "cut": "cut in two", "whole": "whole",
 }  # fmt: skip
-"""How names in the figures are called. {k} is the number of first passages."""
+"""Labels of names in the figures. {k} is the number of first passages."""
 
 
 def named(name: Value, k: int) -> str:
@@ -93,7 +93,7 @@ class Shown:
     """A table of the figures as the page shows it.
 
     part: of the figures. group: of the page. keys: columns that all systems share -> heading.
-    cells: what stands there for each system. Empty for a table of single figures. chart: its kind.
+    cells: columns of each system. Empty for a table of single figures. chart: its kind.
     The one of positives stands alone, and the one of values is over the only key. small: half of
     the page is enough.
     """
@@ -251,4 +251,4 @@ SHOWN = (
           (_count("n", "n"), *(_count(NAMES.get(name, name), name) for name in _SPREAD),
            _range("range", "min", "max"))),
 )  # fmt: skip
-"""In the order of the page."""
+"""Tables in the order of the page."""

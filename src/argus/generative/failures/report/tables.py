@@ -30,7 +30,7 @@ _OF_COLUMN = {
     "in_passages": {"correct": "correct alone", "wrong": "others alone", "shared": "both"},
     "verdict": {"failed": "no verdict"},
 }
-"""What is called otherwise in a column than in the rest."""
+"""Names in columns that differ from those in the rest."""
 _SWITCHED_OFF: dict[Value, tuple[Part, str, str]] = {
     "titles": ("scoring", "count_and_score", "titles"),
     "queries": ("scoring", "count_and_score", "pseudo_queries"),
@@ -53,7 +53,7 @@ class FigureTable(PageTable):
 
 
 def side_by_side(shown: Shown, figures: Mapping[str, Figures], k: int) -> FigureTable | None:
-    """Return one table of all systems. None where it applies to none of them.
+    """Return one table of all systems. None if it applies to none of them.
 
     figures: by the system's label, "" for one alone.
     """
@@ -101,7 +101,7 @@ def _marked(shown: Shown, figures: Figures) -> Table:
 
 
 def _ngrams(figures: Figures, part: Part, name: str, key: str) -> Value:
-    """Return how many n-grams a row of a table counts. None where the table does not apply."""
+    """Return how many n-grams a row of a table counts. None if the table does not apply."""
     counts = figures[part][name]
     if not has_rows(counts):
         return None
@@ -110,7 +110,7 @@ def _ngrams(figures: Figures, part: Part, name: str, key: str) -> Value:
 
 
 def _text(shown: Shown, grids: Mapping[str, Grid | Deciles], page: PageTable, k: int) -> str:
-    """Return what stands under the heading, with what the table says beside its rows."""
+    """Return the text under the heading, with the table's single figures."""
     sentences = [shown.text.format(k=k)]
     sentences += [
         f"{label + ': mean' if label else 'Mean'} {in_words(grid['mean'])}, "
@@ -126,7 +126,7 @@ def _text(shown: Shown, grids: Mapping[str, Grid | Deciles], page: PageTable, k:
 
 
 def by_chance(tests: int) -> list[str]:
-    """Return a sentence about a number of p-values. None where it is too small to matter."""
+    """Return a sentence about a number of p-values. None if it is too small to matter."""
     expected = round(tests / _TESTS)
     if not expected:
         return []
@@ -184,7 +184,7 @@ def _key(column: str, key: Value, k: int) -> str:
 
 
 def value(row: Mapping[str, Value], cell: Cell) -> Value:
-    """Return what stands in a cell. "–" for what is in words and not there."""
+    """Return the text of a cell. "–" for missing words."""
     values = [row[name] for name in cell.columns]
     words = _IN_WORDS.get(cell.kind)
     if words is None:
@@ -205,7 +205,7 @@ def _flat_table(singles: Mapping[str, Single], k: int) -> PageTable:
 
 
 def figure(single: Single, name: str) -> Value:
-    """Return a single figure. None where the table has none of that name."""
+    """Return a single figure. None if the table has none of that name."""
     value = single.get(name)
     return value if isinstance(value, str | int | float) else None
 
@@ -259,7 +259,7 @@ def signed(*values: float) -> str:
 
 
 def change(difference: float | str | None, low: float | None, high: float | None) -> str:
-    """Return a difference and its interval, which may stand on the next line. A word as it is."""
+    """Return a difference and its interval, which may stand on the next line. A word stays."""
     if difference is None:
         return _NONE
     if isinstance(difference, str):
@@ -290,7 +290,7 @@ _IN_WORDS: dict[str, Callable[..., str]] = {
 
 
 def labels_of(names: Sequence[str], longest: int = 6) -> list[str]:
-    """Return what systems are called in the tables: their names where short, else letters.
+    """Return the labels of systems in the tables: their names where short, else letters.
 
     Tables of two systems fill the page. One system alone needs none.
     """

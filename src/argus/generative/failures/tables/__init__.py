@@ -1,8 +1,8 @@
 """Tables of one system, from the rows of failures.parquet (docs/failures.md).
 
-`figures` returns plain JSON: numbers of 8 significant digits, None where a figure does not apply.
+`figures` returns plain JSON: numbers of 8 significant digits, None if a figure does not apply.
 
-    {"questions": rows, "judged": rows of which it is known what is correct, "k": k,
+    {"questions": rows, "judged": rows with judgements, "k": k,
      SECTION: {TABLE: table, ...}, ...}
 
 The sections are quality, metadata, generation, scoring, annotation, texts, corpus (the index),
@@ -79,7 +79,7 @@ SECTIONS: dict[Part, Callable[[Rows], Tables]] = {
 
 
 def figures(rows: pa.Table, *, k: int, seed: int, strict: bool = False) -> Figures:
-    """Return every table of one system. Its shape is told at the top of this module.
+    """Return every table of one system. Its shape is described at the top of this module.
 
     rows: one per question, with the columns of `measures.columns`. Those that were not measured
     may be missing. k: of hit_k, as it was measured. seed: of the bootstraps.

@@ -73,7 +73,7 @@ def _verdicts(rows: Rows) -> Grid | NotApplicable:
 
 
 def _adjusted_hits(rows: Rows) -> Grid | NotApplicable:
-    """Hits when judged passages count; n: questions with positives and answers, as in Table 9.
+    """Hits when judged passages count. n: questions with positives and answers, as in Table 9.
 
     at_most: when every passage without a verdict counts, too.
     """

@@ -1,4 +1,4 @@
-"""What the index tells: coverage (thesis, Table 12), tokenisation, cut answers."""
+"""Tables from the index: coverage (thesis, Table 12), tokenisation, cut answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _most_split(rows: Rows) -> Grid | NotApplicable:
 
 
 def _cut_answers(rows: Rows) -> Grid | NotApplicable:
-    """Hit rates of questions with and without an answer that is cut. Over those with answers."""
+    """Hit rates of questions with and without an answer that is cut, over those with answers."""
     gap = rows.missing("index", "answers", "correctness")
     if gap is not None:
         return gap

@@ -14,11 +14,11 @@ INDICATORS = (
     "diversity", "title_repetition", "positives", "gold_holds_answer", "gold_terms",
     "gold_adjacent", "coverage", "pieces", "pruned",
 )  # fmt: skip
-"""Of columns.py, what may go together with success and is not made of it."""
+"""Columns of columns.py that may go together with success and are not made of it."""
 
 
 def correlations(rows: Rows) -> Tables:
-    """Return the tables of this section by name. What was not measured is not in them."""
+    """Return the tables of this section by name. Figures that were not measured are left out."""
     present = [name for name in INDICATORS if rows.has(name)]
     return {"indicators": _indicators(rows, present), "correlations": _against_hits(rows, present)}
 

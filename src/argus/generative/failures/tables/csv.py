@@ -12,7 +12,7 @@ def csv_tables(
 ) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[object]]]]:
     """Yield name, columns and rows of every table that applies, in the order of `PARTS`.
 
-    A table of single figures is one row. What a table of rows says beside them (n, mean) is in
+    A table of single figures is one row. The single figures of a table of rows (n, mean) are in
     summary.json, and of indicators in the table `indicators`.
     """
     for part in PARTS:

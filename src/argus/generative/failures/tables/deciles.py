@@ -28,13 +28,13 @@ class Decile:
     weight: float
     mean: float
     outcomes: dict[str, float | None]
-    """Mean of every outcome over the questions that have it. None where none has."""
+    """Mean of every outcome over the questions that have it. None if none has."""
 
 
 def deciles(
     values: npt.ArrayLike, outcomes: Mapping[str, npt.ArrayLike], groups: int = GROUPS
 ) -> list[Decile]:
-    """Part questions into `groups` of equal weight by their value. None below as many values.
+    """Part questions into `groups` of equal weight by their value. None with fewer values.
 
     values and every outcome: (n,), None or NaN where a question has none. A question whose value
     is tied across a border belongs to both groups in proportion: as if ties were broken at
@@ -109,7 +109,7 @@ def _decile(number: int, values: Floats, outcomes: Mapping[str, Floats]) -> Deci
 
 
 def _memberships(counts: Ints, groups: int) -> Ints:
-    """How much of every value is in every group, in `groups`-ths of a question: (groups, m).
+    """Part of every value in every group, in `groups`-ths of a question: (groups, m).
 
     counts: (m,) questions per value, sorted. Whole numbers: value v covers groups * counts[v] of a
     line of groups * n, of which each group is a stretch of n.
@@ -123,7 +123,7 @@ def _memberships(counts: Ints, groups: int) -> Ints:
 
 
 def _means(per_question: Floats, place: Ints, outcome: Floats) -> list[float | None]:
-    """Mean outcome of every group; per_question: (groups, m) what a question of a value counts."""
+    """Mean outcome of every group. per_question: (groups, m) weight of a question of a value."""
     has = ~np.isnan(outcome)
     order = np.lexsort((outcome[has], place[has]))  # sums must not depend on the questions' order
     place, outcome = place[has][order], outcome[has][order]

@@ -1,4 +1,4 @@
-"""What was generated (thesis, §6.1, Tables 4-7), and n-grams by their length."""
+"""Tables of generated n-grams (thesis, §6.1, Tables 4-7), also by length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far scores come from titles and pseudo-queries (thesis, §6 "Metadata Dependency")."""
+"""Tables of the score by titles and pseudo-queries (thesis, §6 "Metadata Dependency")."""
 
 from __future__ import annotations
 

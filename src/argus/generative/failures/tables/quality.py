@@ -1,4 +1,4 @@
-"""How good the results are (thesis, §5 "Evaluation Metrics" and Table 16)."""
+"""Tables of the quality of results (thesis, §5 "Evaluation Metrics" and Table 16)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argus.generative.failures.tables.shape import counted, mean, proportion, sp
 _MEASURES = ("r_precision", "hit_1", "hit_k", "answer_hit_1", "answer_hit_k")
 _OUTCOMES = ("PP", "PN", "NP", "NN")
 _BINS = [*((v, v) for v in range(1, 11)), *((v, v + 9) for v in range(11, 100, 10))]
-"""Of the histogram of positives. What is above is one bin more."""
+"""Bins of the histogram of positives. One more holds larger values."""
 
 
 def quality(rows: Rows) -> Tables:

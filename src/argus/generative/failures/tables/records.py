@@ -1,4 +1,4 @@
-"""What a table of figures is, as JSON. Figures of one system by part and name (see `tables`)."""
+"""JSON types of tables of figures, of one system by part and name (see `tables`)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Literal, NotRequired, get_args
 from typing_extensions import TypedDict, TypeIs
 
 Value = str | int | float | None
-"""In a cell. None where it does not apply."""
+"""Value of a cell. None if it does not apply."""
 
 
 class NotApplicable(TypedDict):
-    """In place of a table that cannot be made: why, and what to give."""
+    """Stands for a table that cannot be made: the reason, and the inputs it needs."""
 
     not_applicable: str
 
@@ -49,7 +49,7 @@ _WellCovered = TypedDict("_WellCovered", {"share_at_least_0.7": float})
 
 
 class Coverage(Spread, _WellCovered):
-    """How well the corpus covers questions' words, and how often by 0.7 or more."""
+    """Coverage of questions' words by the corpus, and how often it is 0.7 or more."""
 
 
 class TitleDifference(Spread):

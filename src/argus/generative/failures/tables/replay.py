@@ -1,4 +1,4 @@
-"""What replaying the search tells: false pruning, and ranks with identifiers switched off."""
+"""Tables of a replayed search: false pruning, and ranks with identifiers switched off."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argus.generative.failures.tables.shape import proportion, spread
 
 _VARIANTS = ("now", "unpruned", *(f"without_{what}" for what in SWITCHED_OFF))
 _SWITCHED = {"without_titles": "title_ngrams_all", "without_queries": "query_ngrams_all"}
-"""Of the variants that not every index has, the number of n-grams that they switch off."""
+"""Columns with the number of n-grams that a variant switches off, if not every index has it."""
 
 
 def replay(rows: Rows) -> Tables:
@@ -27,7 +27,7 @@ def replay(rows: Rows) -> Tables:
 
 
 def _pruned(rows: Rows) -> Pruning | NotApplicable:
-    """How many questions lost n-grams of their positives, and n-grams per replayed question."""
+    """Questions that lost n-grams of their positives, and n-grams per replayed question."""
     gap = rows.missing("model")
     if gap is not None:
         return gap

@@ -82,7 +82,7 @@ class Rows:
         return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)
 
     def text(self, name: str) -> list[str | None]:
-        """Values of a column of texts, None where a question has none."""
+        """Values of a column of texts, None if a question has none."""
         if not _holds(self.table, name):
             return [None] * len(self)
         values: list[str | None] = self.table[name].to_pylist()
@@ -98,7 +98,7 @@ class Rows:
         return _holds(self.table, name) and self.table[name].null_count < len(self)
 
     def missing(self, *needs: str) -> NotApplicable | None:
-        """Return what stands in place of a table that needs these. None where they are there."""
+        """Return the reason for a missing table that needs these. None if they are there."""
         for need in needs:
             column, why = _NEEDS[need]
             if not self.has(column):
@@ -107,7 +107,7 @@ class Rows:
 
     @property
     def hits(self) -> dict[str, Floats]:
-        """hit_1 and hit_k, NaN where it is not known what is correct."""
+        """hit_1 and hit_k, NaN without judgements."""
         return {name: self.number(name) for name in ("hit_1", "hit_k")}
 
 
@@ -116,7 +116,7 @@ def _holds(table: pa.Table, name: str) -> bool:
 
 
 def not_applicable(why: str) -> NotApplicable:
-    """Return what stands in place of a table that cannot be made."""
+    """Return the reason for a table that cannot be made."""
     return {"not_applicable": why}
 
 

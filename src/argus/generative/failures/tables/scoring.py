@@ -1,4 +1,4 @@
-"""How it was scored (thesis, §6.2, Table 8; appendix A, Tables 13-15 and 17)."""
+"""Tables of scoring (thesis, §6.2, Table 8, and appendix A, Tables 13-15 and 17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tables are made of: means, proportions with intervals, deciles, plain JSON."""
+"""Parts of tables: means, proportions with intervals, deciles, plain JSON."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def _plain(value: object) -> object:
 
 
 def mean(values: Floats) -> float | None:
-    """Return the mean of the values that are there. None where there are none."""
+    """Return the mean of the values that are there. None if there are none."""
     values = values[~np.isnan(values)]
     return float(values.mean()) if len(values) else None
 
 
 def spread(values: Floats) -> Spread:
-    """Describe the values that are there; sigma: of the population (divided by n)."""
+    """Describe the values that are there. sigma: of the population (divided by n)."""
     values = values[~np.isnan(values)]
     if not len(values):
         return {"n": 0, "mean": None, "sigma": None, "median": None, "min": None, "max": None}
@@ -80,7 +80,7 @@ def counted(names: Iterable[str], counts: Sequence[int]) -> list[list[Value]]:
 
 
 def hit_rates(rows: Rows, where: Mask) -> tuple[int, list[float | None]]:
-    """Return n, and HITS, over those of the questions of which it is known what is correct."""
+    """Return n, and HITS, over the judged questions."""
     hits = rows.hits
     judged = where & known(*hits.values())
     n = int(judged.sum())
@@ -119,7 +119,7 @@ def decile_table(
 
 
 def by_group(rows: Rows, column: str, groups: Mapping[str | int, Mask]) -> Grid | NotApplicable:
-    """Return the hit rates of groups of questions; n: of those in any, with known hits."""
+    """Return the hit rates of groups of questions. n: of those in any, with known hits."""
     cells: list[list[Value]] = []
     total = 0
     for name, mask in groups.items():

@@ -1,4 +1,4 @@
-"""What the positives' texts say: the answer, and the question's terms side by side."""
+"""Tables of the positives' texts: the answer, and the question's terms side by side."""
 
 from __future__ import annotations
 
