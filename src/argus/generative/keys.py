@@ -41,7 +41,7 @@ class Key:
 
 
 def merged(*groups: Iterable[Key]) -> list[Key]:
-    """Join groups of keys in order. Of keys with the same tokens the first stays.
+    """Join groups of keys in order. The first of several with the same tokens stays.
 
     The published order is body, question, title, pseudo-queries last (docs/ngrams.md, "Keys").
     """

@@ -1,9 +1,8 @@
 """Documents as passages of tokens: `</s> title @@ text || query @@ || query @@`.
 
 SEAL indexes title and text, MINDER adds pseudo-queries as its "stable" indexes hold them. The
-border stands in front, so that a title's n-gram `</s> title @@` lies inside its own passage. What
-the published scripts mend in Wikipedia's text (ftfy, "BULLET::::") is left to whoever makes the
-corpus.
+border stands in front, so that a title's n-gram `</s> title @@` lies inside its own passage.
+The published scripts repair Wikipedia's text (ftfy, "BULLET::::"). You must do this in the corpus.
 """
 
 from __future__ import annotations

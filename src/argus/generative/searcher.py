@@ -189,7 +189,7 @@ class GenerativeSearcher:
         return decoded
 
     def _own_words(self, question: str) -> list[Key]:
-        """Return the n-grams of the question that the index has. Not yet scored."""
+        """Return the n-grams of the question that the index has, unscored."""
         ngrams = question_ngram_tokens(question, self.model.vocabulary)
         counts = self.index.counts(ngrams)
         unknown = self.model.vocabulary.unknown

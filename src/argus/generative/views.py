@@ -1,6 +1,6 @@
 """The three views of a passage, and how keys of each are searched and scored.
 
-SEAL writes n-grams of the body and titles, MINDER pseudo-queries, too. What a view writes follows a
+SEAL writes n-grams of the body and titles, MINDER pseudo-queries, too. A view's n-gram follows a
 prefix (a title follows the border) and may have to end in a token (` @@`). To score a key again,
 the tokens that only frame it are left out, and the question is given with the marker that the
 published systems use there: the body's without any. As a table: docs/ngrams.md, "Passages and

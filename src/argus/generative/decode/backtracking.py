@@ -51,11 +51,11 @@ class Choice:
 class BacktrackingBeams(Beams):
     """Plain beams, and rounds that go back to the beginnings that were dropped.
 
-    Round 0 is the plain search. Each further round has its own beams, and chooses at every step
-    from what its own hypotheses and those of the rounds before can go on with, except what went on
-    there: so the beginnings that were dropped come in again. It ranks them by what eq. 2 would
-    weigh, log P(n|q) - log P(n), not by P(n|q), which dropped them. A round needs no more than what
-    the earlier ones did up to the same step, so all are decoded side by side, as layers of
+    Round 0 is the plain search. Each further round has its own beams. At every step it chooses
+    from the continuations of its own hypotheses and of those of earlier rounds, except those that
+    went on there. So beginnings that were dropped come in again. It ranks them by the weight of
+    eq. 2, log P(n|q) - log P(n), not by P(n|q), which dropped them. A round needs only the steps
+    of earlier rounds up to the same one. So all are decoded side by side, as layers of
     hypotheses. layers: (rows,). An n-gram that several rounds write is kept once.
     """
 

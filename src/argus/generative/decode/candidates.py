@@ -29,8 +29,8 @@ def best_continuations(
     """Return the `most` best continuations of each question's beams.
 
     logits: (rows, V). normalizers: (rows,), log Σ exp of each row: probabilities are those of the
-    whole vocabulary, not of allowed tokens alone. sums: (rows,), so far. pointers, tokens: what
-    may follow each row. first_rows: (questions + 1,). barred: (V,), never chosen. Equal sums go by
+    whole vocabulary, not of allowed tokens alone. sums: (rows,), so far. pointers, tokens:
+    continuations of each row. first_rows: (questions + 1,). barred: (V,), never chosen. Equal sums go by
     row, then by token.
     """
     questions = len(first_rows) - 1

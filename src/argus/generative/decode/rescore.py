@@ -1,4 +1,4 @@
-"""Teacher-forced scores of keys: one pass over the tree of their beginnings gives all.
+"""Score keys with teacher forcing, in one pass over the tree of their beginnings.
 
 Keys of one question share beginnings, above all those of a beam search, which keeps every partial
 hypothesis. So their tokens are read as a tree, level by level with the decoder's cache, and each

@@ -77,6 +77,6 @@ class Decoding:
 
     @property
     def identity(self) -> dict[str, int | float | bool | str]:
-        """All that decides which keys are written: not the batch, nor the rounds of no cure."""
+        """All settings that decide which keys are written, without the batch and unused rounds."""
         unused = {"batch"} if self.cure == Cure.BACKTRACKING else {"batch", "cure", "rounds"}
         return {name: v for name, v in asdict(self).items() if name not in unused}

@@ -68,7 +68,7 @@ class EvidenceIndex(Protocol):
     def occurrences(
         self, ngrams: Sequence[Sequence[int]], most: int, /
     ) -> tuple[IntArray, IntArray]:
-        """Return pointers and ascending positions. None of an n-gram with more than `most`."""
+        """Return pointers and ascending positions, none of an n-gram with more than `most`."""
 
     def documents_at(self, positions: IntArray, /) -> IntArray:
         """Return the passage of each position."""
@@ -121,10 +121,10 @@ def aggregate(
 ) -> Ranked:
     """Rank the k best passages by the keys that they hold.
 
-    keys: of several with the same tokens the first counts. Keys that no passage holds are ignored.
+    keys: the first of several with the same tokens counts. Keys that no passage holds are ignored.
     unigrams: (V,) log-probabilities of single tokens, or None for none. A passage is found by a
-    key that comes at most `max_occurrences` times. Nothing but keys, their order and the passages'
-    own tokens and ids decides: not the order of passages.
+    key that comes at most `max_occurrences` times. The ranking depends only on the keys, their
+    order, and the passages' own tokens and ids, not on the order of passages.
     Raises InputError for k below 1, unigrams of another vocabulary, and invalid log-probabilities.
     """
     if k < 1:

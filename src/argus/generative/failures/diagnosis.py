@@ -95,7 +95,7 @@ def derived(row: Row, k: int) -> WholeRow:
     annotation_gap: 1 to 0 by verdict, 0.5 without one, 0 where no unannotated passage holds an
     answer. metadata_share: of titles and pseudo-queries together. title_share: title_repetition
     over k, or over the passages of a shorter list. apart: 1 where terms are in a positive, never
-    side by side. Of a replay: see `_replay_indicators`.
+    side by side. For a replay, see `_replay_indicators`.
     """
     return {
         **row,
@@ -161,8 +161,8 @@ def diagnose(
 ) -> list[Finding]:
     """Return the modes that hold for a question: those that show the failure itself come first.
 
-    Behind it come traits that go with failing, by severity. Last those that in this run hold more
-    often where the passage is found. row: as `derived` returns it.
+    Traits that go with failing follow by severity. Those that hold more often for found passages
+    in this run come last. row: as `derived` returns it.
     """
     findings = []
     for place, mode in enumerate(modes):

@@ -82,8 +82,8 @@ def coverage(question: str, index: NgramIndex) -> float | None:
 def most_pieces(case: Case, index: NgramIndex) -> tuple[int | None, str | None]:
     """Return the most tokens that a content word is split into, and that word as it is written.
 
-    Of the answers. Of the positives' titles where the answers have no such word, else of the
-    question. Of equal ones the first.
+    Looks in the answers. Without such a word, looks in the positives' titles, then in the
+    question. Of equal words the first counts.
     """
     titles = [positive.title for positive in case.positives or ()]
     for texts in (case.answers, titles, [case.question]):

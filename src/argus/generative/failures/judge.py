@@ -113,10 +113,10 @@ def prompts(passages: Sequence[Candidate]) -> list[Prompt]:
 
 
 def best(verdicts: Iterable[str | None]) -> str:
-    """Return the best verdict on a question's passages: YES, PARTIAL, NO. None if it failed.
+    """Return the best verdict on a question's passages: YES, PARTIAL, NO, or FAILED.
 
-    FAILED where there is none at all. A passage without a verdict does not take away from what is
-    known of the others, so the best may be too low: `judged_open` counts such passages.
+    verdicts: None for a passage without one. FAILED means that no passage has one. A passage without a verdict does not change the
+    others, so the best may be too low: `judged_open` counts such passages.
     """
     different = set(verdicts)
     return next((verdict for verdict in VERDICTS if verdict in different), FAILED)

@@ -49,7 +49,7 @@ def cited(text: str) -> list[Reference]:
 def spelt_out(text: str) -> str:
     """Return a text with authors and year at every cited number that has an entry.
 
-    Behind the name of a cited work they stand in brackets: "SEAL (Bevilacqua et al. 2022 [18])".
+    After the name of a cited work they stand in brackets: "SEAL (Bevilacqua et al. 2022 [18])".
     """
     known = references()
     return re.sub(

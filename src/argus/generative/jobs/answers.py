@@ -65,7 +65,7 @@ class AnswerFile:
     """Answers of one search, by question. Questions of other searches are refused.
 
     settings: all that decides an answer. Plain values. border: its text. A question counts as
-    answered when its id and its text are those of a line. Of several lines the last one counts.
+    answered when its id and its text are those of a line. The last of several lines counts.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, object], border: str) -> None:

@@ -55,7 +55,7 @@ class Results:
 
 
 def shown(hit: Hit, originals: Mapping[str, Document]) -> tuple[str, str]:
-    """Return title and text of a passage: of its document where that is at hand, else by tokens."""
+    """Return title and text of a passage: of its document if that is given, else by tokens."""
     original = originals.get(hit.doc_id)
     return (hit.title, hit.text) if original is None else (original.title, original.text)
 

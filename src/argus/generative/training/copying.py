@@ -1,10 +1,10 @@
-"""First weights of a network that already copies: a model from scratch need not find out how.
+"""Initial weights of a network that already copies words.
 
-An encoder-decoder with random weights has to discover that words of the question return in what it
-has to write: three minutes of training on two cores were not enough. Here the circuit is laid out
-instead, in the manner of mimetic initialization (Trockman and Kolter, 2023), and every weight of it
+An encoder-decoder with random weights must discover that words of the question return in its
+output. Three minutes of training on two cores were not enough. This module lays out the circuit
+instead, in the manner of mimetic initialization (Trockman and Kolter, 2023). Every weight of it
 goes on learning like any other. Of the d dimensions, A (the first half) holds a token, B (a
-quarter) what stood before it, C (a quarter) the position:
+quarter) the token before it, C (a quarter) the position:
 
 * encoder, first layer: one head looks one position back and writes P·A of it into B.
 * decoder, first layer: heads that look at their own position move P·A into B and clear A.

@@ -15,7 +15,7 @@ _TRAINING = Option(panel="Training")
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleConfig:
-    """Which examples an epoch has. Each epoch draws its spans anew.
+    """Settings of the examples of an epoch. Each epoch draws new spans.
 
     span_words: words of a span that is learnt (10 in SEAL). unsupervised: spans of the passages
     themselves are sources. plain_share: of sources for spans, those without markers: spans are

@@ -67,9 +67,9 @@ def plan(
     """Return the slots to train on and those to validate with.
 
     held_out: keys (`title_key`) of titles that are neither source nor target. Titles and questions
-    to validate with are drawn by hashes of themselves. Nothing that asks for them, or with them,
-    is learnt. Their passages' spans are, for these are what a corpus is searched by. Where there is
-    no title and no question, some documents are validated with instead.
+    to validate with are drawn by hashes of themselves. No example with them is learnt. Spans of
+    their passages are learnt, because searches need them. Without titles and questions, documents
+    are drawn for validation instead.
     """
     titles = [title_key(d.title) for d in material.documents]
     rows = np.fromiter(

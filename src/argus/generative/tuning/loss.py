@@ -71,7 +71,7 @@ def passage_scores(
     n_tokens: int,
     device: str,
 ) -> torch.Tensor:
-    """Return the scores of the passages of some examples, in order, as (passages of all,), float64."""
+    """Return the scores of all passages of some examples, in order, as float64."""
     import torch
 
     keys = [key for example in batch for _, key in example.keys]

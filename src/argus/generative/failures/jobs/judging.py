@@ -1,4 +1,4 @@
-"""Asking a language model whether passages that nobody annotated answer their questions.
+"""Ask a language model whether passages that nobody annotated answer their questions.
 
 Part of `generative analyse --llm`. Every answer is kept in the ledger as it comes.
 """
@@ -59,7 +59,7 @@ class Verdicts:
     """The judge's verdicts.
 
     best: by system, then by question: the best verdict over its passages (`failed`: there is none).
-    open: likewise, how many of its passages have none.
+    open: also by question, how many of its passages have none.
     table: one row per passage, in the order in which they came. `verdict` is null where there is
     none, and `reason` says why. summary: counts, tokens and cost.
     """

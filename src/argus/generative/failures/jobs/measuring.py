@@ -62,8 +62,8 @@ class Measurements:
 
     rows: columns of docs/autopsy.md. No id comes twice. positives: numbers in the index, for each
     row. candidates: for a judge, for each row. known: passages among the first k that the index
-    holds. renamed: questions whose id had come before, as they are called now. problems: what was
-    amiss in the file.
+    holds. renamed: questions whose id had come before, as they are called now. problems: those of
+    the file.
     """
 
     rows: list[Row] = field(default_factory=list)

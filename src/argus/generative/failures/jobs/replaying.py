@@ -33,7 +33,7 @@ FOUND_SHARE = 4
 class ReplayedOutput:
     """Figures of replaying an output.
 
-    as_searched: whether it was replayed as the answers say that it was made. same: questions in
+    as_searched: whether the replay used the settings in the answers. same: questions in
     whose replay the best positive has the rank that it has in the output, of `compared`. lost: rows
     of pruned.parquet.
     """

@@ -220,9 +220,9 @@ def _mode(mode: FailureMode, system: System) -> ModeSummary:
 def _telling(mode: ModeSummary) -> tuple[bool, int, float, float]:
     """Return the place of a mode: those that explain most come first.
 
-    Modes that hold for no failed question come last. Of the others first those that show the
-    failure itself, where they lead a diagnosis, by how many. Then traits, by how much more often
-    they hold where it failed (the lower end of the interval: few questions say little).
+    First come modes that show the failure itself and lead a diagnosis, by number of questions.
+    Then come traits, by how much more often they hold for failed questions (the lower end of the
+    interval, since few questions prove little). Modes that hold for no failed question come last.
     """
     failed = mode["among_failed"] or 0.0
     least = -1.0 if mode["low"] is None else mode["low"]

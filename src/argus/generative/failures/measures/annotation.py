@@ -1,4 +1,4 @@
-"""Whether an answer was found in a passage that nobody annotated (thesis, appendix A)."""
+"""Look for an answer in passages that nobody annotated (thesis, appendix A)."""
 
 from __future__ import annotations
 

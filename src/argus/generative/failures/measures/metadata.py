@@ -74,8 +74,8 @@ def _gains(case: Case) -> TitleGains:
 def _gain_of_passages(case: Case) -> dict[int, float]:
     """Return the gain of each passage in which an answer is a title and another n-gram.
 
-    Of several n-grams of one answer, the heaviest title and the heaviest other count. Of several
-    answers, the one that weighs most as a title, then the one listed first.
+    The heaviest title and the heaviest other n-gram of an answer count. If there are several
+    answers, use the one that weighs most as a title, then the one listed first.
     """
     arrays = Arrays.of(case)
     answers = answer_words(case)

@@ -82,8 +82,8 @@ def by_positives(
 def _same_words(positives: Sequence[Positive], listed: Set[str | None]) -> dict[Words, list[int]]:
     """Return places of the positives whose text is known by their words.
 
-    Of those of the same words first such as no other passage can be: whose id is not listed, then
-    those without id.
+    Several may have the same words. Those with an id that is not listed come first, then those
+    without id, since no other passage can be one of them.
     """
     same: dict[Words, list[int]] = {}
     for place, one in enumerate(positives):

@@ -16,7 +16,7 @@ GREATEST_NUMBER = 1e100
 
 
 def parsed(content: bytes, note: Notes) -> object:
-    """Parse JSON, NaN and Infinity included. Of a name that stands twice, the last counts.
+    """Parse JSON, NaN and Infinity included. The last of equal names counts.
 
     Bytes and halves of characters that no text can hold are replaced and noted. Raises ValueError
     for anything else that is no JSON. (pydantic_core reads such records in 2/3 of json's time.)

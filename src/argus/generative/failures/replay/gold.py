@@ -25,9 +25,10 @@ def gold_ngrams(
 ) -> list[Ngram]:
     """Return the n-grams a view's search could write of passages, each once, with prefixes.
 
-    Of texts: every n-gram, as long as the search writes. Of titles and pseudo-queries: the whole
-    one with its closing token, where it is not longer. All its beginnings with `partial`. None
-    that holds a barred token, and none of the question's own words, which are not written.
+    Texts give every n-gram up to the longest that the search writes. Titles and pseudo-queries
+    give the whole one with its closing token, if it is not longer. With `partial` they give all
+    beginnings. N-grams with a barred token are left out. So are the question's own words, which
+    are not written.
     """
     search = view.search
     if search is None:
@@ -61,9 +62,9 @@ def scored(
     """Return n-grams as keys with the scores that the search would give them.
 
     sources, places: of one question, as `GenerativeSearcher.encode` gives them. Teacher-forced by
-    the view's rules, or with the sums of its beam search where it does not score again. What
-    cannot weigh anything because a beginning of it is too improbable is left out: short n-grams
-    are scored first.
+    the view's rules, or with the sums of its beam search where it does not score again. N-grams
+    without weight, since a beginning is too improbable, are left out. So short n-grams are scored
+    first.
     """
     scored_keys: list[Key] = []
     least = _least(searcher, view)

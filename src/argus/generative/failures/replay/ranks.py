@@ -1,4 +1,4 @@
-"""The rank of the best positive when keys are added or switched off. Nothing is decoded again."""
+"""Rank the best positive with keys added or switched off, without decoding again."""
 
 from __future__ import annotations
 

@@ -109,12 +109,12 @@ class Replay:
     def replay(self, question: str, positives: Sequence[int]) -> Replayed:
         """Search for a question again.
 
-        positives: numbers of the passages that the index holds, in the order of the file: what it
-        does not hold has none, and takes no place among the first `POSITIVES`. A pruned n-gram is
+        positives: numbers of the passages that the index holds, in the order of the file. Others
+        have no number, and take no place among the first `POSITIVES`. A pruned n-gram is
         one of theirs that would weigh more than 0 and is no key of the search, of any view. Every
         proper extension of a prefix that left is one by itself. With them the positive may also
         rank lower: other passages hold them, too, they cover weaker keys, and as many more single
-        tokens become keys. Beyond which three come first, their order changes nothing. Raises
+        tokens become keys. Only the first three count, in any order. Raises
         InputError for a number that the index does not have.
         """
         known = tuple(dict.fromkeys(int(p) for p in positives))

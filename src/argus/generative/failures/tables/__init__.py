@@ -10,13 +10,13 @@ replay (index and model), ablations, correlations. All are always there, with al
 whose names are unique among all sections (those of the thesis begin with their number, t04_). A
 table is one of
 
-* `{"n": ..., "columns": [...], "rows": [[...], ...]}`; n: the questions it is made of. Some have
+* `{"n": ..., "columns": [...], "rows": [[...], ...]}`. n: the questions it is made of. Some have
   further single figures beside n: decile tables have `indicator` and its mean, sigma, median, min
   and max over the same questions.
 * `{"n": ..., "mean": ..., ...}`: single figures.
 * `{"not_applicable": "why, and what to give"}`.
 
-Shares and rates are between 0 and 1; X_low, X_high (or low, high) are the ends of the 95% interval
+Shares and rates are between 0 and 1. X_low, X_high (or low, high) are the ends of the 95% interval
 of X: Wilson's for shares and means of values in [0, 1], else the bootstrap's. sigma is the
 population's (divided by n). Nothing depends on the order of the rows.
 """

@@ -63,7 +63,7 @@ class Rows:
 
     @classmethod
     def of(cls, table: pa.Table, *, k: int, seed: int, strict: bool = False) -> Rows:
-        """Order the rows, so that no sum depends on the order they came in. Not with strict."""
+        """Order the rows, unless strict, so that no sum depends on the order of input."""
         if strict:
             return cls(table, k, seed, strict)
         keys = [(name, "ascending") for name in ("query_id", "question") if _holds(table, name)]
