@@ -1,4 +1,4 @@
-"""Keys: n-grams that a language model wrote for a question, and how probable it finds them."""
+"""Keys: n-grams that a language model wrote for a question, with their probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents as passages of tokens: `</s> title @@ text || query @@ || query @@`.
+"""Turn documents into passages of tokens: `</s> title @@ text || query @@ || query @@`.
 
 SEAL indexes title and text, MINDER adds pseudo-queries as its "stable" indexes hold them. The
 border stands in front, so that a title's n-gram `</s> title @@` lies inside its own passage.

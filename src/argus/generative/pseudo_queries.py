@@ -1,4 +1,4 @@
-"""Pseudo-queries of documents out of a file: MINDER's third view (Li et al., 2023)."""
+"""Read pseudo-queries of documents from a file: MINDER's third view (Li et al., 2023)."""
 
 from __future__ import annotations
 

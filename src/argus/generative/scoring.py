@@ -109,7 +109,7 @@ def _log_odds(
 
 
 def greatest(values: FloatArray | Float64Array, most: int) -> IntArray:
-    """Return the places of the `most` greatest values, ascending. The first of equal ones count."""
+    """Return the places of the `most` greatest values, ascending. Equal ones: the first counts."""
     if most >= len(values):
         return np.arange(len(values))
     if not most:

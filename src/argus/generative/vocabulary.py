@@ -1,4 +1,4 @@
-"""Text to tokens and back: a tokenizer of `transformers`, and the three markers of a passage.
+"""Map text to tokens and back: a tokenizer of `transformers`, and the three markers of a passage.
 
 A passage is stored as `</s> title @@ text || query @@` (SEAL's and MINDER's layout, the border in
 front). The border is the tokenizer's end-of-sequence token. ` @@` and ` ||` are single tokens, as

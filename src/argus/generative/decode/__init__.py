@@ -1,4 +1,4 @@
-"""From a question to n-grams: the model, the index's constraint, beam search, rescoring."""
+"""Decode n-grams for a question: the model, the index's constraint, beam search, rescoring."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Which continuations of the beams are the best: only those that the index has are looked at."""
+"""Find the best continuations of the beams, among those that the index has."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def best_continuations(
 
     logits: (rows, V). normalizers: (rows,), log Σ exp of each row: probabilities are those of the
     whole vocabulary, not of allowed tokens alone. sums: (rows,), so far. pointers, tokens:
-    continuations of each row. first_rows: (questions + 1,). barred: (V,), never chosen. Equal sums go by
-    row, then by token.
+    continuations of each row. first_rows: (questions + 1,). barred: (V,), never chosen. Equal
+    sums go by row, then by token.
     """
     questions = len(first_rows) - 1
     out = np.zeros(questions + 1, np.int64)

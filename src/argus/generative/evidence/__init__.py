@@ -1,4 +1,4 @@
-"""From keys to ranked passages: SEAL's evidence aggregation (thesis, eq. 3).
+"""Rank passages by keys: SEAL's evidence aggregation (thesis, eq. 3).
 
 `weighted` classes the keys, `first_stage` finds passages by the rare ones, `full_stage` reads the
 best of them in full. `ranking` joins the three. In words: docs/ngrams.md.

@@ -1,4 +1,4 @@
-"""A trie over keys: which of them start at a place of a passage, in one walk."""
+"""A trie over keys, to find those that start at a place of a passage in one walk."""
 
 from __future__ import annotations
 

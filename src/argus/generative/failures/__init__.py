@@ -1,4 +1,4 @@
-"""Why n-gram generative retrieval fails: figures, flags and a diagnosis for every question.
+"""Explain failures of generative retrieval: figures, flags and a diagnosis for every question.
 
 Follows R. Takacs, *Analysis of Biases, Failures, and Limitations in N-gram-based Generative
 Retrieval*, here called the thesis. All definitions: docs/autopsy.md.

@@ -1,4 +1,4 @@
-"""Which modes of failure hold for a question, ranked, and the evidence in words."""
+"""Diagnose a question: modes of failure, ranked, with evidence in words."""
 
 from __future__ import annotations
 

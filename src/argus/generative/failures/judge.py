@@ -115,8 +115,9 @@ def prompts(passages: Sequence[Candidate]) -> list[Prompt]:
 def best(verdicts: Iterable[str | None]) -> str:
     """Return the best verdict on a question's passages: YES, PARTIAL, NO, or FAILED.
 
-    verdicts: None for a passage without one. FAILED means that no passage has one. A passage without a verdict does not change the
-    others, so the best may be too low: `judged_open` counts such passages.
+    verdicts: None for a passage without one. FAILED means that no passage has one. A
+    passage without a verdict is ignored, so the best may be too low. `judged_open`
+    counts such passages.
     """
     different = set(verdicts)
     return next((verdict for verdict in VERDICTS if verdict in different), FAILED)

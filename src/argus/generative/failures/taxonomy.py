@@ -1,4 +1,4 @@
-"""The modes of failure as data: taxonomy.toml, read and checked."""
+"""Read and check the modes of failure in taxonomy.toml."""
 
 from __future__ import annotations
 

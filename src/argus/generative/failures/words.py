@@ -1,4 +1,4 @@
-"""Words of questions, answers and n-grams, as they are compared: without case or punctuation."""
+"""Split texts into words to compare: without case or punctuation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`generative build`: a corpus in, the n-gram index of its passages out."""
+"""`generative build`: build the n-gram index of a corpus."""
 
 from __future__ import annotations
 

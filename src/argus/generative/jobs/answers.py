@@ -1,4 +1,4 @@
-"""Answers on disk as they come: a search that was killed goes on behind the last whole one.
+"""Write answers to disk as they come, so that a killed search resumes after the last whole one.
 
 A JSONL file. Its first line names the search and its settings, and how the border between passages
 is written in the texts of n-grams. Each other line is one question with

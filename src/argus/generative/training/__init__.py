@@ -1,1 +1,1 @@
-"""Training a sequence-to-sequence model to write n-grams of the passages that answer."""
+"""Train a sequence-to-sequence model to write n-grams of the passages that answer."""

@@ -1,4 +1,4 @@
-"""The network that is trained: new, or out of a folder. And into one."""
+"""Create, load and save the network that is trained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words of a passage a question is about: the spans that a model should write for it."""
+"""Find spans of a passage that are similar to a question, as training targets."""
 
 from __future__ import annotations
 

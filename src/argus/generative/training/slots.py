@@ -1,4 +1,4 @@
-"""Which examples there are: source and target of each, before any text is drawn."""
+"""List the examples: source and target of each, before any text is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`generative tune`: a model that writes n-grams learns to rank by them (LTRGR)."""
+"""`generative tune`: teach a model that writes n-grams to rank by them (LTRGR)."""
 
 from __future__ import annotations
 

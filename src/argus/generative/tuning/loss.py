@@ -1,4 +1,4 @@
-"""Scores of passages that can be learnt, and the loss of pairs of them (LTRGR).
+"""Differentiable scores of passages, and the loss of pairs of them (LTRGR).
 
 A passage's score is that of the search over its keys, equation 3 of docs/ngrams.md, in which
 log P(n|q) is the network's present value:

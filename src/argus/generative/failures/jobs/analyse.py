@@ -1,4 +1,4 @@
-"""`generative analyse`: why the passages that were wanted did not come first."""
+"""`generative analyse`: explain why correct passages do not come first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All questions of an output measured, one at a time, on all cores.
+"""Measure all questions of an output, one at a time, on all cores.
 
 The record of a question is read, measured and dropped: a row of figures stays. Records go
 to the workers as bytes, so that parsing is shared out, too.

@@ -1,4 +1,4 @@
-"""The answers of a question as words, and which of the first texts hold one."""
+"""Split answers into words, and find the texts that hold one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record of an output file, as bytes, to the question as it is analysed."""
+"""Parse records of an output file into questions to analyse."""
 
 import lazy_loader
 

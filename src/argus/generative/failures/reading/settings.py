@@ -32,10 +32,10 @@ class Reading:
     tokens: splits questions and n-grams. correct: with ANNOTATED, a passage is correct if it
     is a positive. With ANSWER, it is correct if its text holds an answer. qrels: query id ->
     document id -> grade. Grades from 1 replace the file's positives. answers: query id -> answers,
-    in place of the file's. A question that is not in them keeps its own. ids: the words of a question -> its
-    id, for records without id. Texts of several ids are not in it. A record of which the id is not
-    known is not looked up in qrels and answers. border: how a title's n-gram begins. strict: the
-    markers of an n-gram count among its tokens, as in the thesis.
+    in place of the file's. A question that is not in them keeps its own. ids: the words of a
+    question -> its id, for records without id. Texts of several ids are left out. Records
+    without a known id are not looked up in qrels and answers. border: how a title's n-gram
+    begins. strict: the markers of an n-gram count among its tokens, as in the thesis.
     """
 
     tokens: Tokens

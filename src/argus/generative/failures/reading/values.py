@@ -1,4 +1,4 @@
-"""Values of a record: parsed, and numbers, ids and texts of them."""
+"""Parse the values of a record: numbers, ids and texts."""
 
 from __future__ import annotations
 

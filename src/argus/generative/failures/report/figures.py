@@ -1,4 +1,4 @@
-"""Figures of the failure analysis: which modes dominate, and hit rates along an indicator."""
+"""Figures of the failure analysis: frequent modes, and hit rates along an indicator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The failure analysis' section: which modes dominate, every figure, and every question."""
+"""Section of the failure analysis: frequent modes, every figure, and every question."""
 
 from __future__ import annotations
 

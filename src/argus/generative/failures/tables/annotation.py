@@ -1,4 +1,4 @@
-"""Whether the annotation misses correct passages (thesis, appendix A, Tables 9-11)."""
+"""Tables of correct passages that the annotation misses (thesis, appendix A, Tables 9-11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every indicator against success, and how each is spread."""
+"""Correlate every indicator with success, and describe its distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All tables of a system as columns and rows, one file each."""
+"""Turn all tables of a system into columns and rows, one file each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of one system as arrays, and why a table of them may not apply."""
+"""The rows of one system as arrays, with reasons for tables that do not apply."""
 
 from __future__ import annotations
 
