@@ -2,7 +2,7 @@
 
 The store is read twice. `survey` reads what it holds and asks for records by their own vectors;
 `exact_ranks` then compares those that did not come back, and a sample for recall, with every record
-in float64. `reach` does both and writes what came of it; `headline` and `section` say it.
+in float64. `reach` does both and writes the results; `headline` and `section` say it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Reached(TypedDict):
 
 
 class Recall(TypedDict):
-    """Mean recall@k of what the store serves, against an exact search; 95% interval.
+    """Mean recall@k of the lists that the store serves, against an exact search; 95% interval.
 
     queries: queries that were compared.
     recall: mean recall@k, from 0 to 1.
@@ -152,7 +152,7 @@ class UnreachedRecord(TypedDict):
     """One row per record that does not come back for its own vector.
 
     cause: why it does not come back, as in `argus.reach.Cause`.
-    detail: what shows the cause; empty where nothing more is known.
+    detail: evidence of the cause; empty where nothing more is known.
     """
 
     id: str
@@ -163,7 +163,7 @@ class UnreachedRecord(TypedDict):
 class ReachSummary(slices.Sliced):
     """Figures of the records that a store brings back for their own vectors.
 
-    read: records that were read; `store.records` is what it said before.
+    read: records that were read; `store.records` is its count from before.
     hidden: records that the filter does not match.
     matching: filter that records have to match.
     broken: records without a vector to be found by, by reason.
@@ -225,7 +225,7 @@ def reach(
     store: `KIND:PLACE/COLLECTION` (see `argus.stores.spec`), or one that is opened. matching: field
     to value, as the team's own filter or tenant has it; a text stands for a number where the
     records hold numbers. queries, with the encoder that embeds them: recall against an exact search
-    is told for them, too. Raises InputError for what names no store and for queries without an
+    is told for them, too. Raises InputError for a name of no store and for queries without an
     encoder, ArgusError where the store fails.
     """
     config = config or ReachConfig()
@@ -503,7 +503,7 @@ def _scores(queries: npt.NDArray[Any], records: FloatArray, metric: Metric) -> t
 
 
 def _cause(higher: int, tied: int, k: int, is_exact: bool) -> tuple[Cause, str]:
-    """Return why a record that was asked for did not come back within k, and what shows it."""
+    """Return why a record that was asked for did not come back within k, and the evidence."""
     if tied and higher >= k:
         return Cause.METRIC, f"{higher:,} records score higher for its own vector"
     if tied and higher + tied > k:
@@ -552,7 +552,7 @@ def _sliced(found: Survey, config: ReachConfig, folder: ArtifactFolder) -> slice
 
 
 def headline(summary: ReachSummary) -> Iterator[str]:
-    """Yield what the command prints."""
+    """Yield the lines that the command prints."""
     store, reached, k = summary["store"], summary["reached"], summary["k"]
     yield (
         f"{store['name']}: {summary['read']:,} records of {store['dim']:,} dimensions, "

@@ -88,7 +88,7 @@ def _discriminant(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> Any:
 
 
 def _shrinkage(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
-    """Return what "auto" of `_discriminant` shrinks by: each band by its own share of entities."""
+    """Return the shrinkage of "auto" in `_discriminant`: each band by its own share of entities."""
     from sklearn.covariance import ledoit_wolf_shrinkage
     from sklearn.preprocessing import StandardScaler
 

@@ -1,4 +1,4 @@
-"""Sizes that bound the work of an audit: what computes takes them, and what plans."""
+"""Sizes that bound the work of an audit, for computing and for planning."""
 
 from __future__ import annotations
 

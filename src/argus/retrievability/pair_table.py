@@ -22,7 +22,7 @@ FITS: dict[str, Callable[[pa.DataType], bool]] = {
     "above": pa.types.is_integer,
     "pool": pa.types.is_integer,
 }
-"""Columns that are read, and what they hold."""
+"""Columns that are read, and their contents."""
 COLUMNS = tuple(FITS)
 
 

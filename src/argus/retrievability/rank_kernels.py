@@ -1,4 +1,4 @@
-"""Compiled loops of the exact ranks: dot products in one order, and counts of what is above."""
+"""Compiled loops of the exact ranks: dot products in one order, and counts of greater values."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def pair_ranks(
     vectors: (n, dim) float32, unit rows, ordered by id; may be memory-mapped. Or rows of tokens or
     of terms, which are counted on the CPU. graph: relations over the same n.
     queries: the t to treat (default all); with a reservoir it must begin at a multiple of
-    RESERVOIR_QUERIES. block: queries per product (default: what WORKING_BYTES allow).
+    RESERVOIR_QUERIES. block: queries per product (default: as WORKING_BYTES allow).
     device: "cpu", or a torch device such as "cuda" ("torch:cpu" runs that path without a GPU).
     reservoir: rank among this many entities drawn
     uniformly per RESERVOIR_QUERIES queries instead of among all; None is exact.

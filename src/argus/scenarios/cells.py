@@ -82,7 +82,7 @@ def components(texts: Iterable[str]) -> tuple[Component, ...]:
 
 
 def weights(texts: Sequence[str]) -> tuple[float, ...]:
-    """Parse ["0.5,0.7"] or ["0.5", "0.7"]; InputError for what is no number."""
+    """Parse ["0.5,0.7"] or ["0.5", "0.7"]; InputError for anything but numbers."""
     try:
         return tuple(float(part) for text in texts for part in text.split(",") if part.strip())
     except ValueError as error:

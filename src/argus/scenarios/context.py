@@ -1,4 +1,4 @@
-"""The context that a language model is given: documents, and what they would be needed for.
+"""The context that a language model is given: documents, and the needs they would serve.
 
 Each document stands between marks that hold a hash of all that is shown, which no text can hold
 itself, so that no document can end itself and begin another one, or a scenario of its own. Texts
@@ -17,7 +17,7 @@ from argus.scenarios.qa.config import MAX_CHARS as MAX_CHARS
 
 # Of a document's text, where it has so many; one that would have fewer is left out instead.
 LEAST_CHARS = 200
-_NOTE_CHARS = 80  # what the line on documents that were left out may take
+_NOTE_CHARS = 80  # room that the line on documents that were left out may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ContextHit:
 
 @dataclass(frozen=True, slots=True)
 class ContextBlock:
-    """The text of a context, and what of the hits is not in it."""
+    """The text of a context, and the parts of hits that it lacks."""
 
     text: str
     cut: tuple[str, ...] = ()  # documents of whose text or scenarios only the beginning is shown
@@ -44,7 +44,7 @@ def build_context(
 ) -> ContextBlock:
     """Lay hits out in rank order, in at most `max_chars` characters; "" where there are none.
 
-    All share the room alike, and what short ones leave goes to the others. What is cut says so.
+    All share the room alike, and room that short ones leave goes to the others. A cut is marked.
     The room for scenarios is set aside whether they are shown or not: with and without them, the
     same text of the same documents is there, and the scenarios are all the difference.
     """

@@ -1,4 +1,4 @@
-"""Types of documents, by which SPIKE groups what scenarios do (§5, Figure 6, appendix C.1.1).
+"""Types of documents, by which SPIKE groups its results (§5, Figure 6, appendix C.1.1).
 
 The paper takes the type of a document from the data set that it is in. A corpus says it by a field
 (`--by type`); where it has none, `--by document-type` reads it from the text.
@@ -15,11 +15,11 @@ from argus.data.types import Document
 from argus.measures.slices import Slicing, slicing, slicings
 
 FIELD = "document-type"
-"""In the place of a field: what a document's text looks like."""
+"""In the place of a field: the look of a document's text."""
 
 
 class DocumentType(StrEnum):
-    """What a document is written in (SPIKE appendix C.1.1)."""
+    """Kind of a document's writing (SPIKE appendix C.1.1)."""
 
     NATURAL = "natural language"
     CODE = "code"
@@ -64,7 +64,7 @@ _CODE = re.compile(
 
 
 def document_type(text: str) -> DocumentType:
-    """Return what a text looks like: LaTeX, lines of code, other formulas, else language.
+    """Return the look of a text: LaTeX, lines of code, other formulas, else language.
 
     A rule of thumb for text in any language; a field that says the type is better. Prose about
     mathematics is prose.

@@ -64,7 +64,7 @@ Answer with one JSON object: "summary" (a string). {_MATERIAL}"""
 
 
 class Baseline(StrEnum):
-    """What a document is expanded with."""
+    """Parts that a document is expanded with."""
 
     PSEUDO_QUERIES = "pseudo-queries"
     SUMMARY = "summary"
@@ -90,7 +90,7 @@ class QueriesAnswer(BaseModel):
         return self
 
     def usable(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the first three different queries that can be used, and what is to be noted."""
+        """Return the first three different queries that can be used, and the notes."""
         stripped = dict.fromkeys(query.strip() for query in self.queries)
         good = tuple(query for query in stripped if query and not repeats_itself(query))
         if len(good) < QUERIES:
@@ -116,7 +116,7 @@ class SummaryAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """What became of one document; either part may be missing, and the reason says why."""
+    """Outcome of one document; either part may be missing, and the reason says why."""
 
     doc_id: str
     pseudo_queries: tuple[str, ...] = ()
@@ -124,7 +124,7 @@ class Expansion:
     reason: str = ""
     notes: tuple[str, ...] = ()
     source: str = ""
-    """Provenance as JSON: the model; "" for what was written by hand."""
+    """Provenance as JSON: the model; "" for rows written by hand."""
 
     @property
     def state(self) -> ProfileState:
@@ -132,7 +132,7 @@ class Expansion:
         return ProfileState.OK if self.pseudo_queries or self.summary else ProfileState.FAILED
 
     def texts(self, baseline: Baseline) -> tuple[str, ...]:
-        """Return what is concatenated with the document; nothing where there is none."""
+        """Return the text to concatenate with the document; nothing where there is none."""
         if baseline is Baseline.PSEUDO_QUERIES:
             return self.pseudo_queries
         return (self.summary,) if self.summary else ()
@@ -150,7 +150,7 @@ def expanded(document: Document, expansion: Expansion | None, baseline: Baseline
 def prompts_for(
     documents: Sequence[Document], baseline: Baseline, *, max_chars: int = MAX_DOCUMENT_CHARS
 ) -> list[Prompt]:
-    """Return what `generate_expansions` asks for one baseline, in order."""
+    """Return the prompts of `generate_expansions` for one baseline, in order."""
     system = QUERIES_PROMPT if baseline is Baseline.PSEUDO_QUERIES else SUMMARY_PROMPT
     return [
         Prompt(f"[Text Content]\n{d.content[:max_chars]}", system=system, max_tokens=MAX_TOKENS)
@@ -162,7 +162,7 @@ def prompts_for(
 def generate_expansions(
     documents: Sequence[Document], model: LanguageModel, *, max_chars: int = MAX_DOCUMENT_CHARS
 ) -> Iterator[Expansion]:
-    """Yield what became of every document, in their order; two prompts each.
+    """Yield the outcome of every document, in their order; two prompts each.
 
     A document of which neither answer can be used, or without text, FAILED with the reasons. Longer
     documents than `max_chars` characters are expanded by their beginning, which is noted. Raises
@@ -271,7 +271,7 @@ def _from_row(doc_id: str, values: Mapping[str, object]) -> Expansion:
 
 
 def _validated(schema: type[A], values: Mapping[str, object], field: str) -> tuple[A | None, str]:
-    """Return what a row's field says, or why it cannot be used."""
+    """Return the value of a row's field, or why it cannot be used."""
     if not values.get(field):
         return None, f"no {field}"
     try:

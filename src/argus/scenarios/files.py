@@ -122,7 +122,7 @@ def read_fields(doc_id: str, values: Mapping[str, object], source: str = "") -> 
 def from_answer(
     doc_id: str, answer: ProfileAnswer, *, notes: tuple[str, ...] = (), source: str = ""
 ) -> Profiled:
-    """Return what became of a document whose answer was valid."""
+    """Return the outcome of a document whose answer was valid."""
     if answer.noise:
         reason = "the generator found nothing that anyone could need"
         return Profiled(doc_id, ProfileState.NOISE, None, reason, notes, source)

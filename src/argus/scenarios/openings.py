@@ -47,13 +47,13 @@ GUIDELINE = """\
 Begin each explanation with what it is about, in the subject's own words: never with "The \
 document", "The text", "It" or a word for what the document does with its subject. No two \
 explanations begin alike."""
-"""What a generator is told of the plain form."""
+"""Instruction to a generator on the plain form."""
 
 
 def in_form(profiles: Mapping[str, Profiled], form: Form) -> dict[str, Profiled]:
-    """Return profiles of which is indexed what a form says; explanations stay as they are.
+    """Return profiles that are indexed in a given form; explanations stay as they are.
 
-    What is shared is counted over these profiles: at least SHARE of those with scenarios, and
+    Shared beginnings are counted over these profiles: at least SHARE of those with scenarios, and
     LEAST_DOCUMENTS. So profiles that are added later count among themselves.
     """
     if form is Form.WRITTEN:

@@ -1,4 +1,4 @@
-"""What a generator is asked: the teacher's prompt (SPIKE Table 8) and the student's (Table 9).
+"""Prompts to a generator: the teacher's prompt (SPIKE Table 8) and the student's (Table 9).
 
 Both are the paper's, with three changes: the answer's fields are named, since its third step (an
 object keyed by needs) is no JSON schema; a document that says nothing may be called noise; and the

@@ -1,4 +1,4 @@
-"""The answer of a generator as a schema, and what of an answer can be used.
+"""The answer of a generator as a schema, and the usable part of an answer.
 
 Small models answer in many shapes: needs and explanations as one object (step 3 of the paper's
 prompt), "key points" for aspects, a need without explanation, the same need again and again. What
@@ -78,7 +78,7 @@ class ProfileAnswer(BaseModel):
         raise ValueError(f"no scenario that can be used ({reasons})")
 
     def profile(self) -> tuple[ScenarioProfile, tuple[str, ...]]:
-        """Return what can be used, and what was left out."""
+        """Return the usable part, and the omissions."""
         items = list(_usable(self.scenarios))
         usable = [item for item in items if isinstance(item, Scenario)]
         first = tuple(usable[:MOST_SCENARIOS])

@@ -155,7 +155,7 @@ class Stored(TypedDict):
 class Checkpoint:
     """Two files in a folder: the state after a step, and the best weights so far.
 
-    key: hash of what is trained, and how; a folder that holds another training is refused.
+    key: hash of the data and the settings; a folder that holds another training is refused.
     """
 
     folder: Path
@@ -309,7 +309,7 @@ def train(
     run = _Run(network, task, weights, optimizer, config, checkpoint, device)
     gpus = [torch.device(device)] if device.startswith("cuda") else []
     for gpu in gpus:
-        torch.cuda.reset_peak_memory_stats(gpu)  # of what this process trained before
+        torch.cuda.reset_peak_memory_stats(gpu)  # of earlier trainings in this process
     with torch.random.fork_rng(devices=gpus):
         run.go(state, examples, validation)
     checkpoint.load_best(weights)
@@ -483,7 +483,7 @@ def _sum_in_passes(
                 ) from error
         state.passes, state.halved = min(used, len(examples)) // 2 or 1, state.halved + 1
         announce(f"out of memory: {state.passes} examples at once instead of {used}")
-        restart()  # outside of the handler, which keeps what the failed pass had allocated
+        restart()  # outside of the handler, which keeps memory of the failed pass
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 

@@ -52,7 +52,7 @@ class LoopConfig:
     checkpoint_every_s: Annotated[float, Ge(0)] = 300.0
 
     PACE: ClassVar[frozenset[str]] = frozenset({"max_minutes", "checkpoint_every_s"})
-    """Settings that decide how far and how safely a training goes, not what it is."""
+    """Settings that decide how far and how safely a training goes, not its result."""
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -143,7 +143,7 @@ class TrainingFigures(Losses):
 def training_lines(summary: TrainingFigures, count: Literal["epoch", "step"]) -> Iterator[str]:
     """Yield the evaluations, the pace and the memory.
 
-    count: by what evaluations are told apart; 0 is before training.
+    count: key of an evaluation; 0 is before training.
     """
     for evaluation in summary["evaluations"]:
         name = f"epoch {evaluation['epoch']:g}" if evaluation[count] else "before training"

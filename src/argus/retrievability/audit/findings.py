@@ -1,4 +1,4 @@
-"""What an audit found, as the table of entities and the summary that its report shows."""
+"""Findings of an audit, as the table of entities and the summary that its report shows."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ class Findings:
         )
 
     def _pairs(self) -> PairCounts:
-        """Count what became of the pairs (x, t)."""
+        """Count the pairs by outcome (x, t)."""
         relations, unscored = self.base.relations, self.scores[0].pairs_without_pool
         others: SampleCounts = {}
         if self.base.targets is not None:
@@ -235,7 +235,7 @@ class Findings:
         return figures
 
     def _pools(self) -> list[int]:
-        """N from 100 to what 99% of the pairs allow, so that the population hardly changes."""
+        """N from 100 up, as far as 99% of the pairs allow: the population hardly changes."""
         if not len(self.ranks):
             return []
         largest = int(np.quantile(self.ranks.pool, 0.01, method="lower")) + 1

@@ -42,7 +42,7 @@ from argus.retrievability.pairs import PairRanks
 
 @dataclass(frozen=True, repr=False)
 class AuditResult(Result):
-    """What an audit tells; everything in it is also in `folder`."""
+    """Result of an audit; everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
@@ -78,8 +78,8 @@ def audit(
 
     corpus: a BEIR folder, a file, a store, or documents. Of a store, whose records are the entities
     unless `source` names others, the vectors that it holds are scored. out: folder for the results;
-    what is there from an interrupted run is used again, whatever engine it ran on. source: where
-    entities and relations come from. engine: what embeds and ranks; None is this process. On a
+    results of an interrupted run are used again, from any engine. source: where
+    entities and relations come from. engine: embeds and ranks; None is this process. On a
     cluster of several machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all
     of them see.
     Raises InputError for bad input and ArgusError when nothing can be measured.

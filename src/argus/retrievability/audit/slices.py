@@ -1,4 +1,4 @@
-"""What an audit tells by slice of the payload."""
+"""Figures of an audit by slice of the payload."""
 
 from __future__ import annotations
 

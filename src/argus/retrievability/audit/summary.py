@@ -44,7 +44,7 @@ class SampleCounts(TypedDict, total=False):
 
 
 class PairCounts(SampleCounts):
-    """What became of the pairs (x, t) of related entities.
+    """Pairs (x, t) of related entities, by outcome.
 
     related: pairs of related entities.
     measured: pairs that were ranked.
@@ -93,7 +93,7 @@ class ProjectionFigures(TypedDict):
 
 
 class FindingFigures(SettingFigures):
-    """What the ranks tell; the headline's figures are its own.
+    """Figures from the ranks; the headline's figures are its own.
 
     bands: entities by band of RPS: below 0.33, below 0.66, and above (ARGUS §4.2).
     terciles: thirds of the scored entities; absent in folders of earlier versions.
@@ -130,7 +130,7 @@ class AuditSummary(FindingFigures, Sliced, OfStore):
 
 
 def headline(summary: AuditSummary) -> Iterator[str]:
-    """Yield the mean RPS, how many entities are blind spots, and what was measured."""
+    """Yield the mean RPS, how many entities are blind spots, and the settings."""
     counts = summary["entities"]
     if summary["mean_rps"] is None:
         yield "no entity could be scored; the reasons are in the report"

@@ -1,4 +1,4 @@
-"""What an exposure run tells: a row per document, a row per miss, and the report's figures."""
+"""Findings of an exposure run: a row per document, a row per miss, and the report's figures."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ SCHEMA = pa.schema(
 
 
 class Row(TypedDict, total=False):
-    """One row per document; what is not known of it is null.
+    """One row per document; unknown values are null.
 
     title_rank: rank of the document for its title.
     sentence_rank: median rank for its own sentences, each held out.
@@ -108,7 +108,7 @@ class Row(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Searched:
-    """What was searched, and what could not be."""
+    """Documents that were searched, and those that could not be."""
 
     documents: Sequence[Document]
     """Those that a row of the probes stands for, ordered by id."""
@@ -311,7 +311,7 @@ class Findings:
         return missed
 
     def displaced(self) -> pa.Table:
-        """Return the first misses, with the texts of what was wanted and of what came first."""
+        """Return the first misses, with the texts that were wanted and that came first."""
         probes, documents = self.probes, self.searched.documents
         rows: list[SideBySide] = []
         for i in self._missed()[:SIDE_BY_SIDE].tolist():
@@ -358,7 +358,7 @@ class Findings:
         return figures
 
     def _success(self, kind: str) -> KindFigures:
-        """Return the success of a kind of probe; of a sample, documents are what was drawn."""
+        """Return the success of a kind of probe; of a sample, documents are drawn."""
         figures = success(self.probes, kind, k=self.exposure.k)
         n = figures["probes"]
         if self.searched.drawn is not None:
@@ -399,7 +399,7 @@ class Findings:
 
 
 def _with_interval(figures: Success, n: int) -> KindFigures:
-    """Add the interval. n: what was drawn: probes, or documents with several probes each."""
+    """Add the interval. n: draws: probes, or documents with several probes each."""
     interval: SuccessInterval = {}
     if figures["success_at_k"] is not None:
         low, high = wilson(figures["success_at_k"], n)

@@ -50,7 +50,7 @@ from argus.retrievers.opening import Answerer
 
 @dataclass(frozen=True, repr=False)
 class ExposureResult(Result):
-    """What the probes tell; everything in it is also in `folder`."""
+    """Result of the probes; everything in it is also in `folder`."""
 
     TABLES = ("table", "misses")
     folder: Path
@@ -95,7 +95,7 @@ def exposure(
     and of documents: a chunk's siblings are no rivals of it, and one that holds the sentence of a
     probe too is left out of its document for that probe. `config.by`: fields to slice shares by.
 
-    retriever: what is asked in place of an encoder: a name (see `argus.retrievers.names`), or any
+    retriever: asked in place of an encoder: a name (see `argus.retrievers.names`), or any
     object or function that retrieves (see `argus.retrievers.python_retriever`); asking: how.
     `encoder` then
     embeds the queries of a store. run: its answers to `export_probes`,
@@ -152,7 +152,7 @@ def export_probes(
     fields: FieldNames | None = None,
     limit: int | None = None,
 ) -> PlainProbes:
-    """Write corpus, probes and what they ask for as a BEIR collection, to be run elsewhere.
+    """Write corpus, probes and their targets as a BEIR collection, to be run elsewhere.
 
     `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers. Raises
     InputError for a folder that has a collection which Argus did not write.

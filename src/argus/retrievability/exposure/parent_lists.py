@@ -35,7 +35,7 @@ class ParentAnswers:
     """Of the first k results of all lists, those that are no chunk, but a document."""
 
     def facts(self) -> SomeAnswersFacts:
-        """Return what the summary tells."""
+        """Return the summary's figures."""
         return {"whole_documents": self.whole_documents, "undecided": self.undecided}
 
 
@@ -85,7 +85,7 @@ class _Fold:
         return cls(chunks, {id_: place for place, id_ in enumerate(parents.ids)})
 
     def documents(self, ids: Sequence[str]) -> list[int | str]:
-        """Return documents, each in its first place; of what is neither, the id."""
+        """Return documents, each in its first place; of anything else, the id."""
         return list(dict.fromkeys(map(self._document, ids)))
 
     def _document(self, id_: str) -> int | str:

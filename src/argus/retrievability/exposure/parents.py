@@ -95,7 +95,7 @@ def siblings_with_sentence(
 
 
 class RankedChunks(Protocol):
-    """Probes of chunks, and what was searched."""
+    """Probes of chunks, and the searched chunks."""
 
     @property
     def probes(self) -> Probes:
@@ -103,7 +103,7 @@ class RankedChunks(Protocol):
 
     @property
     def searched(self) -> Searched:
-        """What was searched, and what could not be."""
+        """Documents that were searched, and those that could not be."""
 
 
 def fold_findings(
@@ -113,7 +113,7 @@ def fold_findings(
     lists: DocumentLists,
     k: int,
 ) -> ParentFindings:
-    """Return what the probes of chunks tell of their documents; lists: of each of the probes."""
+    """Return the figures of the documents of chunks; lists: of each of the probes."""
     searched, probes = ranked.searched, ranked.probes
     of = parents.groups.of
     target = np.where(probes.target >= 0, of[probes.target], -1)

@@ -1,7 +1,7 @@
 """Exposure: is every document brought back by its own title and its own sentences.
 
-Needs no graph and no questions. Each probe is a known-item search; what the probes of other
-documents return shows which documents surface everywhere (hubs) and which never do.
+Needs no graph and no questions. Each probe is a known-item search; the lists of other
+documents' probes show which documents surface everywhere (hubs) and which never do.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from argus.retrievability.concentration import gini, lorenz, skewness
 
 TITLE, SENTENCE, QUERY = "title", "sentence", "query"
 BEYOND = np.iinfo(np.int64).max
-"""The rank of what is not in a list that ends: deeper than any."""
+"""Rank of a document that is not in a list that ends: deeper than any."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Success(TypedDict):
 
 @dataclass(frozen=True)
 class Exposure:
-    """What the probes say of n documents; arrays have shape (n,)."""
+    """Figures of n documents from the probes; arrays have shape (n,)."""
 
     k: int
     retrieved_by_own: IntArray
@@ -104,7 +104,7 @@ class Exposure:
 
 
 def summarise_probes(probes: Probes, n: int, *, k: int) -> Exposure:
-    """Count, per document, what brought it back."""
+    """Count, per document, the probes that brought it back."""
     theirs = (probes.top != probes.target[:, None]) & (probes.top >= 0)  # (n_queries, k)
     others = np.bincount(probes.top[theirs], minlength=n)
     own = probes.target >= 0

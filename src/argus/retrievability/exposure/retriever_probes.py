@@ -1,6 +1,6 @@
 """Probes as plain queries, for a retriever that Argus did not build: asked, or run elsewhere.
 
-Nothing can be taken out of what such a retriever has indexed: a sentence asks for its document with
+Nothing can be taken out of the index of such a retriever: a sentence asks for its document with
 the document as it is, so that these probes are easier than those over Argus's own vectors.
 """
 
@@ -77,7 +77,7 @@ def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Qu
 
 @dataclass(frozen=True)
 class RankedProbes:
-    """What a retriever's answers tell: the probes that it answered, and what is strange in them."""
+    """Findings of a retriever's answers: probes that it answered, and their anomalies."""
 
     queries: list[Query]
     """Those that it answered, as `probes` has them."""

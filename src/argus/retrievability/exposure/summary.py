@@ -72,7 +72,7 @@ class SampleFigures(SampleInterval):
 
 
 class ExposureFindings(TypedDict):
-    """What the probes tell of the documents.
+    """Figures of the documents from the probes.
 
     queries: probes that were asked.
     probes_failed: probes that could not be asked.
@@ -118,11 +118,11 @@ class ParentFigures(ExposureFindings):
 
 
 class SomeAnswersFacts(TypedDict, total=False):
-    """What is known of some answers: of lists of chunks that were folded to documents, a doubt.
+    """Doubts about some answers: of lists of chunks that were folded to documents, a doubt.
 
     whole_documents: results that are no chunk, but a document that chunks are of.
     undecided: probes whose list ends before it holds k documents, or their own.
-    warning: what is doubtful about all of the answers.
+    warning: doubt about all of the answers.
     """
 
     whole_documents: int
@@ -133,7 +133,7 @@ class SomeAnswersFacts(TypedDict, total=False):
 class RetrieverFacts(SomeAnswersFacts):
     """The retriever that was asked, where it was not Argus's own search over vectors.
 
-    name: what was asked, as it was given.
+    name: name of the retriever, as it was given.
     held_out: whether a sentence was held out of its document; false: it was left in.
     longest_list: results in the longest list, at most k.
     strange: results that are no document of the corpus.
@@ -150,7 +150,7 @@ class RetrieverFacts(SomeAnswersFacts):
 
 
 class SearchedFacts(TypedDict):
-    """What is known of what was searched.
+    """Facts about the searched documents.
 
     text_window: how much of the documents the encoder reads; None where not known.
     """
@@ -160,7 +160,7 @@ class SearchedFacts(TypedDict):
 
 
 class MoreFigures(Sliced, total=False):
-    """What is told where it was asked for. parents: then all other figures are of chunks."""
+    """Figures that are told on request. parents: then all other figures are of chunks."""
 
     parents: ParentFigures
 
@@ -187,7 +187,7 @@ def headline(summary: ExposureSummary) -> Iterator[str]:
 def _of_all(
     summary: ExposureSummary, parents: ParentFigures | None, left_in: bool
 ) -> Iterator[str]:
-    """Yield what every document was asked for."""
+    """Yield the probes of every document."""
     yield from _found(summary, "chunks " if parents else "", left_in)
     never = f"{summary['never_retrieved']:,} of {summary['documents']['total']:,}"
     gini = f"Gini {summary['concentration']['gini']:.2f}"
@@ -202,7 +202,7 @@ def _of_all(
 def _of_sample(
     summary: ExposureSummary, parents: ParentFigures | None, left_in: bool
 ) -> Iterator[str]:
-    """Yield what the drawn documents tell of all: no Gini, since few lists are uneven by chance."""
+    """Yield the estimates for all documents: no Gini, since few lists are uneven by chance."""
     own = parents or summary
     yield sample_line(own.get("sample"))
     yield from _found(summary, "chunks " if parents else "", left_in)
@@ -213,7 +213,7 @@ def _of_sample(
 
 
 def sample_line(sample: SampleFigures | None) -> str:
-    """Return what a sample is of; empty where all documents were asked for."""
+    """Return the population of a sample; empty where all documents were asked for."""
     if sample is None:
         return ""
     return (
@@ -267,7 +267,7 @@ def untitled(summary: ExposureFindings, unit: str) -> Iterator[str]:
 
 
 def _of_retriever(facts: RetrieverFacts, summary: ExposureSummary) -> Iterator[str]:
-    """Yield what a reader must know of a retriever's answers."""
+    """Yield doubts about a retriever's answers."""
     if "warning" in facts:
         yield f"WARNING: {facts['warning']}"
     if summary["probes_failed"]:

@@ -33,7 +33,7 @@ class VectorProbes:
     """Of documents, where there are parents."""
 
     def findings(self, corpus: Sequence[Document], k: int) -> Findings:
-        """Return what they tell of the documents of a corpus, ordered by id."""
+        """Return their findings on the documents of a corpus, ordered by id."""
         exposed = summarise_probes(self.probes, len(self.searched.documents), k=k)
         of_parents = None
         if self.parents is not None and self.lists is not None:

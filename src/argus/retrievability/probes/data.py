@@ -1,4 +1,4 @@
-"""What a probe is fitted on: the scores of an audit's folder and the vectors they belong to."""
+"""Data that a probe is fitted on: the scores of an audit's folder and their vectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AuditFile(TypedDict):
 
 
 class AuditSettings(TypedDict):
-    """What of an audit's settings says which entities and relations it scored."""
+    """Settings of an audit that choose its entities and relations."""
 
     limit: NotRequired[int | None]
     relations: NotRequired[str | None]
@@ -44,7 +44,7 @@ class AuditEncoder(TypedDict):
 
 
 class AuditOrigin(TypedDict):
-    """What a fit takes of the audit's section of manifest.json."""
+    """Fields that a fit takes of the audit's section of manifest.json."""
 
     inputs: dict[str, AuditFile]
     config: AuditSettings
@@ -52,7 +52,7 @@ class AuditOrigin(TypedDict):
 
 
 class AuditHeadline(TypedDict):
-    """What a fit takes of the audit's section of summary.json."""
+    """Fields that a fit takes of the audit's section of summary.json."""
 
     k: int
     pool: int
@@ -60,7 +60,7 @@ class AuditHeadline(TypedDict):
 
 
 class Row(TypedDict):
-    """What a fit takes of an entity, from retrievability.parquet."""
+    """Columns that a fit takes of an entity, from retrievability.parquet."""
 
     id: str
     label: str
@@ -151,7 +151,7 @@ def _damaged(path: Path, field: str, what: str) -> InputError:
 
 
 def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
-    """Return what is taken of the audit's sections of manifest and summary, checked."""
+    """Return the fields of the audit's manifest and summary, checked."""
     origin = read_section(AuditOrigin, folder, "audit", of=MANIFEST)
     headline = read_section(AuditHeadline, folder, "audit")
     table = folder / "retrievability.parquet"

@@ -51,7 +51,7 @@ class ProbeDomain:
         return np.asarray(scores <= self.threshold)
 
     def arrays(self) -> dict[str, npt.NDArray[np.floating]]:
-        """Return what `from_arrays` builds it from again."""
+        """Return the arrays that `from_arrays` builds it from."""
         return {
             "mean": self.mean,
             "components": self.components,

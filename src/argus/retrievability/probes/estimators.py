@@ -31,7 +31,7 @@ Validation = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 class ProbeRegressor(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """What the families share: checked input, clipped output."""
+    """Common base of the families: checked input, clipped output."""
 
     family: str
     model_: Model

@@ -50,7 +50,7 @@ HOME = "probe"
 
 @dataclass(frozen=True, repr=False)
 class ProbeResult(Result):
-    """What a fit came to; everything in it is also in `folder`."""
+    """Result of a fit; everything in it is also in `folder`."""
 
     TABLES = ("table", "trials")
     folder: Path
@@ -60,7 +60,7 @@ class ProbeResult(Result):
 
     @property
     def table(self) -> pa.Table:
-        """One row per held-out entity: its RPS and what the probe predicts."""
+        """One row per held-out entity: its RPS and the prediction."""
         return read_table(self.folder / "predictions.parquet")
 
     @property
@@ -86,7 +86,7 @@ def fit_probe(
     """Fit probes to the audit in a folder, choose by validation RMSE, report on test (ARGUS §4).
 
     out: folder for the results, by default the audit's own. Trials of an interrupted run on the
-    same data are used again unless `fresh`. Raises InputError for what is not an audit, for fewer
+    same data are used again unless `fresh`. Raises InputError for a folder of no audit, for fewer
     scored entities than can be split, and for the family xgboost without its extra.
     """
     from argus.retrievability.probes.sweep import Labelled, sweep
@@ -164,7 +164,7 @@ def _conclude(
 
 
 def _training(audited: Audited, data: Labelled, config: ProbeConfig) -> Training:
-    """Return what the probe was fitted on, for its probe.json; no path of this machine."""
+    """Return the probe's training data, for its probe.json; no path of this machine."""
     return {
         "seed": config.seed,
         "entities": _per_split(data),

@@ -27,7 +27,7 @@ Measure = Literal[
     "rmse", "mae", "pearson", "spearman", "macro_f1", "macro_recall", "macro_precision",
     "weighted_precision", "weighted_f1", "accuracy",
 ]  # fmt: skip
-"""What is measured."""
+"""Measures of predictions."""
 
 
 class MeasureFigures(TypedDict):
@@ -130,14 +130,14 @@ def measure(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64])
 
 
 def baselines(labels: npt.NDArray[np.float64], training_mean: float) -> dict[str, Measures]:
-    """Return what always saying zero, one, or the mean of the training labels reaches."""
+    """Return the scores of always saying zero, one, or the training mean."""
     constants = {"all zero": 0.0, "all one": 1.0, "mean": training_mean}
     return {name: measure(labels, np.full(len(labels), c)) for name, c in constants.items()}
 
 
 @dataclass(frozen=True)
 class Labels:
-    """How far labels spread, and how much of that is sampling: what to read an RMSE against.
+    """How far labels spread, and how much of that is sampling: the reference for an RMSE.
 
     An RPS is a mean over |T_x| related entities. Were another T_x drawn for each entity, labels
     would move by `sampling_rmse`, and correlate with their expectation by `sampling_pearson`. That

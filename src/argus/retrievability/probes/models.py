@@ -1,6 +1,6 @@
-"""What fitting leaves: arrays that turn vectors into scores with numpy alone, and XGBoost's trees.
+"""Fitted models: arrays that turn vectors into scores with numpy alone, and XGBoost's trees.
 
-Estimators predict through these very objects, so what is measured is what is stored.
+Estimators predict through these very objects, so the measured model is the stored one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Model(Protocol):
         """Return (n,) scores of (n, dim) vectors."""
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what `from_arrays` builds the model from again."""
+        """Return the arrays that `from_arrays` builds the model from."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class TreeModel:
 
 
 def standard_scale(vectors: npt.NDArray[Any]) -> Floats:
-    """Return what to divide each dimension of (n, dim) vectors by, shape (dim,).
+    """Return the divisor of each dimension of (n, dim) vectors, shape (dim,).
 
     Its standard deviation; 1 where that is under a thousandth of the largest. Encoders have dead
     dimensions (three of MiniLM's 384, at 1e-33 to 1e-9): scaled up, their rounding would be read as

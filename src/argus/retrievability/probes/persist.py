@@ -48,7 +48,7 @@ class DomainFacts(TypedDict):
 
 
 class Header(TypedDict):
-    """What probe.json holds."""
+    """Contents of probe.json."""
 
     format: int
     family: str

@@ -38,7 +38,7 @@ TAU = 0.3
 
 @dataclass(frozen=True, repr=False)
 class PredictResult(Result):
-    """What was predicted; everything in it is also in `folder`."""
+    """Result of a prediction; everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
@@ -115,8 +115,8 @@ class _Judge:
 
     @classmethod
     def of(cls, probe: Path | str | None, pooling: Pooling) -> _Judge:
-        """Read the probe. Raises InputError for what is no probe, or no pooling."""
-        AuditConfig(pooling=pooling)  # refuses what is none
+        """Read the probe. Raises InputError for no probe, or no pooling."""
+        AuditConfig(pooling=pooling)  # refuses all else
         if probe is None:
             return cls(None, pooling)
         loaded = load_probe(Path(probe))

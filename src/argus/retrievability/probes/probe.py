@@ -20,12 +20,12 @@ PREDICTED, ABSTAINED = "predicted", "abstained"
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a probe says of n vectors."""
+    """Predictions of a probe for n vectors."""
 
     rps: Floats
     """Predicted RPS, shape (n,); NaN where the probe abstains."""
     domain_score: Floats
-    """Nats per dimension, shape (n,); higher is further from what the probe was trained on."""
+    """Nats per dimension, shape (n,); higher is further from the training data."""
     in_domain: npt.NDArray[np.bool_]
     """Shape (n,)."""
 

@@ -189,7 +189,7 @@ def _fit(
 
 
 def _origin(data: Labelled) -> bytes:
-    """Return a hash of what trials are fitted and scored on."""
+    """Return a hash of the data that trials are fitted and scored on."""
     arrays = (np.ascontiguousarray(a).data for n in (TRAIN, VALIDATION) for a in data.part(n))
     return content_hash(*arrays)
 

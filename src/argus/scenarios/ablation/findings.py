@@ -1,4 +1,4 @@
-"""What an ablation found on one corpus: rows against document-only search, and what they say."""
+"""Findings of an ablation on one corpus: rows against document-only search, and the verdict."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Ablation:
 def groups(
     whole: Ablation, gold: Mapping[str, Sequence[str]], profiled: Collection[str]
 ) -> list[Group]:
-    """Return the usual cell's difference by how much of what is relevant has scenarios.
+    """Return the usual cell's difference by how many relevant documents have scenarios.
 
     gold: the relevant documents of each question.
     """
@@ -173,7 +173,7 @@ def table(rows: Sequence[Row], measures: Sequence[str]) -> pa.Table:
 
     corpus: whole, or its documents with scenarios alone.
     system: documents alone, scenarios, placebo, pseudo-queries or summary.
-    component: what of a scenario is a view; null without.
+    component: part of a scenario that is a view; null without.
     lambda: weight λ of documents against scenarios.
     difference: mean difference from documents alone, by the headline measure.
     """

@@ -2,8 +2,8 @@
 
 Equation 3 is a straight line in λ between two ends: the documents' own scores (λ = 1) and those of
 their best scenarios (λ = 0; the own score where a document has none). Both ends are computed once
-per component; each λ then only weighs them, and what comes near a place in the result is compared
-again in float64, so that a cell is what `Snapshot.search` finds with that λ.
+per component; each λ then only weighs them, and values near a place in the result are compared
+again in float64, so that a cell equals the results of `Snapshot.search` with that λ.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Documents:
     def placebo(self, rng: np.random.Generator) -> Documents:
         """Return the corpus with the profiles exchanged: each document bears another's.
 
-        Whatever such scenarios do to the results comes from having scenarios, not from what they
-        say. Needs two documents with a profile.
+        Whatever such scenarios do to the results comes from having scenarios, not from their
+        words. Needs two documents with a profile.
         """
         owners = sorted(self.profiles)
         if len(owners) < 2:
@@ -172,7 +172,7 @@ def best_cell(
 
 
 def usual_cell(cells: Iterable[Cell]) -> Cell:
-    """Return M+E at λ = 0.7, which SPIKE chose; or what comes nearest to it in this grid."""
+    """Return M+E at λ = 0.7, which SPIKE chose; or the nearest to it in this grid."""
     return min(
         cells, key=lambda c: (c.component is not Component.ME, abs(c.weight - RELEVANCE_WEIGHT))
     )

@@ -1,4 +1,4 @@
-"""What an ablation reads and embeds: documents, profiles, questions, expansions."""
+"""Inputs of an ablation: documents, profiles, questions, expansions."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Source:
         return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
 
     def profile_counts(self) -> ProfileCounts:
-        """Count the profiles by what became of them."""
+        """Count the profiles by outcome."""
         states = Counter(p.state for p in self.all_profiles.values())
         return {
             "total": len(self.all_profiles),
@@ -167,7 +167,7 @@ def write_by_model(
     folder: ArtifactFolder,
     engine: Engine | None = None,
 ) -> tuple[dict[str, Expansion], Writer]:
-    """Have the documents with scenarios expanded; return expansions and what was spent.
+    """Have the documents with scenarios expanded; return expansions and the spending.
 
     The same documents as have scenarios, so that texts are compared and not coverage. Answers are
     kept in `folder/answers.sqlite`, the expansions in `folder/expansions.jsonl`. Raises ArgusError
@@ -184,7 +184,7 @@ def write_by_model(
 
 @dataclass(frozen=True)
 class Vectors:
-    """All that was embedded, and what could not be."""
+    """All vectors, and the failures."""
 
     documents: Documents
     failed: Mapping[str, str]

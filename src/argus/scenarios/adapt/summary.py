@@ -11,7 +11,7 @@ from argus.measures.significance import DifferenceFigures
 
 
 class NeedCounts(TypedDict):
-    """What it was learnt from.
+    """Sources of the correction.
 
     source: profiles, needs, titles or sentences.
     used: texts with a vector.
@@ -28,7 +28,7 @@ class NeedCounts(TypedDict):
 
 
 class LearntCorrection(TypedDict):
-    """What was learnt.
+    """Learnt correction.
 
     alpha: strength α of the correction; 0 where nothing was prescribed.
     rank: rank of the correction's matrix.
@@ -85,7 +85,7 @@ UNLABELLED = ("titles", "sentences")
 
 
 def headline(summary: AdaptSummary) -> Iterator[str]:
-    """Yield what was learnt of what, what held-out needs say, and what follows."""
+    """Yield the sources, the result on held-out needs, and the advice."""
     needs, learnt = summary["needs"], summary["learnt"]
     if summary["prescribed"] and not summary["added"]:
         yield f"{summary['remedy']} was in the index already; nothing added"

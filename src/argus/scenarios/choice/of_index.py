@@ -36,7 +36,7 @@ AnyWeight: TypeAlias = float | Literal["auto"] | None
 
 @dataclass(frozen=True)
 class Selection:
-    """What is indexed, and λ; None where none is kept. choice: how, where needs chose."""
+    """Indexed component, and λ; None where none is kept. choice: how, where needs chose."""
 
     component: Component
     weight: float | None

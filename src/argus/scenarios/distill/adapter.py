@@ -1,4 +1,4 @@
-"""Adapters of LoRA: made for a base model, saved with a note of what they are, merged."""
+"""Adapters of LoRA: made for a base model, saved with a note of identity, merged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftM
     """Return the model with new LoRA weights, the only ones that want gradients.
 
     On all linear layers but the output (peft's "all-linear"); in float32, whatever the model is in.
-    name: what the adapter calls its base model.
+    name: the adapter's name for its base model.
     """
     need_peft()
     import torch

@@ -38,7 +38,7 @@ class Example:
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Examples by use. counts: what became of the profiles. teachers: who wrote how many."""
+    """Examples by use. counts: profiles by outcome. teachers: who wrote how many."""
 
     train: list[Example]
     validation: list[Example]

@@ -39,7 +39,7 @@ LEAST = 2
 
 @dataclass(frozen=True, repr=False)
 class DistillResult(Result):
-    """What was trained; the figures are also in `folder`."""
+    """Result of a training; the figures are also in `folder`."""
 
     TABLES = ("losses",)
     folder: Path

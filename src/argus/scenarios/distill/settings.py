@@ -18,7 +18,7 @@ _PANEL = "Training"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(LoopConfig):
-    """How an adapter is trained, beside what every training is told (see `LoopConfig`).
+    """How an adapter is trained, beside the settings of every training (see `LoopConfig`).
 
     LoRA is on all linear layers but the output. The paper names a linear warm-up and no ratio, and
     no bound of gradients; 0.1 and 1 are usual.
@@ -36,7 +36,7 @@ class TrainConfig(LoopConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class DistillConfig:
-    """What is trained on, on which model, and what comes out.
+    """Settings of a distillation.
 
     max_length: no example may pass the model's window either. dtype: of the base model's weights;
     "auto" is bfloat16 on a GPU that has it, float32 on the CPU.

@@ -46,7 +46,7 @@ __all__ = ["ANSWERS", "Trained", "train"]
 ANSWERS = Task[Example](
     summed_loss=summed_loss, read=lambda e: len(e.tokens), learnt=lambda e: e.completion
 )
-"""What is learnt: answers, of prompts and answers that are read."""
+"""Examples to learn: answers, of prompts and answers that are read."""
 
 
 def train(

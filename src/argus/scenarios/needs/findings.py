@@ -1,4 +1,4 @@
-"""What a need audit found: scores of documents, who is before them, and the summary."""
+"""Findings of a need audit: scores of documents, who is before them, and the summary."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Need:
 
 @dataclass(frozen=True)
 class IndexScores:
-    """What one index makes of the documents: found first, in the top k, and RPS."""
+    """Figures of the documents in one index: found first, in the top k, and RPS."""
 
     first: Scores
     top_k: Scores
@@ -61,7 +61,7 @@ class IndexScores:
 
 @dataclass(frozen=True)
 class Vectors:
-    """What was embedded, to be searched and to be searched for."""
+    """Vectors of documents and of needs."""
 
     documents: Documents
     """Those that have a vector, by id; all positions count these."""
@@ -115,7 +115,7 @@ class Findings:
     cells: Sequence[Cell]
     rps: PoolSetting
     nominal: PoolSetting
-    """What `rps` would be in a corpus that is large enough."""
+    """Expected `rps` in a corpus that is large enough."""
     seed: int
     drawn: frozenset[str] | None = None
     """Documents whose needs ask; None is all."""
@@ -190,7 +190,7 @@ class Findings:
 
     @cached_property
     def states(self) -> dict[str, tuple[State, str, str]]:
-        """State of every document, why it was not measured, and what is known beyond that."""
+        """State of every document, why it was not measured, and further facts."""
         failed: dict[str, list[str]] = {}
         for i, why in self.vectors.need_failures.items():
             failed.setdefault(self.vectors.needs[i].doc_id, []).append(why)

@@ -1,4 +1,4 @@
-"""The need audit: which documents are not brought back by what they are for."""
+"""The need audit: which documents are not brought back by their needs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ JOB = "needs"
 
 @dataclass(frozen=True, repr=False)
 class NeedsResult(Result):
-    """What the needs found; everything in it is also in `folder`."""
+    """Result of the need audit; everything in it is also in `folder`."""
 
     TABLES = ("table", "needs", "risk")
     folder: Path

@@ -56,7 +56,7 @@ def judged_questions(
 
 @dataclass(frozen=True)
 class Measured:
-    """The source with the documents that were drawn, and what they come to."""
+    """The source with the documents that were drawn, and their figures."""
 
     source: NeedSource
     figures: WithRisk

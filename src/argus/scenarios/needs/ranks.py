@@ -1,4 +1,4 @@
-"""The need audit: whether a document is brought back by what it is for.
+"""The need audit: whether a document is brought back by its needs.
 
 The information needs of a document x are questions that it answers, so they take the place of the
 related entities of ARGUS §3.2: T_x are the needs of x, and the neutrals of a need are all other
@@ -28,7 +28,7 @@ from argus.retrievability.pairs import PairRanks
 from argus.scenarios.profile import Component, Profiled, ScenarioProfile
 
 BLOCK_BYTES = 128 << 20
-"""Scores of views held at a time; with what is folded of them, at most three times this."""
+"""Scores of views held at a time; with their folded copies, at most three times this."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the sections of both need audits say of the risk of documents."""
+"""Parts of the sections of both need audits on the risk of documents."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from argus.measures.intervals import Discrimination
 
 
 class JudgedRisk(TypedDict):
-    """What the typical rank tells of judged questions.
+    """Worth of the typical rank on judged questions.
 
     questions: judged questions whose documents' needs were asked.
     pairs: pairs of question and relevant document that needs asked for.
@@ -63,7 +63,7 @@ class NeedRisk(TypedDict):
     further: FurtherNeeds
     judged: JudgedRisk | None
     validity: list[str]
-    """What the order tells of real questions: measured here, and elsewhere."""
+    """Worth of the order on real questions: measured here, and elsewhere."""
 
 
 class WithRisk(TypedDict):
@@ -74,7 +74,7 @@ class WithRisk(TypedDict):
 
 
 def risk_lines(summary: WithRisk) -> Iterator[str]:
-    """Yield who was asked for, what that comes to, and what it tells of real questions."""
+    """Yield the sample, its figures, and their worth for real questions."""
     risk = summary.get("risk")
     if risk is None or not risk["measured"]:
         return

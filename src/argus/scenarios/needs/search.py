@@ -24,7 +24,7 @@ from argus.scenarios.needs.findings import Need
 
 
 class NeedSearch(Protocol):
-    """Where a document stands for its needs, and what comes for a question."""
+    """Where a document stands for its needs, and the results of a question."""
 
     def ranks(self, needs: Sequence[Need]) -> list[int | None]:
         """Return the 1-based rank of each need's document; None where it could not be asked.
@@ -97,7 +97,7 @@ class ServedSearch:
     kept: int = 0
     warning: str | None = None
     runs: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By the text of a need, what came."""
+    """Results by the text of a need."""
     failures: dict[str, str] = field(default_factory=dict)
 
     def ranks(self, needs: Sequence[Need]) -> list[int | None]:
@@ -112,7 +112,7 @@ class ServedSearch:
         ]
 
     def answers(self, needs: Sequence[Query]) -> Answers:
-        """Return what came for some needs; each text is asked once."""
+        """Return the results of some needs; each text is asked once."""
         known = self.runs.keys() | self.failures.keys()
         new = list({query.text: query for query in needs if query.text not in known}.values())
         if new:

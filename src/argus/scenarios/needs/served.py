@@ -1,4 +1,4 @@
-"""The need audit of a retriever: what it brings back for what documents are for.
+"""The need audit of a retriever: its results for the needs of documents.
 
 A retriever's lists end, so that RPS over other candidates cannot be had: of each document's needs
 the share that bring it into the top k is told. Nothing is held out either: scenarios are in a
@@ -37,7 +37,7 @@ def need_queries(source: NeedSource) -> list[tuple[Need, Query]]:
 
 @dataclass(frozen=True)
 class Served:
-    """What a retriever brought back for one need. rank: None beyond k, or where it failed."""
+    """Result of a retriever for one need. rank: None beyond k, or where it failed."""
 
     need: Need
     ids: Sequence[str]
@@ -82,7 +82,7 @@ class ServedNeeds:
 
     @cached_property
     def states(self) -> dict[str, tuple[State, str]]:
-        """State of every document, and why it was not measured or what is missing."""
+        """State of every document, and why it was not measured, or the missing part."""
         return {d.id: self._state(d) for d in self.source.documents}
 
     def _state(self, document: Document) -> tuple[State, str]:

@@ -40,7 +40,7 @@ JOB = "needs_served"
 
 @dataclass(frozen=True, repr=False)
 class ServedNeedsResult(Result):
-    """What a retriever brings back for the needs; everything in it is also in `folder`."""
+    """Result of a need audit of a retriever; everything in it is also in `folder`."""
 
     TABLES = ("table", "needs", "risk")
     folder: Path
@@ -100,7 +100,7 @@ def ask_needs(
         },
     )  # fmt: skip
     check_folder(folder, record)
-    if model is not None:  # what it answers is kept before the retriever is opened
+    if model is not None:  # its answers are kept before the retriever is opened
         keep_input(folder, [input_path(retriever)])
         record.open(folder)
     answerer = Answerer(retriever, None, asking, encoder)

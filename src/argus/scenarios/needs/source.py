@@ -1,4 +1,4 @@
-"""What a need audit reads: documents, and the profiles of those that have text."""
+"""Inputs of a need audit: documents, and the profiles of those that have text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from argus.scenarios.profile import Profiled, ProfileState
 
 @dataclass(frozen=True)
 class NeedSource:
-    """What is audited: documents by id, and the profiles of those that have text."""
+    """Audited documents: documents by id, and the profiles of those that have text."""
 
     documents: list[Document]
     path: Origin | None

@@ -81,7 +81,7 @@ def open_writer(
     known: Mapping[str, Profiled],
     folder: ArtifactFolder,
 ) -> Iterator[NeedWriter | None]:
-    """Open the model that writes, and say what it costs before it is asked; None without one.
+    """Open the model that writes, and tell its cost before it is asked; None without one.
 
     documents: of which profiles may be written. Answers are kept in `folder`/answers.sqlite, which
     `argus remedy scenarios` goes on with.
@@ -108,7 +108,7 @@ def with_further(profiled: Profiled, scenarios: Sequence[Scenario]) -> Profiled:
 def prompts_of(
     config: ProfileConfig, documents: Sequence[Document], known: Mapping[str, Profiled]
 ) -> list[Prompt]:
-    """Return what writing the missing profiles asks; further needs are not known beforehand."""
+    """Return the prompts for the missing profiles; further needs are not known beforehand."""
     missing = [d for d in documents if d.id not in known]
     return prompts_for(missing, config.role, max_chars=config.max_chars, form=config.form)
 

@@ -77,7 +77,7 @@ def profile_documents(
 
     Answers are kept in `out/answers.sqlite` as they come: the same command goes on where an earlier
     one was stopped, and asks again only what failed. profiles.jsonl has a row for every document,
-    ok, noise or failed, with the reason. engine: what answers where the model is one that
+    ok, noise or failed, with the reason. engine: answers where the model is one that
     transformers runs; endpoints are asked from this process anyway. Raises ArgusError, after
     writing it, where documents are without an answer, and LanguageModelError when the endpoint
     cannot be used.
@@ -145,7 +145,7 @@ def estimate_profiles(
     fields: FieldNames | None = None,
     limit: int | None = None,
 ) -> Estimate:
-    """Return what `profile_documents` would ask and cost, asking nothing."""
+    """Return prompts and cost of `profile_documents`, asking nothing."""
     documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
     prompts = prompts_for(documents, config.role, max_chars=config.max_chars, form=config.form)
     with ledger_to_read(Path(out) / LEDGER) as ledger:

@@ -1,4 +1,4 @@
-"""What stands in the context of every question, arm by arm: two rankings of one index, and gold."""
+"""Contents of the context of every question, arm by arm: two rankings of one index, and gold."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Gold:
     qrels: Qrels
     """Of the questions that are judged, whether the index holds their documents or not."""
     missing: MissingDocuments | None
-    """What the index lacks (see `systems.missing_gold`)."""
+    """Gold that the index lacks (see `systems.missing_gold`)."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Retrieved:
     """Both rankings of each question, and the vectors that they were made with."""
 
     vectors: dict[str, FloatArray]
-    """Question id to the vector of what was searched for, shape (dim,)."""
+    """Question id to the vector of the searched text, shape (dim,)."""
     runs: dict[Arm, Run]
     """Of DOCUMENTS and FUSED, in rank order."""
     failed: dict[str, str]
@@ -89,7 +89,7 @@ def retrieve(
 ) -> Retrieved:
     """Search with the text of each question, by documents alone and with scenarios, exactly.
 
-    texts: question id to what is searched for: itself, or its reformulation. failed: those that
+    texts: question id to the searched text: itself, or its reformulation. failed: those that
     have none. Raises EncodingError when the encoder is in trouble, or rejects all.
     """
     ids = list(texts)

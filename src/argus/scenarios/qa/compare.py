@@ -1,4 +1,4 @@
-"""Every question in every arm: what is shown, what is answered, what the judge makes of it."""
+"""Every question in every arm: context, answer and judgement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from argus.scenarios.qa.prompts import answer_prompt, judge_prompt
 
 
 class Arm(StrEnum):
-    """What stands in the context of the answering model (SPIKE Table 5)."""
+    """Contents of the context of the answering model (SPIKE Table 5)."""
 
     DOCUMENTS = "documents"
     """Documents, ranked by themselves."""
@@ -73,7 +73,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the answering model made of a case. answer: "" where `failure` says that it failed."""
+    """Answer of the model to a case. answer: "" where `failure` says that it failed."""
 
     case: Case
     answer: str = ""
@@ -83,7 +83,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What became of a case in the end.
+    """Final outcome of a case.
 
     state: MEASURED with a score from 0 to 100, FAILED, or NOT_APPLICABLE. stage: where it failed
     (retrieval, answer, judgement), "" where it did not.
@@ -100,7 +100,7 @@ class Judged:
 
 
 def answer_prompts(cases: Sequence[Case]) -> list[Prompt]:
-    """Return what `answer_cases` asks, in order."""
+    """Return the prompts of `answer_cases`, in order."""
     return [answer_prompt(c.question.text, c.context) for c in cases if _can_be_asked(c)]
 
 
@@ -114,7 +114,7 @@ def answer_cases(cases: Sequence[Case], model: LanguageModel) -> list[Answered]:
 
 
 def judge_prompts(answered: Sequence[Answered], votes: int) -> list[Prompt]:
-    """Return what `judge_answers` asks, in order: all votes on the first answer, and so on."""
+    """Return the prompts of `judge_answers`, in order: all votes on the first answer, and so on."""
     return [
         judge_prompt(a.case.question.text, a.answer, a.case.question.reference, vote)
         for a in answered
@@ -133,7 +133,7 @@ def judge_answers(answered: Sequence[Answered], model: LanguageModel, votes: int
 
 
 def measured_scores(judged: Sequence[Judged]) -> Mapping[Arm, dict[str, float]]:
-    """Return arm -> question id -> score, of what was measured."""
+    """Return arm -> question id -> score, where measured."""
     scores: dict[Arm, dict[str, float]] = {arm: {} for arm in Arm}
     for j in judged:
         if j.score is not None:

@@ -1,4 +1,4 @@
-"""What the comparison comes to: means per arm, differences over the same questions, agreement."""
+"""Findings of the comparison: means per arm, differences over the same questions, agreement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPARISONS = (
     (Arm.DOCUMENTS, Arm.ORACLE_SCENARIOS),
     (Arm.ORACLE, Arm.ORACLE_SCENARIOS),
 )
-"""Before and after: what is gained over documents alone, and by showing scenarios as such."""
+"""Before and after: the gain over documents alone, and by showing scenarios as such."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What `scenarios qa` reads: questions, their reference answers, reformulations of them."""
+"""Inputs of `scenarios qa`: questions, their reference answers, reformulations of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_REASONED = "there is no reformulated query for it"
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions, and what became of those that are not asked."""
+    """The questions, and the outcome of those that are not asked."""
 
     sample: list[Question]
     """Those that are asked, in the order of the file."""

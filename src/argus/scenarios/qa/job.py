@@ -36,7 +36,7 @@ LEDGER = "answers.sqlite"
 
 @dataclass(frozen=True, repr=False)
 class QAResult(Result):
-    """What was measured; everything in it is also in `folder`."""
+    """Result of the comparison; everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path

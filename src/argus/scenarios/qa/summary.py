@@ -26,7 +26,7 @@ QuestionCounts = TypedDict(
         "answers_without_query": int,
     },
 )
-"""Questions by what became of them;
+"""Questions by outcome;
 
 total: questions that were read.
 asked: questions that were asked.
@@ -55,9 +55,9 @@ class MeanScore(TypedDict):
 
 
 class ArmScores(MeanScore):
-    """What became of the questions in one arm.
+    """Questions in one arm, by outcome.
 
-    arm: what the answer is given from.
+    arm: source of the answers.
     failed_at: failed questions by stage.
     failures: failed questions by kind of failure.
     reasons: the same by reason, the 20 most frequent.
@@ -147,7 +147,7 @@ class QASummary(TypedDict):
     gold: relevant documents that the index lacks; None without judgements.
     language_model: model and use, by stage.
     unanswered: prompts without an answer.
-    notes: what a reader should know.
+    notes: caveats for the reader.
     """
 
     index: str
@@ -169,7 +169,7 @@ class QASummary(TypedDict):
 
 
 class QAEstimate(TypedDict):
-    """What a comparison would ask and cost, by stage and in all.
+    """Prompts and cost of a comparison, by stage and in all.
 
     stages: figures by stage.
     exact: whether all that is asked is known already.
@@ -181,7 +181,7 @@ class QAEstimate(TypedDict):
 
 
 def headline(summary: QASummary) -> Iterator[str]:
-    """Yield the mean score of every arm, the differences, and what makes them doubtful."""
+    """Yield the mean score of every arm, the differences, and their doubts."""
     counts = summary["questions"]
     yield (
         f"questions: {counts['asked']:,} asked, {counts['not drawn']:,} not drawn, "
@@ -237,7 +237,7 @@ def _change(change: DifferenceFigures) -> str:
 
 
 def estimate_lines(estimate: QAEstimate) -> Iterator[str]:
-    """Yield what each stage would ask and cost at most."""
+    """Yield prompts and greatest cost of each stage."""
     for stage, e in [*estimate["stages"].items(), ("total", estimate["total"])]:
         cost = (
             "" if e["cost"] is None else f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}"

@@ -53,7 +53,7 @@ stage: where it failed: retrieval, answer or judgement; empty where it did not.
 failure: kind of failure; empty without one.
 score: mean of the votes, from 0 to 100.
 votes: votes as in "60; 70; unparsable".
-judgements: what each vote gives as its reason, as JSON.
+judgements: reason of each vote, as JSON.
 answer: answer of the model.
 reference: answer of the benchmark.
 documents: ids in the order in which they were shown, as JSON.
@@ -160,7 +160,7 @@ def _retrieval(
 
 
 def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
-    """Return what a reader of the figures must know."""
+    """Return the caveats of the figures."""
     notes = []
     if inputs.retriever.warning:
         notes.append(inputs.retriever.warning)

@@ -37,7 +37,7 @@ class StudyResult(Result):
 
     folder: Path
     sheets: tuple[Path, ...]
-    """What raters get: a table and a page each. Everything else stays with whoever asks them."""
+    """Sheets of raters: a table and a page each. Everything else stays with whoever asks them."""
     summary: StudySummary
 
     def headline(self) -> Iterator[str]:

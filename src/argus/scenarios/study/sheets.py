@@ -1,7 +1,7 @@
 """The sheets of a study: who sees which pair, in which order, and on which side scenarios stand.
 
 A sheet is a table for a spreadsheet and a page for a browser, which holds the same. Neither says
-which side has what: that stands in key.jsonl, which raters do not get.
+the content of a side: that stands in key.jsonl, which raters do not get.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Place:
     side: Side
 
     def column(self, side: Side) -> tuple[Shown, ...]:
-        """Return what stands on a side."""
+        """Return the contents of a side."""
         return self.pair.scenarios if side == self.side else self.pair.rival
 
 
@@ -54,7 +54,7 @@ class KeyRow(TypedDict):
 
 
 def places(pairs: Sequence[Pair], sheets: int, judges: int, seed: int) -> list[Place]:
-    """Return who judges what: each pair is on `judges` sheets, and all sheets are as long, or by 1.
+    """Return the place of each pair: on `judges` sheets. Lengths of sheets differ by 1 at most.
 
     Everything is drawn by the pair's id, so it depends on no order of files. On each sheet
     scenarios stand on either side equally often, or once more.
@@ -78,7 +78,7 @@ def _draw(seed: int, what: str, id_: str) -> bytes:
 
 
 def key_row(place: Place) -> KeyRow:
-    """Return what the key says of a pair on a sheet."""
+    """Return the key's line of a pair on a sheet."""
     return {
         "sheet": place.sheet,
         "pair": place.pair.id,
@@ -136,5 +136,5 @@ def _page(sheet: int, rows: Sequence[Place]) -> str:
 
 
 def versus_of(row: KeyRow) -> Versus:
-    """Return what a line of the key compares with."""
+    """Return the rival in a line of the key."""
     return Versus(row["versus"])
