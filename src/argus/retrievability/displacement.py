@@ -20,7 +20,7 @@ def displacers(
 ) -> list[list[tuple[int, int]]]:
     """Return, per entity x, up to `top` pairs (z, in how many t's top k z outranks x).
 
-    For each related t the k most similar neutrals are looked at, and those above x counted; the
+    For each related t the k most similar neutrals are looked at, and those above x counted. The
     most frequent come first, ties by position. vectors: as for `pair_ranks`.
     Memory: three products of BLOCK_BYTES, whatever n.
     """
@@ -49,7 +49,7 @@ def _nearest(
     """Return the k neutrals most similar to each query of a block, and how similar the related are.
 
     rows, columns: each related pair, as position in `block` and entity. The first array is of
-    `_NEAR`, queries in order; the second has an entry per related pair. Only values above the k-th
+    `_NEAR`, queries in order. The second has an entry per related pair. Only values above the k-th
     best so far are sorted: behind the first columns that is next to nothing.
     """
     best, least = np.empty(0, _NEAR), None

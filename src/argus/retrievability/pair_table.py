@@ -27,7 +27,7 @@ COLUMNS = tuple(FITS)
 
 
 def read_pairs(path: Path, ids: Sequence[str]) -> PairRanks:
-    """Return the pairs whose entity is among `ids`; positions are in `ids`.
+    """Return the pairs whose entity is among `ids`. Positions are in `ids`.
 
     related: -1 for a query that is not among them. Raises InputError for ranks outside of their
     pools, and for a column that is not as an audit writes it.

@@ -15,7 +15,7 @@ from argus.data.provenance import content_hash
 from argus.indexes.views import ViewScenario
 from argus.scenarios.qa.config import MAX_CHARS as MAX_CHARS
 
-# Of a document's text, where it has so many; one that would have fewer is left out instead.
+# Of a document's text, where it has so many. One that would have fewer is left out instead.
 LEAST_CHARS = 200
 _NOTE_CHARS = 80  # room that the line on documents that were left out may take
 
@@ -42,7 +42,7 @@ class ContextBlock:
 def build_context(
     hits: Sequence[ContextHit], *, with_scenarios: bool = True, max_chars: int = MAX_CHARS
 ) -> ContextBlock:
-    """Lay hits out in rank order, in at most `max_chars` characters; "" where there are none.
+    """Lay hits out in rank order, in at most `max_chars` characters. "" where there are none.
 
     All share the room alike, and room that short ones leave goes to the others. A cut is marked.
     The room for scenarios is set aside whether they are shown or not: with and without them, the
@@ -121,7 +121,7 @@ def _note(shown: int, of: int) -> str:
 
 
 def _in_words(scenarios: Sequence[ViewScenario]) -> str:
-    """Return scenarios in words; a main topic that several share stands once."""
+    """Return scenarios in words. A main topic that several share stands once."""
     lines: dict[str, None] = {}
     for scenario in scenarios:
         parts = {

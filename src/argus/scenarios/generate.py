@@ -45,7 +45,7 @@ def generate(
 
     A document without text FAILED, as did one whose answer cannot be used. Longer documents than
     `max_chars` characters are profiled by their beginning, which is noted. Raises
-    LanguageModelError as the model does; answers so far are in its ledger.
+    LanguageModelError as the model does. Answers so far are in its ledger.
     """
     prompts = prompts_for(documents, role, max_chars=max_chars, form=form)
     outcomes = model.complete(prompts, schema=ProfileAnswer)

@@ -62,7 +62,7 @@ class AuditConfig:
             )
 
     def reservoir_for(self, n: int) -> int | None:
-        """Return the reservoir size for n entities; None is exact."""
+        """Return the reservoir size for n entities. None is exact."""
         if self.reservoir == 0 or (self.reservoir is None and n <= RESERVOIR_FROM):
             return None
         return self.reservoir or RESERVOIR

@@ -24,7 +24,7 @@ from argus.retrievability.ranks import Ranker
 
 @dataclass(frozen=True)
 class Ranking:
-    """State of every worker; device None takes a GPU where there is one.
+    """State of every worker. Device None takes a GPU where there is one.
 
     reservoir: as for `pair_ranks`. Vectors that are memory-mapped go to workers as the name of
     their file.

@@ -42,13 +42,13 @@ class Searches:
     without_sentence: dict[int, str]
     failed: list[FailedProbe]
     drawn: IntArray | None
-    """Rows of the documents that are asked for; None: all."""
+    """Rows of the documents that are asked for. None: all."""
 
 
 def embed_documents(
     documents: Sequence[Document], model: Encoder[Rows], store: Store[Rows]
 ) -> Index:
-    """Embed items that have text; the rest is a failure that says so."""
+    """Embed items that have text. The rest is a failure that says so."""
     usable = [d for d in documents if d.content.strip()]
     embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     failures = {usable[i].id: why for i, why in embedded.failures.items()}
@@ -64,7 +64,7 @@ def embed_probes(
     model: Encoder[Rows],
     store: Store[Rows],
 ) -> Searches:
-    """Embed titles, sentences that are held out, and real queries; and the rest of each text.
+    """Embed titles, sentences that are held out, and real queries, and the rest of each text.
 
     queries: of no document. Raises NothingMeasured where none can be embedded.
     """
@@ -98,7 +98,7 @@ def _reasons(
 
 
 def _rows(ok: npt.NDArray[np.bool_]) -> IntArray:
-    """Return which row each item has among those that were embedded; of others it means nothing."""
+    """Return which row each item has among those that were embedded. Of others it means nothing."""
     rows: IntArray = np.cumsum(ok) - 1
     return rows
 

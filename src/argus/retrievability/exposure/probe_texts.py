@@ -18,18 +18,18 @@ from argus.retrievability.sentences import HeldOut, hold_out
 
 @dataclass(frozen=True)
 class ProbeTexts:
-    """The texts of all probes, and their targets; arrays have shape (n_probes,)."""
+    """The texts of all probes, and their targets. Arrays have shape (n_probes,)."""
 
     kind: npt.NDArray[np.str_]
     target: IntArray
-    """Row of the document that a probe asks for; -1 for a real query."""
+    """Row of the document that a probe asks for. -1 for a real query."""
     texts: list[str]
     sentences: list[HeldOut]
     """Those that ask, with the rest of their documents."""
     without_sentence: dict[int, str]
     """Row to why no sentence of the document asks for it."""
     drawn: IntArray | None = None
-    """Rows of the documents that are asked for; None: all."""
+    """Rows of the documents that are asked for. None: all."""
 
 
 def probe_texts(

@@ -31,12 +31,12 @@ class PlainProbes:
     queries: list[Query]
     kind: npt.NDArray[np.str_]
     target: IntArray
-    """Row of the document that it asks for; -1 for a query of no document."""
+    """Row of the document that it asks for. -1 for a query of no document."""
     documents: list[Document]
-    """Those that have text, ordered by id; `target` names their rows."""
+    """Those that have text, ordered by id. `target` names their rows."""
     without_sentence: dict[int, str]
     drawn: IntArray | None = None
-    """Rows of the documents that are asked for; None: all."""
+    """Rows of the documents that are asked for. None: all."""
 
     @property
     def qrels(self) -> Qrels:
@@ -65,7 +65,7 @@ def probe_queries(
 
 
 def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Query]:
-    """Return queries of (document or query id, text); a pair that comes again is numbered."""
+    """Return queries of (document or query id, text). A pair that comes again is numbered."""
     times: Counter[str] = Counter()
     queries = []
     for kind, (id_, text) in zip(kinds, pairs, strict=True):
@@ -92,7 +92,7 @@ class RankedProbes:
 def rank_probes(
     plain: PlainProbes, answers: Answers, k: int, failures: dict[str, str]
 ) -> RankedProbes:
-    """Rank every probe's document in its list; a probe without an answer is failed."""
+    """Rank every probe's document in its list. A probe without an answer is failed."""
     rows = {document.id: row for row, document in enumerate(plain.documents)}
     answered = np.array([query.id in answers.run for query in plain.queries], bool)
     queries = [query for query, ok in zip(plain.queries, answered, strict=True) if ok]

@@ -31,7 +31,7 @@ class ExactSearch:
 
 @dataclass(frozen=True)
 class ProbeQueries:
-    """Queries; `targets` (-1: none) and the rest as in `known_item_search`. All of n rows."""
+    """Queries. `targets` (-1: none) and the rest as in `known_item_search`. All of n rows."""
 
     vectors: Rows
     targets: IntArray

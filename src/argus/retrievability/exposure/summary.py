@@ -19,7 +19,7 @@ FEW_TITLES = 0.5
 
 
 class SuccessInterval(TypedDict, total=False):
-    """95% Wilson interval of success@k; absent where nothing was searched.
+    """95% Wilson interval of success@k. Absent where nothing was searched.
 
     low, high: 95% Wilson interval of success@k.
     """
@@ -47,7 +47,7 @@ class Hub(TypedDict):
 
 
 class SampleInterval(TypedDict, total=False):
-    """95% Wilson interval of the share that is missed; absent where no document was asked for.
+    """95% Wilson interval of the share that is missed. Absent where no document was asked for.
 
     missed_low, missed_high: 95% Wilson interval of `missed` among `asked`.
     """
@@ -83,7 +83,7 @@ class ExposureFindings(TypedDict):
     concentration: how unevenly documents come back.
     expected_by_chance: lists in which chance alone puts a document.
     hubs: documents that come back for most probes of others.
-    titled: documents that could be retrieved and have a title; the others have no title probe.
+    titled: documents that could be retrieved and have a title. The others have no title probe.
     sample: the documents that were drawn, where not all are asked for. Then intervals are over
     documents, and `never_retrieved` counts drawn ones, by the lists that there are.
     """
@@ -134,7 +134,7 @@ class RetrieverFacts(SomeAnswersFacts):
     """The retriever that was asked, where it was not Argus's own search over vectors.
 
     name: name of the retriever, as it was given.
-    held_out: whether a sentence was held out of its document; false: it was left in.
+    held_out: whether a sentence was held out of its document. false: it was left in.
     longest_list: results in the longest list, at most k.
     strange: results that are no document of the corpus.
     kept: answers that are kept from an earlier run.
@@ -152,7 +152,7 @@ class RetrieverFacts(SomeAnswersFacts):
 class SearchedFacts(TypedDict):
     """Facts about the searched documents.
 
-    text_window: how much of the documents the encoder reads; None where not known.
+    text_window: how much of the documents the encoder reads. None where not known.
     """
 
     text_window: TextWindow | None
@@ -170,7 +170,7 @@ class ExposureSummary(ExposureFindings, SearchedFacts, MoreFigures, OfStore):
 
 
 def headline(summary: ExposureSummary) -> Iterator[str]:
-    """Yield how often documents come back, and how many never do; chunks and their documents."""
+    """Yield how often documents come back, and how many never do. Chunks and their documents."""
     parents = summary.get("parents")
     left_in = "retriever" in summary
     if "sample" in summary:
@@ -213,7 +213,7 @@ def _of_sample(
 
 
 def sample_line(sample: SampleFigures | None) -> str:
-    """Return the population of a sample; empty where all documents were asked for."""
+    """Return the population of a sample. Empty where all documents were asked for."""
     if sample is None:
         return ""
     return (

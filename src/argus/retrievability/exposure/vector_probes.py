@@ -49,7 +49,7 @@ def search_probes(
     folder: ArtifactFolder,
     engine: Engine | None,
 ) -> tuple[VectorProbes, Parts]:
-    """Search with every probe; return the parts to be removed, too."""
+    """Search with every probe. Return the parts to be removed, too."""
     groups = hidden = None
     if parents is not None:
         groups = parents.groups

@@ -83,7 +83,7 @@ class Audited:
     rps: npt.NDArray[np.float64]
     related: npt.NDArray[np.int64]
     hit_variance: npt.NDArray[np.float64]
-    """Of the hit probabilities over T_x, unbiased; NaN for fewer than two, or without the pairs."""
+    """Of the hit probabilities over T_x, unbiased. NaN for fewer than two, or without the pairs."""
     keys: list[bytes]
     """Of each entity's vector in the audit's store."""
     vectors: FloatArray
@@ -134,7 +134,7 @@ def read_audit(folder: Path) -> Audited:
 
 
 def _key(row: Row, table: Path) -> bytes:
-    """Return the key of an entity's vector; InputError where it is none, or there is no score."""
+    """Return the key of an entity's vector. InputError where it is none, or there is no score."""
     for name in ("rps", "related", "vector"):
         if row.get(name) is None:
             raise _damaged(table, name, f"nothing for {row['id']!r}, which was measured")

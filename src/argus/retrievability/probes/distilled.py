@@ -22,7 +22,7 @@ POINTS = 12
 GAMMA, PENALTY = 2.0, 0.3
 """Of the kernel that teaches."""
 MAX_ANCHORS = 12_000
-"""Training vectors of the kernel, drawn by seed; it takes 4 bytes for each pair of them."""
+"""Training vectors of the kernel, drawn by seed. It takes 4 bytes for each pair of them."""
 ROWS = 2048
 """Points that are compared with the anchors at once."""
 BATCH, RATE = 1024, 1e-3

@@ -27,7 +27,7 @@ class ProbeDomain:
     mean: FloatArray
     """Shape (dim,)."""
     components: npt.NDArray[np.float16]
-    """Shape (q, dim), orthonormal rows but for rounding; the threshold is set on the rounded."""
+    """Shape (q, dim), orthonormal rows but for rounding. The threshold is set on the rounded."""
     variances: FloatArray
     """Along each direction, shape (q,)."""
     noise: float
@@ -61,7 +61,7 @@ class ProbeDomain:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> ProbeDomain:
-        """Build it again; KeyError or ValueError when arrays lack or do not fit."""
+        """Build it again. KeyError or ValueError when arrays lack or do not fit."""
         mean, variances = (arrays[name].astype(np.float32) for name in ("mean", "variances"))
         components = arrays["components"].astype(np.float16)
         if components.shape != (len(variances), len(mean)):

@@ -50,7 +50,7 @@ HOME = "probe"
 
 @dataclass(frozen=True, repr=False)
 class ProbeResult(Result):
-    """Result of a fit; everything in it is also in `folder`."""
+    """Result of a fit. Everything in it is also in `folder`."""
 
     TABLES = ("table", "trials")
     folder: Path
@@ -129,7 +129,7 @@ def _record(audited: Audited, audit: Path, config: ProbeConfig) -> Record:
 def _conclude(
     audited: Audited, data: Labelled, trials: Sweep, config: ProbeConfig
 ) -> tuple[Probe, ProbeSummary]:
-    """Score the best of each family on the test split, once; build the probe of the winner."""
+    """Score the best of each family on the test split, once. Build the probe of the winner."""
     trial, estimator = trials.best[trials.winner]
     domain = fit_domain(data.part(TRAIN)[0], data.part(VALIDATION)[0])
     vectors, labels = data.part(TEST)
@@ -164,7 +164,7 @@ def _conclude(
 
 
 def _training(audited: Audited, data: Labelled, config: ProbeConfig) -> Training:
-    """Return the probe's training data, for its probe.json; no path of this machine."""
+    """Return the probe's training data, for its probe.json. No path of this machine."""
     return {
         "seed": config.seed,
         "entities": _per_split(data),
@@ -249,7 +249,7 @@ def _predictions_table(audited: Audited, data: Labelled, probe: Probe) -> pa.Tab
     residual: measured less predicted RPS.
     band: low, medium or high, by the measured RPS.
     predicted_band: the same by the predicted one.
-    domain_score: how far from the training entities; above the threshold the probe abstains.
+    domain_score: how far from the training entities. Above the threshold the probe abstains.
     state: predicted or abstained.
     """
     test = np.flatnonzero(data.split == TEST)

@@ -67,7 +67,7 @@ class ProbeSummary(TypedDict):
     grid: grid of settings: full or quick.
     table: baselines, and the best of each family (ARGUS Table 3).
     test: measures on the test entities.
-    test_in_domain: the same over those inside its region; None without any.
+    test_in_domain: the same over those inside its region. None without any.
     """
 
     k: int
@@ -98,7 +98,7 @@ class TrainingFile(TypedDict):
 
 
 class Training(TypedDict, total=False):
-    """Training data of a probe, as far as it is known; no path of the machine.
+    """Training data of a probe, as far as it is known. No path of the machine.
 
     mean_rps: mean RPS of the entities.
     inputs: files that the audit read.
@@ -126,7 +126,7 @@ class FitMetrics(TypedDict, total=False):
 class ProbeFacts(TypedDict):
     """Facts about a prediction's probe.
 
-    test: measures on its test entities; None for a probe that tells none.
+    test: measures on its test entities. None for a probe that tells none.
     threshold: domain score above which it abstains.
     """
 
@@ -151,7 +151,7 @@ class PredictionSummary(OfStore):
 
     tau: threshold τ of a risk.
     below_tau: entities with a prediction below it.
-    mean_rps: mean predicted RPS; None where none was predicted.
+    mean_rps: mean predicted RPS. None where none was predicted.
     """
 
     k: int

@@ -16,7 +16,7 @@ from argus.data.provenance import content_hash
 from argus.retrievability.probes.models import Floats, TreeModel, import_xgboost
 
 PATIENCE = 20
-"""Rounds without a better validation RMSE after which boosting stops; §C.1 names no number."""
+"""Rounds without a better validation RMSE after which boosting stops. §C.1 names no number."""
 _KEPT: dict[bytes, tuple[Any, Any]] = {}
 """The matrices of the last data, by their sources."""
 

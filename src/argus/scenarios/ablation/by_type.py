@@ -116,7 +116,7 @@ def _name(cell: Cell) -> CellName:
 
 
 def types_table(rows: Sequence[TypeFigures]) -> pa.Table:
-    """Return one row per type and cell; the mean is null where a type has no question."""
+    """Return one row per type and cell. The mean is null where a type has no question."""
     flat = [
         {
             **{name: row[name] for name in ("corpus", "field", "type", "questions", "alone")},
@@ -160,7 +160,7 @@ questions: questions with a relevant document of the type.
 alone: headline measure of documents alone.
 component: part of a scenario that is a view.
 lambda: weight λ of documents against scenarios.
-mean: headline measure of the cell; null without a question.
+mean: headline measure of the cell. Null without a question.
 recommended: whether this cell is recommended for the type.
 recommended_weight: whether its λ is recommended for the usual component.
 """

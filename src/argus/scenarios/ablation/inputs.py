@@ -78,7 +78,7 @@ class Source:
         fields: FieldNames | None,
         encoder: Encoder | EncoderConfig | str,
     ) -> Source:
-        """Read it; InputError where documents, profiles and judgements do not belong together."""
+        """Read it. InputError where documents, profiles and judgements do not belong together."""
         fields = fields or FieldNames()
         everything, path = read_documents(corpus, fields, None, encoder)
         documents = [d for d in everything if d.content.strip()]
@@ -116,7 +116,7 @@ class Source:
 
     @cached_property
     def missing(self) -> MissingDocuments | None:
-        """Relevant documents that the corpus does not hold; InputError where it holds none."""
+        """Relevant documents that the corpus does not hold. InputError where it holds none."""
         return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
 
     def profile_counts(self) -> ProfileCounts:
@@ -167,7 +167,7 @@ def write_by_model(
     folder: ArtifactFolder,
     engine: Engine | None = None,
 ) -> tuple[dict[str, Expansion], Writer]:
-    """Have the documents with scenarios expanded; return expansions and the spending.
+    """Have the documents with scenarios expanded. Return expansions and the spending.
 
     The same documents as have scenarios, so that texts are compared and not coverage. Answers are
     kept in `folder/answers.sqlite`, the expansions in `folder/expansions.jsonl`. Raises ArgusError

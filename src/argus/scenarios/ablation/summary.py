@@ -26,7 +26,7 @@ BaselineName: TypeAlias = Literal["pseudo-queries", "summary"]
 class Comparison(DifferenceFigures):
     """A paired difference over questions.
 
-    relative: the difference as a share of the mean before; None where that is 0.
+    relative: the difference as a share of the mean before. None where that is 0.
     """
 
     relative: float | None
@@ -126,9 +126,9 @@ class Group(TypedDict):
 
 
 class CellMean(CellName):
-    """Figures of a cell for a type's questions; None where there are none.
+    """Figures of a cell for a type's questions. None where there are none.
 
-    mean: headline measure of the cell; None without a question.
+    mean: headline measure of the cell. None without a question.
     """
 
     mean: float | None
@@ -138,7 +138,7 @@ class Recommendation(TypedDict):
     """A cell for a type of document.
 
     best: cell that is best on these very questions.
-    recommended: that, where it is surely better; else the usual cell.
+    recommended: that, where it is surely better, else the usual cell.
     to_usual: each half by the best cell of the other half, against the usual cell.
     """
 
@@ -157,10 +157,10 @@ class TypeFigures(TypedDict):
     profiles: of these, documents with a profile.
     questions: questions with a relevant document of the type.
     is_few: whether these are few.
-    alone: headline measure of documents alone; None without a question.
-    usual: usual cell against documents alone; None without a question.
-    weight: λ to use for the usual component; None without two questions.
-    cell: cell to use; None without two questions.
+    alone: headline measure of documents alone. None without a question.
+    usual: usual cell against documents alone. None without a question.
+    weight: λ to use for the usual component. None without two questions.
+    cell: cell to use. None without two questions.
     grid: headline measure of each cell.
     """
 
@@ -187,7 +187,7 @@ class CorpusSummary(TypedDict):
     queries: questions that were measured here.
     usual: cell that is used by default.
     best: cell that is best on these very questions.
-    tuned: cell chosen on some questions and compared on others; None with too few.
+    tuned: cell chosen on some questions and compared on others. None with too few.
     gaps: best cell against placebos and expanded documents.
     rows: every run.
     """
@@ -301,8 +301,8 @@ class AblationSummary(OfStore):
     placebos: draws of scenarios of other documents.
     coverage: how many of the documents, and of the relevant ones, have scenarios.
     groups: questions by how many of their relevant documents have scenarios.
-    profiled: the same over documents with scenarios alone; None where all have them.
-    expansions: sources of baselines; None without.
+    profiled: the same over documents with scenarios alone. None where all have them.
+    expansions: sources of baselines. None without.
     types: recommendation by type of document, where fields were named.
     """
 

@@ -18,7 +18,7 @@ class AdaptConfig:
     """Settings of the learning.
 
     Of the settings that the study measured (docs/results.md) these had the highest gain on needs
-    that were held out. Each fold is held out of one learning; all folds together stop
+    that were held out. Each fold is held out of one learning. All folds together stop
     them, and the mean of the learnings, cut back to `rank`, is kept.
     """
 

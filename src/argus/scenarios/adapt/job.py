@@ -52,7 +52,7 @@ from argus.scenarios.adapt.summary import (
 )
 
 LEARNT = "learnt"
-"""Key of made.json for the learnt correction; without it the learning was not finished."""
+"""Key of made.json for the learnt correction, without it the learning was not finished."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,7 +112,7 @@ def adapt_index(
     texts, and the documents that each is for. learn_from: titles or held-out sentences, which did
     not carry over to questions where that was measured. Where held-out needs do not improve beyond
     chance, nothing is prescribed and the index is searched as before. The same correction is never
-    learnt twice; `argus remedy rollback` takes it out. queries, qrels: for an evaluation before and
+    learnt twice. `argus remedy rollback` takes it out. queries, qrels: for an evaluation before and
     after. device: of the encoder and the learning. out: default `INDEX/remedies/ID`. Raises
     InputError for bad input and for needs of other documents alone, ArgusError where none can be
     embedded.
@@ -168,7 +168,7 @@ def _remedy_id(needs: Needs, documents: Sequence[Document], config: AdaptConfig)
 
 
 def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> AdaptSummary:
-    """Learn, unless an earlier run did; write it beside the index, and only then prescribe it."""
+    """Learn, unless an earlier run did. Write it beside the index, and only then prescribe it."""
     index, home, remedy = opened.index, opened.home, opened.remedy
     is_there = remedy in {r.remedy for r in index.header.recipes}
     is_told = is_recorded(home, remedy, index, by_recipe=True)
@@ -205,7 +205,7 @@ def _judged(needs: Needs, questions: JudgedQueries | None) -> JudgedNeeds | None
 
 
 def _earlier(home: ArtifactFolder) -> _Made | None:
-    """Return the correction of an earlier run, or None if that is unfinished or its file is gone."""
+    """Return the correction of an earlier run, or None if that is unfinished or its file gone."""
     note = home.read_json(MADE)
     if LEARNT not in note or "needs" not in note:
         return None
@@ -259,7 +259,7 @@ def _figures(
 
 
 def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCounts]:
-    """Return the needs with a vector, against all documents; ArgusError where none has one."""
+    """Return the needs with a vector, against all documents. ArgusError where none has one."""
     needs, encoder = opened.needs, opened.encoder
     embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
     ok = embedded.ok.copy()

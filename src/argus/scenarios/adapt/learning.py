@@ -1,6 +1,6 @@
 """Learning a correction of queries: `q' = unit(q + α·U Wᵀ q)`, by contrast, from needs.
 
-InfoNCE over the documents of a batch and random ones; U begins at zero, so that learning begins at
+InfoNCE over the documents of a batch and random ones. U begins at zero, so that learning begins at
 the encoder's own queries. The documents with needs are cut into folds, and as many learnings go on
 side by side, each without the needs of one fold. What the mean reciprocal rank of all needs says,
 each asked with the learning that saw none of its fold, ends them all, decides α, and whether there
@@ -42,7 +42,7 @@ class Examples:
 
     documents: (n_documents, dim). queries: (n, dim). targets: (n, most), rows of documents, filled
     up with -1. positives: (n, dim), what stands for the document of a query while it asks (the
-    document without a sentence that was held out of it); None: the document's own vector.
+    document without a sentence that was held out of it). None: the document's own vector.
     """
 
     documents: FloatArray
@@ -70,7 +70,7 @@ class Examples:
 class Learnt:
     """Correction from the needs. u, w: (dim, rank). alpha: 0 where nothing is gained.
 
-    before, after: reciprocal rank of each query, held out, (n,). epoch: the best, which is kept;
+    before, after: reciprocal rank of each query, held out, (n,). epoch: the best, which is kept.
     0, where none was better than none.
     """
 
@@ -129,7 +129,7 @@ def held_out_gain(learnt: Learnt, examples: Examples, seed: int) -> PairedDiffer
 
 
 def fold_of(examples: Examples, config: AdaptConfig) -> IntArray:
-    """Return the fold of every document, (n_documents,); -1 of those without queries."""
+    """Return the fold of every document, (n_documents,). -1 of those without queries."""
     with_queries = np.unique(examples.targets[examples.targets >= 0])
     counted = np.unique(examples.first)
     if len(counted) < 2:
@@ -209,7 +209,7 @@ class _Learning:
         self.scale = 1 / (config.temperature * max(float(lengths.mean()), 1e-12))
 
     def epoch(self) -> tuple[FloatArray, FloatArray]:
-        """Go through all examples once; return u and w."""
+        """Go through all examples once. Return u and w."""
         query, document = self.examples.pairs()
         order = self.rng.permutation(len(query))
         for start in range(0, len(order), self.config.batch_size):

@@ -21,9 +21,9 @@ Profiles = Path | str | Mapping[str, Profiled]
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A text that asks. documents: ids of those it is for; rest: of a document it was taken out of.
+    """A text that asks. documents: ids of those it is for. rest: of a document it was taken out of.
 
-    A document is counted with its first ones; `rest` stands for it while the text asks.
+    A document is counted with its first ones. `rest` stands for it while the text asks.
     """
 
     text: str

@@ -30,7 +30,7 @@ class NeedCounts(TypedDict):
 class LearntCorrection(TypedDict):
     """Learnt correction.
 
-    alpha: strength α of the correction; 0 where nothing was prescribed.
+    alpha: strength α of the correction. 0 where nothing was prescribed.
     rank: rank of the correction's matrix.
     epoch: epoch that was kept.
     held_out: mean reciprocal rank over documents, by a learning that saw none of their needs.
@@ -57,14 +57,14 @@ class JudgedNeeds(TypedDict):
 class AdaptSummary(TypedDict):
     """The receipt of a correction.
 
-    file: file of the correction; None where nothing was prescribed.
+    file: file of the correction. None where nothing was prescribed.
     prescribed: whether the index is searched with it.
     added: false where it was so already.
     documents: documents of the index.
     bytes: bytes of the file.
     multiplications: multiplications that a query costs more.
     others: other corrections in the index, which count no more.
-    judged: judged questions of the receipt; None without.
+    judged: judged questions of the receipt. None without.
     """
 
     remedy: str

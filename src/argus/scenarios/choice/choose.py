@@ -45,7 +45,7 @@ class Choice:
 
     @cached_property
     def cell(self) -> Cell:
-        """The best cell; of equal ones that of the greater λ, then the paper's component."""
+        """The best cell. Of equal ones that of the greater λ, then the paper's component."""
         return self._best(np.arange(len(self.alone)))
 
     def _best(self, documents: IntArray) -> Cell:
@@ -66,7 +66,7 @@ class Choice:
         return values
 
     def summary(self, without: WithoutScenarios) -> ChoiceFigures:
-        """Return the figures of the choice; no value in it is NaN."""
+        """Return the figures of the choice. No value in it is NaN."""
         return {
             "component": str(self.cell.component),
             "lambda": self.cell.weight,

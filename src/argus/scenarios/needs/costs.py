@@ -29,7 +29,7 @@ def estimate_needs(
     fields: FieldNames | None = None,
     limit: int | None = None,
 ) -> Estimate:
-    """Return the prompts of `audit_needs` to a model for the drawn documents, asking nothing.
+    """Return prompts and cost of `audit_needs` for the drawn documents, asking nothing.
 
     With `config.until_width` that is the most: it may stop before. Further needs come on top, for
     the documents that only some of theirs find: one prompt for each.

@@ -57,7 +57,7 @@ class Drawn:
 def draw_order(source: NeedSource, config: NeedsConfig, *, writes: bool) -> list[Document]:
     """Return the documents whose needs may ask, in random order, at most `config.sample`.
 
-    writes: whether needs are written; else only documents with a profile have some. The order is
+    writes: whether needs are written, else only documents with a profile have some. The order is
     by a hash of the ids: a larger sample holds the smaller one.
     """
     documents = [d for d in source.usable if writes or d.id in source.profiles]

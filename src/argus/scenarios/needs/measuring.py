@@ -39,7 +39,7 @@ class JudgedFiles:
 def judged_questions(
     files: JudgedFiles | None, source: NeedSource, field: str | None
 ) -> JudgedQueries | None:
-    """Return them, of documents where chunks are folded; InputError for one of the two."""
+    """Return them, of documents where chunks are folded. InputError for one of the two."""
     if files is None or (files.queries is None and files.qrels is None):
         return None
     if files.queries is None or files.qrels is None:

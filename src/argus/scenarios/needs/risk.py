@@ -42,7 +42,7 @@ class DocumentRisks:
 
     @cached_property
     def places(self) -> dict[str, list[NeedPlace]]:
-        """The needs that could be asked, by document; by the one they are chunks of."""
+        """The needs that could be asked, by document, by the one they are chunks of."""
         places: dict[str, list[NeedPlace]] = {}
         for place in self.drawn.places:
             if place.rank is not None:
@@ -104,7 +104,7 @@ class DocumentRisks:
 def judged_risk(
     risks: DocumentRisks, questions: JudgedQueries | None, search: NeedSearch
 ) -> JudgedRisk | None:
-    """Return the worth of the typical rank on judged questions; None where there are none.
+    """Return the worth of the typical rank on judged questions. None where there are none.
 
     A pair of question and relevant document fails where k documents that are not relevant, or more,
     come before it. The interval draws questions, since pairs of one question are not independent.

@@ -17,7 +17,7 @@ class JudgedRisk(TypedDict):
     questions: judged questions whose documents' needs were asked.
     pairs: pairs of question and relevant document that needs asked for.
     failed: of these, pairs whose document does not come back.
-    area: AUC of the typical rank for failure; None where fewer than five failed, or did not.
+    area: AUC of the typical rank for failure. None where fewer than five failed, or did not.
     """
 
     questions: int
@@ -38,15 +38,15 @@ class FurtherNeeds(TypedDict):
 
 
 class NeedRisk(TypedDict):
-    """The risk of documents; of those that chunks are of where `parent_field` says so.
+    """The risk of documents. Of those that chunks are of where `parent_field` says so.
 
-    parent_field: field that names the document of a chunk; None without chunks.
+    parent_field: field that names the document of a chunk. None without chunks.
     documents: documents of the corpus.
     measured: documents that were asked for.
     reached: of these, documents that a need brings into the top k.
     low, high: 95% interval of their share.
-    sample: documents that were to be drawn; None for all.
-    until_width: width of the interval to draw until; None for none.
+    sample: documents that were to be drawn. None for all.
+    until_width: width of the interval to draw until. None for none.
     written: documents whose needs were written in this run.
     """
 

@@ -27,14 +27,14 @@ class NeedSearch(Protocol):
     """Where a document stands for its needs, and the results of a question."""
 
     def ranks(self, needs: Sequence[Need]) -> list[int | None]:
-        """Return the 1-based rank of each need's document; None where it could not be asked.
+        """Return the 1-based rank of each need's document. None where it could not be asked.
 
         One beyond a list that ends is as if it came next.
         """
         ...
 
     def lists(self, questions: Sequence[Query], depth: int) -> dict[str, list[str]]:
-        """Return the documents that came for each question, by its id; failed ones are not in."""
+        """Return the documents that came for each question, by its id. Failed ones are not in."""
         ...
 
 
@@ -84,7 +84,7 @@ class VectorSearch:
 
 @dataclass
 class ServedSearch:
-    """A retriever. k: results that are asked for; its answers are kept in the folder."""
+    """A retriever. k: results that are asked for. Its answers are kept in the folder."""
 
     source: Answerer
     documents: Sequence[Document]
@@ -112,7 +112,7 @@ class ServedSearch:
         ]
 
     def answers(self, needs: Sequence[Query]) -> Answers:
-        """Return the results of some needs; each text is asked once."""
+        """Return the results of some needs. Each text is asked once."""
         known = self.runs.keys() | self.failures.keys()
         new = list({query.text: query for query in needs if query.text not in known}.values())
         if new:
@@ -148,5 +148,5 @@ class ServedSearch:
 
 
 def parent_of(fold: ParentFold | None, id_: str) -> str:
-    """Return the document that a chunk is of; itself where nothing is folded."""
+    """Return the document that a chunk is of. Itself where nothing is folded."""
     return id_ if fold is None else fold.of_chunk.get(id_, id_)

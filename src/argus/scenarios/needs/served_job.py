@@ -40,7 +40,7 @@ JOB = "needs_served"
 
 @dataclass(frozen=True, repr=False)
 class ServedNeedsResult(Result):
-    """Result of a need audit of a retriever; everything in it is also in `folder`."""
+    """Result of a need audit of a retriever. Everything in it is also in `folder`."""
 
     TABLES = ("table", "needs", "risk")
     folder: Path
@@ -76,7 +76,7 @@ def ask_needs(
 ) -> ServedNeedsResult:
     """Ask a retriever for every document by its own information needs, as it serves them.
 
-    corpus, profiles, out, model, judged: as for `argus.audit_needs`; of config, k, by and who is
+    corpus, profiles, out, model, judged: as for `argus.audit_needs`. Of config, k, by and who is
     drawn count. retriever, asking, encoder: as for `argus.compare_retrievers`. Raises InputError
     for bad input and where no result is a document of the corpus, ArgusError where the retriever
     fails on every need.

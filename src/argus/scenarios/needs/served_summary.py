@@ -26,7 +26,7 @@ class ServedFigures(TypedDict):
     """Figures of a retriever by the needs of documents.
 
     found_at_1, found_at_k: means over documents of the share of their needs. bands: documents by
-    that share at k; unreached: those for which it is 0. strange: results that are no document of
+    that share at k. unreached: those for which it is 0. strange: results that are no document of
     the corpus. longest: results of the longest list.
     """
 

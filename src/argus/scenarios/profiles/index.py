@@ -62,7 +62,7 @@ class _Profiles:
     def coverage(
         self, questions: JudgedQueries | None, documents: Sequence[Document]
     ) -> Coverage | None:
-        """Count the documents that have scenarios; None without judged questions."""
+        """Count the documents that have scenarios. None without judged questions."""
         if questions is None:
             return None
         having = [doc for doc, p in self.of_index.items() if p.profile is not None]
@@ -85,14 +85,14 @@ def add_scenarios(
     coerce_ids: bool = False,
     out: Path | None = None,
 ) -> ScenariosResult:
-    """Add the scenarios of its documents to an index in one commit; evaluate before and after.
+    """Add the scenarios of its documents to an index in one commit. Evaluate before and after.
 
     profiles: by document id, or a path for `read_profiles`. Documents without a profile stay
     as they are, and are found by their own text. component, weight: indexed part, and the λ of
-    searches that name none; "auto" has held-out needs choose (`argus.scenarios.choice`). form:
+    searches that name none. "auto" has held-out needs choose (`argus.scenarios.choice`). form:
     whether explanations are indexed without the beginnings that many share. The
     remedy's id names its sources, so the same
-    profiles are never added twice; `argus remedy rollback` takes them out. out: default
+    profiles are never added twice. `argus remedy rollback` takes them out. out: default
     `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents alone,
     ArgusError where no view could be embedded.
     """
@@ -156,7 +156,7 @@ def _of_index(
     path: Path | None,
     form: Form,
 ) -> _Profiles:
-    """Return the profiles of the documents of an index; InputError where none has scenarios."""
+    """Return the profiles of the documents of an index. InputError where none has scenarios."""
     ids = [d.id for d in documents]
     own = in_form({doc: profiles[doc] for doc in ids if doc in profiles}, form)
     if not any(p.profile is not None for p in own.values()):
@@ -209,7 +209,7 @@ def _add(
     home: ArtifactFolder,
     record: Record,
 ) -> _Addition:
-    """Embed and add missing views; the note on them is on disk before."""
+    """Embed and add missing views. The note on them is on disk before."""
     views = scenario_views(profiles.of_index.values(), component, label=remedy)
     is_told = is_recorded(home, remedy, index, by_recipe=False)
     untold = 0 if is_told else _views_of(index, remedy)

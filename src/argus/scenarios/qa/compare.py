@@ -56,7 +56,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question in one arm. state: MEASURED where it can be asked; else `reason` says why not.
+    """One question in one arm. state: MEASURED where it can be asked, else `reason` says why not.
 
     cut, left_out: how many of the documents are shown in part, or not at all, for want of room.
     """
@@ -105,9 +105,9 @@ def answer_prompts(cases: Sequence[Case]) -> list[Prompt]:
 
 
 def answer_cases(cases: Sequence[Case], model: LanguageModel) -> list[Answered]:
-    """Ask the answering model (SPIKE Table 10); arms with equal contexts share one answer.
+    """Ask the answering model (SPIKE Table 10). Arms with equal contexts share one answer.
 
-    Raises LanguageModelError as the model does; answers so far are in its ledger.
+    Raises LanguageModelError as the model does. Answers so far are in its ledger.
     """
     outcomes = model.complete(answer_prompts(cases))
     return [_answered(c, next(outcomes)) if _can_be_asked(c) else Answered(c) for c in cases]
@@ -124,9 +124,9 @@ def judge_prompts(answered: Sequence[Answered], votes: int) -> list[Prompt]:
 
 
 def judge_answers(answered: Sequence[Answered], model: LanguageModel, votes: int) -> list[Judged]:
-    """Ask the judge `votes` times for each answer (Table 11); equal answers share their votes.
+    """Ask the judge `votes` times for each answer (Table 11). Equal answers share their votes.
 
-    Raises LanguageModelError as the model does; judgements so far are in its ledger.
+    Raises LanguageModelError as the model does. Judgements so far are in its ledger.
     """
     outcomes = model.complete(judge_prompts(answered, votes))
     return [_judged(a, outcomes, votes) for a in answered]

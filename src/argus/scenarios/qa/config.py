@@ -44,7 +44,7 @@ class QASettings:
 class QAConfig(QASettings):
     """Settings of a comparison, with models.
 
-    model: answers, and reformulates with `reason`; its budget is that of all stages together.
+    model: answers, and reformulates with `reason`. Its budget is that of all stages together.
     judge: None for the same.
     """
 
@@ -57,7 +57,7 @@ class QAConfig(QASettings):
         return self.judge or self.model
 
     def described(self) -> dict[str, object]:
-        """Return the settings that change the outcome; no secret, no pace, no budget."""
+        """Return the settings that change the outcome. No secret, no pace, no budget."""
         return {
             "votes": self.votes,
             "k": self.k,

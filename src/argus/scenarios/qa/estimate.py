@@ -42,8 +42,8 @@ def estimate_answers(
     """Return the estimate of each stage, `total` of them, and whether it is `exact`.
 
     Prompts in the ledger of `out` count as answered. Where an answer is not there yet, the judge
-    is taken to read one of the greatest length, and a search to be made with the question itself;
-    nothing is asked and nothing is written.
+    is taken to read one of the greatest length, and a search to be made with the question itself.
+    Nothing is asked and nothing is written.
     """
     inputs = read_inputs(
         index, queries, config=config, answers=answers, qrels=qrels, reasoned=reasoned,

@@ -54,7 +54,7 @@ class Vote:
 
     score: float | None
     reason: str
-    """Reason that the judge gives; else why there is no score."""
+    """Reason that the judge gives, else why there is no score."""
     failure: Failure | None = None
 
 
@@ -121,7 +121,7 @@ def why_no_answer(outcome: Outcome[str]) -> str:
 
 
 def combine(votes: Sequence[Vote]) -> Verdict:
-    """Return the median of the votes with a score; FAILED unless these are more than half.
+    """Return the median of the votes with a score. FAILED unless these are more than half.
 
     votes: at least one.
     """

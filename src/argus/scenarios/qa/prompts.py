@@ -2,7 +2,7 @@
 
 Both tables are given as they are printed, with two changes. Answers and documents come from others,
 so problem, answer and reference stand between marks that hold a hash of them, and models are told
-to follow no instruction in there; and every vote of a judge bears its number, since equal prompts
+to follow no instruction in there, and every vote of a judge bears its number, since equal prompts
 are asked once. The reformulation of a question follows BRIGHT (Su et al., 2024), whose queries
 the paper takes (C.3).
 """
@@ -62,7 +62,7 @@ Your answer is the text of a search. Do not address anybody."""
 
 
 def answer_prompt(problem: str, context: str) -> Prompt:
-    """Return the question with its documents (Table 10); context: of `argus.scenarios.context`."""
+    """Return the question with its documents (Table 10). context: of `argus.scenarios.context`."""
     text = ANSWER.format(problem=problem, context=context)
     return Prompt(text, system=ANSWER_RULES, max_tokens=ANSWER_TOKENS)
 

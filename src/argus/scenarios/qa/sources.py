@@ -44,7 +44,7 @@ def read_inputs(
     device: str | None,
     coerce_ids: bool,
 ) -> Inputs:
-    """Read and check everything that is given; InputError names the misfit."""
+    """Read and check everything that is given. InputError names the misfit."""
     if config.reason and reasoned is not None:
         raise InputError(
             "reformulated queries, and a model that is to write them",

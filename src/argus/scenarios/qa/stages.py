@@ -60,13 +60,13 @@ class Stages:
 
     @property
     def missing(self) -> int:
-        """How many prompts were not asked, or never answered; equal ones count once."""
+        """How many prompts were not asked, or never answered. Equal ones count once."""
         outcomes = [o for stage in self._stages.values() for o in stage.model.outcomes]
         missing = (o for o in outcomes if o.unanswered or o.state is PromptState.NOT_ASKED)
         return len({o.prompt.key for o in missing})
 
     def summary(self) -> dict[str, StageUsage]:
-        """Return prompts and cost of each stage; see `RecordedModel.summary`."""
+        """Return prompts and cost of each stage. See `RecordedModel.summary`."""
         stages = list(self._stages.items())
         usage: dict[str, StageUsage] = {}
         for i, (name, stage) in enumerate(stages):

@@ -52,7 +52,7 @@ Comparisons = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class StudyConfig:
-    """A study. questions, judges: the paper's; how many results a side shows it does not say."""
+    """A study. questions, judges: the paper's. How many results a side shows it does not say."""
 
     versus: Comparisons = tuple(Versus)
     questions: Annotated[int, Ge(1), Doc("Questions that people see, drawn at random.")] = 100

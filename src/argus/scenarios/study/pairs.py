@@ -18,7 +18,7 @@ NO_SCENARIO = "no document that is shown has a scenario"
 EQUAL_SIDES = "both sides show the same"
 NOTHING = "nothing was retrieved"
 TOPIC, NEED, EXPLANATION = "Topic", "Needed by", "How it helps"
-"""Headings that a rater reads before the parts of a scenario; no word of who made them."""
+"""Headings that a rater reads before the parts of a scenario. No word of who made them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class NoPair:
     query_id: str
     reason: str
     failed: bool = False
-    """Whether something went wrong; else the comparison does not apply."""
+    """Whether something went wrong, else the comparison does not apply."""
 
 
 def pairs(
@@ -61,7 +61,7 @@ def pairs(
 ) -> Iterator[Pair | NoPair]:
     """Yield every question in every comparison, in order.
 
-    With `same_results` the rival shows the documents of the search with scenarios; else a
+    With `same_results` the rival shows the documents of the search with scenarios, else a
     comparison with the document alone shows those of the search without (SPIKE §4.3).
     """
     for query in queries:

@@ -32,7 +32,7 @@ class Judgements:
 
     @classmethod
     def of(cls, answers: Sequence[Answer], versus: Versus, criterion: Criterion) -> Judgements:
-        """Return those of all answers; a pair that nobody judged is left out."""
+        """Return those of all answers. A pair that nobody judged is left out."""
         own = [a for a in answers if a.versus is versus and a.criterion is criterion]
         by_pair: dict[str, dict[int, str]] = {}
         for answer in own:
@@ -61,7 +61,7 @@ def preferences(answers: Sequence[Answer], config: PreferenceConfig) -> list[Pre
 
 
 def preference(judgements: Judgements, config: PreferenceConfig) -> Preference:
-    """Return the result by one criterion; pairs are resampled, not answers."""
+    """Return the result by one criterion. Pairs are resampled, not answers."""
     labels = Counter(label for own in judgements.by_pair.values() for label in own.values())
     values = judgements.values
     row: Preference = {
@@ -122,7 +122,7 @@ def _by_rater_pairs(judgements: Judgements) -> dict[tuple[int, int], list[tuple[
 
 
 def _equal_share(units: Sequence[Sequence[str]]) -> float | None:
-    """Return the share of equal pairs of answers; each unit counts once."""
+    """Return the share of equal pairs of answers. Each unit counts once."""
     if not units:
         return None
     shares = []

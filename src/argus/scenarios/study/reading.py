@@ -25,7 +25,7 @@ OUT = "preferences"
 
 @dataclass(frozen=True, repr=False)
 class PreferenceResult(Result):
-    """Result of a study; everything in it is also in `folder`."""
+    """Result of a study. Everything in it is also in `folder`."""
 
     TABLES = ("table", "answers")
     folder: Path
@@ -92,7 +92,7 @@ def _table(summary: PreferenceSummary) -> pa.Table:
 
 
 def answers_table(answers: Sequence[Answer]) -> pa.Table:
-    """Return one row per answer that a person gave; null where there is none.
+    """Return one row per answer that a person gave. Null where there is none.
 
     sheet: number of the sheet.
     pair: id of the pair of results.
@@ -142,5 +142,5 @@ kappa: Fleiss' kappa.
 cohen: mean of Cohen's kappa over pairs of raters.
 alpha: Krippendorff's alpha, nominal.
 rater_pairs: pairs of raters.
-undefined: why agreement is not defined; empty where it is.
+undefined: why agreement is not defined. Empty where it is.
 """

@@ -42,7 +42,7 @@ class Place:
 
 
 class KeyRow(TypedDict):
-    """One line of key.jsonl. side: of the results with scenarios; documents: of both, by rank."""
+    """One line of key.jsonl. side: of the results with scenarios. documents: of both, by rank."""
 
     sheet: int
     pair: str
@@ -91,7 +91,7 @@ def key_row(place: Place) -> KeyRow:
 
 
 def write_sheet(folder: Path, sheet: int, rows: Sequence[Place]) -> list[Path]:
-    """Write a sheet as CSV and as HTML, whole or not at all; return both paths."""
+    """Write a sheet as CSV and as HTML, whole or not at all. Return both paths."""
     paths = [folder / f"sheet-{sheet}.csv", folder / f"sheet-{sheet}.html"]
     for path, text in zip(paths, (_table(rows), _page(sheet, rows)), strict=True):
         write_whole(path, text)
@@ -99,7 +99,7 @@ def write_sheet(folder: Path, sheet: int, rows: Sequence[Place]) -> list[Path]:
 
 
 def _table(rows: Sequence[Place]) -> str:
-    """Return a sheet as CSV; answers are to be written into its last four columns.
+    """Return a sheet as CSV. Answers are to be written into its last four columns.
 
     It begins with a byte order mark, by which spreadsheets know UTF-8.
     """

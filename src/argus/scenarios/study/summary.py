@@ -44,14 +44,14 @@ class StudySummary(TypedDict):
 
 
 class Agreement(TypedDict):
-    """How far raters agree beyond chance; None where it is not defined, and why not.
+    """How far raters agree beyond chance. None where it is not defined, and why not.
 
     equal: share of equal pairs of answers on one pair of results.
     kappa: Fleiss' kappa.
     cohen: mean of Cohen's kappa over pairs of raters.
     rater_pairs: pairs of raters.
     alpha: Krippendorff's alpha, nominal.
-    undefined: why one is not defined; empty where all are.
+    undefined: why one is not defined. Empty where all are.
     """
 
     equal: float | None
@@ -99,7 +99,7 @@ class Preference(TypedDict):
 class SideA(TypedDict):
     """How often side A was preferred, of the answers that name a side: near a half is no habit.
 
-    share: share that prefers side A; None without an answer.
+    share: share that prefers side A. None without an answer.
     answers: answers that name a side.
     """
 
