@@ -51,8 +51,8 @@ def nominal_alpha(units: Sequence[Sequence[str]]) -> float | None:
     """Return Krippendorff's alpha for nominal data (Krippendorff, 2011), 1 - D_o / D_e.
 
     units: the answers on each item. Any may be missing, and items with one answer are left out. D_o
-    is the share of unequal pairs on one item, an item of m answers weighing m. D_e that of unequal
-    pairs of two answers drawn from all, without replacement. None, too, where no item has two.
+    is the share of unequal pairs on one item, an item of m answers weighing m. D_e is that of
+    unequal pairs of two answers drawn from all, without replacement. None where no item has two.
     """
     units = [unit for unit in units if len(unit) > 1]
     total = Counter(answer for unit in units for answer in unit)

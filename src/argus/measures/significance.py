@@ -95,7 +95,7 @@ class PairedDifference:
 
     @property
     def queries_needed(self) -> int:
-        """Queries that show a mean difference of this size in four samples of five. 0 without one.
+        """Queries that show a mean difference of this size in four samples of five, or 0.
 
         (z₀.₉₇₅ + z₀.₈)² (σ / mean)²: the sample size of a paired t-test (Sakai, 2016, Topic set
         size design) by normal quantiles.

@@ -1,4 +1,4 @@
-"""Who stands in the way: the neutrals that outrank an entity for those who should find it."""
+"""Find displacers: the neutrals that outrank an entity for those who should find it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where blind spots lie in the embedding space: LDA projections by band (ARGUS Figure 2)."""
+"""Blind spots in the embedding space: LDA projections by band (ARGUS Figure 2)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def project_bands(
     """Project to the two axes that best separate the bands. None when there is too little to.
 
     vectors: (n, dim). bands: (n,) "low", "mid" or "high". With three bands both axes come from
-    linear discriminant analysis, with two, the second is the first principal component of what
-    LDA leaves over, with one band there is nothing to separate, and PCA is shown and named, as it
+    linear discriminant analysis. With two, the second is the first principal component of what
+    LDA leaves over. With one band there is nothing to separate, and PCA is shown and named, as it
     is where the vectors are so nearly equal that LDA has no spread to divide by.
     """
     n, dim = vectors.shape

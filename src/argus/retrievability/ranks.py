@@ -47,9 +47,9 @@ def pair_ranks(
 ) -> PairRanks:
     """Rank every related entity of every query entity among the query's neutrals.
 
-    vectors: (n, dim) float32, unit rows, ordered by id. May be memory-mapped. Or rows of tokens or
-    of terms, which are counted on the CPU. graph: relations over the same n.
-    queries: the t to treat (default all), with a reservoir it must begin at a multiple of
+    vectors: (n, dim) float32, unit rows, ordered by id (memory-mapped or not). Or rows of tokens
+    or terms, which are counted on the CPU. graph: relations over the same n.
+    queries: the t to treat (default all). With a reservoir it must begin at a multiple of
     RESERVOIR_QUERIES. block: queries per product (default: as WORKING_BYTES allow).
     device: "cpu", or a torch device such as "cuda" ("torch:cpu" runs that path without a GPU).
     reservoir: rank among this many entities drawn

@@ -44,7 +44,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioProfile:
-    """The scenarios of one document, as many as it deserves, at least one."""
+    """The scenarios of one document, as many as it deserves, and at least one."""
 
     main_topic: str
     key_aspects: tuple[str, ...]
@@ -78,7 +78,7 @@ class Profiled:
     profile: ScenarioProfile | None = None
     """Only where the state is OK."""
     reason: str = ""
-    """Why there is none. Why it is noise."""
+    """Reason for no scenarios, or for noise."""
     notes: tuple[str, ...] = ()
     """Omissions from an answer that could be used, or of a document that was too long."""
     source: str = ""

@@ -99,7 +99,7 @@ class Findings:
 
     @cached_property
     def projection(self) -> Projection | None:
-        """Where the projected entities lie. None for rows that are no single vectors."""
+        """Positions of the projected entities. None for rows that are no single vectors."""
         rows = self.projected
         vectors = self.embedded.vectors[rows]
         if not isinstance(vectors, np.ndarray):

@@ -48,7 +48,7 @@ class Searches:
 def embed_documents(
     documents: Sequence[Document], model: Encoder[Rows], store: Store[Rows]
 ) -> Index:
-    """Embed items that have text. The rest is a failure that says so."""
+    """Embed items that have text. The rest are failures that say so."""
     usable = [d for d in documents if d.content.strip()]
     embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     failures = {usable[i].id: why for i, why in embedded.failures.items()}
@@ -98,7 +98,7 @@ def _reasons(
 
 
 def _rows(ok: npt.NDArray[np.bool_]) -> IntArray:
-    """Return which row each item has among those that were embedded. Of others it means nothing."""
+    """Return the row of each item among those that were embedded. Rows of others mean nothing."""
     rows: IntArray = np.cumsum(ok) - 1
     return rows
 

@@ -130,7 +130,7 @@ class ParentFindings:
     """The same of the documents that chunks are of. A document counts by its best chunk."""
 
     field: str
-    """Where the parent of a chunk stands."""
+    """Position of the parent of a chunk."""
     findings: Findings
     of: IntArray
     """Position of each chunk's document among those of `findings`, shape (n_chunks,)."""

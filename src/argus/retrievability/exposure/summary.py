@@ -170,7 +170,7 @@ class ExposureSummary(ExposureFindings, SearchedFacts, MoreFigures, OfStore):
 
 
 def headline(summary: ExposureSummary) -> Iterator[str]:
-    """Yield how often documents come back, and how many never do. Chunks and their documents."""
+    """Yield how often documents come back, and how many never do, also of chunks."""
     parents = summary.get("parents")
     left_in = "retriever" in summary
     if "sample" in summary:

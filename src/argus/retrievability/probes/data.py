@@ -36,7 +36,7 @@ class AuditSettings(TypedDict):
 
 
 class AuditEncoder(TypedDict):
-    """Whose vectors the audit scored, and where they are."""
+    """Encoder of the vectors that the audit scored, and their place."""
 
     fingerprint: str
     store: NotRequired[str]

@@ -1,4 +1,4 @@
-"""Where a probe may speak: the density of its training vectors, by probabilistic PCA.
+"""The domain of a probe: the density of its training vectors, by probabilistic PCA.
 
 Score of a vector: its negative log-likelihood under the Gaussian of probabilistic PCA (Tipping and
 Bishop 1999; scikit-learn's `PCA.score_samples`), in nats per dimension. Higher is further out.

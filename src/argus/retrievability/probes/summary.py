@@ -48,7 +48,7 @@ class FamilyRow(TypedDict):
 
 
 class DomainFigures(TypedDict):
-    """Where the probe speaks: the largest score that is inside, and the share that is.
+    """The region of the probe: the largest score that is inside, and the share that is.
 
     threshold: largest score of an entity that is inside.
     quantile: share of the validation entities that is inside.

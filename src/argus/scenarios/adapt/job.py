@@ -52,7 +52,7 @@ from argus.scenarios.adapt.summary import (
 )
 
 LEARNT = "learnt"
-"""Key of made.json for the learnt correction, without it the learning was not finished."""
+"""Key of made.json for the learnt correction. Without it the learning was not finished."""
 
 
 @dataclass(frozen=True, repr=False)

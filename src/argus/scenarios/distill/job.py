@@ -127,7 +127,7 @@ def _profiles(
 
 
 def _require_examples(examples: TrainingSet, longest: int) -> None:
-    """Raise InputError where there is nothing, or too little, to learn from. Say what became."""
+    """Raise InputError where there is nothing, or too little, to learn from. Count the profiles."""
     counts = examples.counts
     usable = counts["train"] + counts["validation"]
     if usable >= LEAST:

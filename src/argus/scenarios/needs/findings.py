@@ -99,7 +99,7 @@ class Extremes:
     """Position among the needs that could be asked. The first of equally good ones."""
     worst: int
     displaced_by: str
-    """Who is before it for the worst, in words."""
+    """The document before it for the worst need, in words."""
 
 
 @dataclass(frozen=True)

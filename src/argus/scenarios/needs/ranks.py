@@ -28,7 +28,7 @@ from argus.retrievability.pairs import PairRanks
 from argus.scenarios.profile import Component, Profiled, ScenarioProfile
 
 BLOCK_BYTES = 128 << 20
-"""Scores of views held at a time, with their folded copies, at most three times this."""
+"""Scores of views held at a time. With their folded copies, at most three times this."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def held_out_rows(
 
 
 def left_out(profile: ScenarioProfile, component: Component) -> list[str | None]:
-    """Return, per scenario, the text that goes with it. None where another one has it, too."""
+    """Return, per scenario, the text that goes with it, or None where another one has it."""
     texts = [profile.text(component, i) for i in range(len(profile.scenarios))]
     times = Counter(texts)
     return [text if text and times[text] == 1 else None for text in texts]
@@ -90,7 +90,7 @@ def held_out_ranks(
 ) -> NeedRanks:
     """Rank the document of every need among all documents, for every λ from the same products.
 
-    queries: (n_needs, dim), unit rows. targets: (n_needs,), positions of their documents, without:
+    queries: (n_needs, dim), unit rows. targets: (n_needs,), positions of their documents. without:
     (n_needs,), rows of the views left out of those documents, -1 for none. None leaves out all of
     their scenarios. A document without another scenario then scores by its own views. advance:
     called with the number of needs done. Raises InputError for a λ that is not from 0 to 1.

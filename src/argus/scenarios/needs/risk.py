@@ -33,7 +33,7 @@ def table_name(job: str) -> str:
 
 @dataclass(frozen=True)
 class DocumentRisks:
-    """Where every document that was drawn stands for its needs."""
+    """Ranks of every drawn document for its needs."""
 
     drawn: Drawn
     documents: Sequence[Document]
@@ -42,7 +42,7 @@ class DocumentRisks:
 
     @cached_property
     def places(self) -> dict[str, list[NeedPlace]]:
-        """The needs that could be asked, by document, by the one they are chunks of."""
+        """The needs that could be asked, by document, or by the one they are chunks of."""
         places: dict[str, list[NeedPlace]] = {}
         for place in self.drawn.places:
             if place.rank is not None:

@@ -1,4 +1,4 @@
-"""Who is asked for documents by their needs: vectors of one's own, or a retriever.
+"""Search for documents by their needs: vectors of one's own, or a retriever.
 
 Chunks may be folded to the documents they are of: one ranks by its best chunk, among documents.
 """
@@ -24,7 +24,7 @@ from argus.scenarios.needs.findings import Need
 
 
 class NeedSearch(Protocol):
-    """Where a document stands for its needs, and the results of a question."""
+    """Ranks of a document for its needs, and the results of a question."""
 
     def ranks(self, needs: Sequence[Need]) -> list[int | None]:
         """Return the 1-based rank of each need's document. None where it could not be asked.

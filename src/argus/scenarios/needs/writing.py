@@ -96,7 +96,7 @@ def open_writer(
 
 
 def with_further(profiled: Profiled, scenarios: Sequence[Scenario]) -> Profiled:
-    """Return a profile with more scenarios behind its own, as it is where it has none."""
+    """Return a profile with more scenarios behind its own, or unchanged if it has none."""
     profile = profiled.profile
     if profile is None:
         return profiled

@@ -90,7 +90,7 @@ class ProfileSummary(ProfileCounts):
 
 
 class Writer(TypedDict, total=False):
-    """Who wrote the profiles that are added to an index, where their folder says so.
+    """Authors of the profiles that are added to an index, where their folder says so.
 
     language_model: cost of writing.
     """

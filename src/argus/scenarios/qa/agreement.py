@@ -37,7 +37,7 @@ def interval_alpha(units: Sequence[Sequence[float]]) -> float | None:
     """Return Krippendorff's alpha with squared differences (Krippendorff, 2011), 1 - D_o / D_e.
 
     units: the values that each unit was given, at least two each. Any may be missing. D_o is the
-    mean squared difference of values of one unit, a unit of m values weighing m. D_e that of all
+    mean squared difference of values of one unit, a unit of m values weighing m. D_e is that of all
     values. None where all values are equal: D_e is zero then.
     """
     values = [value for unit in units for value in unit]

@@ -53,7 +53,7 @@ class QAConfig(QASettings):
 
     @property
     def judging(self) -> AnyConfig:
-        """Who judges."""
+        """The model that judges."""
         return self.judge or self.model
 
     def described(self) -> dict[str, object]:

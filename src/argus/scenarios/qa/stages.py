@@ -1,4 +1,4 @@
-"""Who is asked in which stage: one ledger, one budget, and the cost of each stage."""
+"""Models of each stage: one ledger, one budget, and the cost of each stage."""
 
 from __future__ import annotations
 

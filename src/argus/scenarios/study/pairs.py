@@ -53,7 +53,7 @@ class NoPair:
     query_id: str
     reason: str
     failed: bool = False
-    """Whether something went wrong, else the comparison does not apply."""
+    """Whether something went wrong. If not, the comparison does not apply."""
 
 
 def pairs(
