@@ -71,7 +71,7 @@ class Baseline(StrEnum):
 
 
 class QueriesAnswer(BaseModel):
-    """Three pseudo-queries. Fewer that can be used are taken, too."""
+    """Three pseudo-queries; fewer that can be used are taken, too."""
 
     queries: list[str] = Field(
         validation_alias=AliasChoices("queries", "pseudo_queries"),
