@@ -32,25 +32,6 @@ def built(minilm, tmp_path):
     return tmp_path / "ix"
 
 
-def test_profiles_are_written_and_counted(argus, asked, corpus, tmp_path):
-    ran = argus("remedy", "scenarios", "--corpus", corpus, *asked, "--out", "out")
-    assert ran.code == 0
-    lines = ran.out.splitlines()
-    assert lines[0] == "6 of 8 documents have 12 scenarios; 1 are noise, 1 failed"
-    assert lines[1] == "failed, 1 documents: the document has no text"
-    assert lines[-3:-1] == ["profiles: out/profiles.jsonl", "report: out/report.html"]
-    assert lines[-1].startswith(f"Next: argus index build --corpus {corpus} --out index/ && ")
-    assert lines[-1].endswith("argus remedy scenarios --index index/ --profiles out")
-    again = argus("remedy", "scenarios", "--corpus", corpus, *asked, "--out", "out", "--json")
-    assert json.loads(again.out)["language_model"]["cached"] == 7
-
-
-def test_an_estimate_asks_nobody(argus, asked, corpus, endpoint):
-    ran = argus("remedy", "scenarios", "--corpus", corpus, *asked, "--estimate")
-    assert ran.out.startswith("7 of 7 prompts would be asked (0 are in the ledger)")
-    assert endpoint.requests == []
-
-
 def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, built, tmp_path):
     ran = argus("remedy", "scenarios", "--index", built, *asked)
     assert ran.code == 0
@@ -83,30 +64,6 @@ def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, built, tmp_p
     other = argus("remedy", "scenarios", "--index", built, *asked, "--component", "I").out
     assert f"{name} also in the index: the best scenario of all counts" in other
     assert argus("remedy", "rollback", name, "--index", built).code == 0
-
-
-def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_path, endpoint):
-    pair = {"information_need": "A user wants to know x.", "explanation": "It says x."}
-    file = jsonl(tmp_path / "p.jsonl", [{"_id": "queue", "main_topic": "x", "scenarios": [pair]}])
-    ran = argus("remedy", "scenarios", "--index", built, "--profiles", file, "--component", "I")
-    assert ran.out.startswith("scenarios-I-")
-    assert "found by their own text alone: 6 (no profile)" in ran.out
-    assert endpoint.requests == []
-
-
-def test_auto_is_told_kept_and_overruled_by_a_number(argus, asked, built):
-    ran = argus("remedy", "scenarios", "--index", built, *asked, "--component", "auto",
-                "--lambda", "auto", "--json")  # fmt: skip
-    choice = json.loads(ran.out)["choice"]
-    assert choice["needs"] == 12
-
-    def ranked_by(*options):
-        ran = argus("search", "priority queue", "--index", built, "--json", *options)
-        return json.loads(ran.out)["ranked_by"]
-
-    named = ranked_by("--lambda", choice["lambda"])
-    assert ranked_by() == named
-    assert ranked_by("--lambda", 0.35) != named
 
 
 @pytest.mark.parametrize(

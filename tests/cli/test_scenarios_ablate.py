@@ -2,7 +2,6 @@
 
 import json
 
-import pyarrow.parquet as pq
 import pytest
 
 FLOAT32 = ("--precision", "float32")
@@ -51,43 +50,6 @@ def run(argus, spike):
     return go
 
 
-@pytest.mark.slow
-def test_a_grid_with_expansions_is_told_in_words(run, spike, tmp_path):
-    ran = run("--lambda", "0.5,0.7,1", "--expansions", spike / "e.jsonl", "--placebos", 2)
-    assert ran.code == 0, ran.err
-    assert "5 of 8 documents (62.5%) have scenarios; 8 questions, nDCG@10" in ran.out
-    for name in ("documents alone:", "scenarios M+E at λ = 0.7", "placebo M+E", "summary: "):
-        assert ran.out.count(f"  {name}") >= 2, "in the whole corpus, and where all have scenarios"
-    assert "(best, chosen on these questions)" in ran.out and "chosen on 4 questions" in ran.out
-    assert "not applicable" not in ran.out
-    assert "report: out/report.html" in ran.out
-    table = pq.read_table(tmp_path / "out" / "ablation.parquet").to_pylist()
-    grid = [r for r in table if (r["corpus"], r["system"]) == ("whole", "scenarios")]
-    assert [(r["component"], r["lambda"]) for r in grid] == [
-        (c, w) for c in ("M", "I", "E", "M+E", "I+E") for w in (0.5, 0.7, 1.0)
-    ]
-    assert (tmp_path / "out" / "ablation.csv").is_file()
-
-
-def test_components_weights_and_measures_are_chosen(run):
-    ran = run(
-        "--component", "e,i", "--component", "E+M", "--lambda", "0.7", "--measure", "RR",
-        "--measure", "NDCG@5", "--placebos", 0, "--tune-share", 0, "--json",
-    )  # fmt: skip
-    assert ran.code == 0, ran.err
-    summary = json.loads(ran.out)
-    assert summary["components"] == ["I", "E", "M+E"] and summary["weights"] == [0.7]
-    assert summary["measures"] == ["RR", "nDCG@5"] and summary["headline"] == "RR"
-    assert summary["whole"]["tuned"] is None and not summary["whole"]["gaps"]
-    every = run("--component", "all", "--lambda", "1", "--placebos", 0, "--json")
-    assert len(json.loads(every.out)["components"]) == 5
-
-
-def test_without_expansions_that_is_said(run):
-    ran = run("--component", "M", "--lambda", "0.7")
-    assert "document expansion: not applicable, neither --expansions nor --model" in ran.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -105,18 +67,3 @@ def test_mistakes_are_messages_with_the_mend(run, tmp_path, arguments, message):
     ran = run(*arguments)
     assert ran.code == 2 and message in ran.err
     assert not (tmp_path / "out").exists()
-
-
-def test_profiles_of_another_corpus_are_refused(run, spike):
-    path = spike / "other.jsonl"
-    scenario = {"information_need": "A user wants to know", "explanation": "It tells."}
-    path.write_text(json.dumps({"_id": "x", "main_topic": "t", "scenarios": [scenario]}) + "\n")
-    ran = run(profiles="other.jsonl")
-    assert ran.code == 2
-    assert "no profile with scenarios of a document of the corpus (1 lines, such as 'x'" in ran.err
-
-
-def test_questions_without_judgements_are_refused(run, spike):
-    (spike / "none.tsv").write_text("query-id\tcorpus-id\tscore\nz\td0\t1\n")
-    ran = run(qrels="none.tsv")
-    assert ran.code == 2 and "the judgements name none of the 8 queries" in ran.err

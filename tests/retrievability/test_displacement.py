@@ -18,11 +18,6 @@ def test_displacers_are_the_neutrals_above_most_often_first():
     assert displacers(vectors, graph, [0], k=5, top=1) == [[(3, 2)]]
 
 
-def test_an_entity_without_relations_has_none():
-    graph = RelationGraph.from_edges(3, np.array([0]), np.array([1]))
-    assert displacers(np.eye(3, dtype=np.float32), graph, [2], k=2) == [[]]
-
-
 @pytest.mark.parametrize(("queries", "columns"), [(3, 7), (16, 50), (256, 32_768)])
 @pytest.mark.parametrize("k", [1, 6, 300])
 def test_it_is_the_same_in_blocks_of_every_size(monkeypatch, queries, columns, k):

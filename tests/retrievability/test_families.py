@@ -7,7 +7,6 @@ import argus
 from argus.data import Document, Query
 from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.rows import concatenate
-from argus.engine import EngineConfig
 from argus.knowledge import KnowledgeSource
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.probe_texts import probe_texts
@@ -74,15 +73,6 @@ def test_exposure_ranks_as_counted_plainly(encoder, tmp_path):
     )  # fmt: skip
     assert again.table.equals(result.table)  # from what is kept, without embedding anything
     assert result.report.read_text() and shown(result)
-
-
-def test_an_engine_ranks_likewise(encoder, tmp_path):
-    here = argus.exposure(DOCUMENTS, out=tmp_path / "a", encoder=encoder, config=MEASURE)
-    there = argus.exposure(
-        DOCUMENTS, out=tmp_path / "b", encoder=encoder, config=MEASURE,
-        engine=EngineConfig(name="local", workers=2),
-    )  # fmt: skip
-    assert there.table.equals(here.table)
 
 
 def test_an_audit_ranks_related_entities_among_neutral_ones(encoder, tmp_path):

@@ -22,17 +22,6 @@ def test_equals_scipys_distribution_function(case):
     assert got == pytest.approx(hypergeom.cdf(k - 1, pool, above, draws), rel=1e-7, abs=1e-12)
 
 
-def test_by_hand_at_k_one():
-    # Three neutrals, one of them above x; one is drawn. x is first with probability 2/3.
-    assert hit_probability(np.array([1]), np.array([3]), k=1, draws=1)[0] == pytest.approx(2 / 3)
-
-
-def test_the_top_k_includes_rank_k():
-    # All five neutrals are drawn, so the rank is certain: above + 1.
-    hits = hit_probability(np.array([0, 1, 2, 3]), np.array([5] * 4), k=3, draws=5)
-    assert hits.tolist() == [1, 1, 1, 0]
-
-
 @given(cases())
 @settings(max_examples=examples(50), deadline=None)
 def test_every_k_at_once_equals_each_k_alone(case):

@@ -46,12 +46,3 @@ def test_what_cannot_be_asked_for_says_why():
     assert held == []
     assert reasons[0] == "fewer than two sentences"
     assert "stands once" in reasons[1] and "stands once" in reasons[2]
-
-
-def test_the_choice_depends_on_the_document_alone():
-    text = " ".join(f"Sentence number {i} of a long text." for i in range(20))
-    one = hold_out([document(text, "b")], per_document=2, seed=3)[0]
-    many = hold_out([document(text, "a"), document(text, "b")], per_document=2, seed=3)[0]
-    assert [h.sentence for h in one] == [h.sentence for h in many if h.position == 1]
-    other = hold_out([document(text, "b")], per_document=2, seed=4)[0]
-    assert [h.sentence for h in one] != [h.sentence for h in other]

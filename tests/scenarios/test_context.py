@@ -1,7 +1,6 @@
 import json
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,28 +36,6 @@ def test_documents_stand_in_rank_order_with_their_scenario():
     assert second == ("a", "", "Alone.", "")
 
 
-def test_several_scenarios_name_a_shared_main_topic_once():
-    other = ViewScenario("Squares", "Another need.", "")
-    _, _, _, said = parts(build_context([ContextHit("a", "x", (SCENARIO, other))]).text)[0]
-    assert said.count("Main topic") == 1
-    assert said.endswith("Information need: Another need.")
-    assert "Explanation: \n" not in said
-    [(_, _, _, none)] = parts(
-        build_context([ContextHit("a", "x", (ViewScenario("", "", " "),))]).text
-    )
-    assert none == ""
-
-
-def test_without_scenarios_the_same_text_alone_is_shown():
-    hits = [ContextHit(str(i), "word " * 400, (SCENARIO,)) for i in range(3)]
-    with_them, without = (
-        parts(build_context(hits, with_scenarios=shown, max_chars=4_000).text)
-        for shown in (True, False)
-    )
-    assert [p[:3] for p in with_them] == [p[:3] for p in without]
-    assert all(p[3] for p in with_them) and not any(p[3] for p in without)
-
-
 def test_a_document_cannot_end_itself_or_bring_a_scenario():
     plain = build_context([ContextHit("a", "x")]).text
     mark = re.match(r"<document (\w+) ", plain)[1]
@@ -72,36 +49,6 @@ def test_an_id_with_quotes_and_line_breaks_stays_one_id():
     id_ = 'a">\n</document>\n"b'
     [(found, _, text, _)] = parts(build_context([ContextHit(id_, "x")]).text)
     assert (found, text) == (id_, "x")
-
-
-def test_what_is_cut_is_said_and_short_documents_are_whole():
-    hits = [ContextHit("long", "x" * 200_000, (SCENARIO,)), ContextHit("short", "Short.")]
-    block = build_context(hits, max_chars=5_000)
-    assert len(block.text) <= 5_000
-    assert len(block.text) > 4_700, "the room is used"
-    long, short = parts(block.text)
-    assert long[1] == f": the first {len(long[2]):,} of 200,000 characters"
-    assert long[3].startswith("Main topic: Squares")
-    assert short == ("short", "", "Short.", "")
-    assert (block.cut, block.left_out) == (("long",), ())
-
-
-def test_documents_without_room_are_left_out_and_counted():
-    hits = [ContextHit(f"d{i}", "y" * 10_000) for i in range(40)]
-    block = build_context(hits, max_chars=3_000)
-    shown = parts(block.text)
-    assert 1 < len(shown) < 40
-    assert [p[0] for p in shown] == [f"d{i}" for i in range(len(shown))]
-    assert all(len(p[2]) >= 200 for p in shown)
-    assert len({len(p[2]) for p in shown}) == 1, "all alike"
-    assert block.left_out == tuple(f"d{i}" for i in range(len(shown), 40))
-    assert re.search(rf"\n<left out \w+: {40 - len(shown)} more documents>\Z", block.text)
-
-
-def test_no_hits_and_no_room_at_all_give_an_empty_block():
-    assert build_context([]).text == ""
-    block = build_context([ContextHit("a" * 500, "x" * 500)], max_chars=300)
-    assert (block.text, block.left_out) == ("", ("a" * 500,))
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=80)
@@ -138,8 +85,3 @@ def reference_shares(lengths, budget):
 @given(st.lists(st.integers(0, 30), max_size=6), st.integers(0, 100))
 def test_shares_are_those_of_giving_to_all_in_turn(lengths, budget):
     assert fair_shares(lengths, budget) == reference_shares(lengths, budget)
-
-
-@pytest.mark.parametrize("budget", [-1, 0])
-def test_no_room_gives_nothing(budget):
-    assert fair_shares([3, 0, 5], budget) == [0, 0, 0]

@@ -1,13 +1,9 @@
 """What a document is written in, by its text, on real texts of each kind; and the paper's types."""
 
-import argparse
-import inspect
-import textwrap
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import pytest
 
-from argus.corpora.opening import read_corpus
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.scenarios.document_types import (
@@ -29,19 +25,6 @@ def test_small_texts_of_each_kind():
     assert document_type(JAVA) is DocumentType.CODE
     assert document_type("Die Fähre fährt jeden Morgen über den See.") is DocumentType.NATURAL
     assert document_type("") is DocumentType.NATURAL
-
-
-def test_functions_of_the_library_are_code():
-    functions = [f for _, f in inspect.getmembers(textwrap, inspect.isfunction)]
-    functions += [f for _, f in inspect.getmembers(argparse.ArgumentParser, inspect.isfunction)]
-    kinds = Counter(document_type(inspect.getsource(f)) for f in functions)
-    assert kinds[DocumentType.CODE] > 0.85 * kinds.total() and kinds.total() > 30, kinds
-
-
-@pytest.mark.parametrize(("name", "least"), [("cranfield", 0.98), ("hotpot100", 0.98)])
-def test_prose_is_prose(shared, name, least):
-    kinds = Counter(document_type(d.text) for d in read_corpus(shared(name)))
-    assert kinds[DocumentType.NATURAL] > least * kinds.total(), kinds
 
 
 def test_a_field_counts_before_the_text():

@@ -1,24 +1,18 @@
 """Pseudo-queries and summaries: what a generator answers, what is kept, what is embedded."""
 
 import json
-import re
 
 import pytest
 
 from argus.data.types import Document
-from argus.errors import InputError
 from argus.scenarios.expansions import (
     QUERIES_PROMPT,
     SUMMARY_PROMPT,
-    Baseline,
     Expansion,
-    expanded,
     generate_expansions,
-    prompts_for,
     read_expansions,
     write_expansions,
 )
-from argus.scenarios.prompts import MAX_DOCUMENT_CHARS
 
 LOOP = "how to escape a pattern " * 40
 DOCUMENTS = [Document("a", "Escapes special characters.", "re.escape"), Document("b", "A cow.")]
@@ -69,83 +63,12 @@ def test_queries_that_can_be_used_are_kept_and_the_rest_is_noted(
     assert not found.reason
 
 
-@pytest.mark.parametrize(
-    ("queries", "summary", "left", "reason"),
-    [
-        ([], "Fine.", "summary", "pseudo-queries: .*no query that can be used"),
-        (None, "Fine.", "summary", "pseudo-queries: .*no query that can be used"),
-        ([LOOP], "Fine.", "summary", "pseudo-queries: .*no query that can be used"),
-        (["fine"], "  ", "queries", "summary: .*at least 1 character"),
-        (["fine"], LOOP, "queries", "summary: .*the summary repeats itself"),
-        ([3], LOOP, "", "pseudo-queries: .*; summary: .*repeats itself"),
-    ],
-)
-def test_a_part_that_cannot_be_used_is_missing_with_the_reason(
-    endpoint, model, queries, summary, left, reason
-):
-    answering(endpoint, queries, summary)
-    (found,) = generate_expansions(DOCUMENTS[:1], model())
-    assert bool(found.summary) == (left == "summary")
-    assert bool(found.pseudo_queries) == (left == "queries")
-    assert found.state == ("ok" if left else "failed")
-    assert re.search(reason, found.reason, re.DOTALL), found.reason
-
-
-def test_truncated_json_fails_that_part_alone(endpoint, model):
-    endpoint.behave = lambda text, n: {"text": '{"queries": ["one", "tw'}
-    (found,) = generate_expansions(DOCUMENTS[:1], model())
-    assert found.state == "failed"
-    assert "does not fit QueriesAnswer" in found.reason
-    assert "does not fit SummaryAnswer" in found.reason
-
-
-def test_what_was_not_asked_is_said(endpoint, model):
-    (found,) = generate_expansions(DOCUMENTS[:1], model(max_total_tokens=1))
-    assert found.state == "failed" and not endpoint.requests
-    assert found.reason.startswith("pseudo-queries: not asked: ")
-
-
-def test_documents_without_text_keep_their_place_unasked(endpoint, model):
-    answering(endpoint, ["one", "two", "three"], "Says how.")
-    documents = [Document("blank", " "), *DOCUMENTS, Document("none", "")]
-    found = list(generate_expansions(documents, model()))
-    assert [e.doc_id for e in found] == ["blank", "a", "b", "none"]
-    assert [e.reason for e in found] == ["the document has no text", "", "", found[0].reason]
-    assert len(endpoint.requests) == 4
-
-
-def test_the_beginning_of_long_documents_is_shown_and_noted(endpoint, model):
-    answering(endpoint, ["one", "two", "three"], "Says how.")
-    text = "x" * 200_000
-    (found,) = generate_expansions([Document("long", text)], model())
-    (note,) = found.notes
-    assert note == "only the first 24,000 of 200,000 characters were shown to the generator"
-    shown = max(map(len, endpoint.texts))
-    assert shown == MAX_DOCUMENT_CHARS + len("[Text Content]\n")
-
-
 def test_a_second_run_asks_nothing_again(endpoint, model):
     answering(endpoint, ["one", "two", "three"], "Says how.")
     first = list(generate_expansions(DOCUMENTS, model()))
     n = len(endpoint.requests)
     assert list(generate_expansions(DOCUMENTS, model())) == first
     assert len(endpoint.requests) == n == 4
-
-
-def test_prompts_are_told_in_the_order_of_the_documents():
-    prompts = prompts_for([Document("x", ""), *DOCUMENTS], Baseline.SUMMARY, max_chars=9)
-    assert [p.text for p in prompts] == ["[Text Content]\nre.escape", "[Text Content]\nA cow."]
-    assert {p.system for p in prompts} == {SUMMARY_PROMPT}
-
-
-def test_additions_stand_on_lines_below_the_document():
-    document = DOCUMENTS[0]
-    expansion = Expansion("a", ("one", "two"), "Says how.")
-    content = "re.escape Escapes special characters."
-    assert expanded(document, expansion, Baseline.PSEUDO_QUERIES) == f"{content}\none\ntwo"
-    assert expanded(document, expansion, Baseline.SUMMARY) == f"{content}\nSays how."
-    assert expanded(document, None, Baseline.SUMMARY) == content
-    assert expanded(document, Expansion("a", ("one",)), Baseline.SUMMARY) == content
 
 
 def test_expansions_survive_the_file(tmp_path):
@@ -183,14 +106,3 @@ def test_rows_written_by_hand_are_read_and_bad_parts_named(tmp_path):
     assert found["c"].pseudo_queries == ("1",) and found["c"].reason == "no summary"
     assert found["c"].notes == ("1 pseudo-queries that can be used instead of 3",)
     assert found["d"].state == "failed" and "repeats itself" in found["d"].reason
-
-
-def test_files_of_something_else_are_refused(tmp_path):
-    twice = write(tmp_path, {"_id": "a", "summary": "s"}, {"_id": "a", "summary": "t"})
-    with pytest.raises(InputError, match="'a' comes twice") as caught:
-        read_expansions(twice)
-    assert "line 2" in str(caught.value)
-    with pytest.raises(InputError, match="no expansion that can be used in 1 lines"):
-        read_expansions(write(tmp_path, {"_id": "a", "text": "a corpus"}))
-    with pytest.raises(InputError, match="no such file"):
-        read_expansions(tmp_path / "gone.jsonl")

@@ -30,15 +30,6 @@ def test_profiles_survive_the_round_trip_whatever_they_hold(tmp_path_factory, pr
     assert list(read_profiles(write_profiles(path, given)).values()) == given
 
 
-def test_the_released_teacher_data_is_read(shared):
-    profiles = read_profiles(shared("spike_scenarios") / "scenarios.jsonl")
-    assert len(profiles) == 67
-    assert {p.state for p in profiles.values()} == {ProfileState.OK}
-    assert sum(len(p.profile.scenarios) for p in profiles.values()) == 311
-    assert profiles["f03ka7bd"].profile.main_topic.startswith("Structural Insights")
-    assert len(profiles["f03ka7bd"].profile.key_aspects) == 4
-
-
 def lines(path, *rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
@@ -63,11 +54,6 @@ def test_rows_without_a_state_are_validated_as_answers_are(tmp_path):
     assert found["c"].state == "noise"
     assert found["d"].state == "failed"
     assert found["d"].reason.startswith("main_topic: ")
-
-
-def test_a_folder_stands_for_its_profiles(tmp_path):
-    lines(tmp_path / "profiles.jsonl", {"_id": "a", "scenarios": [PAIR]})
-    assert list(read_profiles(tmp_path)) == ["a"]
 
 
 @pytest.mark.parametrize(

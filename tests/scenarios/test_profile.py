@@ -3,12 +3,9 @@ import pytest
 from argus.errors import InputError
 from argus.scenarios.profile import (
     Component,
-    Profiled,
-    ProfileState,
     Scenario,
     ScenarioProfile,
     component,
-    needs,
 )
 
 PROFILE = ScenarioProfile("M", ("k",), (Scenario("I1", "E1"), Scenario("I2", "E2")))
@@ -28,24 +25,9 @@ def test_each_component_has_its_texts(of, texts):
     assert PROFILE.texts(Component(of)) == texts
 
 
-def test_without_a_main_topic_nothing_is_put_in_front():
-    bare = ScenarioProfile("", (), (Scenario("I", "E"),))
-    assert bare.texts(Component.ME) == {0: "E"}
-    assert bare.texts(Component.M) == {}
-
-
 def test_components_are_read_in_any_order_and_case():
     assert component("e + m") is Component.ME
     assert component("i") is Component.I
     for wrong in ("M+I", "X", "", "M+E+I", "M+"):
         with pytest.raises(InputError, match=r"component .*; expected one of M, I, E, M\+E, I\+E"):
             component(wrong)
-
-
-def test_needs_are_those_of_documents_with_scenarios_by_id():
-    profiles = {
-        "b": Profiled("b", ProfileState.OK, PROFILE),
-        "c": Profiled("c", ProfileState.FAILED, reason="x"),
-        "a": Profiled("a", ProfileState.OK, ScenarioProfile("M", (), (Scenario("I", "E"),))),
-    }
-    assert needs(profiles) == [("a", 0, "I"), ("b", 0, "I1"), ("b", 1, "I2")]

@@ -1,11 +1,9 @@
 import json
-import time
 
 import pytest
 from pydantic import ValidationError
 
 from argus.llm.structured import read_object
-from argus.scenarios.files import profile_fields, read_profiles
 from argus.scenarios.schema import ProfileAnswer, repeats_itself
 
 
@@ -19,14 +17,6 @@ def pair(need, explanation):
 
 
 GOOD = pair("A user wants to know how to queue.", "The document describes a queue.")
-
-
-def test_a_good_answer_is_kept_whole():
-    found, notes = read(key_aspects=["fast", " fast", "both ends"], scenarios=[GOOD])
-    assert found.main_topic == "Queues"
-    assert found.key_aspects == ("fast", "both ends")
-    assert [s.explanation for s in found.scenarios] == [GOOD["explanation"]]
-    assert notes == ()
 
 
 def test_scenarios_as_one_object_are_read_as_in_the_paper():
@@ -71,17 +61,6 @@ def test_an_answer_with_nothing_to_use_says_why(scenarios, reason):
         read(scenarios=scenarios)
 
 
-def test_noise_needs_no_scenarios():
-    assert ProfileAnswer.model_validate({"noise": True}).noise
-
-
-def test_a_main_topic_in_a_loop_or_missing_is_noted():
-    found, notes = read(main_topic="queue " * 80, scenarios=[GOOD])
-    assert (found.main_topic, notes) == ("", ("the main topic repeats itself",))
-    found, notes = read(main_topic="", scenarios=[GOOD])
-    assert notes == ("there is no main topic",)
-
-
 @pytest.mark.parametrize(
     ("text", "loops"),
     [
@@ -97,26 +76,6 @@ def test_a_main_topic_in_a_loop_or_missing_is_noted():
 )  # fmt: skip
 def test_loops_are_told_from_prose_and_tables(text, loops):
     assert repeats_itself(text) is loops
-
-
-def test_no_teacher_text_counts_as_a_loop_and_validation_is_fast(shared):
-    profiles = read_profiles(shared("spike_scenarios") / "scenarios.jsonl").values()
-    assert [p.notes for p in profiles if p.notes] == []
-    answers = [json.dumps(profile_fields(p.profile)) for p in profiles]
-    took = []
-    for _ in range(5):  # the fastest counts: any of them may have been disturbed
-        start = time.perf_counter()
-        for answer in answers:
-            ProfileAnswer.model_validate_json(answer).profile()
-        took.append(time.perf_counter() - start)
-    assert min(took) / len(answers) * 10_000 < 20  # 0.6 s measured
-
-
-def test_a_runaway_profile_is_cut_and_says_so():
-    many = [pair(f"A user wants to know thing {i}.", f"It says thing {i}.") for i in range(100)]
-    found, notes = read(scenarios=many)
-    assert len(found.scenarios) == 64
-    assert notes == ("36 scenarios beyond the first 64",)
 
 
 def test_thoughts_before_the_answer_are_left_out():

@@ -71,7 +71,6 @@ def needs_of(documents: Sequence[Document], *, shift: int = 0) -> dict[str, Prof
 
 
 NEEDS = needs_of(DOCUMENTS[:100])
-NO_NEEDS = needs_of(DOCUMENTS[:100], shift=37)
 """Of others: there is nothing to learn from them."""
 QUESTIONS = [Query(f"q{i}", " ".join(d.text.split()[1:5])) for i, d in enumerate(DOCUMENTS[100:])]
 JUDGED: Qrels = {f"q{i}": {d.id: 1} for i, d in enumerate(DOCUMENTS[100:])}

@@ -43,7 +43,7 @@ def cover(
 
 
 def coverage_words(coverage: Coverage | None) -> str:
-    """Return the coverage in words; "" if all documents have the remedy, or it is None."""
+    """Return the coverage in words. "" if all documents have the remedy, or it is None."""
     if coverage is None or coverage["with_remedy"] >= coverage["documents"]:
         return ""
     return (

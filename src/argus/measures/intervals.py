@@ -27,7 +27,7 @@ def wilson(
     """Return the Wilson score interval (Wilson, 1927) of a proportion `mean` over `n` trials.
 
     Also valid, and conservative, for the mean of n values in [0, 1]: their variance is at most
-    mean·(1 - mean), that of 0/1 values. Shapes broadcast; n must be positive.
+    mean·(1 - mean), that of 0/1 values. Shapes broadcast. n must be positive.
     """
     from scipy.stats import norm
 
@@ -56,7 +56,7 @@ def newcombe(
 
 
 class Discrimination(TypedDict):
-    """The probability that one of the first group has the higher score; ties count a half.
+    """The probability that one of the first group has the higher score. Ties count a half.
 
     auc: the probability, from 0 to 1.
     n: items of both groups.
@@ -130,7 +130,7 @@ class RankCorrelation:
     """Spearman's rho of n pairs. No field is ever NaN.
 
     rho: ties share their mean rank. None if it is not defined. p_value: two-sided, by Student's t
-    with n - 2 degrees of freedom (scipy's); exact if the orders agree or differ in all pairs. low,
+    with n - 2 degrees of freedom (scipy's). Exact if the orders agree or differ in all pairs. low,
     high: 95% percentile bootstrap interval over pairs. why_not: reason for no rho or no interval.
     """
 
@@ -230,7 +230,7 @@ def weighted_rho(cells: Cells, counts: Floats) -> Floats:
 
 
 def _centred_ranks(weights: Floats) -> Floats:
-    """Mean rank of each value minus that of all, (n + 1) / 2; weights: (b, g), by sorted value."""
+    """Mean rank of each value minus that of all, (n + 1) / 2. weights: (b, g), by sorted value."""
     ranks = np.cumsum(weights, axis=1)  # (b, g)
     ranks -= ranks[:, -1:].copy() / 2
     ranks -= weights / 2
@@ -247,7 +247,7 @@ def _squares(weights: Floats) -> Floats:
 def _resampled(
     cells: Cells, counts: Ints, *, seed: int, resamples: int
 ) -> tuple[float | None, float | None, str]:
-    """Resample the pairs; counts: (m,) how many pairs each cell has."""
+    """Resample the pairs. counts: (m,) how many pairs each cell has."""
     rng = np.random.default_rng(seed)
     n, m = int(counts.sum()), len(counts)
     cell = np.repeat(np.arange(m), counts)  # (n,)

@@ -29,7 +29,7 @@ class Evaluation:
 
     aggregate: dict[str, float]
     per_query: dict[str, dict[str, float]]
-    """query_id -> measure -> value; every judged query is there, at 0 where nothing was found."""
+    """query_id -> measure -> value. Every judged query is there, at 0 where nothing was found."""
 
 
 def parse_measure(name: str) -> Measure:
@@ -118,7 +118,7 @@ def _no_measure(name: str, problem: str) -> InputError:
 
 
 def cutoff(name: str) -> int | None:
-    """Return the depth that a measure reads; None if it reads the whole list."""
+    """Return the depth that a measure reads. None if it reads the whole list."""
     depth: int | None = parse_measure(name).params.get("cutoff")
     return depth
 
@@ -165,7 +165,7 @@ def _numbered(run: Run, qrels: Qrels) -> tuple[Qrels, Run]:
     """Return judgements and lists whose ids are numbers, and whose scores fall by rank.
 
     trec_eval ends an id at a NUL, and gdeval takes numbers alone. trec_eval keeps scores in
-    float32 and ranks equal ones by descending id; the whole of Argus ranks float64 scores and
+    float32 and ranks equal ones by descending id. The whole of Argus ranks float64 scores and
     breaks ties by ascending id.
     """
     names: list[str] = []

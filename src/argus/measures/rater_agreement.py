@@ -13,7 +13,7 @@ from collections.abc import Sequence
 def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     """Return Cohen's kappa of two raters (Cohen, 1960), κ = (p_o - p_e) / (1 - p_e).
 
-    pairs: both answers on each item. p_o: the share of equal pairs; p_e: of pairs that are equal
+    pairs: both answers on each item. p_o: the share of equal pairs. p_e: of pairs that are equal
     where each rater draws from its own answers. Raises ValueError for no pair.
     """
     if not pairs:
@@ -28,8 +28,8 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
 def fleiss_kappa(units: Sequence[Sequence[str]]) -> float | None:
     """Return Fleiss' kappa (Fleiss, 1971, eqs. 2 to 7), (P̄ - P̄_e) / (1 - P̄_e).
 
-    units: the answers on each item, the same number on each, two at least; who gave them does not
-    count. P̄: the share of pairs of answers on one item that are equal; P̄_e: the same of two answers
+    units: the answers on each item, the same number on each, two at least. Who gave them does not
+    count. P̄: the share of pairs of answers on one item that are equal. P̄_e: the same of two answers
     drawn from all, with replacement. Raises ValueError for other units.
     """
     sizes = {len(unit) for unit in units}
@@ -50,9 +50,9 @@ def fleiss_kappa(units: Sequence[Sequence[str]]) -> float | None:
 def nominal_alpha(units: Sequence[Sequence[str]]) -> float | None:
     """Return Krippendorff's alpha for nominal data (Krippendorff, 2011), 1 - D_o / D_e.
 
-    units: the answers on each item; any may be missing, and items with one answer are left out. D_o
-    is the share of unequal pairs on one item, an item of m answers weighing m; D_e that of unequal
-    pairs of two answers drawn from all, without replacement. None, too, where no item has two.
+    units: the answers on each item. Any may be missing, and items with one answer are left out. D_o
+    is the share of unequal pairs on one item, an item of m answers weighing m. D_e is that of
+    unequal pairs of two answers drawn from all, without replacement. None where no item has two.
     """
     units = [unit for unit in units if len(unit) > 1]
     total = Counter(answer for unit in units for answer in unit)

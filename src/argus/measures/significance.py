@@ -95,7 +95,7 @@ class PairedDifference:
 
     @property
     def queries_needed(self) -> int:
-        """Queries that show a mean difference of this size in four samples of five; 0 without one.
+        """Queries that show a mean difference of this size in four samples of five, or 0.
 
         (z₀.₉₇₅ + z₀.₈)² (σ / mean)²: the sample size of a paired t-test (Sakai, 2016, Topic set
         size design) by normal quantiles.
@@ -132,7 +132,7 @@ def paired_difference(
     """Compare two systems' values per query, `after` minus `before`.
 
     Both mappings must hold the same queries, at least one. The test is the paired randomisation
-    test (Fisher, 1935; Smucker, Allan and Carterette, 2007); the interval is the bootstrap's over
+    test (Fisher, 1935; Smucker, Allan and Carterette, 2007). The interval is the bootstrap's over
     queries (see `bootstrap_interval`). Queries are ordered by id: the order of a file changes
     nothing.
     """
@@ -210,7 +210,7 @@ def bootstrap_interval(
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
 ) -> tuple[float | None, float | None, str]:
-    """Return the percentile interval of the mean of n values; or None, None and why there is none.
+    """Return the percentile interval of the mean of n values, or None, None and why there is none.
 
     The level of its ends is that of a t interval of as many observations as there are values other
     than zero. There is none if these are fewer than FEWEST_CHANGED, or if all n are equal, since
@@ -247,7 +247,7 @@ def _too_few(changed: int, queries: int) -> str:
 def compare(
     before: Evaluation, after: Evaluation, *, seed: int, resamples: int = RESAMPLES
 ) -> dict[str, PairedDifference]:
-    """Return measure -> paired difference; both must have scored the same queries and measures."""
+    """Return measure -> paired difference. Both must have scored the same queries and measures."""
     return {
         measure: paired_difference(
             {query: values[measure] for query, values in before.per_query.items()},

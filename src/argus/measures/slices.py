@@ -23,11 +23,11 @@ from argus.data.types import Document
 from argus.measures.intervals import wilson
 
 NONE, OTHER = "(none)", "(other)"
-MAX_NUMBERS = 20  # different numbers that are slices of their own; more are cut into ranges
+MAX_NUMBERS = 20  # different numbers that are slices of their own. More are cut into ranges
 RANGES = 5
-MAX_TEXTS = 50  # different texts that are slices of their own; the rarer ones are OTHER
+MAX_TEXTS = 50  # different texts that are slices of their own. The rarer ones are OTHER
 FEW = 20  # trials below which a slice has few
-MAX_NAMED = 50  # shares in the summary; the table has all
+MAX_NAMED = 50  # shares in the summary. The table has all
 _WHOLE = re.compile(r"-?\d{1,300}\Z")
 """A whole number that is no more than a float holds."""
 _DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")

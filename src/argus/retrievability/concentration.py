@@ -23,7 +23,7 @@ def lorenz(counts: npt.ArrayLike, *, points: int = 101) -> npt.NDArray[np.float6
 def gini(counts: npt.ArrayLike) -> float:
     """Return the Gini coefficient: 0 when all are equal, towards 1 when one has all.
 
-    `G = Σ_i (2i - n - 1) c_i / (n Σ_i c_i)` over ascending counts, i from 1; as a measure of
+    `G = Σ_i (2i - n - 1) c_i / (n Σ_i c_i)` over ascending counts, i from 1. As a measure of
     retrievability bias: Azzopardi & Vinay (2008). 0 when nothing was retrieved.
     """
     values = np.sort(np.asarray(counts, np.float64))

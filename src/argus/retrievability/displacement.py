@@ -1,4 +1,4 @@
-"""Who stands in the way: the neutrals that outrank an entity for those who should find it."""
+"""Find displacers: the neutrals that outrank an entity for those who should find it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def displacers(
 ) -> list[list[tuple[int, int]]]:
     """Return, per entity x, up to `top` pairs (z, in how many t's top k z outranks x).
 
-    For each related t the k most similar neutrals are looked at, and those above x counted; the
+    For each related t the k most similar neutrals are looked at, and those above x counted. The
     most frequent come first, ties by position. vectors: as for `pair_ranks`.
     Memory: three products of BLOCK_BYTES, whatever n.
     """
@@ -49,8 +49,8 @@ def _nearest(
     """Return the k neutrals most similar to each query of a block, and how similar the related are.
 
     rows, columns: each related pair, as position in `block` and entity. The first array is of
-    `_NEAR`, queries in order; the second has an entry per related pair. Only what exceeds the k-th
-    best so far is sorted: behind the first columns that is next to nothing.
+    `_NEAR`, queries in order. The second has an entry per related pair. Only values above the k-th
+    best so far are sorted: behind the first columns that is next to nothing.
     """
     best, least = np.empty(0, _NEAR), None
     own = np.empty(len(columns), np.float32)
@@ -78,7 +78,7 @@ def _seeds(similarity: FloatArray, k: int) -> tuple[IntArray, IntArray]:
 
 
 def _above(similarity: FloatArray, least: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return row and column of what exceeds its row's `least`."""
+    """Return row and column of values above their row's `least`."""
     places = np.flatnonzero(similarity > least[:, None])
     rows, columns = np.divmod(places, similarity.shape[1])
     return rows, columns

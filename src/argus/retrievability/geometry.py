@@ -1,4 +1,4 @@
-"""Where blind spots lie in the embedding space: LDA projections by band (ARGUS Figure 2)."""
+"""Blind spots in the embedding space: LDA projections by band (ARGUS Figure 2)."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Projection:
 def project_bands(
     vectors: FloatArray, bands: npt.NDArray[np.str_], *, seed: int = 0
 ) -> Projection | None:
-    """Project to the two axes that best separate the bands; None when there is too little to.
+    """Project to the two axes that best separate the bands. None when there is too little to.
 
     vectors: (n, dim). bands: (n,) "low", "mid" or "high". With three bands both axes come from
-    linear discriminant analysis; with two, the second is the first principal component of what
-    LDA leaves over; with one band there is nothing to separate, and PCA is shown and named, as it
+    linear discriminant analysis. With two, the second is the first principal component of what
+    LDA leaves over. With one band there is nothing to separate, and PCA is shown and named, as it
     is where the vectors are so nearly equal that LDA has no spread to divide by.
     """
     n, dim = vectors.shape
@@ -78,7 +78,7 @@ def _principal(vectors: FloatArray, n: int, seed: int) -> npt.NDArray[np.float64
 
 
 def _discriminant(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> Any:
-    """Fit LDA; LinAlgError where the members of the bands have no spread."""
+    """Fit LDA. LinAlgError where the members of the bands have no spread."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     # Shrunk, since few points in many dimensions look separated whatever their bands.
@@ -88,7 +88,7 @@ def _discriminant(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> Any:
 
 
 def _shrinkage(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
-    """Return what "auto" of `_discriminant` shrinks by: each band by its own share of entities."""
+    """Return the shrinkage of "auto" in `_discriminant`: each band by its own share of entities."""
     from sklearn.covariance import ledoit_wolf_shrinkage
     from sklearn.preprocessing import StandardScaler
 
@@ -101,7 +101,7 @@ def _shrinkage(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
 
 
 def _held_out(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
-    """Return the accuracy of naming the band, three-fold; LinAlgError as for `_discriminant`."""
+    """Return the accuracy of naming the band, three-fold. LinAlgError as for `_discriminant`."""
     from sklearn.model_selection import StratifiedKFold
 
     right = [

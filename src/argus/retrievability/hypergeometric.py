@@ -1,6 +1,6 @@
 """From exact ranks to hit probabilities: the tail of the hypergeometric distribution.
 
-Of `pool` neutrals, `above` rank above x. The paper draws `draws = N-1` of them without replacement;
+Of `pool` neutrals, `above` rank above x. The paper draws `draws = N-1` of them without replacement.
 H, the number drawn that rank above x, is Hypergeometric(pool, above, draws), and x ranks in the
 top k, inclusive, exactly when H <= k-1. So `P(hit) = Pr[H <= k-1]`, with no sampling noise.
 """
@@ -14,7 +14,7 @@ Probabilities = npt.NDArray[np.float64]
 
 
 def hit_probability(above: np.ndarray, pool: np.ndarray, *, k: int, draws: int) -> Probabilities:
-    """Return `Pr[H <= k-1]` per pair, shape (n_pairs,); needs pool >= draws everywhere.
+    """Return `Pr[H <= k-1]` per pair, shape (n_pairs,). Needs pool >= draws everywhere.
 
     above, pool: (n_pairs,) integers with 0 <= above <= pool. k: 1 <= k. Accurate to about 1e-9
     relative (tested against scipy.stats.hypergeom).

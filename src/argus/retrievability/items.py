@@ -1,4 +1,4 @@
-"""What of an entity is embedded: its name in its paragraph, or the paragraph whole."""
+"""Embedded part of an entity: its name in its paragraph, or the paragraph whole."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from argus.knowledge import KnowledgeBase, ground
 
 
 def entity_items(base: KnowledgeBase, pooling: str) -> list[Item]:
-    """Ground every label in its paragraph and say what to embed (ARGUS §B.1, §B.4).
+    """Ground every label in its paragraph and choose the items to embed (ARGUS §B.1, §B.4).
 
-    One item per entity that has a paragraph, in the order of `base`; pooling as in AuditConfig. An
+    One item per entity that has a paragraph, in the order of `base`. Pooling as in AuditConfig. An
     entity whose vector comes with the corpus is what was embedded of it.
     """
     items = []

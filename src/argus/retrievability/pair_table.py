@@ -22,12 +22,12 @@ FITS: dict[str, Callable[[pa.DataType], bool]] = {
     "above": pa.types.is_integer,
     "pool": pa.types.is_integer,
 }
-"""Columns that are read, and what they hold."""
+"""Columns that are read, and their contents."""
 COLUMNS = tuple(FITS)
 
 
 def read_pairs(path: Path, ids: Sequence[str]) -> PairRanks:
-    """Return the pairs whose entity is among `ids`; positions are in `ids`.
+    """Return the pairs whose entity is among `ids`. Positions are in `ids`.
 
     related: -1 for a query that is not among them. Raises InputError for ranks outside of their
     pools, and for a column that is not as an audit writes it.

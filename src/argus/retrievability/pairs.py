@@ -21,21 +21,21 @@ class PairRanks:
     """One row per measured pair, ordered by (related, entity). All arrays have shape (n_pairs,)."""
 
     entity: np.ndarray
-    """x, the target; int32 position."""
+    """x, the target. Int32 position."""
     related: np.ndarray
-    """t, the query; int32 position."""
+    """t, the query. Int32 position."""
     similarity: np.ndarray
-    """cos(e_t, e_x), or how else the encoder compares t's row with x's; float32."""
+    """cos(e_t, e_x), or how else the encoder compares t's row with x's. float32."""
     above: np.ndarray
-    """r: neutrals (or members of the reservoir) that rank above x; int32."""
+    """r: neutrals (or members of the reservoir) that rank above x. int32."""
     pool: np.ndarray
-    """M: neutrals of t (in the reservoir, if there is one); int32."""
+    """M: neutrals of t (in the reservoir, if there is one). int32."""
 
     def __len__(self) -> int:
         return len(self.entity)
 
     def of_targets(self, targets: npt.NDArray[np.bool_]) -> PairRanks:
-        """Return the pairs whose x is a target; targets: bool, by position."""
+        """Return the pairs whose x is a target. targets: bool, by position."""
         rows = targets[self.entity]
         return PairRanks(*(getattr(self, f.name)[rows] for f in fields(PairRanks)))
 

@@ -1,4 +1,4 @@
-"""Compiled loops of the exact ranks: dot products in one order, and counts of what is above."""
+"""Compiled loops of the exact ranks: dot products in one order, and counts of greater values."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def _dot(a, b):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
 
 @numba.njit(nogil=True, cache=True)
 def dots(vectors, left, right, out):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Fill `out` with the dot products of rows left[i] and right[i]; all of shape (n,)."""
+    """Fill `out` with the dot products of rows left[i] and right[i]. All of shape (n,)."""
     for i in range(len(left)):
         out[i] = _dot(vectors[left[i]], vectors[right[i]])
 
 
 @numba.njit(nogil=True, cache=True)
 def _column(candidates, x, n):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Return where x stands among the sorted candidates, of n entities; -1 where it does not."""
+    """Return where x stands among the sorted candidates, of n entities. -1 where it does not."""
     if len(candidates) == n:
         return np.int64(x)
     low, high = 0, len(candidates)

@@ -47,13 +47,13 @@ def pair_ranks(
 ) -> PairRanks:
     """Rank every related entity of every query entity among the query's neutrals.
 
-    vectors: (n, dim) float32, unit rows, ordered by id; may be memory-mapped. Or rows of tokens or
-    of terms, which are counted on the CPU. graph: relations over the same n.
-    queries: the t to treat (default all); with a reservoir it must begin at a multiple of
-    RESERVOIR_QUERIES. block: queries per product (default: what WORKING_BYTES allow).
+    vectors: (n, dim) float32, unit rows, ordered by id (memory-mapped or not). Or rows of tokens
+    or terms, which are counted on the CPU. graph: relations over the same n.
+    queries: the t to treat (default all). With a reservoir it must begin at a multiple of
+    RESERVOIR_QUERIES. block: queries per product (default: as WORKING_BYTES allow).
     device: "cpu", or a torch device such as "cuda" ("torch:cpu" runs that path without a GPU).
     reservoir: rank among this many entities drawn
-    uniformly per RESERVOIR_QUERIES queries instead of among all; None is exact.
+    uniformly per RESERVOIR_QUERIES queries instead of among all. None is exact.
     unit: False for vectors whose length counts, compared by dot product.
     advance: called with the number of queries done.
 
@@ -68,7 +68,7 @@ def pair_ranks(
 
 
 class Ranker:
-    """`pair_ranks` for one range of queries after another; vectors are checked once."""
+    """`pair_ranks` for one range of queries after another. Vectors are checked once."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Ranker:
         self._counter = _counter(vectors, graph, device, unit=unit)
 
     def rank(self, queries: range, advance: Callable[[int], None] | None = None) -> PairRanks:
-        """Return the ranks of `queries`; see `pair_ranks`."""
+        """Return the ranks of `queries`. See `pair_ranks`."""
         if self.reservoir is not None and queries.start % RESERVOIR_QUERIES:
             raise ValueError(
                 f"queries start at {queries.start}; with a reservoir, start at a multiple of "
@@ -132,7 +132,7 @@ def _chunks(queries: range, block: int, boundary: int | None) -> Iterator[range]
 
 
 def _checked(vectors: FloatArray, graph: RelationGraph) -> FloatArray:
-    """Return the vectors as the kernels read them; ValueError for another number than entities."""
+    """Return the vectors as the kernels read them. ValueError for another number than entities."""
     if vectors.ndim != 2 or len(vectors) != graph.n:
         raise ValueError(
             f"vectors are {vectors.shape}; the graph has {graph.n} entities: one row each."

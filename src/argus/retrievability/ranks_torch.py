@@ -21,7 +21,7 @@ class TorchCounter:
     """Same contract and, to the bit, the same counts as the CPU's.
 
     A related entity is compared with all neutrals of its query at once, on the device. Neutrals
-    within the rounding bound of float32 are compared again in float64 there; those that this
+    within the rounding bound of float32 are compared again in float64 there. Those that this
     leaves undecided come back to the CPU, whose order of summation decides.
     """
 
@@ -35,7 +35,7 @@ class TorchCounter:
 
     @cached_property
     def on_device(self) -> torch.Tensor:
-        """All vectors, for exact ranks; sent block by block, since they may be a large file."""
+        """All vectors, for exact ranks. Sent block by block, since they may be a large file."""
         whole = torch.empty(self.vectors.shape, dtype=torch.float32, device=self.device)
         for start in range(0, len(self.vectors), CHECKED_ROWS):
             rows = slice(start, start + CHECKED_ROWS)
@@ -70,7 +70,7 @@ class TorchCounter:
         rows: np.ndarray,
         related: np.ndarray,
     ) -> np.ndarray:
-        """Rank the queries and what is related to them below all; return the neutrals per pair."""
+        """Rank the queries and their related entities below all. Return the neutrals per pair."""
         excluded_rows = np.concatenate([rows, np.arange(len(chunk))])
         entities = np.concatenate([related, np.arange(chunk.start, chunk.stop)])
         excluded = np.minimum(np.searchsorted(ids, entities), len(ids) - 1)
@@ -84,7 +84,7 @@ class TorchCounter:
     def _above(
         self, block: _Block, rows: np.ndarray, exact: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return what `_Block.above` does, for pairs of any number."""
+        """Return the counts of `_Block.above`, for pairs of any number."""
         counts, pairs, columns = [], [], []
         most = max(1, WORKING_BYTES // (4 * block.similarity.shape[1]))
         for start in range(0, len(rows), most):
@@ -108,7 +108,7 @@ class TorchCounter:
 
 @dataclass(frozen=True)
 class _Block:
-    """Queries, what they are compared with, and the similarities of all: (queries, columns)."""
+    """Queries, the columns to compare, and the similarities of all: (queries, columns)."""
 
     queries: torch.Tensor
     columns: torch.Tensor

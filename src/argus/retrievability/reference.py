@@ -48,7 +48,7 @@ def sampled_rps(
     pool: int,
     rng: np.random.Generator,
 ) -> npt.NDArray[np.float64]:
-    """Return RPS by one draw per pair, shape (n,); NaN where T_x is empty (ARGUS §3.2)."""
+    """Return RPS by one draw per pair, shape (n,). NaN where T_x is empty (ARGUS §3.2)."""
     rps = np.full(graph.n, np.nan)
     for x in range(graph.n):
         related = graph.neighbours(x)

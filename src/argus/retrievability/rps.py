@@ -91,13 +91,13 @@ def _passes(n_pairs: int) -> Iterator[slice]:
 
 
 def band(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
-    """Return "low", "mid" or "high" per score; "" where there is none."""
+    """Return "low", "mid" or "high" per score. "" where there is none."""
     names = np.where(rps < LOW, "low", np.where(rps < HIGH, "mid", "high"))
     return np.where(np.isnan(rps), "", names)
 
 
 def tercile(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
-    """Return "low", "mid" or "high" per score: the third of all scores that it lies in; "" without.
+    """Return "low", "mid" or "high" per score: the third of all scores that it lies in. "" without.
 
     Equal scores are never parted: they lie in the third that holds the middle of their ranks, so
     thirds may be uneven where many scores are equal.
@@ -116,9 +116,9 @@ class GroupFigures(TypedDict):
 
     counts: BandCounts
     low_up_to: float | None
-    """Largest RPS in the low group; None where it is empty."""
+    """Largest RPS in the low group. None where it is empty."""
     high_from: float | None
-    """Smallest RPS in the high group; None where it is empty."""
+    """Smallest RPS in the high group. None where it is empty."""
 
 
 def describe_groups(rps: npt.NDArray[np.float64], groups: npt.NDArray[np.str_]) -> GroupFigures:
@@ -132,7 +132,7 @@ def describe_groups(rps: npt.NDArray[np.float64], groups: npt.NDArray[np.str_]) 
 
 
 def count_bands(bands: npt.NDArray[np.str_]) -> BandCounts:
-    """Return how many entities are in each band; bands: as `band` names them."""
+    """Return how many entities are in each band. bands: as `band` names them."""
     low, mid, high = (int((bands == name).sum()) for name in ("low", "mid", "high"))
     return {"low": low, "mid": mid, "high": high}
 
@@ -201,7 +201,7 @@ def _whole_entities(starts: npt.NDArray[np.int64], n_pairs: int) -> Iterator[tup
 def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
     """Return the mean standard error of RPS that comes from ranking among a reservoir.
 
-    A pair's share above, p = above/pool, has standard error √(p(1-p)/pool); to first order the hit
+    A pair's share above, p = above/pool, has standard error √(p(1-p)/pool). To first order the hit
     probability moves by its slope times that. Pairs of one entity share reservoirs, so their errors
     are taken as fully correlated: the figure is an upper bound.
     """
@@ -221,7 +221,7 @@ def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
 
 
 def pool_grid(largest: int, *, headline: int) -> list[int]:
-    """Return N = 100, 200, 400, ... up to `largest`; `headline` and `largest` are among them."""
+    """Return N = 100, 200, 400, ... up to `largest`. `headline` and `largest` are among them."""
     grid = {headline, largest}
     size = 100
     while size < largest:

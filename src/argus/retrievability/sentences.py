@@ -1,4 +1,4 @@
-"""Hold sentences out of documents, to ask for a document by what it no longer says."""
+"""Hold sentences out of documents, to ask for a document by text that it no longer holds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_ABBREVIATION = len("Prof.")
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """A sentence taken out of a document, and what is left of the document."""
+    """A sentence taken out of a document, and the rest of the document."""
 
     position: int
     """Of the document in its list."""
@@ -74,7 +74,7 @@ def hold_out(
 def _drawn(
     document: Document, position: int, spans: Sequence[Span], most: int, seed: int
 ) -> list[HeldOut]:
-    """Draw sentences that stand once, in their order. A copy is made of what is drawn alone."""
+    """Draw sentences that stand once, in their order. Only drawn documents are copied."""
     texts = [document.text[span.start : span.end] for span in spans]
     times = Counter(texts)
     once = [i for i, t in enumerate(texts) if times[t] == 1 and len(t.split()) >= MIN_WORDS]

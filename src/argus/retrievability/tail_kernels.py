@@ -1,4 +1,4 @@
-"""Compiled loops of the hypergeometric tail; see `argus.retrievability.hypergeometric`."""
+"""Compiled loops of the hypergeometric tail. See `argus.retrievability.hypergeometric`."""
 
 from __future__ import annotations
 

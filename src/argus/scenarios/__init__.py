@@ -1,4 +1,4 @@
-"""Scenarios: index what a document would be needed for (SPIKE)."""
+"""Scenarios: index the needs that a document would serve (SPIKE)."""
 
 import lazy_loader
 

@@ -12,7 +12,7 @@ from argus.scenarios.openings import Form, FormSetting
 from argus.scenarios.profile import Component, component
 from argus.settings import Doc, Option, Setting, settings_of
 
-WEIGHTS = tuple(i / 10 for i in range(11))  # λ of the grid; SPIKE Table 7 has 0.5 to 0.9
+WEIGHTS = tuple(i / 10 for i in range(11))  # λ of the grid. SPIKE Table 7 has 0.5 to 0.9
 ALL = "all"
 AUTO: Final = "auto"  # in the place of a component or of λ: chosen by held-out needs
 Components = Annotated[
@@ -58,7 +58,7 @@ class GridConfig:
 
     @classmethod
     def declared_settings(cls) -> tuple[Setting, ...]:
-        """Return its settings, lists unset unless given; text of the grid may be several."""
+        """Return its settings, lists unset unless given. Text of the grid may be several."""
         settings = []
         for setting in settings_of(cls):
             if setting.name in _PARSED:
@@ -68,13 +68,13 @@ class GridConfig:
 
     @classmethod
     def from_options(cls, **options: Any) -> Any:
-        """Return the grid that the texts name; where they name none, the default."""
+        """Return the grid that the texts name. Where they name none, the default."""
         settings = {name: value for name, value in options.items() if value is not None}
         return cls(**{n: _PARSED[n](v) if n in _PARSED else v for n, v in settings.items()})
 
 
 def components(texts: Iterable[str]) -> tuple[Component, ...]:
-    """Return the components of ["M+E,I"], ["M+E", "I"] or ["all"]; InputError for others."""
+    """Return the components of ["M+E,I"], ["M+E", "I"] or ["all"]. InputError for others."""
     names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
     if ALL in map(str.lower, names):
         return tuple(Component)
@@ -82,7 +82,7 @@ def components(texts: Iterable[str]) -> tuple[Component, ...]:
 
 
 def weights(texts: Sequence[str]) -> tuple[float, ...]:
-    """Parse ["0.5,0.7"] or ["0.5", "0.7"]; InputError for what is no number."""
+    """Parse ["0.5,0.7"] or ["0.5", "0.7"]. InputError for anything but numbers."""
     try:
         return tuple(float(part) for text in texts for part in text.split(",") if part.strip())
     except ValueError as error:

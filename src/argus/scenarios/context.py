@@ -1,4 +1,4 @@
-"""The context that a language model is given: documents, and what they would be needed for.
+"""The context that a language model is given: documents, and the needs they would serve.
 
 Each document stands between marks that hold a hash of all that is shown, which no text can hold
 itself, so that no document can end itself and begin another one, or a scenario of its own. Texts
@@ -15,9 +15,9 @@ from argus.data.provenance import content_hash
 from argus.indexes.views import ViewScenario
 from argus.scenarios.qa.config import MAX_CHARS as MAX_CHARS
 
-# Of a document's text, where it has so many; one that would have fewer is left out instead.
+# Of a document's text, where it has so many. One that would have fewer is left out instead.
 LEAST_CHARS = 200
-_NOTE_CHARS = 80  # what the line on documents that were left out may take
+_NOTE_CHARS = 80  # room that the line on documents that were left out may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ContextHit:
 
 @dataclass(frozen=True, slots=True)
 class ContextBlock:
-    """The text of a context, and what of the hits is not in it."""
+    """The text of a context, and the parts of hits that it lacks."""
 
     text: str
     cut: tuple[str, ...] = ()  # documents of whose text or scenarios only the beginning is shown
@@ -42,9 +42,9 @@ class ContextBlock:
 def build_context(
     hits: Sequence[ContextHit], *, with_scenarios: bool = True, max_chars: int = MAX_CHARS
 ) -> ContextBlock:
-    """Lay hits out in rank order, in at most `max_chars` characters; "" where there are none.
+    """Lay hits out in rank order, in at most `max_chars` characters. "" where there are none.
 
-    All share the room alike, and what short ones leave goes to the others. What is cut says so.
+    All share the room alike, and room that short ones leave goes to the others. A cut is marked.
     The room for scenarios is set aside whether they are shown or not: with and without them, the
     same text of the same documents is there, and the scenarios are all the difference.
     """
@@ -121,7 +121,7 @@ def _note(shown: int, of: int) -> str:
 
 
 def _in_words(scenarios: Sequence[ViewScenario]) -> str:
-    """Return scenarios in words; a main topic that several share stands once."""
+    """Return scenarios in words. A main topic that several share stands once."""
     lines: dict[str, None] = {}
     for scenario in scenarios:
         parts = {

@@ -1,7 +1,7 @@
-"""Types of documents, by which SPIKE groups what scenarios do (§5, Figure 6, appendix C.1.1).
+"""Types of documents, by which SPIKE groups its results (§5, Figure 6, appendix C.1.1).
 
 The paper takes the type of a document from the data set that it is in. A corpus says it by a field
-(`--by type`); where it has none, `--by document-type` reads it from the text.
+(`--by type`). Where it has none, `--by document-type` reads it from the text.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from argus.data.types import Document
 from argus.measures.slices import Slicing, slicing, slicings
 
 FIELD = "document-type"
-"""In the place of a field: what a document's text looks like."""
+"""In the place of a field: the look of a document's text."""
 
 
 class DocumentType(StrEnum):
-    """What a document is written in (SPIKE appendix C.1.1)."""
+    """Kind of a document's writing (SPIKE appendix C.1.1)."""
 
     NATURAL = "natural language"
     CODE = "code"
@@ -39,12 +39,12 @@ PUBLISHED_WEIGHTS: Mapping[DocumentType, float] = {
 }
 """λ of M+E that is best in the mean of each type's data sets by SPIKE Table 7, of 0.5 to 0.9.
 
-The text says that 0.7 is best of nearly all components; of M+E 0.5 is, in the table's own mean
+The text says that 0.7 is best of nearly all components. Of M+E 0.5 is, in the table's own mean
 (22.1 against 21.6). For code 0.5 and 0.6 are equal.
 """
 
 MATH_SHARE = 0.02
-"""Marks of formulas per word from which a text is mathematics; of 99% of prose there are fewer."""
+"""Marks of formulas per word from which a text is mathematics. Of 99% of prose there are fewer."""
 CODE_SHARE = 0.3
 """Share of lines that read as code from which a text is code."""
 _LATEX = re.compile(r"\\[a-zA-Z]{2,}|\$[^$\n]+\$")
@@ -64,9 +64,9 @@ _CODE = re.compile(
 
 
 def document_type(text: str) -> DocumentType:
-    """Return what a text looks like: LaTeX, lines of code, other formulas, else language.
+    """Return the look of a text: LaTeX, lines of code, other formulas, else language.
 
-    A rule of thumb for text in any language; a field that says the type is better. Prose about
+    A rule of thumb for text in any language. A field that says the type is better. Prose about
     mathematics is prose.
     """
     least = MATH_SHARE * len(text.split())
@@ -80,7 +80,7 @@ def document_type(text: str) -> DocumentType:
 
 
 def type_slicings(documents: Sequence[Document], fields: Sequence[str]) -> list[Slicing]:
-    """Return the slices of documents by each field; FIELD is read from the text.
+    """Return the slices of documents by each field. FIELD is read from the text.
 
     Where documents have a field of that name it counts. InputError as for `slicings`.
     """

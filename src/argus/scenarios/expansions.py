@@ -1,6 +1,6 @@
 """Document expansion by the same generator, to compare scenarios with (SPIKE Appendix A).
 
-Three pseudo-queries, and one summary, per document; each is concatenated with the document's text,
+Three pseudo-queries, and one summary, per document. Each is concatenated with the document's text,
 which is then embedded as one vector in place of the document's own. Nothing else is indexed.
 """
 
@@ -64,7 +64,7 @@ Answer with one JSON object: "summary" (a string). {_MATERIAL}"""
 
 
 class Baseline(StrEnum):
-    """What a document is expanded with."""
+    """Parts that a document is expanded with."""
 
     PSEUDO_QUERIES = "pseudo-queries"
     SUMMARY = "summary"
@@ -90,7 +90,7 @@ class QueriesAnswer(BaseModel):
         return self
 
     def usable(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the first three different queries that can be used, and what is to be noted."""
+        """Return the first three different queries that can be used, and the notes."""
         stripped = dict.fromkeys(query.strip() for query in self.queries)
         good = tuple(query for query in stripped if query and not repeats_itself(query))
         if len(good) < QUERIES:
@@ -116,7 +116,7 @@ class SummaryAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """What became of one document; either part may be missing, and the reason says why."""
+    """Outcome of one document. Either part may be missing, and the reason says why."""
 
     doc_id: str
     pseudo_queries: tuple[str, ...] = ()
@@ -124,7 +124,7 @@ class Expansion:
     reason: str = ""
     notes: tuple[str, ...] = ()
     source: str = ""
-    """Provenance as JSON: the model; "" for what was written by hand."""
+    """Provenance as JSON: the model. "" for rows written by hand."""
 
     @property
     def state(self) -> ProfileState:
@@ -132,14 +132,14 @@ class Expansion:
         return ProfileState.OK if self.pseudo_queries or self.summary else ProfileState.FAILED
 
     def texts(self, baseline: Baseline) -> tuple[str, ...]:
-        """Return what is concatenated with the document; nothing where there is none."""
+        """Return the text to concatenate with the document. Nothing where there is none."""
         if baseline is Baseline.PSEUDO_QUERIES:
             return self.pseudo_queries
         return (self.summary,) if self.summary else ()
 
 
 def expanded(document: Document, expansion: Expansion | None, baseline: Baseline) -> str:
-    """Return the text to embed in place of the document's own; that itself without an expansion.
+    """Return the text to embed in place of the document's own. That itself without an expansion.
 
     Document, then each text on a line of its own.
     """
@@ -150,7 +150,7 @@ def expanded(document: Document, expansion: Expansion | None, baseline: Baseline
 def prompts_for(
     documents: Sequence[Document], baseline: Baseline, *, max_chars: int = MAX_DOCUMENT_CHARS
 ) -> list[Prompt]:
-    """Return what `generate_expansions` asks for one baseline, in order."""
+    """Return the prompts of `generate_expansions` for one baseline, in order."""
     system = QUERIES_PROMPT if baseline is Baseline.PSEUDO_QUERIES else SUMMARY_PROMPT
     return [
         Prompt(f"[Text Content]\n{d.content[:max_chars]}", system=system, max_tokens=MAX_TOKENS)
@@ -162,11 +162,11 @@ def prompts_for(
 def generate_expansions(
     documents: Sequence[Document], model: LanguageModel, *, max_chars: int = MAX_DOCUMENT_CHARS
 ) -> Iterator[Expansion]:
-    """Yield what became of every document, in their order; two prompts each.
+    """Yield the outcome of every document, in their order. Two prompts each.
 
     A document of which neither answer can be used, or without text, FAILED with the reasons. Longer
     documents than `max_chars` characters are expanded by their beginning, which is noted. Raises
-    LanguageModelError as the model does; answers so far are in its ledger.
+    LanguageModelError as the model does. Answers so far are in its ledger.
     """
     first, second = (prompts_for(documents, b, max_chars=max_chars) for b in Baseline)
     queries = iter(list(model.complete(first, schema=QueriesAnswer)))
@@ -180,13 +180,13 @@ def generate_expansions(
 
 
 def write_expansions(path: Path, expansions: Iterable[Expansion]) -> Path:
-    """Write one JSON line per document, whole or not at all; return the path."""
+    """Write one JSON line per document, whole or not at all. Return the path."""
     write_jsonl(path, map(as_row, expansions))
     return path
 
 
 class ExpansionRow(TypedDict):
-    """One line of expansions.jsonl; fields that are empty are left out."""
+    """One line of expansions.jsonl. Fields that are empty are left out."""
 
     _id: str
     state: str
@@ -198,7 +198,7 @@ class ExpansionRow(TypedDict):
 
 
 def as_row(expansion: Expansion) -> ExpansionRow:
-    """Return one line as an object; fields that are empty are left out."""
+    """Return one line as an object. Fields that are empty are left out."""
     row: ExpansionRow = {"_id": expansion.doc_id, "state": str(expansion.state)}
     if expansion.pseudo_queries:
         row["pseudo_queries"] = expansion.pseudo_queries
@@ -271,7 +271,7 @@ def _from_row(doc_id: str, values: Mapping[str, object]) -> Expansion:
 
 
 def _validated(schema: type[A], values: Mapping[str, object], field: str) -> tuple[A | None, str]:
-    """Return what a row's field says, or why it cannot be used."""
+    """Return the value of a row's field, or why it cannot be used."""
     if not values.get(field):
         return None, f"no {field}"
     try:

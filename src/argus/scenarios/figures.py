@@ -23,7 +23,7 @@ class MeanDifference(TypedDict):
     """A mean over documents of after minus before.
 
     mean: mean of after less before.
-    low, high: 95% interval; None where there is none.
+    low, high: 95% interval. None where there is none.
     improved: documents that are better.
     harmed: documents that are worse.
     """

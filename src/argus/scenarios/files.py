@@ -44,7 +44,7 @@ class ProfileFields(TypedDict):
 
 
 class ProfileRow(TypedDict):
-    """One line of profiles.jsonl; fields that are empty are left out."""
+    """One line of profiles.jsonl. Fields that are empty are left out."""
 
     _id: str
     state: str
@@ -57,13 +57,13 @@ class ProfileRow(TypedDict):
 
 
 def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
-    """Write the profiles, whole or not at all; return the path."""
+    """Write the profiles, whole or not at all. Return the path."""
     write_jsonl(path, map(as_row, profiles))
     return path
 
 
 def as_row(profiled: Profiled) -> ProfileRow:
-    """Return one line as an object; fields that are empty are left out."""
+    """Return one line as an object. Fields that are empty are left out."""
     row: ProfileRow = {"_id": profiled.doc_id, "state": str(profiled.state)}
     if profiled.profile is not None:
         row = {**row, **profile_fields(profiled.profile)}
@@ -108,7 +108,7 @@ def read_profiles(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Pr
 
 
 def read_fields(doc_id: str, values: Mapping[str, object], source: str = "") -> Profiled:
-    """Return the profile in the fields of a row or an answer; FAILED where nothing can be used."""
+    """Return the profile in the fields of a row or an answer. FAILED where nothing can be used."""
     try:
         answer = ProfileAnswer.model_validate(values)
     except ValidationError as error:
@@ -122,7 +122,7 @@ def read_fields(doc_id: str, values: Mapping[str, object], source: str = "") -> 
 def from_answer(
     doc_id: str, answer: ProfileAnswer, *, notes: tuple[str, ...] = (), source: str = ""
 ) -> Profiled:
-    """Return what became of a document whose answer was valid."""
+    """Return the outcome of a document whose answer was valid."""
     if answer.noise:
         reason = "the generator found nothing that anyone could need"
         return Profiled(doc_id, ProfileState.NOISE, None, reason, notes, source)
@@ -144,7 +144,7 @@ def _profiled(doc_id: str, row: Row) -> Profiled:
 
 
 def _as_written(doc_id: str, row: Row, source: str) -> Profiled | None:
-    """Return a row that `write_profiles` wrote; None where it was changed since."""
+    """Return a row that `write_profiles` wrote. None where it was changed since."""
     values = row.values
     try:
         scenarios = tuple(

@@ -25,7 +25,7 @@ def prompts_for(
     max_chars: int = MAX_DOCUMENT_CHARS,
     form: Form = Form.WRITTEN,
 ) -> list[Prompt]:
-    """Return what `generate` asks, in order, so that it can be estimated."""
+    """Return the prompts of `generate`, in order, so that it can be estimated."""
     return [
         scenario_prompt(d.content, role, max_chars=max_chars, form=form)
         for d in documents
@@ -41,11 +41,11 @@ def generate(
     max_chars: int = MAX_DOCUMENT_CHARS,
     form: Form = Form.WRITTEN,
 ) -> Iterator[Profiled]:
-    """Yield what became of every document, in their order.
+    """Yield the outcome of every document, in their order.
 
     A document without text FAILED, as did one whose answer cannot be used. Longer documents than
     `max_chars` characters are profiled by their beginning, which is noted. Raises
-    LanguageModelError as the model does; answers so far are in its ledger.
+    LanguageModelError as the model does. Answers so far are in its ledger.
     """
     prompts = prompts_for(documents, role, max_chars=max_chars, form=form)
     outcomes = model.complete(prompts, schema=ProfileAnswer)

@@ -47,13 +47,13 @@ GUIDELINE = """\
 Begin each explanation with what it is about, in the subject's own words: never with "The \
 document", "The text", "It" or a word for what the document does with its subject. No two \
 explanations begin alike."""
-"""What a generator is told of the plain form."""
+"""Instruction to a generator on the plain form."""
 
 
 def in_form(profiles: Mapping[str, Profiled], form: Form) -> dict[str, Profiled]:
-    """Return profiles of which is indexed what a form says; explanations stay as they are.
+    """Return profiles that are indexed in a given form. Explanations stay as they are.
 
-    What is shared is counted over these profiles: at least SHARE of those with scenarios, and
+    Shared beginnings are counted over these profiles: at least SHARE of those with scenarios, and
     LEAST_DOCUMENTS. So profiles that are added later count among themselves.
     """
     if form is Form.WRITTEN:
@@ -63,7 +63,7 @@ def in_form(profiles: Mapping[str, Profiled], form: Form) -> dict[str, Profiled]
 
 
 def shared_openings(profiles: Iterable[Profiled]) -> frozenset[Opening]:
-    """Return the beginnings that explanations of many documents have; a document counts once."""
+    """Return the beginnings that explanations of many documents have. A document counts once."""
     documents, times = 0, Counter[Opening]()
     for profiled in profiles:
         if profiled.profile is None:
@@ -75,7 +75,7 @@ def shared_openings(profiles: Iterable[Profiled]) -> frozenset[Opening]:
 
 
 def without_opening(text: str, shared: frozenset[Opening]) -> str:
-    """Return a text less the longest of its beginnings that is shared; LEAST_WORDS stay."""
+    """Return a text less the longest of its beginnings that is shared. LEAST_WORDS stay."""
     words = text.split()
     most = min(len(words) - LEAST_WORDS, MOST_WORDS)
     opening = tuple(word.casefold() for word in words[: max(0, most)])

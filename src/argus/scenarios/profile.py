@@ -1,4 +1,4 @@
-"""What a document would be needed for: topic, aspects, and pairs of need and explanation (§3.1)."""
+"""Needs that a document would serve: topic, aspects, and pairs of need and explanation (§3.1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argus.errors import InputError
 
 
 class Component(StrEnum):
-    """What of a scenario is indexed: main topic, information need, explanation (SPIKE Figure 6)."""
+    """Indexed part of a scenario: main topic, information need, explanation (SPIKE Figure 6)."""
 
     M = "M"
     I = "I"  # noqa: E741 - the paper's letter
@@ -20,7 +20,7 @@ class Component(StrEnum):
 
 
 COMPONENT = Component.ME
-"""What is indexed unless told otherwise: main topic and explanation (SPIKE)."""
+"""Default component: main topic and explanation (SPIKE)."""
 
 
 class ProfileState(StrEnum):
@@ -39,21 +39,21 @@ class Scenario:
     information_need: str
     explanation: str
     indexed: str = ""
-    """What is indexed of the explanation (`argus.scenarios.openings`); "" for all of it."""
+    """Indexed part of the explanation (`argus.scenarios.openings`). "" for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioProfile:
-    """The scenarios of one document; as many as it deserves, at least one."""
+    """The scenarios of one document, as many as it deserves, and at least one."""
 
     main_topic: str
     key_aspects: tuple[str, ...]
     scenarios: tuple[Scenario, ...]
 
     def texts(self, component: Component = COMPONENT) -> dict[int, str]:
-        """Return what is indexed, by position of the scenario; equal texts once.
+        """Return the indexed texts, by position of the scenario. Equal texts once.
 
-        M is one text for all. Joined parts stand on lines of their own; an empty one is left out.
+        M is one text for all. Joined parts stand on lines of their own. An empty one is left out.
         """
         first: dict[str, int] = {}
         for i in range(len(self.scenarios)):
@@ -61,7 +61,7 @@ class ScenarioProfile:
         return {i: text for text, i in first.items() if text}
 
     def text(self, component: Component, i: int) -> str:
-        """Return what of the scenario at position i is indexed; "" where there is nothing."""
+        """Return the indexed part of the scenario at position i. "" where there is nothing."""
         scenario = self.scenarios[i]
         explanation = scenario.indexed or scenario.explanation
         parts = {"M": self.main_topic, "I": scenario.information_need, "E": explanation}
@@ -71,18 +71,18 @@ class ScenarioProfile:
 
 @dataclass(frozen=True, slots=True)
 class Profiled:
-    """What became of one document."""
+    """Outcome of one document."""
 
     doc_id: str
     state: ProfileState
     profile: ScenarioProfile | None = None
     """Only where the state is OK."""
     reason: str = ""
-    """Why there is none; why it is noise."""
+    """Reason for no scenarios, or for noise."""
     notes: tuple[str, ...] = ()
-    """What was left out of an answer that could be used, or of a document that was too long."""
+    """Omissions from an answer that could be used, or of a document that was too long."""
     source: str = ""
-    """Provenance as JSON: model and prompt hash; "" for profiles that were written by hand."""
+    """Provenance as JSON: model and prompt hash. "" for profiles that were written by hand."""
 
 
 def needs(profiles: Mapping[str, Profiled]) -> list[tuple[str, int, str]]:
@@ -96,7 +96,7 @@ def needs(profiles: Mapping[str, Profiled]) -> list[tuple[str, int, str]]:
 
 
 def component(text: str) -> Component:
-    """Return the component of this name; parts in any order ("E+M"), in any case."""
+    """Return the component of this name. Parts in any order ("E+M"), in any case."""
     parts = "+".join(sorted(text.upper().replace(" ", "").split("+"), key="MIE".find))
     try:
         return Component(parts)

@@ -1,7 +1,7 @@
-"""What a generator is asked: the teacher's prompt (SPIKE Table 8) and the student's (Table 9).
+"""Prompts to a generator: the teacher's prompt (SPIKE Table 8) and the student's (Table 9).
 
 Both are the paper's, with three changes: the answer's fields are named, since its third step (an
-object keyed by needs) is no JSON schema; a document that says nothing may be called noise; and the
+object keyed by needs) is no JSON schema. A document that says nothing may be called noise, and the
 scenarios are written in the language of the document, so that they lie near its queries.
 """
 
@@ -13,7 +13,7 @@ from argus.scenarios.profiles.config import MAX_DOCUMENT_CHARS as MAX_DOCUMENT_C
 from argus.scenarios.profiles.config import Role as Role
 
 MAX_TOKENS = 2_048
-"""Of an answer; teacher profiles take 200 to 700."""
+"""Of an answer. Teacher profiles take 200 to 700."""
 
 _TASK = """\
 [Task Description]

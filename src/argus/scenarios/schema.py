@@ -1,8 +1,8 @@
-"""The answer of a generator as a schema, and what of an answer can be used.
+"""The answer of a generator as a schema, and the usable part of an answer.
 
 Small models answer in many shapes: needs and explanations as one object (step 3 of the paper's
 prompt), "key points" for aspects, a need without explanation, the same need again and again. What
-can be used is kept and the rest is named; an answer with nothing to use fails with the reasons.
+can be used is kept and the rest is named. An answer with nothing to use fails with the reasons.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REPETITION_CHARS = 160
 paragraph comes to 2 at most, a phrase in a loop to 10 and more."""
 _PROBE_CHARS = 12
 MOST_SCENARIOS = 64
-"""Of one document; teacher profiles have 1 to 6. Each is a view, and a need that asks."""
+"""Of one document. Teacher profiles have 1 to 6. Each is a view, and a need that asks."""
 
 
 class ScenarioAnswer(BaseModel):
@@ -78,7 +78,7 @@ class ProfileAnswer(BaseModel):
         raise ValueError(f"no scenario that can be used ({reasons})")
 
     def profile(self) -> tuple[ScenarioProfile, tuple[str, ...]]:
-        """Return what can be used, and what was left out."""
+        """Return the usable part, and the omissions."""
         items = list(_usable(self.scenarios))
         usable = [item for item in items if isinstance(item, Scenario)]
         first = tuple(usable[:MOST_SCENARIOS])
@@ -114,7 +114,7 @@ def _usable(scenarios: list[ScenarioAnswer]) -> Iterator[Scenario | str]:
 
 
 def repeats_itself(text: str) -> bool:
-    """Whether a text is a phrase in a loop; in any script, with or without spaces."""
+    """Whether a text is a phrase in a loop. In any script, with or without spaces."""
     if len(text) < REPETITION_CHARS:
         return False
     probes = (text[len(text) // 2 :][:_PROBE_CHARS], text[-_PROBE_CHARS:])

@@ -1,4 +1,4 @@
-"""From profiles to views of an index; `argus.indexes.views` reads the scenario back."""
+"""From profiles to views of an index. `argus.indexes.views` reads the scenario back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argus.scenarios.profile import COMPONENT, Component, Profiled
 def scenario_views(
     profiled: Iterable[Profiled], component: Component = COMPONENT, *, label: str = "scenarios"
 ) -> list[View]:
-    """Return one view per distinct text of `component`; ids `DOC#label-N`, N from 1.
+    """Return one view per distinct text of `component`. Ids `DOC#label-N`, N from 1.
 
     `source` holds the scenario and where it came from, as JSON.
     """

@@ -1,1 +1,1 @@
-"""Train whatever has weights, a loss and examples; `loop.train` does it."""
+"""Train anything that has weights, a loss and examples. `loop.train` does it."""

@@ -69,7 +69,7 @@ class Task(Generic[E]):
     """How examples teach.
 
     summed_loss: (network, examples, device) to the loss summed over all learnt tokens, a scalar
-    tensor; where the network is not in training mode, the loss to evaluate by. read, learnt: tokens
+    tensor. Where the network is not in training mode, the loss to evaluate by. read, learnt: tokens
     of an example that the network reads, and that it learns.
     """
 
@@ -93,9 +93,9 @@ class StepLoss(TypedDict):
 class Progress:
     """How far a training is. Losses are means over learnt tokens, in nats.
 
-    tokens: read in training; learnt: those of them that were learnt. seconds, evaluation_seconds:
-    spent on steps, and on evaluations. halved: how often a pass was halved for want of memory;
-    passes: examples in a pass since then, 0 for as many as the settings say. stopped: why it ended;
+    tokens: read in training. learnt: those of them that were learnt. seconds, evaluation_seconds:
+    spent on steps, and on evaluations. halved: how often a pass was halved for want of memory.
+    passes: examples in a pass since then, 0 for as many as the settings say. stopped: why it ended.
     "" while it has not. out_of_time: whether it ended for want of time, and goes on with more.
     """
 
@@ -113,7 +113,7 @@ class Progress:
 
     @property
     def best(self) -> EvaluationLoss | None:
-        """The evaluation with the lowest loss after training began; the first of equals."""
+        """The evaluation with the lowest loss after training began. The first of equals."""
         return min(self.evaluations[1:], key=lambda e: e["loss"], default=None)
 
     @property
@@ -143,7 +143,7 @@ class Progress:
 
 
 class Stored(TypedDict):
-    """Content of STATE. progress: `Progress` as JSON; weights: by name, those learnt."""
+    """Content of STATE. progress: `Progress` as JSON. weights: by name, those learnt."""
 
     key: str
     progress: str
@@ -155,7 +155,7 @@ class Stored(TypedDict):
 class Checkpoint:
     """Two files in a folder: the state after a step, and the best weights so far.
 
-    key: hash of what is trained, and how; a folder that holds another training is refused.
+    key: hash of the data and the settings. A folder that holds another training is refused.
     """
 
     folder: Path
@@ -164,7 +164,7 @@ class Checkpoint:
     def load(
         self, weights: dict[str, torch.nn.Parameter], optimizer: torch.optim.Optimizer
     ) -> Progress:
-        """Set weights and optimizer to where a run was stopped; return how far that was.
+        """Set weights and optimizer to where a run was stopped. Return how far that was.
 
         Raises InputError for the state of another training, and a file that cannot be read.
         """
@@ -263,7 +263,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 class Trained:
     """How a training went. The network holds the weights of the best evaluation.
 
-    device_memory_bytes: the most that tensors took on a GPU; None on the CPU. tokens_per_s: of
+    device_memory_bytes: the most that tensors took on a GPU. None on the CPU. tokens_per_s: of
     training, all that is read, evaluations apart.
     """
 
@@ -273,7 +273,7 @@ class Trained:
 
     @property
     def tokens_per_s(self) -> float | None:
-        """Tokens read per second of training; None where none was timed."""
+        """Tokens read per second of training. None where none was timed."""
         done = self.progress
         return done.tokens / done.seconds if done.seconds else None
 
@@ -289,12 +289,12 @@ def train(
     key: str,
     device: str,
 ) -> Trained:
-    """Train the weights of `network` that want gradients; it is left in evaluation mode.
+    """Train the weights of `network` that want gradients. It is left in evaluation mode.
 
-    network: on `device`. folder: where the state is kept; a run that was killed goes on from there
+    network: on `device`. folder: where the state is kept. A run that was killed goes on from there
     and ends at the same weights on a CPU, unless a time budget is too little for all epochs. One
-    that ran out of time goes on when it is given more. key: hash of all that is trained, and how;
-    the state of another is refused. Every step seeds its own dropout, so that none depends on what
+    that ran out of time goes on when it is given more. key: hash of all that is trained, and how.
+    The state of another is refused. Every step seeds its own dropout, so that none depends on what
     ran before it. Raises ArgusError when the loss is no number, and when memory does not suffice
     for one example.
     """
@@ -309,7 +309,7 @@ def train(
     run = _Run(network, task, weights, optimizer, config, checkpoint, device)
     gpus = [torch.device(device)] if device.startswith("cuda") else []
     for gpu in gpus:
-        torch.cuda.reset_peak_memory_stats(gpu)  # of what this process trained before
+        torch.cuda.reset_peak_memory_stats(gpu)  # of earlier trainings in this process
     with torch.random.fork_rng(devices=gpus):
         run.go(state, examples, validation)
     checkpoint.load_best(weights)
@@ -363,7 +363,7 @@ class _Run(Generic[E]):
         numbers: Sequence[int],
         rate: float,
     ) -> None:
-        """Take one step; its gradient is that of the mean over all learnt tokens of the batch."""
+        """Take one step. Its gradient is that of the mean over all learnt tokens of the batch."""
         import torch
 
         start = time.monotonic()
@@ -404,7 +404,7 @@ class _Run(Generic[E]):
         state.steps.append({"step": state.step, "loss": total, "learning_rate": rate})
 
     def after_step(self, state: Progress, per_epoch: int, validation: Sequence[E]) -> bool:
-        """Evaluate when it is time to, and say whether that was all; return whether it was time."""
+        """Evaluate when it is time to, and say whether that was all. Return whether it was time."""
         config = self.config
         epoch, inside = divmod(state.step, per_epoch)
         state.out_of_time = state.spent >= config.max_seconds
@@ -423,7 +423,7 @@ class _Run(Generic[E]):
         return True
 
     def evaluate(self, state: Progress, epoch: float, validation: Sequence[E]) -> None:
-        """Record the mean loss per learnt token, without dropout; keep the weights if the best."""
+        """Record the mean loss per learnt token, without dropout. Keep the weights if the best."""
         import torch
 
         def one_pass(part: Sequence[E]) -> float:
@@ -483,13 +483,13 @@ def _sum_in_passes(
                 ) from error
         state.passes, state.halved = min(used, len(examples)) // 2 or 1, state.halved + 1
         announce(f"out of memory: {state.passes} examples at once instead of {used}")
-        restart()  # outside of the handler, which keeps what the failed pass had allocated
+        restart()  # outside of the handler, which keeps memory of the failed pass
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
 
 def _not_finite(step: int) -> ArgusError:
-    """Return the error of a loss that is no number; step: 0 before the first."""
+    """Return the error of a loss that is no number. step: 0 before the first."""
     when = f"in step {step}" if step else "before it could learn anything"
     return ArgusError(
         f"the loss is not finite {when}: the weights cannot be trained like this. Use a lower "

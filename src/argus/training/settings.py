@@ -22,9 +22,9 @@ class LoopConfig:
     """How weights are learnt with AdamW.
 
     The learning rate rises over `warmup_ratio` of all steps and then falls to 0, both linearly.
-    evaluate_every: steps between evaluations, besides those that end an epoch; `patience` of them
+    evaluate_every: steps between evaluations, besides those that end an epoch. `patience` of them
     in a row without a lower loss end a training. max_minutes: time for steps and evaluations
-    together, all runs of a training counted; where it is too little for all epochs, the rate falls
+    together, all runs of a training counted. Where it is too little for all epochs, the rate falls
     to 0 by its end, so that steps depend on the clock. max_grad_norm: gradients are scaled to it.
     checkpoint_every_s: so much is lost at most when a run is killed.
     """
@@ -52,14 +52,14 @@ class LoopConfig:
     checkpoint_every_s: Annotated[float, Ge(0)] = 300.0
 
     PACE: ClassVar[frozenset[str]] = frozenset({"max_minutes", "checkpoint_every_s"})
-    """Settings that decide how far and how safely a training goes, not what it is."""
+    """Settings that decide how far and how safely a training goes, not its result."""
 
     def __post_init__(self) -> None:
         check_settings(self)
 
     @property
     def max_seconds(self) -> float:
-        """The time budget; infinite where there is none."""
+        """The time budget. Infinite where there is none."""
         return math.inf if self.max_minutes is None else 60 * self.max_minutes
 
     def described(self) -> dict[str, object]:
@@ -72,7 +72,7 @@ class LoopConfig:
     def rate(self, step: int, steps: int, spent: float = 0.0) -> float:
         """Return the learning rate of a step, counted from 0, of so many.
 
-        spent: share of the time budget that is used up; where more of it is gone than of the
+        spent: share of the time budget that is used up. Where more of it is gone than of the
         steps, the next included, it says how far the training is.
         """
         warmup = math.ceil(self.warmup_ratio * steps)
@@ -127,7 +127,7 @@ class TrainingFigures(Losses):
     seconds: seconds of training, without validating.
     tokens_per_s: tokens per second, of training alone.
     peak_memory_bytes: peak memory of the process, in bytes.
-    device_memory_bytes: peak memory of the device, in bytes; None on the CPU.
+    device_memory_bytes: peak memory of the device, in bytes. None on the CPU.
     """
 
     dtype: str
@@ -143,7 +143,7 @@ class TrainingFigures(Losses):
 def training_lines(summary: TrainingFigures, count: Literal["epoch", "step"]) -> Iterator[str]:
     """Yield the evaluations, the pace and the memory.
 
-    count: by what evaluations are told apart; 0 is before training.
+    count: key of an evaluation. 0 is before training.
     """
     for evaluation in summary["evaluations"]:
         name = f"epoch {evaluation['epoch']:g}" if evaluation[count] else "before training"

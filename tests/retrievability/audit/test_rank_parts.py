@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -71,22 +69,3 @@ def test_what_one_engine_began_another_goes_on_with(vectors, graph, ranking, fol
     assert third.setups == []  # all is there, so no worker is needed
     same(ranks_in_parts(ranking, folder), found)
     same(found, pair_ranks(vectors, graph))
-
-
-def test_vectors_in_a_file_have_the_parts_of_those_in_memory(
-    vectors, graph, ranking, folder, tmp_path
-):
-    (tmp_path / "v").write_bytes(vectors.tobytes())
-    mapped = np.memmap(tmp_path / "v", np.float32, "r", shape=vectors.shape)
-    expected = ranks_in_parts(ranking, folder)
-    before = {path: path.stat().st_mtime_ns for path in (folder / "ranks").rglob("*.npz")}
-    there = replace(ranking, vectors=mapped)
-    same(ranks_in_parts(there, folder, InProcessEngine()), expected)
-    assert {p: p.stat().st_mtime_ns for p in (folder / "ranks").rglob("*.npz")} == before
-
-
-def test_a_worker_says_which_row_has_no_unit_length(ranking, folder):
-    broken = ranking.vectors.copy()
-    broken[7] *= 3
-    with pytest.raises(ValueError, match="row 7 has length 3"):
-        ranks_in_parts(replace(ranking, vectors=broken), folder, InProcessEngine())

@@ -12,8 +12,6 @@ import argus
 from argus.corpora.opening import read_corpus
 from argus.data import Document, FieldNames, Query
 from argus.data.runs import write_run
-from argus.errors import InputError, NothingMeasured
-from argus.retrievability.exposure.parents import Parents, siblings_with_sentence
 from tests.support.chunks import wiki_chunks, write_chunks
 from tests.support.results import shown
 from tests.support.word_encoder import WordEncoder
@@ -79,17 +77,6 @@ def test_both_levels_are_told(by_vectors, chunks):
     ]
     page = by_vectors.report.read_text()
     assert "Chunks and the documents they are of" in page and "Hubs among documents" in page
-
-
-def test_tables_tell_of_documents(by_vectors, chunks):
-    documents = pq.read_table(by_vectors.folder / "documents.parquet").to_pylist()
-    assert [row["id"] for row in documents] == sorted({c.metadata["source"] for c in chunks})
-    assert sum(row["chunks"] for row in documents) == len(chunks)
-    rows = by_vectors.table.to_pylist()
-    assert all(row["id"].startswith(row["parent"] + "#") for row in rows)
-    assert all(row["parent_by_own"] >= 0 for row in rows)
-    own = {row["id"]: row["retrieved_by_own"] for row in documents}
-    assert sum(own.values()) <= sum(row["parent_by_own"] for row in rows)
 
 
 def test_siblings_displace_nobody(by_vectors):
@@ -159,20 +146,6 @@ def test_siblings_of_a_rival_take_one_place(tmp_path):
     assert miss["displaced_by"] == "a1" and miss["parent_rank"] == 2
 
 
-def test_a_strange_result_takes_a_place_of_its_own(tmp_path):
-    result, _, documents = asked("Beans", ["x", "b1", "y"], tmp_path)
-    assert documents["B"]["title_rank"] == 2
-    assert result.summary["retriever"]["strange"] == 1
-
-
-def test_a_document_in_place_of_its_chunk_is_told(tmp_path):
-    result, chunk, documents = asked("Beans", ["A", "B", "x"], tmp_path)
-    assert chunk["title_rank"] is None and documents["B"]["title_rank"] == 2
-    facts = result.summary["retriever"]
-    assert (facts["strange"], facts["whole_documents"]) == (0, 2)
-    assert any("are documents, not chunks" in line for line in result.headline())
-
-
 def test_a_list_that_ends_early_leaves_a_probe_undecided(tmp_path):
     result, _, documents = asked("Beans", ["a1", "a2"], tmp_path)
     assert documents["B"]["title_rank"] is None
@@ -193,83 +166,3 @@ def test_a_run_is_read_as_deep_as_it_goes(tmp_path):
     )
     assert result.summary["title"]["success_at_k"] == 0
     assert result.summary["parents"]["title"]["success_at_k"] == 1
-
-
-def test_figures_are_over_k_chunks_however_deep_the_run(tmp_path):
-    titled = [Document(d.id, d.text, d.id, d.metadata) for d in HAND]
-    own = config(2, parent_field="doc")
-    probes = argus.export_probes(titled, tmp_path / "probes", config=own)
-    lists, ranks = [], []
-    for depth in (2, 4):
-        order = ["a1", "a2", "b1", "c1"][:depth]
-        run = {q.id: {id_: -float(i) for i, id_ in enumerate(order)} for q in probes.queries}
-        out = tmp_path / str(depth)
-        result = argus.exposure(titled, run=run, out=out, config=own)
-        rows = pq.read_table(out / "documents.parquet").to_pylist()
-        parents = result.summary["parents"]
-        lists.append([r["retrieved_by_others"] for r in rows])
-        lists[-1] += [parents[name] for name in ("concentration", "hubs", "expected_by_chance")]
-        ranks.append({r["id"]: r["title_rank"] for r in rows})
-    assert lists[0] == lists[1]
-    assert (ranks[0]["B"], ranks[1]["B"]) == (None, 2)
-
-
-def test_a_sentence_is_taken_out_of_siblings_too(tmp_path):
-    """The next chunk holds the sentence: left in, it would bring the document back at once."""
-    first, second = "Cats sleep all day long.", "Owls hunt in the dark woods."
-    third = "Trains cross the wide plain."
-    corpus = [
-        Document("a1", f"{first} {second}", "", {"doc": "A"}),
-        Document("a2", f"{second} {third}", "", {"doc": "A"}),
-        Document(
-            "b1", "Owls hunt by night. Owls hunt in the woods and the dark.", "", {"doc": "B"}
-        ),
-    ]
-    result = argus.exposure(
-        corpus, out=tmp_path, encoder=WordEncoder(), config=config(1, parent_field="doc")
-    )
-    assert result.summary["parents"]["sentences_in_siblings"] == 2
-    misses = {(m["id"], m["query"]): m for m in result.misses.to_pylist()}
-    assert misses["a1", second]["parent_rank"] == misses["a2", second]["parent_rank"] == 2
-    assert misses["a1", second]["displaced_by"] in ("", "b1")
-
-
-def test_lists_of_siblings_are_shared_by_equal_sentences():
-    """Boilerplate in every chunk of a document is one list, not one a probe."""
-    n, same = 50, "Was this page helpful?"
-    corpus = [Document(f"c{i:02}", f"Words {i}. {same}") for i in range(n)]
-    corpus.append(Document("d", f"{same} {same}"))
-    parents = Parents.of("doc", {c.id: c.id[:1] for c in corpus}, corpus)
-    texts = [same] * (n + 1) + ["Words 7."] * 2
-    kinds = ["sentence"] * (n + 2) + ["title"]
-    targets = np.array([*range(n + 1), 7, 8])
-    lists = siblings_with_sentence(corpus, parents, kinds, targets, texts)
-    assert lists.of.tolist() == [1] * n + [0, 0, 0]
-    assert lists.of_query(0).tolist() == list(range(n)) and lists.of_query(n).tolist() == []
-    assert len(lists.rows) == n
-
-
-def test_a_field_that_no_chunk_has_names_those_there_are(tmp_path):
-    with pytest.raises(InputError) as caught:
-        argus.exposure(
-            HAND, retriever=listed("a1"), out=tmp_path, config=config(parent_field="metadata.dog")
-        )
-    assert caught.value.where == "--parent-field" and "doc" in caught.value.expected
-
-
-def test_a_corpus_without_titles_says_what_it_costs(tmp_path):
-    plain = argus.exposure(
-        [*HAND[:4], Document("e", "Rain falls on the old roof. Snow covers the field all night.")],
-        retriever=listed("a1"),
-        out=tmp_path,
-        config=argus.ExposureConfig(k=1),
-    )
-    assert plain.summary["titled"] == 0
-    assert any(line.startswith("no title probes") for line in plain.headline())
-    assert "No title probes" in plain.report.read_text()
-
-
-@pytest.mark.parametrize("asked_of", [{"encoder": WordEncoder()}, {"retriever": listed("a1")}])
-def test_nothing_to_ask_with_is_no_measurement(asked_of, tmp_path):
-    with pytest.raises(NothingMeasured, match="title"):
-        argus.exposure(HAND, out=tmp_path, config=argus.ExposureConfig(k=1), **asked_of)

@@ -4,7 +4,6 @@ from argus.retrievability.exposure.probes import (
     SENTENCE,
     TITLE,
     Probes,
-    displaced_by,
     success,
     summarise_probes,
 )
@@ -39,8 +38,3 @@ def test_success_by_hand():
     titles = success(PROBES, TITLE, k=2)
     assert titles == {"probes": 2, "success_at_1": 0.5, "success_at_k": 0.5, "mrr": 0.625}
     assert success(PROBES, "nothing", k=2)["success_at_k"] is None
-
-
-def test_displacers_are_the_head_of_the_list():
-    assert displaced_by(PROBES, 1) == [3, 0]
-    assert displaced_by(PROBES, 2) == [3]

@@ -60,33 +60,6 @@ def test_a_failed_probe_is_no_miss(tmp_path):
     assert any("1 probes failed and are in no figure" in line for line in result.headline())
 
 
-def test_a_document_whose_probes_failed_is_failed(tmp_path):
-    def fragile(query, corpus, k):
-        if "ska" in query.lower() or "guitars" in query:
-            raise OSError("the shard is gone")
-        return ["tea", "coffee"]
-
-    result = expose(fragile, tmp_path)
-    row = next(row for row in result.table.to_pylist() if row["id"] == "ska")
-    assert row["state"] == "failed" and "the shard is gone" in row["reason"]
-    assert row["never_retrieved"] is None and "no title" not in row["reason"]
-    assert result.summary["never_retrieved"] == 0
-    assert result.summary["documents"]["failed"] == 1
-
-
-def test_what_is_doubtful_of_its_answers_is_told(tmp_path):
-    result = expose(lambda query: ["tea" if "tea" in query.lower() else "elsewhere"], tmp_path)
-    lines = list(result.headline())
-    assert any("no list of" in line and "longer than 1" in line for line in lines)
-    assert any("results are no document of the corpus" in line for line in lines)
-
-
-def test_results_of_another_corpus_are_no_blind_spots(tmp_path):
-    with pytest.raises(InputError, match=r"no result is a document of the corpus.*'elsewhere'"):
-        expose(lambda query: ["elsewhere"], tmp_path)
-    assert not (tmp_path / "summary.json").exists()
-
-
 def test_a_retriever_that_fails_on_all_leaves_an_error(tmp_path):
     def down(query):
         raise ConnectionError("refused")
@@ -116,15 +89,6 @@ def test_probes_are_exported_and_their_run_is_read(tmp_path):
     assert read.summary["sentence"] == asked.summary["sentence"]
     with pytest.raises(InputError, match="answers none of the 9 queries"):
         argus.exposure(DOCUMENTS, run={"other": {"tea": 1.0}}, out=tmp_path / "none", config=CONFIG)
-
-
-def test_a_run_of_other_probes_is_not_taken_for_these(tmp_path):
-    before = [*DOCUMENTS[1:], Document("tea", "Tea grows on hills. It is picked by hand.", "Tea")]
-    old = argus.export_probes(before, tmp_path / "probes", config=CONFIG)
-    run = {query.id: {"tea": 1.0} for query in old.queries}
-    result = argus.exposure(DOCUMENTS, run=run, out=tmp_path / "out", config=CONFIG)
-    assert result.summary["probes_failed"] == 2  # both sentences on tea; its title is the same
-    assert result.summary["retriever"]["reasons"] == {"not in the run": 2}
 
 
 def test_a_killed_run_asks_only_the_rest(tmp_path):
@@ -199,54 +163,3 @@ def test_a_sample_asks_for_few_documents_in_the_whole_corpus(tmp_path):
     assert lines[0].startswith("a sample: 60 of 200 documents, drawn at random")
     assert not any("Gini" in line for line in lines)
     assert "<b>A sample:</b> 60 of 200 documents" in part.report.read_text()
-
-
-def test_sentences_of_one_document_are_one_draw(tmp_path):
-    summary = sample_of(60, tmp_path).summary
-    of_titles, of_sentences = summary["title"], summary["sentence"]
-    assert (of_titles["probes"], of_sentences["probes"]) == (60, 120)
-    assert of_titles["success_at_k"] == of_sentences["success_at_k"]
-    assert of_titles["low"] == of_sentences["low"]  # 120 sentences of 60 documents are 60 draws
-
-
-def test_the_draw_is_of_ids_and_seed(tmp_path):
-    def drawn(documents, seed, out):
-        config = argus.ExposureConfig(k=5, sample=20, seed=seed)
-        probes = argus.export_probes(documents, out, config=config)
-        return {id_ for judged in probes.qrels.values() for id_ in judged}
-
-    first = drawn(MANY, 0, tmp_path / "a")
-    assert len(first) == 20 and drawn(MANY[::-1], 0, tmp_path / "b") == first
-    assert drawn(MANY, 1, tmp_path / "c") != first
-
-
-def test_a_sample_of_chunks_is_one_of_their_documents(tmp_path):
-    chunks = [Document(d.id, d.text, d.title, {"of": d.id[:3]}) for d in MANY]
-    config = argus.ExposureConfig(k=5, sample=4, parent_field="of")
-    result = argus.exposure(chunks, retriever=own_words, out=tmp_path, config=config)
-    assert result.summary["parents"]["sample"]["drawn"] == 4
-    assert result.summary["sample"]["drawn"] == 40
-    measured = [r for r in result.table.to_pylist() if r["state"] == "measured"]
-    assert len({row["parent"] for row in measured}) == 4 and len(measured) == 40
-    assert "4 of 20 documents" in next(result.headline())
-
-
-def test_a_sample_that_is_the_corpus_is_no_sample(tmp_path):
-    assert "sample" not in sample_of(200, tmp_path).summary
-
-
-def test_a_sample_passes_the_gate_by_what_was_drawn(tmp_path):
-    result = sample_of(60, tmp_path)
-    share = result.summary["never_retrieved"] / 60
-    assert 0.2 < share < 0.6
-    for most, passes in ((share + 0.01, True), (share - 0.01, False)):
-        bounds = argus.GateBounds(max_never_retrieved_share=most)
-        outcomes = argus.gate([tmp_path], bounds).outcomes
-        assert [str(one.verdict) for one in outcomes] == ["pass" if passes else "fail"]
-
-
-def test_samples_of_two_sizes_are_not_compared(tmp_path):
-    for name, n in (("a", 20), ("b", None)):
-        sample_of(n, tmp_path / name)
-    with pytest.raises(InputError, match=r"--sample 20 and --sample all"):
-        argus.compare_folders(tmp_path / "a", tmp_path / "b", out=tmp_path / "c")

@@ -1,11 +1,8 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from argus.data.folders import ArtifactFolder
 from argus.indexes import dense, known_item_search, search
-from argus.indexes.dense import Groups, RowLists
 from argus.retrievability.exposure.search import ExactSearch, ProbeQueries, search_in_parts
 from tests.support.in_process_engine import InProcessEngine, Lost
 
@@ -72,41 +69,3 @@ def test_what_one_engine_began_another_goes_on_with(documents, queries, folder):
     expected, _ = search_in_parts(ExactSearch(documents, K), queries, folder)
     np.testing.assert_array_equal(found.rank, expected.rank)
     np.testing.assert_array_equal(found.top, expected.top)
-
-
-def test_other_documents_queries_or_depth_have_other_parts(documents, queries, folder):
-    homes = {
-        search_in_parts(ExactSearch(documents, k), queries, folder)[1].home for k in (K, K + 1)
-    }
-    homes.add(search_in_parts(ExactSearch(documents[::-1], K), queries, folder)[1].home)
-    less = queries.part(np.arange(80))
-    _, parts = search_in_parts(ExactSearch(documents, K), less, folder)
-    assert len({*homes, parts.home}) == 4
-    (folder / "ranks" / "0123").mkdir()  # of an audit
-    parts.remove()  # and those of other settings, which nobody would
-    assert [home.name for home in (folder / "ranks").iterdir()] == ["0123"]
-
-
-def test_a_corpus_of_one_document_is_searched_one_deep(documents, folder):
-    queries = ProbeQueries(documents[:3], np.array([0, 0, -1]), documents[[0, 0, 0]])
-    found, _ = search_in_parts(ExactSearch(documents[:1], K), queries, folder, InProcessEngine())
-    assert found.rank.tolist() == [1, 1, 0]
-    assert found.top.tolist() == [[0], [0], [0]]
-
-
-@pytest.mark.parametrize("engine", [None, InProcessEngine()])
-def test_groups_are_ranked_wherever_the_search_is_made(documents, queries, folder, engine):
-    groups = Groups(np.random.default_rng(2).permutation(np.arange(N) % 7))
-    hidden = RowLists.of_queries(np.arange(len(queries.targets)) % 3, [[], [0], [5, 6, 7]])
-    grouped = replace(queries, hidden=hidden)
-    ranks, parts = search_in_parts(ExactSearch(documents, K, groups), grouped, folder, engine)
-    own = queries.targets >= 0
-    known = known_item_search(
-        queries.vectors[own], documents, queries.targets[own], K,
-        target_vectors=queries.stand_ins[own], groups=groups, hidden=hidden.part(own),
-    )  # fmt: skip
-    np.testing.assert_array_equal(ranks.group_rank[own], known.group_rank)
-    assert (ranks.group_rank[~own] == 0).all() and ranks.group_rank.max() <= 7
-    plain, others = search_in_parts(ExactSearch(documents, K), queries, folder, engine)
-    np.testing.assert_array_equal(ranks.top, plain.top)
-    assert parts.home != others.home

@@ -1,26 +1,12 @@
 """The small network that large probes teach."""
 
 import numpy as np
-import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from argus.retrievability.probes import distilled as module
-from argus.retrievability.probes.distilled import kernel_ridge, points_between
+from argus.retrievability.probes.distilled import kernel_ridge
 from argus.retrievability.probes.estimators import DistilledProbe, MLPProbe
 from argus.retrievability.probes.models import MlpModel
-
-
-def test_points_lie_between_two_rows_and_are_as_long():
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(30, 8)).astype(np.float32)
-    vectors *= (np.arange(1, 31) / np.linalg.norm(vectors, axis=1))[:, None].astype(np.float32)
-    points = points_between(vectors, 200, seed=1)
-    assert points.shape == (200, 8) and points.dtype == np.float32
-    lengths = np.linalg.norm(points, axis=1)
-    assert 1 <= lengths.min() < lengths.max() <= 30 + 1e-4
-    assert (points == points_between(vectors, 200, seed=1)).all()
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert np.linalg.norm(points_between(unit, 50, 2), axis=1) == pytest.approx(1, abs=1e-5)
 
 
 def test_it_is_as_small_as_a_network_and_errs_less_where_labels_are_noisy(learnable):
@@ -53,11 +39,3 @@ def test_the_kernel_that_teaches_is_kernel_ridge_on_anchors_in_half_precision(
         monkeypatch.setattr(module, "ROWS", rows)
         found = kernel_ridge(vectors[:500], labels[:500], vectors[500:], 0)
         np.testing.assert_allclose(found, expected, atol=1e-4)
-
-
-def test_of_many_rows_the_kernel_draws_so_many_by_the_seed(learnable, monkeypatch):
-    vectors, labels = learnable
-    monkeypatch.setattr(module, "MAX_ANCHORS", 100)
-    one, same, other = (kernel_ridge(vectors, labels, vectors, seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one, same)
-    assert (one != other).any()

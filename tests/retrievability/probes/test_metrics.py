@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from argus.retrievability.probes.metrics import baselines, describe_labels, measure
+from argus.retrievability.probes.metrics import describe_labels, measure
 
 
 def test_every_measure_by_hand():
@@ -21,32 +21,6 @@ def test_every_measure_by_hand():
     assert found.weighted_f1 == pytest.approx((2 * 2 / 3 + 1 / 2) / 4)
 
 
-def test_table_3_all_zero_with_its_headings_put_right():
-    """BGE-M3, All Zero: 0.726 of entities low. Printed: .242 .333 .280 .726 .610 .726."""
-    labels = np.repeat([0.1, 0.5, 0.9], [726, 194, 80])
-    found = baselines(labels, 0.25)["all zero"]
-    assert found.macro_precision == pytest.approx(0.242, abs=5e-4)  # printed as Macro-F1
-    assert found.macro_recall == pytest.approx(0.333, abs=5e-4)
-    assert found.macro_f1 == pytest.approx(0.280, abs=5e-4)  # printed as Macro-Prec
-    assert found.weighted_precision == pytest.approx(0.726**2)  # printed: weighted recall, 0.726
-    assert found.weighted_f1 == pytest.approx(0.610, abs=1e-3)
-    assert found.accuracy == pytest.approx(0.726)
-    one = baselines(labels, 0.25)["all one"]  # printed: .027 .333 .049 .080 .012 .080
-    assert (one.macro_precision, one.macro_f1) == (
-        pytest.approx(0.027, abs=5e-4),
-        pytest.approx(0.049, abs=5e-4),
-    )
-    assert one.weighted_f1 == pytest.approx(0.012, abs=5e-4)
-
-
-def test_a_correlation_with_a_constant_does_not_exist():
-    labels = np.array([0.0, 0.4, 1.0])
-    for found in baselines(labels, 0.3).values():
-        assert found.pearson is None and found.spearman is None
-    assert measure(labels[:1], labels[:1]).pearson is None
-    assert baselines(labels, labels.mean())["mean"].rmse == pytest.approx(labels.std())
-
-
 def test_the_sampling_reference_is_what_expected_labels_reach():
     """Hits are probabilities: p(1-p)/|T_x|, of hits that are 0 or 1, is far too large."""
     rng = np.random.default_rng(0)
@@ -63,13 +37,3 @@ def test_the_sampling_reference_is_what_expected_labels_reach():
     assert found.sampling_pearson == pytest.approx(perfect.pearson, abs=0.01)
     assert found.related_median == np.median(related)
     assert np.sqrt((labels * (1 - labels) / related).mean()) > 2 * found.sampling_rmse
-
-
-def test_labels_without_spread_or_pairs_are_described():
-    constant = describe_labels(np.zeros(5), np.full(5, 3), np.zeros(5))
-    assert (constant.std, constant.sampling_rmse, constant.sampling_pearson) == (0, 0, None)
-    unknown = describe_labels(np.array([0.0, 1.0]), np.array([1, 1]), np.full(2, np.nan))
-    assert (unknown.std, unknown.sampling_rmse, unknown.sampling_pearson) == (0.5, None, None)
-    assert unknown.rounded()["sampling_rmse"] is None
-    one = describe_labels(np.array([0.0, 1.0]), np.array([1, 2]), np.array([np.nan, 0.02]))
-    assert one.sampling_rmse == pytest.approx(np.sqrt((0.02 + 0.01) / 2))

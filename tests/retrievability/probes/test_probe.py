@@ -3,9 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from argus.encoders.protocol import Fingerprint
 from argus.errors import FingerprintMismatch, InputError
-from argus.retrievability.probes import Probe, same_encoder
+from argus.retrievability.probes import Probe
 from argus.retrievability.probes.domain import fit_domain
 from argus.retrievability.probes.estimators import RidgeProbe
 
@@ -34,11 +33,6 @@ def test_beyond_its_region_it_abstains_and_inside_it_speaks(probe, learnable):
     assert np.isfinite(prediction.domain_score).all()
 
 
-def test_nothing_in_gives_nothing_out(probe):
-    prediction = probe.predict(np.zeros((0, 24), np.float32))
-    assert prediction.rps.shape == prediction.in_domain.shape == prediction.states.shape == (0,)
-
-
 def test_another_shape_or_values_that_are_not_finite_are_refused(probe):
     with pytest.raises(InputError, match=r"vectors of shape \(2, 23\); expected \(n, 24\)"):
         probe.predict(np.zeros((2, 23), np.float32))
@@ -52,24 +46,3 @@ def test_another_encoder_is_refused_with_both_named(probe):
         probe.check_vectors_of(other, "span", where=HERE)
     assert "tiny@abc" in str(caught.value) and "tiny@def" in str(caught.value)
     assert "argus probe fit" in str(caught.value)
-
-
-def test_another_number_format_is_not_another_encoder(probe):
-    probe.check_vectors_of(BASE.format("bfloat16"), "span", where=HERE)
-    assert same_encoder(BASE.format("float16"), BASE.format("float32"))
-    assert not same_encoder(BASE.format("float16"), BASE.format("float16") + " x")
-
-
-def test_another_text_before_queries_is_not_another_encoder_of_mentions():
-    plain, told, other = (
-        str(Fingerprint(model="m", revision="r", dim=2, max_tokens=8, precision="float32",
-                        pooling="mean", query_prompt=query, document_prompt=document))
-        for query, document in (("", ""), ("what's \"asked\": ", ""), ("what's", "a: "))
-    )  # fmt: skip
-    assert plain != told and same_encoder(plain, told)
-    assert not same_encoder(told, other)
-
-
-def test_another_pooling_is_refused(probe):
-    with pytest.raises(InputError, match="a probe of span-pooled vectors, given sentence-pooled"):
-        probe.check_vectors_of(BASE.format("float32"), "sentence", where=HERE)

@@ -1,17 +1,13 @@
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from argus.retrievability.probes import sweep as module
 from argus.retrievability.probes.config import ProbeConfig
-from argus.retrievability.probes.estimators import FAMILIES
 from argus.retrievability.probes.metrics import measure
 from argus.retrievability.probes.split import split_entities
 from argus.retrievability.probes.sweep import Labelled, sweep
-
-RIDGE = ProbeConfig(families=("ridge",))
 
 
 @pytest.fixture(autouse=True)
@@ -29,57 +25,6 @@ def data(learnable):
     vectors, labels = learnable
     ids = [f"e{i}" for i in range(len(labels))]
     return Labelled(vectors, labels, split_entities(ids, [i.encode() for i in ids], seed=0))
-
-
-def test_the_papers_grid_is_whole():
-    assert len(module.settings("ridge", full=True)) == 20
-    assert len(module.settings("mlp", full=True)) == 3**5
-    assert len(module.settings("xgboost", full=True)) == 3**6  # tree counts are prefixes of one run
-    for family, kind in FAMILIES.items():
-        for full in (False, True):
-            for parameters in module.settings(family, full=full):
-                kind(**parameters)
-
-
-def test_fewer_trees_are_a_prefix_of_more(learnable):
-    """Why the full grid need not try 300 and 600 trees beside 1,000."""
-    vectors, labels = learnable
-    held = (vectors[500:], labels[500:])
-    fits = [
-        FAMILIES["xgboost"](n_estimators=n, learning_rate=0.01, jobs=1).fit(
-            vectors[:500], labels[:500], validation=held
-        )
-        for n in (20, 60)
-    ]
-    first = fits[1].model_._booster[:20].inplace_predict(vectors)
-    np.testing.assert_array_equal(fits[0].model_.predict(vectors), first)
-
-
-def test_a_sweeps_trees_are_those_of_the_library_and_binned_once(data, monkeypatch):
-    import xgboost
-
-    binned = []
-    matrix = xgboost.QuantileDMatrix
-
-    def counted(*args, **given):
-        binned.append(given)
-        return matrix(*args, **given)
-
-    monkeypatch.setattr(xgboost, "QuantileDMatrix", counted)
-    (x, y), held = data.part("train"), data.part("validation")
-    for seed, depth in ((0, 2), (1, 4), (1, 3)):
-        growth = {"max_depth": depth, "subsample": 0.7, "colsample_bytree": 0.9}
-        ours = FAMILIES["xgboost"](n_estimators=60, seed=seed, jobs=1, **growth)
-        ours.fit(x, y, validation=held)
-        growth |= {"learning_rate": 0.1, "min_child_weight": 5, "reg_lambda": 1.0}
-        theirs = xgboost.XGBRegressor(
-            n_estimators=60, random_state=seed, early_stopping_rounds=20, n_jobs=1, **growth
-        ).fit(x, y, eval_set=[held], verbose=False)
-        assert ours.n_iter_ == theirs.best_iteration + 1
-        np.testing.assert_array_equal(
-            ours.model_.predict(held[0]), theirs.predict(held[0]).astype(np.float64)
-        )
-    assert len(binned) == 2  # both splits, for three fits
 
 
 def test_the_choice_is_by_validation_and_sees_no_test_split(data, tmp_path):
@@ -146,12 +91,3 @@ def test_a_killed_sweep_goes_on_after_its_last_whole_trial(data, tmp_path, monke
         np.testing.assert_array_equal(
             again.best[family][1].predict(vectors), whole.best[family][1].predict(vectors)
         )
-
-
-def test_trials_of_other_data_or_another_seed_are_not_used_again(data, tmp_path):
-    ledger = tmp_path / "trials.jsonl"
-    keys = {t.key for t in sweep(data, RIDGE, ledger).trials}
-    other = Labelled(data.vectors, np.clip(data.labels + 0.01, 0, 1), data.split)
-    assert keys.isdisjoint(t.key for t in sweep(other, RIDGE, ledger).trials)
-    assert keys.isdisjoint(t.key for t in sweep(data, replace(RIDGE, seed=5), ledger).trials)
-    assert len(ledger.read_text().splitlines()) == 9

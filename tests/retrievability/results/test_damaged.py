@@ -1,6 +1,5 @@
 """Damaged results of an audit are refused with file and column, where they are read."""
 
-import json
 import shutil
 
 import pyarrow as pa
@@ -66,38 +65,6 @@ def test_an_entity_with_two_rows_is_refused(audit, audits):
         refused(work, "retrievability.parquet", "field 'id'", "a second row of")
 
 
-@pytest.mark.parametrize("value", [NAN, INF, -3.0])
-def test_a_recorded_value_outside_of_0_to_1_is_refused(audit, audits, value):
-    argus.write_report(audit)
-    (file,) = (audit / "history").glob("*/items.parquet")
-    put(file, "RPS", value)
-    (run,) = argus.runs_in(audit)
-    refused(lambda: run.items, "items.parquet", "field 'RPS'")
-
-
-def test_a_recorded_mean_that_is_none_is_refused(audit):
-    argus.write_report(audit)
-    (file,) = (audit / "history").glob("*/run.json")
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps(content | {"means": {"RPS": NAN}}))
-    with pytest.raises(InputError, match=r"run\.json: .*the mean of 'RPS' is nan"):
-        argus.runs.JobRun.at(file.parent)
-
-
-@pytest.mark.parametrize(
-    ("column", "value"), [("vector", "zz"), ("vector", None), ("rps", None), ("related", None)]
-)
-def test_a_measured_entity_without_score_or_vector_is_refused(audit, audits, column, value):
-    put(audit / "retrievability.parquet", column, value)
-    refused(readers(audit, audits["fair"])[1], "retrievability.parquet", f"field '{column}'")
-
-
-@pytest.mark.parametrize("value", [-1, 10**6])
-def test_ranks_outside_of_their_pool_are_refused(audit, audits, value):
-    put(audit / "pair_ranks.parquet", "above", value)
-    refused(readers(audit, audits["fair"])[1], "pair_ranks.parquet", "line 4, field 'above'")
-
-
 @pytest.mark.parametrize("column", ["entity", "above", "similarity"])
 def test_a_column_of_another_type_is_refused(audit, audits, column):
     file = audit / "pair_ranks.parquet"
@@ -105,11 +72,3 @@ def test_a_column_of_another_type_is_refused(audit, audits, column):
     texts = pa.array(map(str, table[column].to_pylist()))
     pq.write_table(table.set_column(table.schema.get_field_index(column), column, texts), file)
     refused(readers(audit, audits["fair"])[1], "pair_ranks.parquet", f"field '{column}'", "string")
-
-
-@pytest.mark.parametrize("key", ["k", "pool"])
-def test_settings_that_no_audit_has_are_refused(audit, audits, key):
-    content = json.loads((audit / "summary.json").read_text())
-    content["audit"][key] = 0
-    (audit / "summary.json").write_text(json.dumps(content))
-    refused(readers(audit, audits["fair"])[1], "summary.json", f"audit.{key}")

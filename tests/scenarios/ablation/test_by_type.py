@@ -5,11 +5,10 @@ import pytest
 
 from argus.data.types import Document
 from argus.measures import Evaluation
-from argus.scenarios.ablation.by_type import by_type, types_table
+from argus.scenarios.ablation.by_type import by_type
 from argus.scenarios.ablation.config import ComparisonSettings
 from argus.scenarios.ablation.findings import Ablation
 from argus.scenarios.ablation.grid import Cell
-from argus.scenarios.ablation.type_section import types_by_weight, types_summary
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.profile import Component
 
@@ -73,23 +72,3 @@ def test_means_are_those_of_the_types_own_questions(rows):
     assert cells["M+E", 0.5] == pytest.approx(0.7, abs=0.01)
     assert rows["prose"]["alone"] == pytest.approx(0.4)
     assert rows["prose"]["usual"]["mean_difference"] == pytest.approx(0.1, abs=0.01)
-
-
-def test_a_type_without_questions_has_no_figure_and_no_recommendation(rows):
-    none = rows["(none)"]
-    assert none["alone"] is None and none["weight"] is None and none["cell"] is None
-    assert none["is_few"] and {cell["mean"] for cell in none["grid"]} == {None}
-
-
-def test_table_and_section_hold_every_type(rows):
-    found = list(rows.values())
-    table = types_table(found).to_pylist()
-    assert len(table) == 3 * len(CELLS)
-    marked = [(r["type"], r["lambda"]) for r in table if r["recommended_weight"]]
-    assert sorted(marked) == [("math", 0.7), ("prose", 0.5)]
-    figure = types_by_weight(found, "M+E")
-    lines = {trace["name"]: trace for trace in figure["data"]}
-    assert set(lines) == {"type = prose", "type = math"}, "a type without questions has no line"
-    assert lines["type = prose"]["x"] == [0.5, 0.7, 0.9]
-    assert lines["type = prose"]["y"][0] == pytest.approx(0.3, abs=0.01)
-    assert len(types_summary(found)["rows"]) == 3

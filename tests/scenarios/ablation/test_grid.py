@@ -1,19 +1,17 @@
 """The grid: every cell is what a search with that λ finds, from texts that are embedded once."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import View
 from argus.encoders import Embedded
-from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
 from argus.measures import Evaluation, evaluate
 from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.ablation import grid as ablate
 from argus.scenarios.ablation.grid import Cell, Documents, QueryVectors
-from argus.scenarios.cells import WEIGHTS, check_grid
+from argus.scenarios.cells import WEIGHTS
 from argus.scenarios.views import scenario_views
 from tests.support.draws import examples
 
@@ -86,16 +84,6 @@ def test_every_weight_of_a_sweep_is_the_search_with_it(seed, n, component, k):
         assert in_order(run) == in_order(expected), "ids, order and scores, to the last bit"
 
 
-def test_blocks_of_questions_change_nothing(monkeypatch):
-    rng = np.random.default_rng(1)
-    documents, asked, embed = corpus(rng, 30), questions(rng, 11), Texts(rng)
-    texts = ablate.embed_scenarios(documents.profiles.values(), [Component.E], embed)
-    snapshot = documents.with_scenarios(Component.E, texts)
-    whole = ablate.sweep(snapshot, asked, (0.0, 0.7), 9)
-    monkeypatch.setattr(ablate, "BLOCK_BYTES", 1)
-    assert ablate.sweep(snapshot, asked, (0.0, 0.7), 9) == whole
-
-
 def test_a_cell_of_the_grid_is_its_search_measured():
     rng = np.random.default_rng(2)
     documents, asked, embed = corpus(rng, 30), questions(rng), Texts(rng)
@@ -115,13 +103,6 @@ def test_a_cell_of_the_grid_is_its_search_measured():
     assert found[Cell(Component.M, 1.0)] == evaluate(alone, qrels, ("nDCG@10", "R@10"))
 
 
-def test_every_text_is_embedded_once_for_all_components():
-    embed = Texts(np.random.default_rng(0))
-    profiles = [profile_of("a", 3), profile_of("b", 2)]
-    ablate.embed_scenarios(profiles, list(Component), embed)
-    assert len(embed.asked) == len(set(embed.asked)) == 2 + 4 * 5, "a topic each; I, E, M+E, I+E"
-
-
 def test_a_document_whose_scenarios_failed_keeps_its_own_score():
     rng = np.random.default_rng(3)
     documents, asked = corpus(rng, 12, share=1.0), questions(rng)
@@ -138,15 +119,6 @@ def test_a_document_whose_scenarios_failed_keeps_its_own_score():
         assert run[query][lost] == alone[query][lost]
 
 
-def test_a_profile_without_topic_has_no_main_topic_to_index():
-    profiles = {"a": profile_of("a", 2, topic="")}
-    documents = Documents(["a", "b"], unit(np.eye(2, DIM)), profiles)
-    embed = Texts(np.random.default_rng(0))
-    texts = ablate.embed_scenarios(profiles.values(), [Component.M], embed)
-    assert not texts.rows
-    assert documents.with_scenarios(Component.M, texts).scenario_rows is None
-
-
 @given(st.integers(2, 30), st.integers(0, 10**6))
 @settings(max_examples=examples(40), deadline=None)
 def test_a_placebo_gives_every_document_another_ones_profile(n, seed):
@@ -158,23 +130,6 @@ def test_a_placebo_gives_every_document_another_ones_profile(n, seed):
     assert all(p.doc_id == d and p.profile != profiles[d].profile for d, p in exchanged.items())
     assert {p.profile for p in exchanged.values()} == {p.profile for p in profiles.values()}
     assert exchanged == documents.placebo(np.random.default_rng(seed)).profiles
-
-
-def test_one_profile_cannot_be_exchanged():
-    documents = Documents(["a"], unit(np.ones((1, DIM))), {"a": profile_of("a", 1)})
-    with pytest.raises(ValueError, match="needs two"):
-        documents.placebo(np.random.default_rng(0))
-
-
-def test_a_part_of_the_corpus_keeps_vectors_with_their_documents():
-    documents = corpus(np.random.default_rng(4), 9)
-    part = documents.only(documents.profiles)
-    assert list(part.ids) == sorted(documents.profiles)
-    for row, id_ in enumerate(part.ids):
-        assert (part.vectors[row] == documents.vectors[documents.ids.index(id_)]).all()
-    asked = QueryVectors(["q2", "q1"], unit(np.eye(2, DIM)))
-    assert asked.only({"q1"}).ids == ["q1"]
-    assert (asked.only({"q1"}).vectors == asked.vectors[1:]).all()
 
 
 def measured(**values):
@@ -194,39 +149,9 @@ def test_the_best_of_equal_cells_is_nearest_to_the_document():
     assert ablate.best_cell(found, "m", {"b"}) == other
 
 
-def test_the_usual_cell_is_the_papers_or_what_comes_nearest():
-    cells = [Cell(c, w) for c in Component for w in WEIGHTS]
-    assert ablate.usual_cell(cells) == Cell(Component.ME, 0.7)
-    assert str(ablate.usual_cell(cells)) == "M+E at λ = 0.7"
-    few = [Cell(Component.I, 0.7), Cell(Component.ME, 0.1), Cell(Component.ME, 0.5)]
-    assert ablate.usual_cell(few) == few[2]
-    assert ablate.usual_cell([Cell(Component.I, 0.0), Cell(Component.I, 1.0)]).weight == 1.0
-
-
 @given(st.sets(st.text(max_size=3), max_size=20), st.floats(0, 1), st.integers(0, 99))
 def test_a_split_is_the_same_whatever_the_order(ids, share, seed):
     first, rest = ablate.split(ids, share, np.random.default_rng(seed))
     assert first | rest == ids and not first & rest and len(first) == round(share * len(ids))
     again = ablate.split(sorted(ids, reverse=True), share, np.random.default_rng(seed))
     assert again == (first, rest)
-
-
-def test_the_mean_of_evaluations_is_taken_per_question():
-    first = Evaluation({"m": 0.5}, {"a": {"m": 1.0}, "b": {"m": 0.0}})
-    second = Evaluation({"m": 0.25}, {"a": {"m": 0.0}, "b": {"m": 0.5}})
-    mean = ablate.mean_of([first, second])
-    assert mean == Evaluation({"m": 0.375}, {"a": {"m": 0.5}, "b": {"m": 0.25}})
-
-
-@pytest.mark.parametrize(
-    ("components", "weights", "message"),
-    [
-        ([Component.M], [], "a grid of 1 components and 0 λ"),
-        ([], [0.5], "a grid of 0 components"),
-        ([Component.M], [0.5, 1.2], r"λ = 1.2; expected a number from 0"),
-        ([Component.M], [float("nan")], "λ = nan"),
-    ],
-)
-def test_an_impossible_grid_is_refused(components, weights, message):
-    with pytest.raises(InputError, match=message):
-        check_grid(components, weights)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from argus.data.types import Document, View
-from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.errors import ArgusError, InputError
 from argus.indexes.blend import Blend
-from argus.indexes.job import build_index
-from argus.indexes.recipe import CORRECTION, DocumentNumbers, find_correction, read_correction
+from argus.indexes.recipe import CORRECTION, DocumentNumbers, read_correction
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
@@ -24,10 +22,8 @@ from tests.support.adapting import (
     DOCUMENTS,
     JUDGED,
     NEEDS,
-    NO_NEEDS,
     QUESTIONS,
     QUICK,
-    Deaf,
     Turned,
     needs_of,
     turned_index,
@@ -104,40 +100,6 @@ def test_it_is_listed_and_rolled_back_to_the_same_ranking(corrected, learnt, bui
     assert run_of(corrected) == before and list_remedies(corrected) == []
 
 
-def test_the_same_correction_is_learnt_once(corrected, learnt, monkeypatch):
-    monkeypatch.setattr(job, "learn", None)
-    again = adapt_index(corrected, profiles=NEEDS, config=QUICK, encoder=Turned())
-    assert again.remedy == learnt.remedy and not again.summary["added"]
-    assert again.summary["learnt"] == learnt.summary["learnt"]
-    assert "already" in next(again.headline())
-    rollback(corrected, learnt.remedy)
-    back = adapt_index(corrected, profiles=NEEDS, config=QUICK, encoder=Turned())
-    assert back.summary["added"] and run_of(corrected) == run_of(learnt.index.path)
-    assert not (corrected / "remedies" / learnt.remedy / "rolled_back.json").exists()
-
-
-def test_another_one_takes_its_place(corrected, learnt):
-    config = replace(QUICK, rank=8, folds=2)
-    other = adapt_index(corrected, profiles=NEEDS, config=config, encoder=Turned())
-    assert other.remedy != learnt.remedy and other.summary["others"] == [learnt.remedy]
-    rollback(corrected, other.remedy)
-    assert run_of(corrected) == run_of(learnt.index.path)
-
-
-def test_needs_that_teach_nothing_change_nothing(index, built):
-    result = adapt_index(
-        index, profiles=NO_NEEDS, config=QUICK, encoder=Turned(), queries=QUESTIONS, qrels=JUDGED
-    )
-    summary = result.summary
-    assert not summary["prescribed"] and summary["learnt"]["alpha"] == 0
-    assert (summary["file"], summary["bytes"], summary["multiplications"]) == (None, 0, 0)
-    assert result.evaluation is None
-    assert list_remedies(index) == [] and run_of(index) == run_of(built)
-    assert not list(index.rglob(CORRECTION))
-    assert any("nothing was prescribed" in line for line in result.headline())
-    assert "Nothing was prescribed" in result.report.read_text()
-
-
 def test_it_comes_before_blend_and_scenarios(corrected, learnt):
     index, rng = ViewIndex.open(corrected), np.random.default_rng(0)
     for kind in ("sentence", "scenario"):
@@ -191,21 +153,6 @@ def test_needs_come_from_queries_and_judgements(index, learnt, tmp_path):
     assert run_of(index) == run_of(learnt.index.path)
 
 
-def test_titles_and_sentences_are_told_apart(tmp_path):
-    documents = [
-        Document(d.id, f"{d.text}. {' '.join(reversed(d.text.split()))} once more.", d.id)
-        for d in DOCUMENTS[:60]
-    ]
-    build_index(documents, out=tmp_path / "ix", encoder=Turned())
-    for source in ("titles", "sentences"):
-        result = adapt_index(tmp_path / "ix", learn_from=source, config=QUICK, encoder=Turned())
-        assert result.remedy.startswith(f"adapt-{source}-")
-        assert result.summary["needs"]["used"] == 60
-        if result.summary["prescribed"]:
-            assert any("did not carry over" in line for line in result.headline())
-            rollback(tmp_path / "ix", result.remedy)
-
-
 @pytest.mark.parametrize(
     ("options", "where"),
     [
@@ -225,51 +172,3 @@ def test_titles_and_sentences_are_told_apart(tmp_path):
 def test_bad_input_is_named_and_changes_nothing(index, options, where):
     error = refused(index, **options)
     assert isinstance(error, InputError) and error.where == where
-
-
-@pytest.mark.parametrize(
-    "setting",
-    [{"rank": 0}, {"temperature": 0.0}, {"learning_rate": float("nan")}, {"folds": 1},
-     {"weight_decay": -1.0}, {"batch_size": 1}, {"epochs": 0}],
-)  # fmt: skip
-def test_settings_have_bounds(setting):
-    with pytest.raises(InputError):
-        AdaptConfig(**setting)
-
-
-def test_needs_without_a_vector_are_left_out_or_all_refused(index, learnt):
-    word = NEEDS["d000"].profile.scenarios[0].information_need.split()[0]
-    result = adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Deaf(word))
-    counts = result.summary["needs"]
-    assert counts["failed"] > 0 and counts["used"] + counts["failed"] == 200
-    assert any("could not be embedded" in line for line in result.headline())
-
-
-def test_vectors_that_are_no_numbers_teach_nothing(index):
-    shutil.rmtree(index / "embeddings", ignore_errors=True)
-    error = refused(index, profiles=NEEDS, encoder=Deaf(broken=True))
-    assert "finite" in str(error)
-
-
-def test_another_encoder_is_refused(index, learnt):
-    class Other(Turned):
-        fingerprint = "other words"
-
-    error = refused(index, profiles=NEEDS, encoder=Other())
-    assert isinstance(error, FingerprintMismatch)
-
-
-def test_a_folder_that_cannot_be_written_is_as_it_was(index, monkeypatch):
-    (index / "remedies").write_text("in the way")  # as root one may write anywhere
-    error = refused(index, profiles=NEEDS)
-    assert isinstance(error, InputError) and "cannot be written" in str(error)
-
-
-def test_a_correction_is_found_by_file_folder_or_index(learnt, built):
-    file = learnt.folder / CORRECTION
-    assert find_correction(file) == find_correction(learnt.folder) == file
-    assert find_correction(learnt.index.path) == file
-    for nowhere in (built, built / "nothing"):
-        with pytest.raises(InputError) as error:
-            find_correction(nowhere)
-        assert error.value.where == nowhere

@@ -7,7 +7,7 @@ from argus.data.types import View
 from argus.indexes.snapshot import Snapshot
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts
 from argus.scenarios.cells import WEIGHTS
-from argus.scenarios.choice.choose import USUAL, Choice, choose, per_document, without_scenarios
+from argus.scenarios.choice.choose import Choice, choose, without_scenarios
 from argus.scenarios.needs.findings import Need, Vectors
 from argus.scenarios.profile import (
     Component,
@@ -52,10 +52,6 @@ def test_each_half_is_told_by_what_the_other_half_chose():
     assert figures["mrr"]["mean"] == pytest.approx(1 / 6)
     assert figures["to_usual"]["mean"] == 0
     assert figures["to_usual"]["low"] is None, "nothing changed"
-
-
-def test_the_worth_of_a_document_is_the_mean_over_its_needs():
-    assert per_document(np.array([1, 2, 4]), np.array([5, 5, 9])).tolist() == [0.75, 0.25]
 
 
 @pytest.fixture
@@ -127,14 +123,6 @@ def test_a_cell_is_worth_what_search_finds_without_the_needs_view(vectors, compo
         cell = Cell(component, weight)
         expected = reciprocal_ranks(vectors, cell, own_view(vectors, component))
         assert made.cells[cell].tolist() == pytest.approx(expected)
-
-
-def test_the_papers_cell_is_told_beside_whatever_is_asked_for(vectors):
-    made = choose(vectors, [Component.I], [0.2], seed=0)
-    whole = choose(vectors, list(Component), WEIGHTS, seed=0)
-    assert list(made.cells) == [Cell(Component.I, 0.2)]
-    assert made.usual.tolist() == whole.cells[USUAL].tolist()
-    assert made.alone.tolist() == whole.cells[Cell(Component.E, 1.0)].tolist()
 
 
 def test_documents_without_scenarios_are_searched_without_any_of_theirs(vectors):

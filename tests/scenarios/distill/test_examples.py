@@ -5,9 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.corpora.opening import read_corpus
-from argus.data.fields import FieldNames
-from argus.data.types import Document
 from argus.llm.structured import read_object
 from argus.llm.weights import prompt_tokens
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
@@ -18,10 +15,10 @@ from argus.scenarios.distill.examples import (
     make_example,
     split,
 )
-from argus.scenarios.files import from_answer, read_profiles
+from argus.scenarios.files import from_answer
 from argus.scenarios.prompts import Role, scenario_prompt
 from argus.scenarios.schema import ProfileAnswer
-from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS, TOPICS
+from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import END, NO_SYSTEM, make_tokenizer
 
 STOPS = frozenset({1})
@@ -45,13 +42,6 @@ def test_answer_and_terminator_alone_are_learnt(template):
     assert learnt[-1] == 1
     asked = scenario_prompt(DOCUMENTS[0].content, Role.STUDENT)
     assert list(prompt) == prompt_tokens(tokenizer, asked.system, asked.text)
-
-
-def test_the_answer_has_the_fields_of_the_schema_in_their_order():
-    for profiled in (PROFILES["rain"], PROFILES["clay"]):
-        fields = json.loads(completion_of(profiled))
-        assert list(fields) == list(ProfileAnswer.model_fields)
-        assert fields["noise"] is (profiled.state is ProfileState.NOISE)
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
@@ -88,24 +78,6 @@ def _has_scenario(profile):
     return True
 
 
-def test_every_profile_is_used_or_counted(tokenizer):
-    documents = [*DOCUMENTS, Document("alone", "no profile"), Document("blank", " ")]
-    documents.append(Document("failed", "x"))
-    profiles = PROFILES | {
-        "failed": Profiled("failed", ProfileState.FAILED, reason="cut off"),
-        "blank": PROFILES["rain"],
-        "gone": PROFILES["rain"],
-    }
-    made = build_examples(documents, profiles, tokenizer, STOPS, validation_share=0.25)
-    assert made.counts == {
-        "profiles": 11, "too_long": 0, "noise": 1,
-        "documents_without_profile": 1, "documents_without_text": 1,
-        "failed": 1, "without_document": 1, "train": 6, "validation": 2,
-    }  # fmt: skip
-    assert made.teachers == {"teacher": 7, "unknown": 1}
-    assert {e.doc_id for e in (*made.train, *made.validation)} == set(TOPICS)
-
-
 def test_examples_that_are_too_long_are_left_out_and_counted(tokenizer):
     whole = build_examples(DOCUMENTS, PROFILES, tokenizer, STOPS)
     lengths = sorted(len(e.tokens) for e in (*whole.train, *whole.validation))
@@ -126,16 +98,3 @@ def test_the_split_is_whole_disjoint_and_the_same_in_any_order(ids, share, rng: 
         assert train and validation
     rng.shuffle(examples)
     assert {e.doc_id for e in split(examples, share)[1]} == {e.doc_id for e in validation}
-
-
-def test_the_released_teacher_data_make_a_training_set(shared, tokenizer):
-    path = shared("spike_scenarios") / "scenarios.jsonl"
-    documents, profiles = read_corpus(path, FieldNames(text="text")), read_profiles(path)
-    made = build_examples(documents, profiles, tokenizer, STOPS, max_length=100_000)
-    assert made.counts["train"] + made.counts["validation"] == len(profiles) == 67
-    assert made.counts["validation"] == 7
-    for example in (*made.train, *made.validation):
-        learnt = tokenizer.decode(example.tokens[-example.completion :])
-        assert learnt.endswith(END) and learnt.count(END) == 1
-        answer = read_object(learnt.removesuffix(END), ProfileAnswer)
-        assert from_answer(example.doc_id, answer).profile == profiles[example.doc_id].profile

@@ -9,11 +9,11 @@ from argus.errors import ArgusError, InputError
 from argus.llm.weights import load_base, stop_tokens
 from argus.scenarios.distill import train as training
 from argus.scenarios.distill.adapter import with_lora
-from argus.scenarios.distill.examples import Example, build_examples
+from argus.scenarios.distill.examples import build_examples
 from argus.scenarios.distill.settings import TrainConfig
 from argus.scenarios.distill.train import summed_loss
 from argus.training import loop
-from argus.training.loop import BEST, STATE
+from argus.training.loop import BEST
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
@@ -67,15 +67,6 @@ def test_the_loss_falls_and_the_best_epoch_is_kept(run, tmp_path, examples):
     assert trained.device_memory_bytes is None and not model.training
 
 
-def test_only_the_adapter_is_trained(run, base):
-    model, _ = run(dataclasses.replace(FAST, epochs=1))
-    before = load_base(base, "float32")[0].state_dict()
-    after = model.get_base_model().state_dict()
-    named = {n.replace(".base_layer", ""): t for n, t in after.items() if "lora_" not in n}
-    assert named.keys() == before.keys()
-    assert all(torch.equal(before[n], t) for n, t in named.items())
-
-
 def test_the_loss_is_of_answer_tokens_whatever_the_padding(base, examples):
     network, _ = load_base(base, "float32")
     network.eval()
@@ -87,19 +78,6 @@ def test_the_loss_is_of_answer_tokens_whatever_the_padding(base, examples):
         labels[:, : -example.completion] = -100
         total += network(input_ids=tokens, labels=labels).loss.item() * example.completion
     assert summed_loss(network, batch, "cpu").item() == pytest.approx(total, rel=1e-5)
-
-
-def test_training_stops_when_the_evaluation_loss_no_longer_falls(run, examples):
-    wrong = [  # what is validated with contradicts what is learnt
-        Example(e.doc_id, (*e.tokens[: -e.completion], *[7] * e.completion), e.completion)
-        for e in examples.train
-    ]
-    config = dataclasses.replace(FAST, epochs=50, patience=2)
-    _, trained = run(config, train_examples=examples.train[:2], validation=wrong[:2])
-    state = trained.progress
-    assert state.stopped == "no lower evaluation loss in 2 epochs"
-    last = state.evaluations[-1]["epoch"]
-    assert state.best["epoch"] == last - 2 and last < 50
 
 
 def test_a_run_killed_at_any_step_ends_at_the_same_weights(run, monkeypatch, tmp_path):
@@ -132,22 +110,6 @@ def test_a_run_killed_at_any_step_ends_at_the_same_weights(run, monkeypatch, tmp
             assert torch.equal(weights, adapter(again)[name])
 
 
-def test_a_finished_training_is_not_done_again(run, monkeypatch):
-    whole, _ = run()
-    monkeypatch.setattr(loop._Run, "step", None)
-    again, trained = run()
-    assert trained.progress.stopped == "3 epochs"
-    for name, weights in adapter(whole).items():
-        assert torch.equal(weights, adapter(again)[name])
-
-
-def test_training_leaves_the_random_state_of_the_caller_alone(run):
-    torch.manual_seed(1)
-    before = torch.get_rng_state()
-    run(dataclasses.replace(FAST, epochs=1))
-    assert torch.equal(before, torch.get_rng_state())
-
-
 def test_the_state_of_another_training_is_refused(run, examples):
     run(dataclasses.replace(FAST, epochs=1))
     for options in ({"config": FAST}, {"train_examples": examples.train[:-1]}):
@@ -155,25 +117,9 @@ def test_the_state_of_another_training_is_refused(run, examples):
             run(**({"config": dataclasses.replace(FAST, epochs=1)} | options))
 
 
-def test_a_broken_state_is_named(run, tmp_path):
-    run(dataclasses.replace(FAST, epochs=1))
-    path = tmp_path / "state" / STATE
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(InputError, match="the state of the training cannot be read"):
-        run(dataclasses.replace(FAST, epochs=1))
-
-
 def test_a_loss_that_is_no_number_stops_the_training(run, base, examples):
     with pytest.raises(ArgusError, match=r"the loss is not finite .*--learning-rate"):
         run(dataclasses.replace(FAST, learning_rate=1e30, max_grad_norm=1e30, epochs=9))
-
-
-def test_gradient_checkpointing_trains_to_the_same(run):
-    plain, _ = run(dataclasses.replace(FAST, epochs=1), folder="plain")
-    config = dataclasses.replace(FAST, epochs=1, gradient_checkpointing=True)
-    sparing, _ = run(config, folder="sparing")
-    for name, weights in adapter(plain).items():
-        assert torch.allclose(weights, adapter(sparing)[name], atol=1e-6)
 
 
 def test_the_rate_rises_and_falls_linearly():
@@ -182,28 +128,3 @@ def test_the_rate_rises_and_falls_linearly():
     assert rates[:10] == pytest.approx([i / 10 for i in range(1, 11)])
     assert rates[10:] == pytest.approx([1 - i / 90 for i in range(90)])
     assert TrainConfig(warmup_ratio=0).rate(0, 1) == 2e-5
-
-
-def test_the_paper_is_the_default():
-    c = TrainConfig()
-    assert (c.rank, c.alpha, c.dropout, c.learning_rate) == (32, 64, 0.1, 2e-5)
-    assert (c.weight_decay, c.batch_size, c.accumulation) == (0.1, 4, 2)
-    assert (c.epochs, c.patience) == (10, 4)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("rank", 0, "a whole number from 1"),
-        ("epochs", 1.5, "a whole number from 1"),
-        ("dropout", 1.0, "a number from 0, below 1"),
-        ("learning_rate", 0, "a number above 0"),
-        ("learning_rate", float("nan"), "a number above 0"),
-        ("weight_decay", -1, "a number from 0"),
-    ],
-)
-def test_a_setting_that_cannot_be_meant_is_refused(name, value, expected):
-    with pytest.raises(InputError) as raised:
-        TrainConfig(**{name: value})
-    assert raised.value.where == "--" + name.replace("_", "-")
-    assert raised.value.expected == expected

@@ -8,7 +8,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import View
-from argus.errors import InputError
 from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.indexes.snapshot import Snapshot
 from argus.retrievability import rps
@@ -126,20 +125,6 @@ def test_held_out_needs_rank_as_without_their_scenario(seed, n, component, words
         assert list(zip(found.rank[i].tolist(), found.above[i].tolist(), strict=True)) == expected
 
 
-@given(st.integers(0, 10**6), st.sampled_from(Component))
-@settings(max_examples=examples(40), deadline=None)
-def test_at_lambda_one_it_is_the_search_over_documents_alone(seed, component):
-    rng = np.random.default_rng(seed)
-    own, profiles = random_corpus(rng, 12, 40)
-    assume(needs(profiles))
-    pool = unit(rng.normal(size=(40, 6)))
-    asked = needs(profiles)
-    alone = Snapshot.of(own, np.stack([vector_of(v.text, pool) for v in own]))
-    queries = np.stack([vector_of(text, pool) for _, _, text in asked])
-    expected = alone.ranks(queries, [doc for doc, _, _ in asked]).tolist()
-    assert ranks_of(own, profiles, component, pool).rank[0].tolist() == expected
-
-
 def big_corpus():
     rng = np.random.default_rng(3)
     own, profiles = random_corpus(rng, 60, 50)
@@ -155,23 +140,6 @@ def test_blocks_change_nothing(monkeypatch):
     assert cut.rank.tolist() == whole.rank.tolist()
     assert cut.above.tolist() == whole.above.tolist()
     assert cut.score.tolist() == whole.score.tolist()
-
-
-def test_progress_counts_every_need(monkeypatch):
-    own, profiles, pool = big_corpus()
-    monkeypatch.setattr(module, "BLOCK_BYTES", 1)
-    done = []
-    asked = needs(profiles)
-    snapshot = index_of(own, profiles, Component.ME, pool)
-    held_out_ranks(
-        np.stack([vector_of(text, pool) for _, _, text in asked]),
-        snapshot.positions(doc for doc, _, _ in asked),
-        held_out_rows(snapshot, profiles, asked, Component.ME),
-        snapshot,
-        (0.7,),
-        advance=done.append,
-    )
-    assert done == [1] * len(asked)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))
@@ -195,16 +163,7 @@ def test_rps_of_the_whole_corpus_is_the_share_in_the_top_k(seed, k):
             assert np.isnan(scores.rps[position]), doc
 
 
-def test_a_pool_of_drawn_neutrals_gives_the_hypergeometric_tail():
-    """Of 3 others 2 rank above; one is drawn: it ranks below with probability 1/3."""
-    ranks = module.NeedRanks((0.7,), np.zeros((1, 1), np.float32), np.array([[3]]), np.array([[2]]))
-    scores = rps.score(pair_ranks(ranks, 0, np.array([1]), 4), 4, k=1, pool=2)
-    assert scores.rps[1] == pytest.approx(1 / 3)
-    assert scores.measured.tolist() == [False, True, False, False]
-
-
 TWO = ScenarioProfile("topic", (), (Scenario("n1", "e1"), Scenario("n2", "e2")))
-ONE = ScenarioProfile("topic", (), (Scenario("n1", "e1"),))
 
 
 @pytest.mark.parametrize(
@@ -221,17 +180,6 @@ def test_the_text_that_goes_is_what_no_other_scenario_has(profile, component, te
     assert left_out(profile, component)[1] == text
 
 
-def test_the_main_topic_goes_with_the_only_scenario():
-    assert left_out(ONE, Component.M) == ["topic"]
-
-
-def test_a_scenario_without_a_view_takes_nothing_out():
-    profiles = {"a": Profiled("a", ProfileState.OK, TWO)}
-    views = [View("a", "a", "original", "own"), *scenario_views(profiles.values(), Component.E)]
-    snapshot = Snapshot.of(views[:-1], np.eye(2, dtype=np.float32))
-    assert held_out_rows(snapshot, profiles, needs(profiles), Component.E).tolist() == [1, -1]
-
-
 def test_equal_vectors_tie_and_the_smaller_id_comes_first():
     views = [View(i, i, "original", "t") for i in "abc"]
     snapshot = Snapshot.of(views, unit([[1, 0], [1, 0], [1, 0]]))
@@ -240,19 +188,3 @@ def test_equal_vectors_tie_and_the_smaller_id_comes_first():
     )
     assert found.rank.tolist() == [[1, 2, 3]] * 2
     assert found.above.tolist() == [[0, 0, 0]] * 2
-
-
-def test_a_weight_outside_zero_and_one_is_named():
-    snapshot = Snapshot.of([View("a", "a", "original", "t")], np.ones((1, 1), np.float32))
-    one = np.ones((1, 1), np.float32), np.zeros(1, int), np.full(1, -1)
-    with pytest.raises(InputError, match=r"λ = 1\.5; expected a number from 0"):
-        held_out_ranks(*one, snapshot, (1.5,))
-
-
-def test_a_document_that_has_nothing_left_comes_last():
-    views = [View("a", "a", "original", "t"), View("b", "b", "scenario", "s")]
-    snapshot = Snapshot.of(views, unit([[0, 1], [1, 0]]))
-    query, target = unit([[1, 0]]), np.ones(1, int)
-    kept = held_out_ranks(query, target, np.array([-1]), snapshot, (0.5,))
-    gone = held_out_ranks(query, target, np.array([1]), snapshot, (0.5,))
-    assert kept.rank.tolist() == [[1]] and gone.rank.tolist() == [[2]]

@@ -1,25 +1,17 @@
 """The risk of documents by their needs: who is drawn, what is written, chunks, judged questions."""
 
-import json
 import math
 
 import pytest
 
 from argus.data.types import Document, Query
 from argus.errors import InputError
-from argus.llm import ChatConfig
-from argus.scenarios.files import read_profiles
-from argus.scenarios.needs import writing
 from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.costs import estimate_needs
 from argus.scenarios.needs.drawing import BATCH, draw, draw_order
 from argus.scenarios.needs.job import audit_needs
 from argus.scenarios.needs.measuring import JudgedFiles
-from argus.scenarios.needs.served_job import ask_needs
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
-from argus.scenarios.profiles.config import ProfileConfig
-from tests.support.results import shown
 from tests.support.word_encoder import WordEncoder
 
 CONFIG = NeedsConfig(k=2, pool=3)
@@ -115,54 +107,6 @@ def test_drawing_ends_once_the_interval_is_narrow():
     assert len(capped.profiles) == 70
 
 
-@pytest.fixture
-def writer(endpoint):
-    """A model that writes two needs: one by the document's words, one by nobody's; later others."""
-
-    def behave(text, _):
-        document, _, known = text.partition("\n\n[Known Information Needs]\n")
-        words = document.removeprefix("[Text Content]\n")
-        needs = [f"further {words}", "zzz"] if known else [words, "moon tide"]
-        scenarios = [{"information_need": n, "explanation": f"so: {n}"} for n in needs]
-        answer = {"noise": False, "main_topic": "t", "key_aspects": [], "scenarios": scenarios}
-        return {"text": json.dumps(answer)}
-
-    endpoint.behave = behave
-    return ProfileConfig(model=ChatConfig(model="m", base_url=endpoint.url, backoff_s=0.001))
-
-
-def test_needs_are_written_at_a_cost_that_is_told_first(endpoint, writer, tmp_path, monkeypatch):
-    config = NeedsConfig(k=1, pool=3, sample=4)
-    cost = estimate_needs(CHUNKS, None, out=tmp_path / "o", config=config, model=writer)
-    assert cost.to_ask == 4 and not endpoint.requests and not (tmp_path / "o").exists()
-    lines = []
-    monkeypatch.setattr(writing, "announce", lambda x: lines.append((x, len(endpoint.requests))))
-    ask = {"out": tmp_path / "o", "encoder": WordEncoder(), "config": config, "model": writer}
-    result = audit_needs(CHUNKS, **ask)
-    assert lines[0][0].startswith("needs: 4 of 4 prompts would be asked") and lines[0][1] == 0
-    risk = result.summary["risk"]
-    torn = [r for r in result.risk.to_pylist() if r["further"]]
-    assert 3 <= len(torn) <= 4, "the one whose words these are is found by both"
-    assert risk["written"] == 4 and risk["further"] == {"documents": len(torn),
-                                                        "needs": 2 * len(torn)}  # fmt: skip
-    assert len(endpoint.requests) == 4 + len(torn)
-    assert result.needs.num_rows == 8, "further needs count for the risk alone"
-    kept = read_profiles(tmp_path / "o" / "need_profiles.jsonl")
-    assert sum(len(p.profile.scenarios) for p in kept.values()) == 8 + 2 * len(torn)
-    assert any(line.startswith("needs written for 4 documents") for line in shown(result))
-    audit_needs(CHUNKS, **ask)
-    assert len(endpoint.requests) == 4 + len(torn), "nothing is paid for twice"
-
-
-def test_profiles_that_exist_are_not_written_again(endpoint, writer, tmp_path):
-    config = NeedsConfig(k=2, pool=3, further=0)
-    result = audit_needs(
-        CHUNKS, PROFILES, out=tmp_path, encoder=WordEncoder(), config=config, model=writer
-    )
-    assert len(endpoint.requests) == 3 and result.summary["risk"]["written"] == 3
-    assert result.summary["risk"]["measured"] == 6
-
-
 def test_the_risk_is_compared_with_judged_questions(tmp_path):
     """Odd documents are found by their needs and their questions, even ones by neither."""
     many = [Document(f"d{i:02}", f"name{i} filler") for i in range(24)]
@@ -183,33 +127,6 @@ def test_the_risk_is_compared_with_judged_questions(tmp_path):
 
     count = read_verdict(tmp_path).counts[2]
     assert [v.kind for v in count.validity] == ["measured here", "measured elsewhere"]
-
-
-def test_few_failures_are_no_area(tmp_path):
-    judged = JudgedFiles([Query("q", "china porcelain")], {"q": {"cup_2": 1}})
-    result = audit_needs(
-        CHUNKS, PROFILES, out=tmp_path, encoder=WordEncoder(), config=CONFIG, judged=judged
-    )
-    assert result.summary["risk"]["judged"]["area"] is None
-    assert "too few of either to measure it here" in result.report.read_text("utf-8")
-
-
-def test_a_retriever_is_compared_too_and_chunks_of_its_lists_are_folded(tmp_path):
-    queries = []
-
-    def retrieve(query):
-        queries.append(query)
-        return ["tea_2", "sea_1", "sea_2"] if "kettle" in query else ["sea_2", "sea_1"]
-
-    config = NeedsConfig(k=2, pool=3, parent_field="source")
-    judged = JudgedFiles([Query("q", "kettle")], {"q": {"tea": 1}})
-    result = ask_needs(CHUNKS, PROFILES, retrieve, out=tmp_path, config=config, judged=judged)
-    rows = {row["id"]: row for row in result.risk.to_pylist()}
-    assert [rows[x]["typical_rank"] for x in ("sea", "cup")] == pytest.approx([1, 3])
-    assert rows["tea"]["typical_rank"] == pytest.approx(3**0.5)
-    assert sorted(queries) == sorted([*(s.information_need for p in PROFILES.values()
-                                      for s in p.profile.scenarios), "kettle"])  # fmt: skip
-    assert result.summary["risk"]["judged"]["pairs"] == 1
 
 
 @pytest.mark.parametrize(

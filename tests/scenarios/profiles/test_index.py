@@ -8,11 +8,10 @@ import pytest
 from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.indexes.job import build_index
-from argus.indexes.retriever import open_retriever, search_index
-from argus.indexes.views import ViewIndex, matched_scenario
+from argus.indexes.retriever import open_retriever
+from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
 from argus.scenarios.files import read_fields
-from argus.scenarios.openings import Form
 from argus.scenarios.profile import Component, Profiled, ProfileState
 from argus.scenarios.profiles.index import add_scenarios
 from tests.support.results import shown
@@ -27,7 +26,6 @@ NEEDS = {
     "deque": "keeping only the last n lines of a growing log file",
     "bisect": "inserting into a list that must stay sorted",
 }
-WORDS = ("straw", "timber", "gravel", "paint", "rope", "wire")
 QUESTION = "keep only the last lines of a log"
 
 
@@ -78,38 +76,6 @@ def test_scenarios_are_added_once_per_component(built, minilm):
     assert len(ViewIndex.open(built)) == len(TEXTS) + 4
 
 
-def test_search_weighs_both_and_finds_every_document(built, minilm):
-    add_scenarios(built, profiles(), encoder=minilm)
-    found = {
-        weight: search_index(QUESTION, built, k=10, weight=weight, encoder=minilm)["results"]
-        for weight in (0.0, 0.7, 1.0)
-    }
-    for hits in found.values():
-        assert sorted(hit["id"] for hit in hits) == sorted(TEXTS)
-    vector = minilm.encode_queries([QUESTION])[0].astype(float)
-    own, scenario = (
-        float(vector @ minilm.encode_documents([text])[0])
-        for text in (TEXTS["deque"], f"{NEEDS['deque']}\nIt helps with {NEEDS['deque']}.")
-    )
-    scores = {hit["id"]: hit["score"] for hit in found[0.7]}
-    assert scores["deque"] == pytest.approx(0.7 * own + 0.3 * scenario, abs=1e-5)
-    alone = {hit["id"]: hit["score"] for hit in found[1.0]}
-    assert scores["zlib"] == alone["zlib"]
-    assert scores["heapq"] == alone["heapq"]
-    assert found[0.0][0]["id"] == "deque"
-
-
-def test_a_hit_of_hybrid_search_names_its_scenario_too(built, minilm):
-    add_scenarios(built, profiles(), encoder=minilm)
-    for hybrid in (None, "rrf"):
-        hits = {
-            hit["id"]: hit["scenario"]
-            for hit in search_index(QUESTION, built, k=4, hybrid=hybrid, encoder=minilm)["results"]
-        }
-        assert hits["deque"]["information_need"] == NEEDS["deque"]
-        assert hits["zlib"] is None
-
-
 def test_hybrid_at_weight_one_ranks_as_without_scenarios(built, minilm):
     question = [Query("q", QUESTION)]
     before = open_retriever(built, minilm, hybrid="rrf").search(question, 4)
@@ -158,18 +124,6 @@ def test_held_out_needs_choose_and_the_index_keeps_their_choice(built, minilm):
     assert any(line.startswith("chosen by 6 held-out needs of 3 documents: ") for line in again)
 
 
-def test_a_number_is_kept_and_a_component_chosen_alone_keeps_none(built, minilm):
-    result = add_scenarios(built, two_each(), weight=0.25, encoder=minilm)
-    assert result.summary["choice"] is None
-    assert open_retriever(built, minilm).weight == 0.25
-    assert "λ = 0.25" in open_retriever(built, minilm).name
-    rollback(built, result.remedy)
-    assert open_retriever(built, minilm).weight == 0.7
-    choice = add_scenarios(built, two_each(), component="auto", encoder=minilm).summary["choice"]
-    assert {row["lambda"] for row in choice["grid"]} == {0.7}
-    assert ViewIndex.open(built).header.recipes == ()
-
-
 def test_a_rollback_killed_behind_its_commit_tells_what_it_removed(built, minilm, monkeypatch):
     def killed(*_):
         raise KeyboardInterrupt
@@ -189,16 +143,6 @@ def test_a_rollback_killed_behind_its_commit_tells_what_it_removed(built, minilm
     note, added = results
     assert note["views_removed"] == added.summary["added"] == result.summary["added"] > 0
     assert open_retriever(built, minilm).weight == 0.25
-
-
-def test_auto_without_a_second_scenario_is_refused(built, minilm):
-    with pytest.raises(InputError, match="no document with 2 scenarios") as error:
-        add_scenarios(built, profiles(), weight="auto", encoder=minilm)
-    assert error.value.where == "--component"
-    with pytest.raises(InputError) as error:
-        add_scenarios(built, two_each(), component="auto", weight=1.5, encoder=minilm)
-    assert error.value.where == "--lambda"
-    assert not ViewIndex.open(built).remedies()
 
 
 @pytest.fixture(scope="module")
@@ -244,16 +188,6 @@ def test_the_approximate_index_gives_what_the_exact_search_does(crowd, minilm, w
     assert np.allclose(near.scores, exact.scores, atol=1e-5)
 
 
-def test_judged_questions_are_evaluated_before_and_after(built, minilm, tmp_path):
-    result = add_scenarios(
-        built, profiles(), encoder=minilm, queries=[Query("q", "growing log file")],
-        qrels={"q": {"deque": 1}},
-    )  # fmt: skip
-    before, after = (s["measures"]["nDCG@10"] for s in result.evaluation["systems"])
-    assert before < after == 1
-    assert "Scenarios" in result.report.read_text(encoding="utf-8")
-
-
 def test_profiles_without_scenarios_of_the_index_are_refused(built, minilm, tmp_path):
     with pytest.raises(InputError, match="profiles of other documents"):
         add_scenarios(built, {"x": profiles()["deque"]}, encoder=minilm)
@@ -263,49 +197,3 @@ def test_profiles_without_scenarios_of_the_index_are_refused(built, minilm, tmp_
     (tmp_path / "p.jsonl").write_text(json.dumps({"_id": "deque", "state": "?"}) + "\n")
     with pytest.raises(InputError, match="state '\\?'"):
         add_scenarios(built, tmp_path / "p.jsonl", encoder=minilm)
-
-
-def test_a_retriever_says_how_it_weighs(built, minilm):
-    assert "λ = 0.5" in open_retriever(built, minilm, weight=0.5).name
-    with pytest.raises(InputError, match="λ = 2"):
-        open_retriever(built, minilm, weight=2)
-
-
-def test_what_was_added_is_shown(built, minilm):
-    result = add_scenarios(built, profiles(), encoder=minilm)
-    assert shown(result)[0].startswith(f"{result.remedy}: 2 views ")
-
-
-def test_the_plain_form_is_indexed_and_the_explanation_is_shown_as_it_was_written(minilm, tmp_path):
-    ids = [f"d{i}" for i in range(6)]
-    documents = [
-        Document(d, f"{word} is kept in a shed.") for d, word in zip(ids, WORDS, strict=True)
-    ]
-    build_index(documents, out=tmp_path / "ix", encoder=minilm)
-    own = {
-        d: read_fields(
-            d,
-            {
-                "main_topic": word,
-                "scenarios": [
-                    {"information_need": f"where {word} is",
-                     "explanation": f"The document describes {word} in its shed."}
-                ],
-            },
-        )
-        for d, word in zip(ids, WORDS, strict=True)
-    }  # fmt: skip
-    written = add_scenarios(tmp_path / "ix", own, component=Component.E, encoder=minilm)
-    plain = add_scenarios(
-        tmp_path / "ix", own, component=Component.E, form=Form.PLAIN, encoder=minilm
-    )
-    assert plain.remedy != written.remedy and plain.summary["added"] == 6
-    views = [v for v in ViewIndex.open(tmp_path / "ix").snapshot().views if plain.remedy in v.id]
-    assert sorted(v.text for v in views) == sorted(f"{word} in its shed." for word in WORDS)
-    assert {matched_scenario(v).explanation for v in views} == {
-        f"The document describes {word} in its shed." for word in WORDS
-    }
-    again = add_scenarios(
-        tmp_path / "ix", own, component=Component.E, form=Form.PLAIN, encoder=minilm
-    )
-    assert (again.remedy, again.summary["added"]) == (plain.remedy, 0)

@@ -23,23 +23,6 @@ def test_alpha_is_that_of_the_example_in_the_literature():
     assert (found.answers, found.votes) == (11, 40), "the last unit has one value, nothing to pair"
 
 
-def test_alpha_by_hand():
-    # Units (10, 20) and (30, 30). D_o = (2·100/1 + 0)/4 = 50. Ordered pairs of all four values:
-    # 2·(100 + 400 + 400 + 100 + 100 + 0) = 2200, over 4·3: D_e = 183.33. 1 - 50/183.33 = 0.7273.
-    found = agreement([[10, 20], [30, 30]])
-    assert found.alpha == pytest.approx(1 - 50 * 12 / 2200)
-    assert found.mean_difference == pytest.approx(5)
-
-
-def test_three_votes_differ_by_the_mean_of_their_pairs():
-    assert agreement([[0, 30, 60]]).mean_difference == pytest.approx(40)
-
-
-def test_alpha_is_1_of_equal_votes_and_negative_of_opposite():
-    assert agreement([[1, 1], [5, 5]]).alpha == pytest.approx(1)
-    assert agreement([[0, 100], [100, 0]]).alpha < 0
-
-
 def test_without_two_votes_or_any_difference_there_is_no_alpha():
     assert agreement([[60], []]) == agreement([])
     assert agreement([]).no_alpha == "no answer has two votes"

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from argus.data.types import State, View
-from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewScenario
 from argus.scenarios.qa.cases import (
@@ -14,7 +13,6 @@ from argus.scenarios.qa.cases import (
     context_hit,
     gold_of,
     ranking_measures,
-    scenarios_in,
 )
 from argus.scenarios.qa.compare import Arm, Question
 
@@ -66,25 +64,6 @@ def test_an_empty_ranking_failed_and_no_gold_is_not_applicable(snapshot):
     ]
 
 
-def test_what_could_not_be_searched_for_is_failed_in_every_arm(snapshot):
-    found = list(
-        cases([QUESTION], retrieved([], q="too long"), None, snapshot, k=10, max_chars=1000)
-    )
-    assert [(c.state, c.reason) for c in found] == [(State.FAILED, "too long")] * 3
-
-
-def test_no_more_than_k_documents_are_shown_in_rank_order(snapshot):
-    one, *_ = cases([QUESTION], retrieved(["b", "a"]), None, snapshot, k=1, max_chars=1000)
-    both, *_ = cases([QUESTION], retrieved(["b", "a"]), None, snapshot, k=9, max_chars=1000)
-    assert (one.documents, both.documents) == (("b",), ("b", "a"))
-
-
-def test_gold_is_ordered_by_grade_and_missing_gold_counted(snapshot):
-    gold = gold_of([QUESTION], {"q": {"a": 1, "b": 2, "gone": 3, "bad": 0}}, snapshot, "index")
-    assert gold.documents == {"q": ["b", "a"]}
-    assert gold.missing["documents"] == 1
-
-
 def test_rankings_are_measured_on_judged_questions_alone(snapshot):
     gold = gold_of([QUESTION], {"q": {"a": 1}}, snapshot, "index")
     found = ranking_measures(retrieved(["b", "a"]), gold)
@@ -92,9 +71,3 @@ def test_rankings_are_measured_on_judged_questions_alone(snapshot):
     assert found[Arm.FUSED_SCENARIOS] == found[Arm.FUSED]
     assert ranking_measures(Retrieved({}, {}, {"q": "no"}), gold) == {}
     assert ranking_measures(retrieved(["a"]), None) == {}
-
-
-def test_scenarios_are_counted_and_missing_ones_are_refused(snapshot):
-    assert scenarios_in(snapshot, "index") == 3
-    with pytest.raises(InputError, match="index: holds no scenarios in this state"):
-        scenarios_in(Snapshot.of(VIEWS[:2], VECTORS[:2]), "index")

@@ -10,7 +10,6 @@ from argus.scenarios.qa.compare import (
     measured_scores,
 )
 from argus.scenarios.qa.judge import Failure
-from tests.conftest import chat
 
 Q1, Q2 = Question("q1", "Why?", "Because."), Question("q2", "How?", "So.")
 
@@ -63,53 +62,3 @@ def test_a_judgement_without_a_score_is_failed_with_the_reason(
     assert reason in judged.reason
     assert judged.answer == "An answer.", "the answer is there all the same"
     assert measured_scores([judged])[Arm.ORACLE] == {}
-
-
-def test_a_refusal_by_the_judges_endpoint_is_told_apart(endpoint, model):
-    refusal = {"content": chat(None, refusal="not this one")}
-    endpoint.behave = lambda p, n: refusal if is_judging(p) else None
-    [judged] = judge_answers(answer_cases([Case(Q1, Arm.FUSED, "A")], model()), model(), 1)
-    assert judged.failure is Failure.REFUSED
-    assert judged.reason == "the model refused: not this one"
-
-
-@pytest.mark.parametrize(
-    ("behaviour", "reason"),
-    [
-        ({"text": "It is", "finish": "length"}, "cut off"),
-        ({"text": "  "}, "blank"),
-        ({"text": "<think>hmm</think>\n"}, "the answer holds thoughts alone"),
-        ({"drop": True}, "no answer in 1 attempts"),
-    ],
-)
-def test_an_answer_that_failed_is_not_judged(endpoint, model, behaviour, reason):
-    endpoint.behave = lambda p, n: behaviour
-    case = Case(Q1, Arm.DOCUMENTS, "A")
-    answered = answer_cases([case], model(attempts=1))
-    [judged] = judge_answers(answered, model(), 3)
-    assert not any(map(is_judging, endpoint.texts))
-    assert (judged.state, judged.stage) == (State.FAILED, "answer")
-    assert judged.failure is Failure.NOT_ANSWERED
-    assert reason in judged.reason
-
-
-def test_thoughts_are_not_judged(endpoint, model):
-    endpoint.behave = lambda p, n: (
-        {"text": "SCORE: 50"} if is_judging(p) else {"text": "<think>secret</think>The answer."}
-    )
-    [judged] = judge_answers(answer_cases([Case(Q1, Arm.FUSED, "A")], model()), model(), 1)
-    assert judged.answer == "The answer."
-    assert "secret" not in endpoint.texts[-1]
-
-
-def test_cases_that_cannot_be_asked_cost_nothing(endpoint, model):
-    cases = [
-        Case(Q1, Arm.ORACLE, state=State.NOT_APPLICABLE, reason="no gold"),
-        Case(Q1, Arm.DOCUMENTS, state=State.FAILED, reason="nothing was retrieved"),
-    ]
-    judged = judge_answers(answer_cases(cases, model()), model(), 1)
-    assert endpoint.requests == []
-    assert [(j.state, j.stage, j.reason) for j in judged] == [
-        (State.NOT_APPLICABLE, "", "no gold"),
-        (State.FAILED, "retrieval", "nothing was retrieved"),
-    ]

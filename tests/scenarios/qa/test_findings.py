@@ -40,47 +40,12 @@ def test_a_failure_is_counted_and_in_no_mean():
     assert difference["found"]["mean_difference"] == 30
 
 
-def test_an_arm_that_shares_no_question_has_no_mean():
-    found = judged(Arm.DOCUMENTS, [50, None]) + judged(Arm.FUSED, [None, 60])
-    _, fused = arm_summaries(found, seed=0, resamples=1000)
-    assert (fused["mean"], fused["documents_mean"]) == (None, None)
-    assert fused["no_interval"] == "no question was measured"
-    assert comparisons(found, seed=0, resamples=1000) == [
-        {"before": "documents", "after": "fused", "found": None}
-    ]
-
-
 def test_scores_of_zero_are_observations():
     found = mean_score([0] * 6 + [100] * 6, seed=0, resamples=1000)
     assert found.mean == 50
     low, high, _ = bootstrap_interval(np.array([1.0] * 6 + [101.0] * 6), seed=0, resamples=1000)
     assert (found.low, found.high) == pytest.approx((low - 1, high - 1))
     assert 10 < found.low < 35 and 65 < found.high < 90
-
-
-@pytest.mark.parametrize(
-    ("scores", "why"),
-    [
-        ([], "no question was measured"),
-        ([10, 20, 30, 40, 50], "fewer than 6 questions"),
-        ([60] * 9, "all scores are equal"),
-    ],
-)
-def test_why_there_is_no_interval_is_said(scores, why):
-    found = mean_score(scores, seed=0, resamples=1000)
-    assert (found.low, found.high, found.no_interval) == (None, None, why)
-
-
-def test_only_arms_that_were_run_are_compared():
-    found = [j for arm in Arm for j in judged(arm, [50, 60])]
-    assert len(comparisons(found, seed=0, resamples=1000)) == 6
-    without_oracle = [j for j in found if not j.case.arm.is_oracle]
-    named = [(c["before"], c["after"]) for c in comparisons(without_oracle, seed=0, resamples=1000)]
-    assert named == [
-        ("documents", "fused"),
-        ("documents", "fused + scenarios"),
-        ("fused", "fused + scenarios"),
-    ]
 
 
 def test_an_answer_that_arms_share_counts_once_for_agreement():

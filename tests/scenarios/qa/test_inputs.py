@@ -4,7 +4,7 @@ import pytest
 
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.scenarios.qa.inputs import draw, read_questions, read_reasoned
+from argus.scenarios.qa.inputs import read_questions, read_reasoned
 
 QUERIES = [Query("1", "Why?"), Query("2", " "), Query("3", "How?")]
 
@@ -12,15 +12,6 @@ QUERIES = [Query("1", "Why?"), Query("2", " "), Query("3", "How?")]
 def jsonl(path, *records):
     path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
     return path
-
-
-def test_questions_keep_their_order_and_the_others_say_why_not():
-    found = read_questions(QUERIES, {"3": "So.", "1": "Because.", "2": "x"}, {"1": "why", "3": " "})
-    assert [(q.id, q.text, q.reference) for q in found.sample] == [("1", "Why?", "Because.")]
-    assert found.reasons == {
-        "2": "the question has no text",
-        "3": "there is no reformulated query for it",
-    }
 
 
 def test_answers_are_read_from_csv_with_commas_and_line_breaks(tmp_path):
@@ -33,14 +24,6 @@ def test_answers_are_read_from_csv_with_commas_and_line_breaks(tmp_path):
 def test_reformulated_queries_are_read_under_their_usual_names(tmp_path):
     path = jsonl(tmp_path / "r.jsonl", {"id": "1", "reasoning": "causes"}, {"id": "3", "text": ""})
     assert read_reasoned(path) == {"1": "causes"}
-
-
-def test_numbers_as_ids_are_refused_unless_coerced(tmp_path):
-    path = jsonl(tmp_path / "a.jsonl", {"query_id": 1, "answer": "Because."})
-    with pytest.raises(InputError, match="--coerce-ids"):
-        read_questions(QUERIES, path)
-    found = read_questions(QUERIES, path, coerce_ids=True)
-    assert [q.id for q in found.sample] == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -56,15 +39,3 @@ def test_numbers_as_ids_are_refused_unless_coerced(tmp_path):
 def test_a_bad_file_of_answers_names_line_and_field(tmp_path, records, message):
     with pytest.raises(InputError, match=message):
         read_questions(QUERIES, jsonl(tmp_path / "a.jsonl", *records))
-
-
-def test_queries_in_memory_need_answers_beside_them():
-    with pytest.raises(InputError, match=r"no reference answers.*Give --answers FILE"):
-        read_questions(QUERIES, None)
-
-
-def test_more_questions_than_there_are_draws_all():
-    items = list("abc")
-    assert draw(items, 5, seed=0) == items
-    assert draw(items, None, seed=0) == items
-    assert len(draw(items, 2, seed=0)) == 2

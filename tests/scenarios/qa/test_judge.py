@@ -3,9 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.data.types import State
-from argus.llm import Outcome, Prompt
-from argus.llm import State as PromptState
-from argus.scenarios.qa.judge import Failure, Vote, combine, read_judgement, vote_of
+from argus.scenarios.qa.judge import Failure, Vote, combine, read_judgement
 
 
 @pytest.mark.parametrize(
@@ -67,13 +65,6 @@ def test_what_leaves_doubt_is_no_score_and_no_zero(text, said):
     assert said in vote.reason
 
 
-@pytest.mark.parametrize("written", ["250", "-10", "100.5", "101%"])
-def test_a_score_that_is_not_from_0_to_100_is_out_of_range(written):
-    vote = read_judgement(f"REASON: superb\nSCORE: {written}")
-    assert (vote.score, vote.failure) == (None, Failure.OUT_OF_RANGE)
-    assert vote.reason == f"the score {float(written.rstrip('%')):g} is not from 0 to 100"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -87,23 +78,6 @@ def test_a_judge_that_refuses_in_words_is_told_apart(text):
     assert read_judgement(text).failure is Failure.REFUSED
 
 
-def test_an_apology_with_a_score_is_a_score():
-    assert read_judgement("I'm sorry to say that it is wrong.\nSCORE: 10").score == 10
-
-
-def test_the_reason_is_kept_as_the_judge_gives_it():
-    vote = read_judgement("**REASON:**\nIt names *two* of three.\n\nNot the last.\n**SCORE:** 70")
-    assert vote.reason == "It names *two* of three.\n\nNot the last."
-
-
-@given(
-    st.integers(0, 100),
-    st.text(st.characters(codec="utf-8", exclude_characters=":=："), max_size=200),
-)
-def test_every_whole_score_is_read_behind_any_reason(score, reason):
-    assert read_judgement(f"REASON: {reason}\nSCORE: {score}").score == score
-
-
 @given(st.text(max_size=300))
 def test_nothing_that_a_model_writes_raises(text):
     vote = read_judgement(text)
@@ -113,24 +87,6 @@ def test_nothing_that_a_model_writes_raises(text):
 
 def test_a_long_rule_of_dashes_takes_no_time():
     assert read_judgement("-\n" * 100_000 + "SCORE: 60").score == 60
-
-
-@pytest.mark.parametrize(
-    ("reason", "failure"),
-    [
-        ("the model refused: no", Failure.REFUSED),
-        ("the answer was withheld (finish_reason content_filter)", Failure.REFUSED),
-        ("no answer in 5 attempts; last: HTTP 502", Failure.NOT_ANSWERED),
-    ],
-)
-def test_a_prompt_without_an_answer_is_refused_or_not_answered(reason, failure):
-    vote = vote_of(Outcome(Prompt("x"), PromptState.FAILED, reason=reason))
-    assert vote == Vote(None, reason, failure)
-
-
-def test_a_prompt_that_was_not_asked_says_so():
-    vote = vote_of(Outcome(Prompt("x"), PromptState.NOT_ASKED, reason="the budget"))
-    assert vote == Vote(None, "not asked: the budget", Failure.NOT_ANSWERED)
 
 
 def votes(*scores):
@@ -146,21 +102,3 @@ def votes(*scores):
 def test_the_median_of_the_votes_is_the_score(given, score):
     verdict = combine(votes(*given))
     assert (verdict.state, verdict.score, verdict.reason) == (State.MEASURED, score, "")
-
-
-@pytest.mark.parametrize("given", [(None,), (60, None), (None, None, 60)])
-def test_without_a_majority_of_votes_there_is_no_score(given):
-    verdict = combine(votes(*given))
-    assert (verdict.state, verdict.score, verdict.failure) == (
-        State.FAILED,
-        None,
-        Failure.UNPARSABLE,
-    )
-    read = sum(v is not None for v in given)
-    expected = "why" if len(given) == 1 else f"{read} of {len(given)} votes could be read: why"
-    assert verdict.reason == expected
-
-
-@pytest.mark.parametrize("between", [" ", ")", " )", "\t"])
-def test_an_answer_that_is_all_space_is_read_at_once(between):
-    assert read_judgement(f"SCORE: 5{between * 20_000}x").failure == Failure.UNPARSABLE

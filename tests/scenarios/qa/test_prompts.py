@@ -1,6 +1,6 @@
 import re
 
-from argus.scenarios.qa.prompts import answer_prompt, judge_prompt, reason_prompt
+from argus.scenarios.qa.prompts import answer_prompt, judge_prompt
 
 
 def test_the_answering_prompt_is_that_of_table_10():
@@ -34,15 +34,3 @@ def test_an_answer_cannot_end_itself_or_bring_a_reference():
         rf"STUDENT ANSWER START {own} -+\n(.*)\n-+ STUDENT ANSWER END {own}", text, re.DOTALL
     )
     assert shown == evil
-
-
-def test_prompts_of_votes_differ_in_their_number_alone():
-    first, second = judge_prompt("p", "a", "r", 1), judge_prompt("p", "a", "r", 2)
-    assert first.text == second.text
-    assert first.key != second.key
-    assert second.system.endswith("This is judgement number 2.")
-
-
-def test_a_reformulation_holds_the_steps_of_bright():
-    text = reason_prompt("Why?").text
-    assert text.startswith("Why?\n\nInstructions:\n1. Identify the essential problem.\n2. Think")

@@ -1,9 +1,7 @@
 import pytest
 
-from argus.llm import ChatConfig, LocalConfig, Prompt
-from argus.scenarios.qa.compare import Question
-from argus.scenarios.qa.stages import Stages, reformulate
-from tests.support.in_process_engine import InProcessEngine
+from argus.llm import ChatConfig, Prompt
+from argus.scenarios.qa.stages import Stages
 
 
 @pytest.fixture
@@ -27,22 +25,6 @@ def test_a_budget_is_that_of_all_stages_together(chat, ledger):
     assert (left.model, left.input_price) == ("j", 7.0)
 
 
-def test_a_local_model_is_opened_once_beside_an_endpoint(chat, ledger):
-    local = LocalConfig(model="somewhere")
-    stages = Stages(local, local, ledger)
-    assert stages.answering().inner is stages.judging().inner
-    other = Stages(local, chat(), ledger)
-    other.answering()
-    assert other.judging().inner.config == chat()
-
-
-def test_only_a_local_model_answers_on_the_engine(chat, ledger):
-    engine = InProcessEngine()
-    stages = Stages(LocalConfig(model="somewhere"), chat(), ledger, engine)
-    assert stages.answering().inner.engine is engine
-    assert not hasattr(stages.judging().inner, "engine")
-
-
 def test_a_stage_counts_its_own_tokens_and_equal_prompts_once(chat, ledger, endpoint):
     stages = Stages(chat(attempts=1), chat(), ledger)
     list(stages.answering().complete([Prompt("x"), Prompt("y")]))
@@ -54,17 +36,3 @@ def test_a_stage_counts_its_own_tokens_and_equal_prompts_once(chat, ledger, endp
     endpoint.behave = lambda p, n: {"drop": True}
     list(stages.reasoning().complete([Prompt("u"), Prompt("u")]))
     assert stages.missing == 1
-
-
-def test_reformulations_drop_thoughts_and_failures_say_why(model, endpoint):
-    endpoint.behave = lambda p, n: {
-        "text": {"A": "<think>x</think> causes", "B": "<think>x</think>"}.get(p[0], "I won't"),
-        "finish": "content_filter" if p[0] == "C" else "stop",
-    }
-    questions = [Question(i, text, "r") for i, text in (("1", "A?"), ("2", "B?"), ("3", "C?"))]
-    searched, failed = reformulate(questions, model())
-    assert searched == {"1": "causes"}
-    assert failed == {
-        "2": "reformulating: the answer holds thoughts alone",
-        "3": "reformulating: the answer was withheld (finish_reason content_filter)",
-    }

@@ -4,7 +4,7 @@ import pytest
 
 from argus.scenarios.study.answers import Answer
 from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
-from argus.scenarios.study.preferences import Judgements, preference, preferences, side_a
+from argus.scenarios.study.preferences import Judgements, preference
 
 CONFIG = PreferenceConfig(resamples=1000)
 LABELS = {"s": "scenarios", "r": "rival", "t": "tie", ".": None}
@@ -61,19 +61,3 @@ def test_a_missing_answer_leaves_alpha_and_takes_fleiss():
     assert own["kappa"] is None and own["alpha"] is not None
     assert told("s", "r")["agreement"]["undefined"] == "no pair has two judges"
     assert told("ss", "ss")["agreement"]["undefined"] == "all answers are equal"
-
-
-def test_every_criterion_of_every_comparison_that_came_back():
-    both = answers("ss") + answers("rr", versus=Versus.MAIN_TOPIC)
-    rows = preferences(both, CONFIG)
-    assert [(r["versus"], r["criterion"]) for r in rows] == [
-        (str(v), str(c)) for v in Versus for c in Criterion
-    ]
-    assert [r["share"] for r in rows if r["criterion"] == "overall"] == [1, 0]
-    assert {r["share"] for r in rows if r["criterion"] != "overall"} == {None}
-
-
-def test_a_habit_of_a_side_is_seen():
-    side = side_a(answers("sss", "ssr", "t.."))
-    assert (side["share"], side["answers"]) == (pytest.approx(5 / 6), 6)
-    assert side_a(answers("t"))["share"] is None

@@ -1,4 +1,4 @@
-"""What an audit measures."""
+"""Settings of an audit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POOLING: Pooling = "span"
 
 @dataclass(frozen=True, kw_only=True)
 class AuditConfig:
-    """What an audit measures.
+    """Settings of an audit.
 
     k, pool: one or more values of k and N. reservoir: None is exact up to RESERVOIR_FROM entities
     and RESERVOIR beyond. device: where ranks are counted.
@@ -62,7 +62,7 @@ class AuditConfig:
             )
 
     def reservoir_for(self, n: int) -> int | None:
-        """Return the reservoir size for n entities; None is exact."""
+        """Return the reservoir size for n entities. None is exact."""
         if self.reservoir == 0 or (self.reservoir is None and n <= RESERVOIR_FROM):
             return None
         return self.reservoir or RESERVOIR

@@ -1,4 +1,4 @@
-"""What an audit found, as the table of entities and the summary that its report shows."""
+"""Findings of an audit, as the table of entities and the summary that its report shows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Findings:
         ranks: PairRanks,
         config: AuditConfig,
     ) -> Findings:
-        """Take the ranks of all pairs; of a sampled knowledge base only its targets' are kept.
+        """Take the ranks of all pairs. Of a sampled knowledge base only its targets' are kept.
 
         embedded: of the entities of `base` that have text.
         """
@@ -74,7 +74,7 @@ class Findings:
 
     @cached_property
     def scores(self) -> list[rps.Scores]:
-        """Scores at every k and N asked for; the first is the headline."""
+        """Scores at every k and N asked for. The first is the headline."""
         settings = [(k, pool) for k in self.config.k for pool in self.config.pool]
         return [rps.score(self.ranks, self.graph.n, k=k, pool=pool) for k, pool in settings]
 
@@ -99,7 +99,7 @@ class Findings:
 
     @cached_property
     def projection(self) -> Projection | None:
-        """Where the projected entities lie; None for rows that are no single vectors."""
+        """Positions of the projected entities. None for rows that are no single vectors."""
         rows = self.projected
         vectors = self.embedded.vectors[rows]
         if not isinstance(vectors, np.ndarray):
@@ -144,7 +144,7 @@ class Findings:
         return pa.array((entity.label for entity in entities), pa.string(), size=len(entities))
 
     def table(self) -> pa.Table:
-        """See `TABLE`; in the order of `base`, with a column more per further k and N."""
+        """See `TABLE`. In the order of `base`, with a column more per further k and N."""
         headline, (states, reasons, why) = self.scores[0], self.states
         related = np.zeros(len(self.base.entities), np.int64)
         related[self.measured] = headline.related
@@ -176,7 +176,7 @@ class Findings:
         return pa.table(columns, schema=pa.schema([*TABLE, *more]))
 
     def figures(self) -> FindingFigures:
-        """Return the figures of the report; no value in it is NaN."""
+        """Return the figures of the report. No value in it is NaN."""
         headline, ranks, n = self.scores[0], self.ranks, self.graph.n
         k, pool = headline.k, headline.pool
         counts, _ = np.histogram(headline.rps[headline.measured], bins=HISTOGRAM_EDGES)
@@ -204,7 +204,7 @@ class Findings:
         )
 
     def _pairs(self) -> PairCounts:
-        """Count what became of the pairs (x, t)."""
+        """Count the pairs by outcome (x, t)."""
         relations, unscored = self.base.relations, self.scores[0].pairs_without_pool
         others: SampleCounts = {}
         if self.base.targets is not None:
@@ -221,7 +221,7 @@ class Findings:
         }
 
     def _projection(self) -> ProjectionFigures | None:
-        """Say how it was made; sample: how many of the scored entities it shows, where not all."""
+        """Say how it was made. sample: how many of the scored entities it shows, where not all."""
         if self.projection is None:
             return None
         figures: ProjectionFigures = {
@@ -235,7 +235,7 @@ class Findings:
         return figures
 
     def _pools(self) -> list[int]:
-        """N from 100 to what 99% of the pairs allow, so that the population hardly changes."""
+        """N from 100 up, as far as 99% of the pairs allow: the population hardly changes."""
         if not len(self.ranks):
             return []
         largest = int(np.quantile(self.ranks.pool, 0.01, method="lower")) + 1
@@ -283,7 +283,7 @@ class Findings:
         return {z: e.label if e.label in unique else e.id for z, e in entities.items()}
 
     def _spread(self, values: npt.NDArray[Any]) -> pa.Array:
-        """Values of entities that have a vector, over all of `base`; NaN becomes null."""
+        """Values of entities that have a vector, over all of `base`. NaN becomes null."""
         whole = np.full(len(self.base.entities), np.nan)
         whole[self.measured] = values
         return pa.array(whole, mask=np.isnan(whole))
@@ -292,14 +292,14 @@ class Findings:
         return self._placed(pa.array(groups, mask=groups == ""), self.measured)
 
     def _placed(self, values: pa.Array, positions: npt.NDArray[np.int64]) -> pa.Array:
-        """Values at positions of `base`; null elsewhere."""
+        """Values at positions of `base`. Null elsewhere."""
         rows = np.full(len(self.base.entities), -1)
         rows[positions] = np.arange(len(positions))
         return values.take(pa.array(rows, mask=rows < 0))
 
 
 def _named(codes: npt.NDArray[Any], names: Sequence[str]) -> pa.Array:
-    """Return the name of each code; the empty string stays one."""
+    """Return the name of each code. The empty string stays one."""
     return pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string())).dictionary_decode()
 
 
@@ -318,7 +318,7 @@ def write_results(
     table: pa.Table,
     summary: AuditSummary,
 ) -> None:
-    """Write everything but the report; then the parts of the ranking are needed no more."""
+    """Write everything but the report. Then the parts of the ranking are needed no more."""
     with record.timed("writing"):
         folder.write_table("retrievability", table, csv=True)
         folder.write_table("pair_ranks", _pairs_by_id(findings.ranks, findings.ids))
@@ -353,7 +353,7 @@ TABLE = pa.schema(
         ("y", pa.float64()),
     ]
 )  # fmt: skip
-"""One row per entity; null where there is no score. RPS at further k and N: `rps_kK_nN`.
+"""One row per entity. Null where there is no score. RPS at further k and N: `rps_kK_nN`.
 
 rps: RPS at the first k and N, from 0 to 1.
 low, high: its 95% Wilson interval.
@@ -370,7 +370,7 @@ PAIRS = pa.schema(
         ("above", pa.int32()), ("pool", pa.int32()),
     ]
 )  # fmt: skip
-"""One row per pair of related entities; every RPS is computed from these.
+"""One row per pair of related entities. Every RPS is computed from these.
 
 entity: id of the entity that is to be retrieved.
 related: id of the one that asks.
@@ -381,7 +381,7 @@ pool: unrelated entities, all of them.
 
 
 def _figures(scores: rps.Scores) -> SettingFigures:
-    """Return the headline figures of one setting; None where no entity has a score."""
+    """Return the headline figures of one setting. None where no entity has a score."""
     values = scores.rps[scores.measured]
     return {
         "k": scores.k,

@@ -42,7 +42,7 @@ from argus.retrievability.pairs import PairRanks
 
 @dataclass(frozen=True, repr=False)
 class AuditResult(Result):
-    """What an audit tells; everything in it is also in `folder`."""
+    """Result of an audit. Everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
@@ -77,9 +77,9 @@ def audit(
     Reachability does not tell which real questions fail (docs/results/what-reachability-tells.md).
 
     corpus: a BEIR folder, a file, a store, or documents. Of a store, whose records are the entities
-    unless `source` names others, the vectors that it holds are scored. out: folder for the results;
-    what is there from an interrupted run is used again, whatever engine it ran on. source: where
-    entities and relations come from. engine: what embeds and ranks; None is this process. On a
+    unless `source` names others, the vectors that it holds are scored. out: folder for the results.
+    Results of an interrupted run are used again, from any engine. source: where
+    entities and relations come from. engine: embeds and ranks. None is this process. On a
     cluster of several machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all
     of them see.
     Raises InputError for bad input and ArgusError when nothing can be measured.
@@ -112,7 +112,7 @@ def audit_knowledge(
     engine: EngineConfig | Engine | None = None,
     slices: Sequence[Slicing] = (),
 ) -> AuditResult:
-    """Audit a knowledge base whose entities are ordered by id; write and return the results.
+    """Audit a knowledge base whose entities are ordered by id. Write and return the results.
 
     slices: of its entities, to tell shares by.
     """
@@ -165,7 +165,7 @@ def _store_of(folder: ArtifactFolder, store: Store[Rows]) -> str:
 
 
 def check_pool(graph: RelationGraph, config: AuditConfig) -> None:
-    """Raise ArgusError when too few entities are related or neutral for N; graph: with text."""
+    """Raise ArgusError when too few entities are related or neutral for N. graph: with text."""
     related = graph.degree[graph.degree > 0]
     if not len(related):
         raise NothingMeasured(

@@ -24,7 +24,7 @@ from argus.retrievability.ranks import Ranker
 
 @dataclass(frozen=True)
 class Ranking:
-    """What every worker holds; device None takes a GPU where there is one.
+    """State of every worker. Device None takes a GPU where there is one.
 
     reservoir: as for `pair_ranks`. Vectors that are memory-mapped go to workers as the name of
     their file.
@@ -41,19 +41,19 @@ class Ranking:
     def of(
         cls, vectors: Rows, graph: RelationGraph, config: AuditConfig, similarity: str = COSINE
     ) -> Ranking:
-        """Take from an audit's settings what ranks depend on, and how rows are compared."""
+        """Take from an audit's settings those of ranks, and how rows are compared."""
         reservoir, unit = config.reservoir_for(graph.n), similarity == COSINE
         return cls(vectors, graph, reservoir, config.seed, config.device, unit)
 
     @property
     def key(self) -> str:
-        """Hash of what determines the ranks: not of where they are counted."""
+        """Hash of all that determines the ranks: not of where they are counted."""
         arrays = (*arrays_of(self.vectors), self.graph.indptr, self.graph.indices)
         parts = (np.ascontiguousarray(a).data for a in arrays)
         return content_hash(*parts, str(self.reservoir), str(self.seed), size=8).hex()
 
     def ranker(self, device: str) -> Ranker:
-        """Return what ranks on a device."""
+        """Return the ranker on a device."""
         return Ranker(
             self.vectors, self.graph, reservoir=self.reservoir, seed=self.seed,
             device=device, unit=self.unit,
@@ -61,7 +61,7 @@ class Ranking:
 
 
 def begin_ranking(ranking: Ranking) -> Callable[[range], PairRanks]:
-    """Return what ranks the related entities of a range of queries."""
+    """Return the ranker of the related entities of a range of queries."""
     return ranking.ranker(check_device(ranking.device)).rank
 
 
@@ -73,7 +73,7 @@ def ranks_in_parts(
 ) -> PairRanks:
     """Return `pair_ranks` of all queries, computing only the parts not on disk from before.
 
-    Parts are keyed by what determines them, which is not the engine that ranks them.
+    Parts are keyed by all that determines them, but not by the engine that ranks them.
     `remove_parts` removes them when the results are written.
     """
     parts, graph = Parts(folder, ranking.key), ranking.graph

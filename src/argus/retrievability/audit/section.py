@@ -17,7 +17,7 @@ from argus.retrievability.audit.summary import AuditSummary
 
 
 class Row(TypedDict):
-    """What the report shows of an entity, from retrievability.parquet."""
+    """Columns of an entity in the report, from retrievability.parquet."""
 
     id: str
     label: str

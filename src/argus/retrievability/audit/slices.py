@@ -1,4 +1,4 @@
-"""What an audit tells by slice of the payload."""
+"""Figures of an audit by slice of the payload."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FILE = "audit_slices"
 
 
 def entity_slicings(knowledge: Knowledge, fields: Sequence[str]) -> list[Slicing]:
-    """Return the slices of entities by fields of their documents; of one without, "(none)".
+    """Return the slices of entities by fields of their documents. Of one without, "(none)".
 
     An entity's document is the one of its id. Raises InputError for fields of a knowledge base on
     disk, and as `argus.data.fields.payload_values` does.
@@ -49,7 +49,7 @@ def entity_slicings(knowledge: Knowledge, fields: Sequence[str]) -> list[Slicing
 
 
 def write_slices(folder: ArtifactFolder, findings: Findings, slices: Sequence[Slicing]) -> Sliced:
-    """Write the table of shares by slice; return the summary's part. slices: of all entities."""
+    """Write the table of shares by slice. Return the summary's part. slices: of all entities."""
     if not slices:
         return {}
     scores = findings.scores[0]

@@ -25,10 +25,10 @@ SettingFigures = TypedDict(
         "share_above_0.5": float | None,
     },
 )
-"""Entities that have a score at one k and N, and their scores; None where none has one.
+"""Entities that have a score at one k and N, and their scores. None where none has one.
 
 scored: entities that have a score.
-mean_rps: mean RPS, from 0 to 1; None without a score.
+mean_rps: mean RPS, from 0 to 1. None without a score.
 share_below_0.33: share of entities with an RPS below 0.33: blind spots.
 share_above_0.5: share of entities with an RPS above 0.5.
 """
@@ -44,7 +44,7 @@ class SampleCounts(TypedDict, total=False):
 
 
 class PairCounts(SampleCounts):
-    """What became of the pairs (x, t) of related entities.
+    """Pairs (x, t) of related entities, by outcome.
 
     related: pairs of related entities.
     measured: pairs that were ranked.
@@ -79,9 +79,9 @@ class ProjectionFigures(TypedDict):
     """How entities were projected (see `argus.retrievability.geometry.Projection`).
 
     method: how points were made: LDA, PCA or UMAP.
-    accuracy: share of held-out entities whose band LDA names right; None without.
-    majority: share of the commonest band; None without.
-    shrinkage: of LDA's covariances (Ledoit-Wolf), 0 for none to 1; None without LDA.
+    accuracy: share of held-out entities whose band LDA names right. None without.
+    majority: share of the commonest band. None without.
+    shrinkage: of LDA's covariances (Ledoit-Wolf), 0 for none to 1. None without LDA.
     sample: how many of the scored entities are shown, where not all are.
     """
 
@@ -93,15 +93,15 @@ class ProjectionFigures(TypedDict):
 
 
 class FindingFigures(SettingFigures):
-    """What the ranks tell; the headline's figures are its own.
+    """Figures from the ranks. The headline's figures are its own.
 
     bands: entities by band of RPS: below 0.33, below 0.66, and above (ARGUS §4.2).
-    terciles: thirds of the scored entities; absent in folders of earlier versions.
-    settings: figures at every k and N; the first is the headline.
+    terciles: thirds of the scored entities. Absent in folders of earlier versions.
+    settings: figures at every k and N. The first is the headline.
     curve_over_pool: mean RPS over N.
     curve_over_k: mean RPS over k.
-    reservoir: how many unrelated entities were drawn; None where all were ranked.
-    projection: picture of the embedding space; None where it was not made.
+    reservoir: how many unrelated entities were drawn. None where all were ranked.
+    projection: picture of the embedding space. None where it was not made.
     """
 
     entities: StateCounts
@@ -119,7 +119,7 @@ class FindingFigures(SettingFigures):
 class AuditSummary(FindingFigures, Sliced, OfStore):
     """The figures of an audit.
 
-    text_window: how much of texts embedded whole the encoder reads; None where not known.
+    text_window: how much of texts embedded whole the encoder reads. None where not known.
     pooling: vectors of entities: span or sentence.
     relations_from: where relations came from: a file, "mentions", or a knowledge base.
     """
@@ -130,7 +130,7 @@ class AuditSummary(FindingFigures, Sliced, OfStore):
 
 
 def headline(summary: AuditSummary) -> Iterator[str]:
-    """Yield the mean RPS, how many entities are blind spots, and what was measured."""
+    """Yield the mean RPS, how many entities are blind spots, and the settings."""
     counts = summary["entities"]
     if summary["mean_rps"] is None:
         yield "no entity could be scored; the reasons are in the report"

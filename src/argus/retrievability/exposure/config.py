@@ -1,4 +1,4 @@
-"""What an exposure run measures."""
+"""Settings of an exposure run."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ NOT_DRAWN = "not drawn"
 
 
 def drawn_rows(documents: Sequence[Document], config: ExposureConfig) -> IntArray | None:
-    """Return the rows of `config.sample` documents in rising order; None where all are asked for.
+    """Return the rows of `config.sample` documents in rising order. None where all are asked for.
 
     Drawn by a hash of ids and seed, so that the same are drawn whatever else the corpus holds or
     in which order. Of chunks, documents are drawn, each with all of its chunks.

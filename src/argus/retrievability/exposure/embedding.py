@@ -38,17 +38,17 @@ class Searches:
     text: list[str]
     vectors: Rows
     stand_in: Rows
-    """The target's vector as this probe sees it: the document, or what is left of it."""
+    """The target's vector as this probe sees it: the document, or the rest of it."""
     without_sentence: dict[int, str]
     failed: list[FailedProbe]
     drawn: IntArray | None
-    """Rows of the documents that are asked for; None: all."""
+    """Rows of the documents that are asked for. None: all."""
 
 
 def embed_documents(
     documents: Sequence[Document], model: Encoder[Rows], store: Store[Rows]
 ) -> Index:
-    """Embed what has text; the rest is a failure that says so."""
+    """Embed items that have text. The rest are failures that say so."""
     usable = [d for d in documents if d.content.strip()]
     embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     failures = {usable[i].id: why for i, why in embedded.failures.items()}
@@ -64,7 +64,7 @@ def embed_probes(
     model: Encoder[Rows],
     store: Store[Rows],
 ) -> Searches:
-    """Embed titles, sentences that are held out, and real queries; and what is left of each text.
+    """Embed titles, sentences that are held out, and real queries, and the rest of each text.
 
     queries: of no document. Raises NothingMeasured where none can be embedded.
     """
@@ -98,7 +98,7 @@ def _reasons(
 
 
 def _rows(ok: npt.NDArray[np.bool_]) -> IntArray:
-    """Return which row each item has among those that were embedded; of others it means nothing."""
+    """Return the row of each item among those that were embedded. Rows of others mean nothing."""
     rows: IntArray = np.cumsum(ok) - 1
     return rows
 
@@ -116,7 +116,7 @@ def _stand_ins(
     rests: Embedded[Rows],
     usable: npt.NDArray[np.bool_],
 ) -> Rows:
-    """Return one row per usable probe: the document's, or what is left of it."""
+    """Return one row per usable probe: the document's, or its rest's."""
     sentences = kind == SENTENCE
     left = _rows(rests.ok)[usable[sentences]]
     whole = index.vectors[np.maximum(target[usable], 0)]

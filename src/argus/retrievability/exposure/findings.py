@@ -1,4 +1,4 @@
-"""What an exposure run tells: a row per document, a row per miss, and the report's figures."""
+"""Findings of an exposure run: a row per document, a row per miss, and the report's figures."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SIDE_SCHEMA = pa.schema(
 
 query: text of the probe.
 wanted: title of the document that it is of, or its id.
-rank: its rank; null beyond the end of a list.
+rank: its rank. Null beyond the end of a list.
 text: beginning of its text.
 instead: who came first.
 instead_text: beginning of that text.
@@ -78,12 +78,12 @@ SCHEMA = pa.schema(
 
 
 class Row(TypedDict, total=False):
-    """One row per document; what is not known of it is null.
+    """One row per document. Unknown values are null.
 
     title_rank: rank of the document for its title.
     sentence_rank: median rank for its own sentences, each held out.
     own_probes: titles and sentences of it that asked.
-    retrieved_by_own: of these, those that bring it into the top k; null where none asked.
+    retrieved_by_own: of these, those that bring it into the top k. Null where none asked.
     retrieved_by_others: probes of other documents that do.
     never_retrieved: whether no probe brings it into the top k.
     parent: of a chunk, the document that it is of.
@@ -108,7 +108,7 @@ class Row(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Searched:
-    """What was searched, and what could not be."""
+    """Documents that were searched, and those that could not be."""
 
     documents: Sequence[Document]
     """Those that a row of the probes stands for, ordered by id."""
@@ -118,7 +118,7 @@ class Searched:
     """Row to why there is no sentence to ask with."""
     failed: Sequence[FailedProbe]
     drawn: IntArray | None = None
-    """Rows of the documents that were asked for; None: all."""
+    """Rows of the documents that were asked for. None: all."""
 
     def failed_of(self, kind: str) -> dict[int, str]:
         """Return row to the first reason why a probe of this kind was not answered."""
@@ -130,12 +130,12 @@ class ParentFindings:
     """The same of the documents that chunks are of. A document counts by its best chunk."""
 
     field: str
-    """Where the parent of a chunk stands."""
+    """Position of the parent of a chunk."""
     findings: Findings
     of: IntArray
     """Position of each chunk's document among those of `findings`, shape (n_chunks,)."""
     rank: IntArray
-    """Of each probe's document among documents, as `Probes.rank`; shape (n_queries,)."""
+    """Of each probe's document among documents, as `Probes.rank`. Shape (n_queries,)."""
     in_siblings: int = 0
     """Sentences that another chunk of the document holds, too: taken out there as well."""
 
@@ -174,7 +174,7 @@ class Findings:
 
     @cached_property
     def table(self) -> pa.Table:
-        """One row per document of the corpus, in its order; of chunks also their documents."""
+        """One row per document of the corpus, in its order. Of chunks also their documents."""
         table = self._own_table()
         for name, column in self._of_parents(table["id"].to_pylist()).items():
             table = table.append_column(name, column)
@@ -274,7 +274,7 @@ class Findings:
     def misses(self) -> pa.Table:
         """One row per probe that did not bring its document back within k, the deepest first.
 
-        Of chunks, those come first whose document was missed as well; siblings displace none.
+        Of chunks, those come first whose document was missed as well. Siblings displace none.
         """
         probes, names = self.probes, [_name(d) for d in self.searched.documents]
         missed = self._missed()
@@ -311,7 +311,7 @@ class Findings:
         return missed
 
     def displaced(self) -> pa.Table:
-        """Return the first misses, with the texts of what was wanted and of what came first."""
+        """Return the first misses, with the texts that were wanted and that came first."""
         probes, documents = self.probes, self.searched.documents
         rows: list[SideBySide] = []
         for i in self._missed()[:SIDE_BY_SIDE].tolist():
@@ -358,7 +358,7 @@ class Findings:
         return figures
 
     def _success(self, kind: str) -> KindFigures:
-        """Return the success of a kind of probe; of a sample, documents are what was drawn."""
+        """Return the success of a kind of probe. Of a sample, documents are drawn."""
         figures = success(self.probes, kind, k=self.exposure.k)
         n = figures["probes"]
         if self.searched.drawn is not None:
@@ -399,7 +399,7 @@ class Findings:
 
 
 def _with_interval(figures: Success, n: int) -> KindFigures:
-    """Add the interval. n: what was drawn: probes, or documents with several probes each."""
+    """Add the interval. n: draws: probes, or documents with several probes each."""
     interval: SuccessInterval = {}
     if figures["success_at_k"] is not None:
         low, high = wilson(figures["success_at_k"], n)
@@ -408,7 +408,7 @@ def _with_interval(figures: Success, n: int) -> KindFigures:
 
 
 def _ranks(ranks: IntArray) -> pa.Array:
-    """Return ranks; null where a retriever's list ended."""
+    """Return ranks. Null where a retriever's list ended."""
     return pa.array(ranks, mask=ranks == BEYOND)
 
 

@@ -50,7 +50,7 @@ from argus.retrievers.opening import Answerer
 
 @dataclass(frozen=True, repr=False)
 class ExposureResult(Result):
-    """What the probes tell; everything in it is also in `folder`."""
+    """Result of the probes. Everything in it is also in `folder`."""
 
     TABLES = ("table", "misses")
     folder: Path
@@ -89,14 +89,14 @@ def exposure(
 
     corpus, out, encoder, store, engine: as for `argus.audit`. queries: real queries to add to the
     sample that hubs and never-retrieved documents are counted over. In a sentence probe the
-    document is embedded without the sentence; everything else is as in the index.
+    document is embedded without the sentence. Everything else is as in the index.
 
     Where `config.parent_field` names the document that a chunk is of, figures are told of chunks
     and of documents: a chunk's siblings are no rivals of it, and one that holds the sentence of a
     probe too is left out of its document for that probe. `config.by`: fields to slice shares by.
 
-    retriever: what is asked in place of an encoder: a name (see `argus.retrievers.names`), or any
-    object or function that retrieves (see `argus.retrievers.python_retriever`); asking: how.
+    retriever: asked in place of an encoder: a name (see `argus.retrievers.names`), or any
+    object or function that retrieves (see `argus.retrievers.python_retriever`). asking: how.
     `encoder` then
     embeds the queries of a store. run: its answers to `export_probes`,
     made elsewhere. Sentences are then left in the documents: nothing can be taken out of an index
@@ -152,7 +152,7 @@ def export_probes(
     fields: FieldNames | None = None,
     limit: int | None = None,
 ) -> PlainProbes:
-    """Write corpus, probes and what they ask for as a BEIR collection, to be run elsewhere.
+    """Write corpus, probes and their targets as a BEIR collection, to be run elsewhere.
 
     `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers. Raises
     InputError for a folder that has a collection which Argus did not write.
@@ -169,7 +169,7 @@ def export_probes(
 
 
 def _collection(path: Path) -> ArtifactFolder:
-    """Return a folder for a collection; refuse one whose collection Argus did not write."""
+    """Return a folder for a collection. Refuse one whose collection Argus did not write."""
     folder = ArtifactFolder(path)
     for file in BEIR_FILES:
         if (folder / file).exists() and Path(file).parts[0] not in folder.recorded():
@@ -208,7 +208,7 @@ def _keep(
 
 
 def _more(folder: ArtifactFolder, findings: Findings, slices: Sequence[Slicing]) -> MoreFigures:
-    """Write the tables of documents and of slices; return the summary's parts."""
+    """Write the tables of documents and of slices. Return the summary's parts."""
     more: MoreFigures = {}
     if findings.parents is not None:
         more["parents"] = findings.parents.summary()

@@ -35,7 +35,7 @@ class ParentAnswers:
     """Of the first k results of all lists, those that are no chunk, but a document."""
 
     def facts(self) -> SomeAnswersFacts:
-        """Return what the summary tells."""
+        """Return the summary's figures."""
         return {"whole_documents": self.whole_documents, "undecided": self.undecided}
 
 
@@ -44,7 +44,7 @@ def fold_answers(
 ) -> ParentAnswers:
     """Rank every probe's document among the documents of its list.
 
-    ask: asks the same retriever again; None where nobody can.
+    ask: asks the same retriever again. None where nobody can.
     """
     target = ranked.probes.target
     own = np.where(target >= 0, parents.groups.of[target], -1).tolist()
@@ -85,7 +85,7 @@ class _Fold:
         return cls(chunks, {id_: place for place, id_ in enumerate(parents.ids)})
 
     def documents(self, ids: Sequence[str]) -> list[int | str]:
-        """Return documents, each in its first place; of what is neither, the id."""
+        """Return documents, each in its first place. Of anything else, the id."""
         return list(dict.fromkeys(map(self._document, ids)))
 
     def _document(self, id_: str) -> int | str:
@@ -98,7 +98,7 @@ class _Fold:
 
 
 def _asked(ask: Ask, queries: Sequence[Query], k: int) -> Run:
-    """Return deeper lists; a retriever that gives none has none."""
+    """Return deeper lists. A retriever that gives none has none."""
     try:
         return ask(queries, k).run
     except ArgusError:

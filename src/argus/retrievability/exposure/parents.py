@@ -58,7 +58,7 @@ class Parents:
 
 @dataclass(frozen=True)
 class DocumentLists:
-    """Answers to probes, as documents. rank: as `Probes.rank`; top: the documents of k chunks."""
+    """Answers to probes, as documents. rank: as `Probes.rank`. top: the documents of k chunks."""
 
     rank: IntArray
     top: IntArray
@@ -75,7 +75,7 @@ def siblings_with_sentence(
     """Return, for each probe, the chunks of its document that hold the sentence that asks for it.
 
     Chunks may overlap: a sentence taken out of one would still stand in the next. List 0, of probes
-    that no other chunk answers by itself, is empty; the others may hold the target.
+    that no other chunk answers by itself, is empty. The others may hold the target.
     """
     by_group: dict[int, dict[str, list[int]]] = {}
     for i in np.flatnonzero(np.asarray(kinds) == SENTENCE).tolist():
@@ -95,7 +95,7 @@ def siblings_with_sentence(
 
 
 class RankedChunks(Protocol):
-    """Probes of chunks, and what was searched."""
+    """Probes of chunks, and the searched chunks."""
 
     @property
     def probes(self) -> Probes:
@@ -103,7 +103,7 @@ class RankedChunks(Protocol):
 
     @property
     def searched(self) -> Searched:
-        """What was searched, and what could not be."""
+        """Documents that were searched, and those that could not be."""
 
 
 def fold_findings(
@@ -113,7 +113,7 @@ def fold_findings(
     lists: DocumentLists,
     k: int,
 ) -> ParentFindings:
-    """Return what the probes of chunks tell of their documents; lists: of each of the probes."""
+    """Return the figures of the documents of chunks. lists: of each of the probes."""
     searched, probes = ranked.searched, ranked.probes
     of = parents.groups.of
     target = np.where(probes.target >= 0, of[probes.target], -1)
@@ -142,7 +142,7 @@ def _once(probes: Probes, target: IntArray) -> IntArray:
 
 
 def folded_lists(top: IntArray, of: IntArray) -> IntArray:
-    """Return the documents of lists of chunks, each once and in its first place; -1 elsewhere."""
+    """Return the documents of lists of chunks, each once and in its first place. -1 elsewhere."""
     folded = np.where(top >= 0, of[top], -1)
     order = np.argsort(folded, axis=1, kind="stable")
     ordered = np.take_along_axis(folded, order, axis=1)

@@ -1,4 +1,4 @@
-"""What asks for every document: its title, sentences of it, and real queries after them."""
+"""Probes for every document: its title, sentences of it, and real queries after them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from argus.retrievability.sentences import HeldOut, hold_out
 
 @dataclass(frozen=True)
 class ProbeTexts:
-    """The texts of all probes, and what they ask for; arrays have shape (n_probes,)."""
+    """The texts of all probes, and their targets. Arrays have shape (n_probes,)."""
 
     kind: npt.NDArray[np.str_]
     target: IntArray
-    """Row of the document that a probe asks for; -1 for a real query."""
+    """Row of the document that a probe asks for. -1 for a real query."""
     texts: list[str]
     sentences: list[HeldOut]
-    """Those that ask, with what is left of their documents."""
+    """Those that ask, with the rest of their documents."""
     without_sentence: dict[int, str]
     """Row to why no sentence of the document asks for it."""
     drawn: IntArray | None = None
-    """Rows of the documents that are asked for; None: all."""
+    """Rows of the documents that are asked for. None: all."""
 
 
 def probe_texts(

@@ -1,7 +1,7 @@
 """Exposure: is every document brought back by its own title and its own sentences.
 
-Needs no graph and no questions. Each probe is a known-item search; what the probes of other
-documents return shows which documents surface everywhere (hubs) and which never do.
+Needs no graph and no questions. Each probe is a known-item search. The lists of other
+documents' probes show which documents surface everywhere (hubs) and which never do.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from argus.retrievability.concentration import gini, lorenz, skewness
 
 TITLE, SENTENCE, QUERY = "title", "sentence", "query"
 BEYOND = np.iinfo(np.int64).max
-"""The rank of what is not in a list that ends: deeper than any."""
+"""Rank of a document that is not in a list that ends: deeper than any."""
 
 
 @dataclass(frozen=True)
 class Probes:
-    """Searches that were made. One row per query; all arrays have shape (n_queries, ...)."""
+    """Searches that were made. One row per query. All arrays have shape (n_queries, ...)."""
 
     kind: npt.NDArray[np.str_]
     """"title", "sentence", or "query" for a given query that belongs to no document."""
     target: IntArray
-    """Row of the document that the probe should bring back; -1 for given queries."""
+    """Row of the document that the probe should bring back. -1 for given queries."""
     text: Sequence[str]
     rank: IntArray
-    """1-based rank of the target; 0 where there is none, BEYOND where a retriever's list ends."""
+    """1-based rank of the target. 0 where there is none, BEYOND where a retriever's list ends."""
     top: IntArray
-    """Rows returned, best first, shape (n_queries, k); -1 after the end, and for strange ids."""
+    """Rows returned, best first, shape (n_queries, k). -1 after the end, and for strange ids."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class Concentration(TypedDict):
 
 
 class Success(TypedDict):
-    """How often probes bring their document back; None where there is no probe.
+    """How often probes bring their document back. None where there is no probe.
 
     probes: probes that were asked.
-    success_at_1: share that brings its document first; None without probes.
-    success_at_k: share that brings it into the top k; None without probes.
-    mrr: mean reciprocal rank; None without probes.
+    success_at_1: share that brings its document first. None without probes.
+    success_at_k: share that brings it into the top k. None without probes.
+    mrr: mean reciprocal rank. None without probes.
     """
 
     probes: int
@@ -75,7 +75,7 @@ class Success(TypedDict):
 
 @dataclass(frozen=True)
 class Exposure:
-    """What the probes say of n documents; arrays have shape (n,)."""
+    """Figures of n documents from the probes. Arrays have shape (n,)."""
 
     k: int
     retrieved_by_own: IntArray
@@ -84,9 +84,9 @@ class Exposure:
     retrieved_by_others: IntArray
     """Top-k lists of other documents' probes, and of given queries, that hold the document."""
     title_rank: IntArray
-    """Rank under its own title, the best of several; 0 where it has none."""
+    """Rank under its own title, the best of several. 0 where it has none."""
     sentence_rank: npt.NDArray[np.float64]
-    """Median rank under its own held-out sentences; NaN where it has none, infinite if BEYOND."""
+    """Median rank under its own held-out sentences. NaN where it has none, infinite if BEYOND."""
 
     @property
     def never(self) -> npt.NDArray[np.bool_]:
@@ -104,7 +104,7 @@ class Exposure:
 
 
 def summarise_probes(probes: Probes, n: int, *, k: int) -> Exposure:
-    """Count, per document, what brought it back."""
+    """Count, per document, the probes that brought it back."""
     theirs = (probes.top != probes.target[:, None]) & (probes.top >= 0)  # (n_queries, k)
     others = np.bincount(probes.top[theirs], minlength=n)
     own = probes.target >= 0
@@ -139,7 +139,7 @@ def success(probes: Probes, kind: str, *, k: int) -> Success:
 def displaced_by(probes: Probes, i: int, *, top: int = 3, of: IntArray | None = None) -> list[int]:
     """Return the documents at the head of probe i's list, its target left out.
 
-    of: the group of each document; those of the target's are left out, and of another's all but
+    of: the group of each document. Those of the target's are left out, and of another's all but
     the first.
     """
     rows = [int(row) for row in probes.top[i] if row not in (probes.target[i], -1)]

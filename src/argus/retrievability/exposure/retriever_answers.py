@@ -1,4 +1,4 @@
-"""Ask a retriever of somebody else's for every document, or read what it answered elsewhere."""
+"""Ask a retriever of somebody else's for every document, or read its answers from elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ask_probes(
     folder: ArtifactFolder,
     record: Record,
 ) -> tuple[Findings, SearchedFacts]:
-    """Return what the answers tell.
+    """Return the findings of the answers.
 
     Raises ArgusError where no probe is answered, InputError where no result is a document.
     """

@@ -1,6 +1,6 @@
 """Probes as plain queries, for a retriever that Argus did not build: asked, or run elsewhere.
 
-Nothing can be taken out of what such a retriever has indexed: a sentence asks for its document with
+Nothing can be taken out of the index of such a retriever: a sentence asks for its document with
 the document as it is, so that these probes are easier than those over Argus's own vectors.
 """
 
@@ -31,12 +31,12 @@ class PlainProbes:
     queries: list[Query]
     kind: npt.NDArray[np.str_]
     target: IntArray
-    """Row of the document that it asks for; -1 for a query of no document."""
+    """Row of the document that it asks for. -1 for a query of no document."""
     documents: list[Document]
-    """Those that have text, ordered by id; `target` names their rows."""
+    """Those that have text, ordered by id. `target` names their rows."""
     without_sentence: dict[int, str]
     drawn: IntArray | None = None
-    """Rows of the documents that are asked for; None: all."""
+    """Rows of the documents that are asked for. None: all."""
 
     @property
     def qrels(self) -> Qrels:
@@ -65,7 +65,7 @@ def probe_queries(
 
 
 def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Query]:
-    """Return queries of (document or query id, text); a pair that comes again is numbered."""
+    """Return queries of (document or query id, text). A pair that comes again is numbered."""
     times: Counter[str] = Counter()
     queries = []
     for kind, (id_, text) in zip(kinds, pairs, strict=True):
@@ -77,7 +77,7 @@ def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Qu
 
 @dataclass(frozen=True)
 class RankedProbes:
-    """What a retriever's answers tell: the probes that it answered, and what is strange in them."""
+    """Findings of a retriever's answers: probes that it answered, and their anomalies."""
 
     queries: list[Query]
     """Those that it answered, as `probes` has them."""
@@ -92,7 +92,7 @@ class RankedProbes:
 def rank_probes(
     plain: PlainProbes, answers: Answers, k: int, failures: dict[str, str]
 ) -> RankedProbes:
-    """Rank every probe's document in its list; a probe without an answer is failed."""
+    """Rank every probe's document in its list. A probe without an answer is failed."""
     rows = {document.id: row for row, document in enumerate(plain.documents)}
     answered = np.array([query.id in answers.run for query in plain.queries], bool)
     queries = [query for query, ok in zip(plain.queries, answered, strict=True) if ok]

@@ -21,7 +21,7 @@ from argus.progress import progress
 
 @dataclass(frozen=True)
 class ExactSearch:
-    """What every worker holds: the rows of the documents, and how deep they are searched."""
+    """State of every worker: the rows of the documents, and how deep they are searched."""
 
     documents: Rows
     k: int
@@ -31,7 +31,7 @@ class ExactSearch:
 
 @dataclass(frozen=True)
 class ProbeQueries:
-    """Queries; `targets` (-1: none) and the rest as in `known_item_search`. All of n rows."""
+    """Queries. `targets` (-1: none) and the rest as in `known_item_search`. All of n rows."""
 
     vectors: Rows
     targets: IntArray
@@ -54,13 +54,13 @@ class ProbeRanks:
     """Ranks of the targets' groups among groups, where there are any."""
 
     def arrays(self) -> dict[str, IntArray]:
-        """Return what is kept of a part."""
+        """Return the kept values of a part."""
         arrays = {"rank": self.rank, "top": self.top}
         return arrays if self.group_rank is None else {**arrays, "group_rank": self.group_rank}
 
 
 def begin_search(index: ExactSearch) -> Callable[[ProbeQueries], ProbeRanks]:
-    """Return what searches with a block of queries, all with a target or all without."""
+    """Return the search with a block of queries, all with a target or all without."""
     rows = index.documents
     documents = scoring_of(np.asarray(rows) if isinstance(rows, np.ndarray) else rows)
 
@@ -86,9 +86,9 @@ def search_in_parts(
 ) -> tuple[ProbeRanks, Parts]:
     """Search with every query, but for those of parts that are on disk from before.
 
-    Returns ranks and best rows, and the parts, to be removed when the results are written. They are
-    keyed by what determines them. Blocks are those of `known_item_search`, so that its results do
-    not depend on where they are made.
+    Returns ranks and best rows, and the parts, to be removed when the results are written. Their
+    keys are all that determines them. Blocks are those of `known_item_search`, so that its results
+    do not depend on where they are made.
     """
     n = len(queries.targets)
     parts = Parts(folder, _key(index, queries))

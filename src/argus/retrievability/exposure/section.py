@@ -34,7 +34,7 @@ class Miss(TypedDict):
     probe: str
     query: str
     rank: int | None
-    """Rank of the document; None where the list of a retriever ended before it."""
+    """Rank of the document. None where the list of a retriever ended before it."""
     displaced_by: str
     parent: NotRequired[str]
     parent_rank: NotRequired[int | None]

@@ -1,4 +1,4 @@
-"""What an exposure run tells by slice of the payload."""
+"""Figures of an exposure run by slice of the payload."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argus.retrievability.exposure.probes import SENTENCE, TITLE
 
 
 def shares_by_slice(findings: Findings, slicings: Sequence[Slicing]) -> list[SliceShare]:
-    """Return every share by slice; slicings: of the findings' documents.
+    """Return every share by slice. slicings: of the findings' documents.
 
     Where these are chunks, a document is in the slices of all of its chunks.
     """
@@ -29,7 +29,7 @@ def shares_by_slice(findings: Findings, slicings: Sequence[Slicing]) -> list[Sli
 
 
 def _shares(findings: Findings, slicings: Sequence[Slicing], unit: str) -> list[SliceShare]:
-    """Return the shares of one kind of thing; slicings: of what was searched."""
+    """Return the shares of one kind of thing. slicings: of searched things."""
     probes, known = findings.probes, np.flatnonzero(findings.known)
     names = {TITLE: "their title", SENTENCE: "a sentence of their own"}
     trials = []

@@ -19,7 +19,7 @@ FEW_TITLES = 0.5
 
 
 class SuccessInterval(TypedDict, total=False):
-    """95% Wilson interval of success@k; absent where nothing was searched.
+    """95% Wilson interval of success@k. Absent where nothing was searched.
 
     low, high: 95% Wilson interval of success@k.
     """
@@ -47,7 +47,7 @@ class Hub(TypedDict):
 
 
 class SampleInterval(TypedDict, total=False):
-    """95% Wilson interval of the share that is missed; absent where no document was asked for.
+    """95% Wilson interval of the share that is missed. Absent where no document was asked for.
 
     missed_low, missed_high: 95% Wilson interval of `missed` among `asked`.
     """
@@ -72,7 +72,7 @@ class SampleFigures(SampleInterval):
 
 
 class ExposureFindings(TypedDict):
-    """What the probes tell of the documents.
+    """Figures of the documents from the probes.
 
     queries: probes that were asked.
     probes_failed: probes that could not be asked.
@@ -83,7 +83,7 @@ class ExposureFindings(TypedDict):
     concentration: how unevenly documents come back.
     expected_by_chance: lists in which chance alone puts a document.
     hubs: documents that come back for most probes of others.
-    titled: documents that could be retrieved and have a title; the others have no title probe.
+    titled: documents that could be retrieved and have a title. The others have no title probe.
     sample: the documents that were drawn, where not all are asked for. Then intervals are over
     documents, and `never_retrieved` counts drawn ones, by the lists that there are.
     """
@@ -118,11 +118,11 @@ class ParentFigures(ExposureFindings):
 
 
 class SomeAnswersFacts(TypedDict, total=False):
-    """What is known of some answers: of lists of chunks that were folded to documents, a doubt.
+    """Doubts about some answers: of lists of chunks that were folded to documents, a doubt.
 
     whole_documents: results that are no chunk, but a document that chunks are of.
     undecided: probes whose list ends before it holds k documents, or their own.
-    warning: what is doubtful about all of the answers.
+    warning: doubt about all of the answers.
     """
 
     whole_documents: int
@@ -133,8 +133,8 @@ class SomeAnswersFacts(TypedDict, total=False):
 class RetrieverFacts(SomeAnswersFacts):
     """The retriever that was asked, where it was not Argus's own search over vectors.
 
-    name: what was asked, as it was given.
-    held_out: whether a sentence was held out of its document; false: it was left in.
+    name: name of the retriever, as it was given.
+    held_out: whether a sentence was held out of its document. false: it was left in.
     longest_list: results in the longest list, at most k.
     strange: results that are no document of the corpus.
     kept: answers that are kept from an earlier run.
@@ -150,9 +150,9 @@ class RetrieverFacts(SomeAnswersFacts):
 
 
 class SearchedFacts(TypedDict):
-    """What is known of what was searched.
+    """Facts about the searched documents.
 
-    text_window: how much of the documents the encoder reads; None where not known.
+    text_window: how much of the documents the encoder reads. None where not known.
     """
 
     text_window: TextWindow | None
@@ -160,7 +160,7 @@ class SearchedFacts(TypedDict):
 
 
 class MoreFigures(Sliced, total=False):
-    """What is told where it was asked for. parents: then all other figures are of chunks."""
+    """Figures that are told on request. parents: then all other figures are of chunks."""
 
     parents: ParentFigures
 
@@ -170,7 +170,7 @@ class ExposureSummary(ExposureFindings, SearchedFacts, MoreFigures, OfStore):
 
 
 def headline(summary: ExposureSummary) -> Iterator[str]:
-    """Yield how often documents come back, and how many never do; chunks and their documents."""
+    """Yield how often documents come back, and how many never do, also of chunks."""
     parents = summary.get("parents")
     left_in = "retriever" in summary
     if "sample" in summary:
@@ -187,7 +187,7 @@ def headline(summary: ExposureSummary) -> Iterator[str]:
 def _of_all(
     summary: ExposureSummary, parents: ParentFigures | None, left_in: bool
 ) -> Iterator[str]:
-    """Yield what every document was asked for."""
+    """Yield the probes of every document."""
     yield from _found(summary, "chunks " if parents else "", left_in)
     never = f"{summary['never_retrieved']:,} of {summary['documents']['total']:,}"
     gini = f"Gini {summary['concentration']['gini']:.2f}"
@@ -202,7 +202,7 @@ def _of_all(
 def _of_sample(
     summary: ExposureSummary, parents: ParentFigures | None, left_in: bool
 ) -> Iterator[str]:
-    """Yield what the drawn documents tell of all: no Gini, since few lists are uneven by chance."""
+    """Yield the estimates for all documents: no Gini, since few lists are uneven by chance."""
     own = parents or summary
     yield sample_line(own.get("sample"))
     yield from _found(summary, "chunks " if parents else "", left_in)
@@ -213,7 +213,7 @@ def _of_sample(
 
 
 def sample_line(sample: SampleFigures | None) -> str:
-    """Return what a sample is of; empty where all documents were asked for."""
+    """Return the population of a sample. Empty where all documents were asked for."""
     if sample is None:
         return ""
     return (
@@ -267,7 +267,7 @@ def untitled(summary: ExposureFindings, unit: str) -> Iterator[str]:
 
 
 def _of_retriever(facts: RetrieverFacts, summary: ExposureSummary) -> Iterator[str]:
-    """Yield what a reader must know of a retriever's answers."""
+    """Yield doubts about a retriever's answers."""
     if "warning" in facts:
         yield f"WARNING: {facts['warning']}"
     if summary["probes_failed"]:

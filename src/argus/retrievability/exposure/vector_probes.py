@@ -33,7 +33,7 @@ class VectorProbes:
     """Of documents, where there are parents."""
 
     def findings(self, corpus: Sequence[Document], k: int) -> Findings:
-        """Return what they tell of the documents of a corpus, ordered by id."""
+        """Return their findings on the documents of a corpus, ordered by id."""
         exposed = summarise_probes(self.probes, len(self.searched.documents), k=k)
         of_parents = None
         if self.parents is not None and self.lists is not None:
@@ -49,7 +49,7 @@ def search_probes(
     folder: ArtifactFolder,
     engine: Engine | None,
 ) -> tuple[VectorProbes, Parts]:
-    """Search with every probe; return the parts to be removed, too."""
+    """Search with every probe. Return the parts to be removed, too."""
     groups = hidden = None
     if parents is not None:
         groups = parents.groups

@@ -1,6 +1,6 @@
 """Probes: RPS predicted from an entity's vector alone, before anything is indexed (ARGUS §4, §C).
 
-Loading and applying a probe needs numpy only; fitting is in `estimators` (scikit-learn, torch,
+Loading and applying a probe needs numpy only. Fitting is in `estimators` (scikit-learn, torch,
 and xgboost from the extra `probes`) and `sweep`.
 """
 

@@ -1,4 +1,4 @@
-"""What is fitted."""
+"""Settings of a fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OF_THE_PAPER = ("ridge", "xgboost", "mlp")
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeConfig:
-    """What is fitted. families: in order of preference among equals. seed: of split and fit."""
+    """Settings of a fit. families: in order of preference among equals. seed: of split and fit."""
 
     full: Annotated[
         bool,

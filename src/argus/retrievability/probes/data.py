@@ -1,4 +1,4 @@
-"""What a probe is fitted on: the scores of an audit's folder and the vectors they belong to."""
+"""Data that a probe is fitted on: the scores of an audit's folder and their vectors."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class AuditFile(TypedDict):
 
 
 class AuditSettings(TypedDict):
-    """What of an audit's settings says which entities and relations it scored."""
+    """Settings of an audit that choose its entities and relations."""
 
     limit: NotRequired[int | None]
     relations: NotRequired[str | None]
 
 
 class AuditEncoder(TypedDict):
-    """Whose vectors the audit scored, and where they are."""
+    """Encoder of the vectors that the audit scored, and their place."""
 
     fingerprint: str
     store: NotRequired[str]
@@ -44,7 +44,7 @@ class AuditEncoder(TypedDict):
 
 
 class AuditOrigin(TypedDict):
-    """What a fit takes of the audit's section of manifest.json."""
+    """Fields that a fit takes of the audit's section of manifest.json."""
 
     inputs: dict[str, AuditFile]
     config: AuditSettings
@@ -52,7 +52,7 @@ class AuditOrigin(TypedDict):
 
 
 class AuditHeadline(TypedDict):
-    """What a fit takes of the audit's section of summary.json."""
+    """Fields that a fit takes of the audit's section of summary.json."""
 
     k: int
     pool: int
@@ -60,7 +60,7 @@ class AuditHeadline(TypedDict):
 
 
 class Row(TypedDict):
-    """What a fit takes of an entity, from retrievability.parquet."""
+    """Columns that a fit takes of an entity, from retrievability.parquet."""
 
     id: str
     label: str
@@ -83,7 +83,7 @@ class Audited:
     rps: npt.NDArray[np.float64]
     related: npt.NDArray[np.int64]
     hit_variance: npt.NDArray[np.float64]
-    """Of the hit probabilities over T_x, unbiased; NaN for fewer than two, or without the pairs."""
+    """Of the hit probabilities over T_x, unbiased. NaN for fewer than two, or without the pairs."""
     keys: list[bytes]
     """Of each entity's vector in the audit's store."""
     vectors: FloatArray
@@ -134,7 +134,7 @@ def read_audit(folder: Path) -> Audited:
 
 
 def _key(row: Row, table: Path) -> bytes:
-    """Return the key of an entity's vector; InputError where it is none, or there is no score."""
+    """Return the key of an entity's vector. InputError where it is none, or there is no score."""
     for name in ("rps", "related", "vector"):
         if row.get(name) is None:
             raise _damaged(table, name, f"nothing for {row['id']!r}, which was measured")
@@ -151,7 +151,7 @@ def _damaged(path: Path, field: str, what: str) -> InputError:
 
 
 def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
-    """Return what is taken of the audit's sections of manifest and summary, checked."""
+    """Return the fields of the audit's manifest and summary, checked."""
     origin = read_section(AuditOrigin, folder, "audit", of=MANIFEST)
     headline = read_section(AuditHeadline, folder, "audit")
     table = folder / "retrievability.parquet"

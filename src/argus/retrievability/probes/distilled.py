@@ -1,6 +1,6 @@
 """A small network that large probes teach: the probe family `distilled`, beyond the paper's.
 
-Wide networks and a kernel over all training vectors predict RPS better than what is small enough
+Wide networks and a kernel over all training vectors predict RPS better than a model small enough
 to ship, and their mean better than each. The small network is fitted to that mean and not to the
 labels, which are noisy (distillation: Hinton, Vinyals and Dean, 2015), at points between training
 vectors, of which there are as many as it takes (mixup: Zhang et al., 2018).
@@ -22,7 +22,7 @@ POINTS = 12
 GAMMA, PENALTY = 2.0, 0.3
 """Of the kernel that teaches."""
 MAX_ANCHORS = 12_000
-"""Training vectors of the kernel, drawn by seed; it takes 4 bytes for each pair of them."""
+"""Training vectors of the kernel, drawn by seed. It takes 4 bytes for each pair of them."""
 ROWS = 2048
 """Points that are compared with the anchors at once."""
 BATCH, RATE = 1024, 1e-3

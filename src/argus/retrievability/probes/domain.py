@@ -1,4 +1,4 @@
-"""Where a probe may speak: the density of its training vectors, by probabilistic PCA.
+"""The domain of a probe: the density of its training vectors, by probabilistic PCA.
 
 Score of a vector: its negative log-likelihood under the Gaussian of probabilistic PCA (Tipping and
 Bishop 1999; scikit-learn's `PCA.score_samples`), in nats per dimension. Higher is further out.
@@ -27,7 +27,7 @@ class ProbeDomain:
     mean: FloatArray
     """Shape (dim,)."""
     components: npt.NDArray[np.float16]
-    """Shape (q, dim), orthonormal rows but for rounding; the threshold is set on the rounded."""
+    """Shape (q, dim), orthonormal rows but for rounding. The threshold is set on the rounded."""
     variances: FloatArray
     """Along each direction, shape (q,)."""
     noise: float
@@ -51,7 +51,7 @@ class ProbeDomain:
         return np.asarray(scores <= self.threshold)
 
     def arrays(self) -> dict[str, npt.NDArray[np.floating]]:
-        """Return what `from_arrays` builds it from again."""
+        """Return the arrays that `from_arrays` builds it from."""
         return {
             "mean": self.mean,
             "components": self.components,
@@ -61,7 +61,7 @@ class ProbeDomain:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> ProbeDomain:
-        """Build it again; KeyError or ValueError when arrays lack or do not fit."""
+        """Build it again. KeyError or ValueError when arrays lack or do not fit."""
         mean, variances = (arrays[name].astype(np.float32) for name in ("mean", "variances"))
         components = arrays["components"].astype(np.float16)
         if components.shape != (len(variances), len(mean)):

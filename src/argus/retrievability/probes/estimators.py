@@ -1,7 +1,7 @@
 """Probes as scikit-learn estimators: ridge, XGBoost, MLP (ARGUS §4.1, §C.1), and distilled.
 
 All take vectors (n, dim) and RPS in [0, 1], and predict within [0, 1]. XGBoost and MLP stop early
-on the RMSE of `validation=(vectors, labels)`; where it is not given, a tenth of the rows, by seed.
+on the RMSE of `validation=(vectors, labels)`. Where it is not given, a tenth of the rows, by seed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Validation = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 class ProbeRegressor(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """What the families share: checked input, clipped output."""
+    """Common base of the families: checked input, clipped output."""
 
     family: str
     model_: Model
@@ -82,7 +82,7 @@ class RidgeProbe(ProbeRegressor):
 
 
 class XGBoostProbe(ProbeRegressor):
-    """Gradient-boosted trees; needs the extra `probes`."""
+    """Gradient-boosted trees. Needs the extra `probes`."""
 
     family = "xgboost"
 
@@ -143,7 +143,7 @@ class MLPProbe(ProbeRegressor):
 
 
 class DistilledProbe(ProbeRegressor):
-    """A small network taught by wide ones and a kernel; beyond the paper's sweep."""
+    """A small network taught by wide ones and a kernel. Beyond the paper's sweep."""
 
     family = "distilled"
 

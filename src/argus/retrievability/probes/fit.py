@@ -50,7 +50,7 @@ HOME = "probe"
 
 @dataclass(frozen=True, repr=False)
 class ProbeResult(Result):
-    """What a fit came to; everything in it is also in `folder`."""
+    """Result of a fit. Everything in it is also in `folder`."""
 
     TABLES = ("table", "trials")
     folder: Path
@@ -60,7 +60,7 @@ class ProbeResult(Result):
 
     @property
     def table(self) -> pa.Table:
-        """One row per held-out entity: its RPS and what the probe predicts."""
+        """One row per held-out entity: its RPS and the prediction."""
         return read_table(self.folder / "predictions.parquet")
 
     @property
@@ -86,7 +86,7 @@ def fit_probe(
     """Fit probes to the audit in a folder, choose by validation RMSE, report on test (ARGUS §4).
 
     out: folder for the results, by default the audit's own. Trials of an interrupted run on the
-    same data are used again unless `fresh`. Raises InputError for what is not an audit, for fewer
+    same data are used again unless `fresh`. Raises InputError for a folder of no audit, for fewer
     scored entities than can be split, and for the family xgboost without its extra.
     """
     from argus.retrievability.probes.sweep import Labelled, sweep
@@ -129,7 +129,7 @@ def _record(audited: Audited, audit: Path, config: ProbeConfig) -> Record:
 def _conclude(
     audited: Audited, data: Labelled, trials: Sweep, config: ProbeConfig
 ) -> tuple[Probe, ProbeSummary]:
-    """Score the best of each family on the test split, once; build the probe of the winner."""
+    """Score the best of each family on the test split, once. Build the probe of the winner."""
     trial, estimator = trials.best[trials.winner]
     domain = fit_domain(data.part(TRAIN)[0], data.part(VALIDATION)[0])
     vectors, labels = data.part(TEST)
@@ -164,7 +164,7 @@ def _conclude(
 
 
 def _training(audited: Audited, data: Labelled, config: ProbeConfig) -> Training:
-    """Return what the probe was fitted on, for its probe.json; no path of this machine."""
+    """Return the probe's training data, for its probe.json. No path of this machine."""
     return {
         "seed": config.seed,
         "entities": _per_split(data),
@@ -249,7 +249,7 @@ def _predictions_table(audited: Audited, data: Labelled, probe: Probe) -> pa.Tab
     residual: measured less predicted RPS.
     band: low, medium or high, by the measured RPS.
     predicted_band: the same by the predicted one.
-    domain_score: how far from the training entities; above the threshold the probe abstains.
+    domain_score: how far from the training entities. Above the threshold the probe abstains.
     state: predicted or abstained.
     """
     test = np.flatnonzero(data.split == TEST)

@@ -3,7 +3,7 @@
 The headings of the paper's Tables 1 and 3 are permuted. "All Zero" puts everything into the low
 band, so with a share s of low entities its macro recall is 1/3, its macro precision s/3 and its
 macro F1 2s/(1+s)/3. BGE-M3 has s = 0.726: 0.242 and 0.280, which the table prints under
-"Macro-F1" and "Macro-Prec". Its weighted precision is s² = 0.527; the table prints 0.726, the
+"Macro-F1" and "Macro-Prec". Its weighted precision is s² = 0.527. The table prints 0.726, the
 weighted recall, which is the accuracy (the two columns agree in every row). So the paper's
 Macro-F1, Macro-Prec and Prec-weighted are macro precision, macro F1 and weighted recall, in the
 rows of learned probes too. Here every figure stands under its own name.
@@ -27,7 +27,7 @@ Measure = Literal[
     "rmse", "mae", "pearson", "spearman", "macro_f1", "macro_recall", "macro_precision",
     "weighted_precision", "weighted_f1", "accuracy",
 ]  # fmt: skip
-"""What is measured."""
+"""Measures of predictions."""
 
 
 class MeasureFigures(TypedDict):
@@ -35,8 +35,8 @@ class MeasureFigures(TypedDict):
 
     rmse: root mean squared error.
     mae: mean absolute error.
-    pearson: Pearson correlation; None where not defined.
-    spearman: Spearman correlation; None where not defined.
+    pearson: Pearson correlation. None where not defined.
+    spearman: Spearman correlation. None where not defined.
     macro_f1: F1 of the bands, in the mean.
     macro_recall: recall of the bands, in the mean.
     macro_precision: precision of the bands, in the mean.
@@ -62,9 +62,9 @@ class LabelFigures(TypedDict):
 
     std: standard deviation of the labels.
     related_median: median number of related entities.
-    sampling_rmse: how far drawing other related entities would move labels, RMSE; None where not
+    sampling_rmse: how far drawing other related entities would move labels, RMSE. None where not
     known.
-    sampling_pearson: Pearson correlation of labels with their expectation; None where not known.
+    sampling_pearson: Pearson correlation of labels with their expectation. None where not known.
     """
 
     std: float
@@ -75,7 +75,7 @@ class LabelFigures(TypedDict):
 
 @dataclass(frozen=True)
 class Measures:
-    """How predictions agree with labels; a correlation with a constant is None, not zero."""
+    """How predictions agree with labels. A correlation with a constant is None, not zero."""
 
     rmse: float
     mae: float
@@ -98,7 +98,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def measure(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64]) -> Measures:
-    """Compare RPS with its prediction, both (n,); bands are those of `argus.retrievability.rps`.
+    """Compare RPS with its prediction, both (n,). Bands are those of `argus.retrievability.rps`.
 
     A band that is never predicted has precision 0, and one that does not occur counts as 0 in
     macro figures, as in scikit-learn.
@@ -130,14 +130,14 @@ def measure(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64])
 
 
 def baselines(labels: npt.NDArray[np.float64], training_mean: float) -> dict[str, Measures]:
-    """Return what always saying zero, one, or the mean of the training labels reaches."""
+    """Return the scores of always saying zero, one, or the training mean."""
     constants = {"all zero": 0.0, "all one": 1.0, "mean": training_mean}
     return {name: measure(labels, np.full(len(labels), c)) for name, c in constants.items()}
 
 
 @dataclass(frozen=True)
 class Labels:
-    """How far labels spread, and how much of that is sampling: what to read an RMSE against.
+    """How far labels spread, and how much of that is sampling: the reference for an RMSE.
 
     An RPS is a mean over |T_x| related entities. Were another T_x drawn for each entity, labels
     would move by `sampling_rmse`, and correlate with their expectation by `sampling_pearson`. That
@@ -163,9 +163,9 @@ def describe_labels(
 ) -> Labels:
     """Describe n labels, each a mean of hits over `related` entities (ARGUS §C.2, cause i).
 
-    hit_variance: unbiased variance of the hit probabilities over T_x, shape (n,); NaN where it is
+    hit_variance: unbiased variance of the hit probabilities over T_x, shape (n,). NaN where it is
     not known. The sampling variance of a label is that over |T_x|. An entity with one related
-    entity tells no variance; it takes the mean of the others.
+    entity tells no variance. It takes the mean of the others.
     """
     std, median = float(labels.std()), float(np.median(related))
     known = ~np.isnan(hit_variance)

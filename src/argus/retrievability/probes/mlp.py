@@ -62,7 +62,7 @@ def _epochs(
     learning_rate: float,
     batch_size: int,
 ) -> Iterator[None]:
-    """Train `network` on squared error by Adam; yield after every epoch."""
+    """Train `network` on squared error by Adam. Yield after every epoch."""
     import torch
     from torch import nn
 

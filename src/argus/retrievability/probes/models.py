@@ -1,6 +1,6 @@
-"""What fitting leaves: arrays that turn vectors into scores with numpy alone, and XGBoost's trees.
+"""Fitted models: arrays that turn vectors into scores with numpy alone, and XGBoost's trees.
 
-Estimators predict through these very objects, so what is measured is what is stored.
+Estimators predict through these very objects, so the measured model is the stored one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Model(Protocol):
-    """A fitted regression function; its scores are not clipped."""
+    """A fitted regression function. Its scores are not clipped."""
 
     family: ClassVar[str]
 
@@ -30,7 +30,7 @@ class Model(Protocol):
         """Return (n,) scores of (n, dim) vectors."""
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what `from_arrays` builds the model from again."""
+        """Return the arrays that `from_arrays` builds the model from."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LinearModel:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> LinearModel:
-        """Build it again; KeyError or ValueError when arrays lack or do not fit."""
+        """Build it again. KeyError or ValueError when arrays lack or do not fit."""
         coefficients = arrays["coefficients"].astype(np.float64)
         if coefficients.ndim != 1:
             raise ValueError(f"coefficients are {coefficients.shape}")
@@ -98,7 +98,7 @@ class MlpModel:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> MlpModel:
-        """Build it again; KeyError or ValueError when arrays lack or do not fit."""
+        """Build it again. KeyError or ValueError when arrays lack or do not fit."""
         depth = sum(name.startswith("weight") for name in arrays)
         weights = tuple(arrays[f"weight{i}"].astype(np.float16) for i in range(depth))
         biases = tuple(arrays[f"bias{i}"].astype(np.float16) for i in range(depth))
@@ -137,7 +137,7 @@ class TreeModel:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> TreeModel:
-        """Build it again; ValueError when XGBoost cannot read the trees."""
+        """Build it again. ValueError when XGBoost cannot read the trees."""
         model = cls(arrays["ubj"].tobytes())
         xgboost = import_xgboost()
         try:
@@ -148,9 +148,9 @@ class TreeModel:
 
 
 def standard_scale(vectors: npt.NDArray[Any]) -> Floats:
-    """Return what to divide each dimension of (n, dim) vectors by, shape (dim,).
+    """Return the divisor of each dimension of (n, dim) vectors, shape (dim,).
 
-    Its standard deviation; 1 where that is under a thousandth of the largest. Encoders have dead
+    Its standard deviation. 1 where that is under a thousandth of the largest. Encoders have dead
     dimensions (three of MiniLM's 384, at 1e-33 to 1e-9): scaled up, their rounding would be read as
     signal, and the same text in another number format would get another RPS.
     """

@@ -40,7 +40,7 @@ _KINDS: dict[str, type[LinearModel | MlpModel | TreeModel]] = {
 
 
 class DomainFacts(TypedDict):
-    """The region in which the probe speaks; its numbers are in a file of their own."""
+    """The region in which the probe speaks. Its numbers are in a file of their own."""
 
     threshold: float
     components: int
@@ -48,7 +48,7 @@ class DomainFacts(TypedDict):
 
 
 class Header(TypedDict):
-    """What probe.json holds."""
+    """Contents of probe.json."""
 
     format: int
     family: str
@@ -66,7 +66,7 @@ class Header(TypedDict):
 
 
 def save_probe(probe: Probe, folder: Path) -> Path:
-    """Write `probe` into `folder`, made if missing; return the folder."""
+    """Write `probe` into `folder`, made if missing. Return the folder."""
     from safetensors.numpy import save
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def save_probe(probe: Probe, folder: Path) -> Path:
 
 
 def probe_file(folder: Path) -> Path:
-    """Return the probe.json that `load_probe` reads; it has the hashes of the other files."""
+    """Return the probe.json that `load_probe` reads. It has the hashes of the other files."""
     nested = folder / "probe" / HEADER
     return nested if nested.is_file() and not (folder / HEADER).is_file() else folder / HEADER
 

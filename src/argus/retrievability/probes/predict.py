@@ -33,12 +33,12 @@ from argus.retrievability.probes.summary import PredictionSummary, prediction_he
 
 SENTENCE = "sentence"
 TAU = 0.3
-"""Below it the paper calls an entity a high risk; it is hard to reach (ARGUS §4.1)."""
+"""Below it the paper calls an entity a high risk. It is hard to reach (ARGUS §4.1)."""
 
 
 @dataclass(frozen=True, repr=False)
 class PredictResult(Result):
-    """What was predicted; everything in it is also in `folder`."""
+    """Result of a prediction. Everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
@@ -67,7 +67,7 @@ def predict_rps(
 ) -> PredictResult:
     """Predict the RPS of every entity of a corpus, or of `source.entities`.
 
-    probe: a folder that a fit wrote; None takes the probe that ships for the encoder and
+    probe: a folder that a fit wrote. None takes the probe that ships for the encoder and
     `pooling` (a given probe knows its own). Raises FingerprintMismatch when the probe is of another
     encoder, and InputError for bad input.
     """
@@ -115,15 +115,15 @@ class _Judge:
 
     @classmethod
     def of(cls, probe: Path | str | None, pooling: Pooling) -> _Judge:
-        """Read the probe. Raises InputError for what is no probe, or no pooling."""
-        AuditConfig(pooling=pooling)  # refuses what is none
+        """Read the probe. Raises InputError for no probe, or no pooling."""
+        AuditConfig(pooling=pooling)  # refuses all else
         if probe is None:
             return cls(None, pooling)
         loaded = load_probe(Path(probe))
         return cls(loaded, loaded.pooling, str(probe), probe_file(Path(probe)))
 
     def probe_for(self, encoder: Encoder) -> Probe:
-        """Return the probe to judge vectors of `encoder` with; raises where there is none."""
+        """Return the probe to judge vectors of `encoder` with. Raises where there is none."""
         probe = self.probe or load_default(encoder.fingerprint, self.pooling)
         pooling = self.pooling if getattr(encoder, "pools_spans", True) else SENTENCE
         where = Path(self.name if self.probe else "shipped probe")
@@ -137,7 +137,7 @@ def _entities(
     limit: int | None,
     encoder: Encoder | EncoderConfig | str,
 ) -> tuple[KnowledgeBase, Origin | None]:
-    """Return the entities, ordered by id, with no relations; and the file of the corpus."""
+    """Return the entities, ordered by id, with no relations, and the file of the corpus."""
     check_limit(limit)
     documents: list[Document] = []
     path = None
@@ -164,7 +164,7 @@ def _entities(
 
 
 def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> pa.Table:
-    """Return one row per entity, ordered by id; null where nothing is predicted.
+    """Return one row per entity, ordered by id. Null where nothing is predicted.
 
     rps: predicted RPS, from 0 to 1.
     domain_score: how far from the training entities.

@@ -17,7 +17,7 @@ EDGES = [round(0.03 * i, 2) for i in range(34)] + [1.0]
 
 
 class Row(TypedDict):
-    """What the report shows of an entity, from predicted.parquet."""
+    """Columns of an entity in the report, from predicted.parquet."""
 
     id: str
     label: str

@@ -20,12 +20,12 @@ PREDICTED, ABSTAINED = "predicted", "abstained"
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a probe says of n vectors."""
+    """Predictions of a probe for n vectors."""
 
     rps: Floats
-    """Predicted RPS, shape (n,); NaN where the probe abstains."""
+    """Predicted RPS, shape (n,). NaN where the probe abstains."""
     domain_score: Floats
-    """Nats per dimension, shape (n,); higher is further from what the probe was trained on."""
+    """Nats per dimension, shape (n,). Higher is further from the training data."""
     in_domain: npt.NDArray[np.bool_]
     """Shape (n,)."""
 
@@ -65,7 +65,7 @@ class Probe:
         return np.clip(self.model.predict(vectors), 0, 1)
 
     def predict(self, vectors: FloatArray) -> Prediction:
-        """Predict the RPS of (n, dim) vectors; abstain where they are unlike the training vectors.
+        """Predict the RPS of (n, dim) vectors. Abstain where they are unlike the training vectors.
 
         Raises InputError for another dimension and for values that are not finite.
         """

@@ -53,7 +53,7 @@ CELLS = 40
 
 
 def density(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64]) -> Figure:
-    """Joint density of predicted (x) and measured (y) RPS; on the diagonal they agree."""
+    """Joint density of predicted (x) and measured (y) RPS. On the diagonal they agree."""
     edges = np.linspace(0, 1, CELLS + 1)
     counts, _, _ = np.histogram2d(labels, predicted, bins=[edges, edges])
     middles = ((edges[:-1] + edges[1:]) / 2).round(4).tolist()
@@ -61,7 +61,7 @@ def density(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64])
         "type": "heatmap",
         "x": middles,
         "y": middles,
-        # Counts span decades; the root shows the sparse cells, the hover says the count.
+        # Counts span decades. The root shows the sparse cells, the hover says the count.
         "z": np.sqrt(counts).round(3).tolist(),
         "text": counts.astype(int).tolist(),
         "hovertemplate": "predicted %{x:.2f}, measured %{y:.2f}: %{text} entities<extra></extra>",
@@ -83,7 +83,7 @@ def density(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64])
 
 
 def residuals(values: npt.NDArray[np.float64]) -> Figure:
-    """Entities per residual, measured less predicted; a probe without bias centres on zero."""
+    """Entities per residual, measured less predicted. A probe without bias centres on zero."""
     edges = np.linspace(-1, 1, 2 * CELLS + 1)
     counts, _ = np.histogram(values, bins=edges)
     bars = {

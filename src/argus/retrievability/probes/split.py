@@ -1,4 +1,4 @@
-"""Train, validation and test entities: by a hash of what they are, not by where they stand."""
+"""Train, validation and test entities: by a hash of their content, not by position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def split_entities(
 ) -> npt.NDArray[np.str_]:
     """Return "train", "validation" or "test" per entity, about 80/10/10, shape (n,).
 
-    vectors: what identifies each entity's vector. Entities with one id, or with one vector (the
+    vectors: identity of each entity's vector. Entities with one id, or with one vector (the
     same text under two ids), are duplicates and share a split. It depends on ids, vectors and seed
     alone: not on the order of rows, and but for duplicates not on which other entities there are.
     Raises InputError when validation or test get fewer than MIN_ENTITIES.

@@ -1,4 +1,4 @@
-"""What a fit and a prediction say in summary.json, and a fitted probe in its probe.json."""
+"""Sections of a fit and a prediction in summary.json, and of a fitted probe in its probe.json."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FamilyRow(TypedDict):
 
 
 class DomainFigures(TypedDict):
-    """Where the probe speaks: the largest score that is inside, and the share that is.
+    """The region of the probe: the largest score that is inside, and the share that is.
 
     threshold: largest score of an entity that is inside.
     quantile: share of the validation entities that is inside.
@@ -67,7 +67,7 @@ class ProbeSummary(TypedDict):
     grid: grid of settings: full or quick.
     table: baselines, and the best of each family (ARGUS Table 3).
     test: measures on the test entities.
-    test_in_domain: the same over those inside its region; None without any.
+    test_in_domain: the same over those inside its region. None without any.
     """
 
     k: int
@@ -98,7 +98,7 @@ class TrainingFile(TypedDict):
 
 
 class Training(TypedDict, total=False):
-    """What a probe was fitted on, as far as it is known; no path of the machine.
+    """Training data of a probe, as far as it is known. No path of the machine.
 
     mean_rps: mean RPS of the entities.
     inputs: files that the audit read.
@@ -124,9 +124,9 @@ class FitMetrics(TypedDict, total=False):
 
 
 class ProbeFacts(TypedDict):
-    """What a prediction says of its probe.
+    """Facts about a prediction's probe.
 
-    test: measures on its test entities; None for a probe that tells none.
+    test: measures on its test entities. None for a probe that tells none.
     threshold: domain score above which it abstains.
     """
 
@@ -139,10 +139,10 @@ PredictedCounts = TypedDict(
     "PredictedCounts",
     {"total": int, "predicted": int, "abstained": int, "failed": int, "not applicable": int},
 )
-"""Entities by what became of them.
+"""Entities by outcome.
 
 predicted: entities that have a prediction.
-abstained: entities unlike what the probe was trained on.
+abstained: entities unlike the training data of the probe.
 """
 
 
@@ -151,7 +151,7 @@ class PredictionSummary(OfStore):
 
     tau: threshold τ of a risk.
     below_tau: entities with a prediction below it.
-    mean_rps: mean predicted RPS; None where none was predicted.
+    mean_rps: mean predicted RPS. None where none was predicted.
     """
 
     k: int
@@ -197,7 +197,7 @@ def fit_headline(summary: ProbeSummary) -> Iterator[str]:
 
 
 def prediction_headline(summary: PredictionSummary) -> Iterator[str]:
-    """Yield the mean prediction, how many entities are hard to reach, and what was predicted."""
+    """Yield the mean prediction, how many entities are hard to reach, and the counts."""
     counts = summary["entities"]
     if summary["mean_rps"] is not None:
         yield (

@@ -1,4 +1,4 @@
-"""Try the settings of every family, choose by validation RMSE; trials are kept as they finish."""
+"""Try the settings of every family, choose by validation RMSE. Trials are kept as they finish."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FULL: Mapping[str, Mapping[str, Sequence[float | bool]]] = {
     },
     "distilled": {"width": [256], "depth": [2], "dropout": [0.0, 0.05, 0.1]},
 }
-"""ARGUS §C.1: 20, 729 (2,187 with the numbers of trees) and 243 settings; `distilled` is ours."""
+"""ARGUS §C.1: 20, 729 (2,187 with the numbers of trees) and 243 settings. `distilled` is ours."""
 
 QUICK: dict[str, list[Parameters]] = {
     "xgboost": [
@@ -123,14 +123,14 @@ class Sweep:
 
     @property
     def winner(self) -> str:
-        """The family with the lowest validation RMSE; ties go to the one asked for first."""
+        """The family with the lowest validation RMSE. Ties go to the one asked for first."""
         return min(self.best, key=lambda family: self.best[family][0].validation_rmse)
 
 
 def sweep(data: Labelled, config: ProbeConfig, ledger: Path) -> Sweep:
     """Fit every setting that `config` names. Reads only the training and the validation split.
 
-    ledger: JSON lines, one per finished trial; those of the same data and seed are not repeated, so
+    ledger: JSON lines, one per finished trial. Those of the same data and seed are not repeated, so
     a killed sweep loses the trial it was in. Settings are tried in the order of their hashes, which
     is none: the time left is told well, and a part of a grid is a random draw of it.
     """
@@ -189,13 +189,13 @@ def _fit(
 
 
 def _origin(data: Labelled) -> bytes:
-    """Return a hash of what trials are fitted and scored on."""
+    """Return a hash of the data that trials are fitted and scored on."""
     arrays = (np.ascontiguousarray(a).data for n in (TRAIN, VALIDATION) for a in data.part(n))
     return content_hash(*arrays)
 
 
 def _read(ledger: Path) -> dict[str, Trial]:
-    """Return finished trials by key; a line that a kill cut off is dropped from the file."""
+    """Return finished trials by key. A line that a kill cut off is dropped from the file."""
     if not ledger.is_file():
         return {}
     lines = ledger.read_text(encoding="utf-8", errors="replace").splitlines()

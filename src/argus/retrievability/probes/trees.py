@@ -1,6 +1,6 @@
 """Training of the XGBoost probe: trees on histograms, stopped early on the validation RMSE.
 
-Settings of a sweep differ in how trees grow, not in what they grow on: the binned copy of the
+Settings of a sweep differ in how trees grow, not in their data: the binned copy of the
 vectors is made once and kept until other data come. Trees are those that XGBRegressor grows.
 """
 
@@ -16,9 +16,9 @@ from argus.data.provenance import content_hash
 from argus.retrievability.probes.models import Floats, TreeModel, import_xgboost
 
 PATIENCE = 20
-"""Rounds without a better validation RMSE after which boosting stops; §C.1 names no number."""
+"""Rounds without a better validation RMSE after which boosting stops. §C.1 names no number."""
 _KEPT: dict[bytes, tuple[Any, Any]] = {}
-"""The matrices of the last data, by what they are made of."""
+"""The matrices of the last data, by their sources."""
 
 
 def train_trees(

@@ -28,7 +28,7 @@ def by_type(
     gold: Mapping[str, Sequence[str]],
     profiles: Mapping[str, Profiled],
 ) -> list[TypeFigures]:
-    """Return what the grid says of each type.
+    """Return the grid's figures of each type.
 
     slices: of `documents`, the ids of the corpus. gold: the relevant documents of each question,
     which is of every type that one of them is of. profiles: of documents that have scenarios.
@@ -116,7 +116,7 @@ def _name(cell: Cell) -> CellName:
 
 
 def types_table(rows: Sequence[TypeFigures]) -> pa.Table:
-    """Return one row per type and cell; the mean is null where a type has no question."""
+    """Return one row per type and cell. The mean is null where a type has no question."""
     flat = [
         {
             **{name: row[name] for name in ("corpus", "field", "type", "questions", "alone")},
@@ -158,9 +158,9 @@ field: field that types are told by.
 type: value of that field.
 questions: questions with a relevant document of the type.
 alone: headline measure of documents alone.
-component: what of a scenario is a view.
+component: part of a scenario that is a view.
 lambda: weight λ of documents against scenarios.
-mean: headline measure of the cell; null without a question.
+mean: headline measure of the cell. Null without a question.
 recommended: whether this cell is recommended for the type.
 recommended_weight: whether its λ is recommended for the usual component.
 """

@@ -1,4 +1,4 @@
-"""What an ablation compares, and how."""
+"""Settings of an ablation."""
 
 from __future__ import annotations
 

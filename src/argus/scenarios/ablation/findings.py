@@ -1,4 +1,4 @@
-"""What an ablation found on one corpus: rows against document-only search, and what they say."""
+"""Findings of an ablation on one corpus: rows against document-only search, and the verdict."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Ablation:
         return rows
 
     def summary(self, rows: Sequence[Row]) -> CorpusSummary:
-        """Return the figures of the report; no value in it is NaN. rows: of this ablation."""
+        """Return the figures of the report. No value in it is NaN. rows: of this ablation."""
         return {
             "documents": self.n_documents,
             "documents_with_scenarios": self.n_profiled,
@@ -135,7 +135,7 @@ class Ablation:
                 yield {**_name(cell), "against": name, "comparison": comparison}
 
     def _tuned(self) -> Tuned | None:
-        """Choose a cell on some questions and compare it on the others; None without either."""
+        """Choose a cell on some questions and compare it on the others. None without either."""
         rng = np.random.default_rng(self.settings.seed)
         tuning, rest = split(self.alone.per_query, self.settings.tune_share, rng)
         if not tuning or not rest:
@@ -152,7 +152,7 @@ class Ablation:
 def groups(
     whole: Ablation, gold: Mapping[str, Sequence[str]], profiled: Collection[str]
 ) -> list[Group]:
-    """Return the usual cell's difference by how much of what is relevant has scenarios.
+    """Return the usual cell's difference by how many relevant documents have scenarios.
 
     gold: the relevant documents of each question.
     """
@@ -169,11 +169,11 @@ def groups(
 
 
 def table(rows: Sequence[Row], measures: Sequence[str]) -> pa.Table:
-    """Return one row per run and corpus; a column per measure besides.
+    """Return one row per run and corpus. A column per measure besides.
 
     corpus: whole, or its documents with scenarios alone.
     system: documents alone, scenarios, placebo, pseudo-queries or summary.
-    component: what of a scenario is a view; null without.
+    component: part of a scenario that is a view. Null without.
     lambda: weight λ of documents against scenarios.
     difference: mean difference from documents alone, by the headline measure.
     """

@@ -2,8 +2,8 @@
 
 Equation 3 is a straight line in λ between two ends: the documents' own scores (λ = 1) and those of
 their best scenarios (λ = 0; the own score where a document has none). Both ends are computed once
-per component; each λ then only weighs them, and what comes near a place in the result is compared
-again in float64, so that a cell is what `Snapshot.search` finds with that λ.
+per component. Each λ then only weighs them, and values near a place in the result are compared
+again in float64, so that a cell equals the results of `Snapshot.search` with that λ.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class QueryVectors:
 
 @dataclass(frozen=True)
 class ScenarioTexts:
-    """The vector of every text that a component indexes; each text was embedded once."""
+    """The vector of every text that a component indexes. Each text was embedded once."""
 
     rows: Mapping[str, int]
     vectors: FloatArray
@@ -55,7 +55,7 @@ class ScenarioTexts:
 
 @dataclass(frozen=True)
 class Documents:
-    """A corpus. vectors: (n_documents, dim), unit rows; profiles: by id, those that have one."""
+    """A corpus. vectors: (n_documents, dim), unit rows. profiles: by id, those that have one."""
 
     ids: Sequence[str]
     vectors: FloatArray
@@ -71,8 +71,8 @@ class Documents:
     def placebo(self, rng: np.random.Generator) -> Documents:
         """Return the corpus with the profiles exchanged: each document bears another's.
 
-        Whatever such scenarios do to the results comes from having scenarios, not from what they
-        say. Needs two documents with a profile.
+        Whatever such scenarios do to the results comes from having scenarios, not from their
+        words. Needs two documents with a profile.
         """
         owners = sorted(self.profiles)
         if len(owners) < 2:
@@ -156,7 +156,7 @@ def sweep(
 def best_cell(
     evaluations: Mapping[Cell, Evaluation], measure: str, queries: Collection[str] | None = None
 ) -> Cell:
-    """Return the cell of the highest mean; of equal ones that of the greater λ, then as listed.
+    """Return the cell of the highest mean. Of equal ones that of the greater λ, then as listed.
 
     Documents alone (λ = 1) are no cell to choose, unless there is no other. queries: over these.
     """
@@ -172,7 +172,7 @@ def best_cell(
 
 
 def usual_cell(cells: Iterable[Cell]) -> Cell:
-    """Return M+E at λ = 0.7, which SPIKE chose; or what comes nearest to it in this grid."""
+    """Return M+E at λ = 0.7, which SPIKE chose, or the nearest to it in this grid."""
     return min(
         cells, key=lambda c: (c.component is not Component.ME, abs(c.weight - RELEVANCE_WEIGHT))
     )
@@ -198,7 +198,7 @@ def mean_of(evaluations: Sequence[Evaluation]) -> Evaluation:
 
 
 def _views(profiles: Iterable[Profiled], component: Component) -> list[View]:
-    """Return the views of a component; a profile without a topic has no M."""
+    """Return the views of a component. A profile without a topic has no M."""
     return [view for view in scenario_views(profiles, component) if view.text.strip()]
 
 

@@ -1,4 +1,4 @@
-"""What an ablation says in a few lines."""
+"""Headline of an ablation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argus.scenarios.ablation.summary import AblationSummary, CellName, Comparis
 
 
 def headline(summary: AblationSummary) -> Iterator[str]:
-    """Yield the usual cell, the best one and what makes them doubtful."""
+    """Yield the usual cell, the best one and their doubts."""
     documents, whole = summary["documents"], summary["whole"]
     yield (
         f"{documents['with_scenarios']:,} of {documents['indexed']:,} documents "

@@ -1,4 +1,4 @@
-"""What an ablation reads and embeds: documents, profiles, questions, expansions."""
+"""Inputs of an ablation: documents, profiles, questions, expansions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Source:
         fields: FieldNames | None,
         encoder: Encoder | EncoderConfig | str,
     ) -> Source:
-        """Read it; InputError where documents, profiles and judgements do not belong together."""
+        """Read it. InputError where documents, profiles and judgements do not belong together."""
         fields = fields or FieldNames()
         everything, path = read_documents(corpus, fields, None, encoder)
         documents = [d for d in everything if d.content.strip()]
@@ -116,11 +116,11 @@ class Source:
 
     @cached_property
     def missing(self) -> MissingDocuments | None:
-        """Relevant documents that the corpus does not hold; InputError where it holds none."""
+        """Relevant documents that the corpus does not hold. InputError where it holds none."""
         return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
 
     def profile_counts(self) -> ProfileCounts:
-        """Count the profiles by what became of them."""
+        """Count the profiles by outcome."""
         states = Counter(p.state for p in self.all_profiles.values())
         return {
             "total": len(self.all_profiles),
@@ -167,7 +167,7 @@ def write_by_model(
     folder: ArtifactFolder,
     engine: Engine | None = None,
 ) -> tuple[dict[str, Expansion], Writer]:
-    """Have the documents with scenarios expanded; return expansions and what was spent.
+    """Have the documents with scenarios expanded. Return expansions and the spending.
 
     The same documents as have scenarios, so that texts are compared and not coverage. Answers are
     kept in `folder/answers.sqlite`, the expansions in `folder/expansions.jsonl`. Raises ArgusError
@@ -184,7 +184,7 @@ def write_by_model(
 
 @dataclass(frozen=True)
 class Vectors:
-    """All that was embedded, and what could not be."""
+    """All vectors, and the failures."""
 
     documents: Documents
     failed: Mapping[str, str]

@@ -57,14 +57,14 @@ TABLE = "ablation"
 
 @dataclass(frozen=True, repr=False)
 class AblateResult(Result):
-    """What the grid says; everything in it is also in `folder`."""
+    """Result of the grid. Everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
     report: Path
     summary: AblationSummary
     table: pa.Table
-    """One row per run: cells, baselines, placebo, documents alone; for one or two corpora."""
+    """One row per run: cells, baselines, placebo, documents alone. For one or two corpora."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -92,11 +92,11 @@ def ablate_scenarios(
     """Search with every component at every λ, and compare each with documents alone.
 
     The whole grid is made twice: on the corpus, where documents with scenarios stand beside others
-    without, and on the documents that have scenarios alone. excluded: what is taken out of a
+    without, and on the documents that have scenarios alone. excluded: documents taken out of a
     query's results before they are measured, per query or as `read_excluded` reads a file.
-    expansions: pseudo-queries and summaries (expansions.jsonl); model: writes them for the
+    expansions: pseudo-queries and summaries (expansions.jsonl). model: writes them for the
     documents that have scenarios, through `OUT/answers.sqlite`, so that a run that stops goes on
-    where it was. engine: what embeds, and writes where the model is one that transformers runs.
+    where it was. engine: embeds, and writes where the model is one that transformers runs.
     Raises InputError for bad input, ArgusError where the model leaves documents without an answer.
     """
     config = config or AblateConfig()
@@ -177,7 +177,7 @@ def _finish(
 def _types(
     source: Source, vectors: Vectors, ablations: Sequence[Ablation], slices: Sequence[Slicing]
 ) -> list[TypeFigures]:
-    """Return every ablation by type of document; slices: of the documents that have text."""
+    """Return every ablation by type of document. slices: of the documents that have text."""
     gold = {query: vectors.judged.relevant(query) for query in vectors.judged.queries}
     ids = [document.id for document in source.documents]
     return [
@@ -298,7 +298,7 @@ def _summary(
 def _expansions(
     texts: Mapping[str, Expansion] | None, vectors: Vectors, writer: Writer
 ) -> ExpansionsSummary | None:
-    """Return what the baselines were made of; None where there was nothing to make them of."""
+    """Return the sources of the baselines. None where there were none."""
     if texts is None:
         return None
     indexed = set(vectors.documents.ids)

@@ -77,7 +77,7 @@ def _brief(ablation: AblationSummary) -> str:
 
 
 def _systems(corpus: CorpusSummary, measure: str) -> Table:
-    """SPIKE Table 3: documents alone, expanded documents, scenarios; and the placebo."""
+    """SPIKE Table 3: documents alone, expanded documents, scenarios, and the placebo."""
     columns = {"system": "text", measure: "share"} | _DIFFERENCE
     rows: list[list[str | float | None]] = [
         [DOCUMENTS, _alone(corpus, measure), "", "", "", "", None, None]

@@ -20,13 +20,13 @@ DOCUMENTS: Final = "documents alone"
 SCENARIOS: Final = "scenarios"
 PLACEBO: Final = "placebo"
 BaselineName: TypeAlias = Literal["pseudo-queries", "summary"]
-"""What the members of `expansions.Baseline` are called."""
+"""Names of the members of `expansions.Baseline`."""
 
 
 class Comparison(DifferenceFigures):
     """A paired difference over questions.
 
-    relative: the difference as a share of the mean before; None where that is 0.
+    relative: the difference as a share of the mean before. None where that is 0.
     """
 
     relative: float | None
@@ -47,7 +47,7 @@ AloneRow = TypedDict(
 
 corpus: whole or profiled.
 measures: measure to its mean.
-comparison: None: it is what others are compared with.
+comparison: None: others are compared with it.
 """
 
 BaselineRow = TypedDict(
@@ -126,9 +126,9 @@ class Group(TypedDict):
 
 
 class CellMean(CellName):
-    """What a cell makes of a type's questions; None where there are none.
+    """Figures of a cell for a type's questions. None where there are none.
 
-    mean: headline measure of the cell; None without a question.
+    mean: headline measure of the cell. None without a question.
     """
 
     mean: float | None
@@ -138,7 +138,7 @@ class Recommendation(TypedDict):
     """A cell for a type of document.
 
     best: cell that is best on these very questions.
-    recommended: that, where it is surely better; else the usual cell.
+    recommended: that, where it is surely better, else the usual cell.
     to_usual: each half by the best cell of the other half, against the usual cell.
     """
 
@@ -148,7 +148,7 @@ class Recommendation(TypedDict):
 
 
 class TypeFigures(TypedDict):
-    """What the grid says of questions whose relevant documents are of one type.
+    """Figures of the grid for questions whose relevant documents are of one type.
 
     corpus: whole or profiled.
     field: field that types are told by.
@@ -157,10 +157,10 @@ class TypeFigures(TypedDict):
     profiles: of these, documents with a profile.
     questions: questions with a relevant document of the type.
     is_few: whether these are few.
-    alone: headline measure of documents alone; None without a question.
-    usual: usual cell against documents alone; None without a question.
-    weight: λ to use for the usual component; None without two questions.
-    cell: cell to use; None without two questions.
+    alone: headline measure of documents alone. None without a question.
+    usual: usual cell against documents alone. None without a question.
+    weight: λ to use for the usual component. None without two questions.
+    cell: cell to use. None without two questions.
     grid: headline measure of each cell.
     """
 
@@ -180,14 +180,14 @@ class TypeFigures(TypedDict):
 
 
 class CorpusSummary(TypedDict):
-    """What the grid says on one corpus.
+    """Figures of the grid on one corpus.
 
     documents: documents that were embedded.
     documents_with_scenarios: of these, documents with scenarios.
     queries: questions that were measured here.
     usual: cell that is used by default.
     best: cell that is best on these very questions.
-    tuned: cell chosen on some questions and compared on others; None with too few.
+    tuned: cell chosen on some questions and compared on others. None with too few.
     gaps: best cell against placebos and expanded documents.
     rows: every run.
     """
@@ -222,7 +222,7 @@ class DocumentCounts(TypedDict):
 
 
 class ProfileCounts(ProfiledDocuments):
-    """Profiles by what became of them, and the scenarios in those of the corpus.
+    """Profiles by outcome, and the scenarios in those of the corpus.
 
     of_other_documents: profiles of documents that the corpus lacks.
     scenarios: scenarios of documents of the corpus.
@@ -242,7 +242,7 @@ class EmbeddedProfileCounts(ProfileCounts):
 
 
 class ExpandedDocuments(TypedDict):
-    """Documents that were embedded with what a baseline adds to them.
+    """Documents that were embedded with a baseline's additions.
 
     documents: documents that were expanded.
     text_window: how much of them the encoder reads.
@@ -254,10 +254,10 @@ class ExpandedDocuments(TypedDict):
 
 
 class Writer(TypedDict, total=False):
-    """The model that wrote expansions, where one did, and what that took.
+    """The model that wrote expansions, where one did, and its cost.
 
     model: model that wrote expansions.
-    language_model: what writing took.
+    language_model: cost of writing.
     """
 
     model: str
@@ -265,7 +265,7 @@ class Writer(TypedDict, total=False):
 
 
 class ExpansionsSummary(Writer):
-    """What the baselines were made of.
+    """Sources of the baselines.
 
     total: expansions that were read.
     of_other_documents: expansions of documents that the corpus lacks.
@@ -301,9 +301,9 @@ class AblationSummary(OfStore):
     placebos: draws of scenarios of other documents.
     coverage: how many of the documents, and of the relevant ones, have scenarios.
     groups: questions by how many of their relevant documents have scenarios.
-    profiled: the same over documents with scenarios alone; None where all have them.
-    expansions: what baselines were made of; None without.
-    types: what to use by type of document, where fields were named.
+    profiled: the same over documents with scenarios alone. None where all have them.
+    expansions: sources of baselines. None without.
+    types: recommendation by type of document, where fields were named.
     """
 
     headline: str

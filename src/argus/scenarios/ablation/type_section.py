@@ -1,4 +1,4 @@
-"""What the ablation's section shows by type of document (SPIKE Figure 6)."""
+"""The ablation's section by type of document (SPIKE Figure 6)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def types_by_weight(rows: Sequence[TypeFigures], component: str) -> Figure:
 
 
 def types_summary(rows: Sequence[TypeFigures]) -> Table:
-    """Return a row per type: what it holds, and what is recommended for it."""
+    """Return a row per type: its questions, and its recommendation."""
     columns = {
         "type": "text", "documents": "count", "with scenarios": "count", "questions": "count",
         "alone": "share", "usual": "share", "λ recommended": "text", "best on these": "text",

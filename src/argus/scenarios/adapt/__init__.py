@@ -1,1 +1,1 @@
-"""`argus remedy adapt`: a low-rank correction of queries, learnt from what documents are for."""
+"""`argus remedy adapt`: a low-rank correction of queries, learnt from the needs of documents."""

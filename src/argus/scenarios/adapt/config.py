@@ -10,15 +10,15 @@ from argus.training.settings import WeightDecay
 
 ADAPT = "adapt"
 Unlabelled = Literal["titles", "sentences"]
-"""What the documents themselves ask with, where nobody wrote needs."""
+"""Text of documents that serves as queries where nobody wrote needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptConfig:
-    """What is learnt, from how much, and when it stops.
+    """Settings of the learning.
 
     Of the settings that the study measured (docs/results.md) these had the highest gain on needs
-    that were held out. Each fold is held out of one learning; all folds together stop
+    that were held out. Each fold is held out of one learning. All folds together stop
     them, and the mean of the learnings, cut back to `rank`, is kept.
     """
 

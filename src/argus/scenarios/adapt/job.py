@@ -52,12 +52,12 @@ from argus.scenarios.adapt.summary import (
 )
 
 LEARNT = "learnt"
-"""Key of made.json under which stands what was learnt; without it the learning was not finished."""
+"""Key of made.json for the learnt correction. Without it the learning was not finished."""
 
 
 @dataclass(frozen=True, repr=False)
 class AdaptResult(RemedyResult[AdaptSummary]):
-    """What was learnt of needs, and whether an index is searched with it."""
+    """Correction learnt of needs, and whether an index is searched with it."""
 
     def _receipt(self) -> Iterator[str]:
         return headline(self.summary)
@@ -65,7 +65,7 @@ class AdaptResult(RemedyResult[AdaptSummary]):
 
 @dataclass(frozen=True)
 class _Opened:
-    """An index whose queries are to be corrected, and what is needed of its documents."""
+    """An index whose queries are to be corrected, and the needs of its documents."""
 
     index: ViewIndex
     encoder: Encoder
@@ -82,7 +82,7 @@ class _Opened:
 
 @dataclass(frozen=True)
 class _Made:
-    """What was learnt now, or by an earlier run of the same command."""
+    """Correction learnt now, or by an earlier run of the same command."""
 
     learnt: LearntCorrection
     counts: NeedCounts
@@ -106,13 +106,13 @@ def adapt_index(
     coerce_ids: bool = False,
     out: Path | None = None,
 ) -> AdaptResult:
-    """Learn a correction of an index's queries from what is needed of some of its documents.
+    """Learn a correction of an index's queries from the needs of some of its documents.
 
-    profiles: scenario profiles by document id, or what `read_profiles` reads. needs, needs_qrels:
+    profiles: scenario profiles by document id, or a path for `read_profiles`. needs, needs_qrels:
     texts, and the documents that each is for. learn_from: titles or held-out sentences, which did
     not carry over to questions where that was measured. Where held-out needs do not improve beyond
     chance, nothing is prescribed and the index is searched as before. The same correction is never
-    learnt twice; `argus remedy rollback` takes it out. queries, qrels: for an evaluation before and
+    learnt twice. `argus remedy rollback` takes it out. queries, qrels: for an evaluation before and
     after. device: of the encoder and the learning. out: default `INDEX/remedies/ID`. Raises
     InputError for bad input and for needs of other documents alone, ArgusError where none can be
     embedded.
@@ -168,7 +168,7 @@ def _remedy_id(needs: Needs, documents: Sequence[Document], config: AdaptConfig)
 
 
 def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> AdaptSummary:
-    """Learn, unless an earlier run did; write it beside the index, and only then prescribe it."""
+    """Learn, unless an earlier run did. Write it beside the index, and only then prescribe it."""
     index, home, remedy = opened.index, opened.home, opened.remedy
     is_there = remedy in {r.remedy for r in index.header.recipes}
     is_told = is_recorded(home, remedy, index, by_recipe=True)
@@ -205,7 +205,7 @@ def _judged(needs: Needs, questions: JudgedQueries | None) -> JudgedNeeds | None
 
 
 def _earlier(home: ArtifactFolder) -> _Made | None:
-    """Return what an earlier run learnt; None where it was not finished, or its file is gone."""
+    """Return the correction of an earlier run, or None if that is unfinished or its file gone."""
     note = home.read_json(MADE)
     if LEARNT not in note or "needs" not in note:
         return None
@@ -219,7 +219,7 @@ def _earlier(home: ArtifactFolder) -> _Made | None:
 
 
 def _learn(opened: _Opened, device: str) -> _Made:
-    """Embed what asks, learn of it, and leave the correction and what is said of it in `home`."""
+    """Embed the queries, learn of them, and leave the correction and its note in `home`."""
     index, encoder, record = opened.index, opened.encoder, opened.record
     with (
         record.timed("embedding needs"),
@@ -247,7 +247,7 @@ def _learn(opened: _Opened, device: str) -> _Made:
 def _figures(
     taught: Learnt, examples: Examples, config: AdaptConfig, seconds: float
 ) -> LearntCorrection:
-    """Return what was learnt, α = 0 where the gain on held-out needs may be chance."""
+    """Return the learnt correction, α = 0 where the gain on held-out needs may be chance."""
     difference = held_out_gain(taught, examples, config.seed)
     return {
         "alpha": taught.alpha if difference.verdict == "better" else 0.0,
@@ -259,7 +259,7 @@ def _figures(
 
 
 def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCounts]:
-    """Return the needs with a vector, against all documents; ArgusError where none has one."""
+    """Return the needs with a vector, against all documents. ArgusError where none has one."""
     needs, encoder = opened.needs, opened.encoder
     embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
     ok = embedded.ok.copy()

@@ -1,11 +1,11 @@
-"""Learning a correction of queries: `q' = unit(q + α·U Wᵀ q)`, by contrast, from what is needed.
+"""Learning a correction of queries: `q' = unit(q + α·U Wᵀ q)`, by contrast, from needs.
 
-InfoNCE over the documents of a batch and random ones; U begins at zero, so that learning begins at
+InfoNCE over the documents of a batch and random ones. U begins at zero, so that learning begins at
 the encoder's own queries. The documents with needs are cut into folds, and as many learnings go on
 side by side, each without the needs of one fold. What the mean reciprocal rank of all needs says,
 each asked with the learning that saw none of its fold, ends them all, decides α, and whether there
 is a correction at all. (One fold that ended its own learning would be a smaller, and so a more
-flattering, judge.) What is kept is the mean of the learnings, cut back to the rank.
+flattering, judge.) The result is the mean of the learnings, cut back to the rank.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Examples:
 
     documents: (n_documents, dim). queries: (n, dim). targets: (n, most), rows of documents, filled
     up with -1. positives: (n, dim), what stands for the document of a query while it asks (the
-    document without a sentence that was held out of it); None: the document's own vector.
+    document without a sentence that was held out of it). None: the document's own vector.
     """
 
     documents: FloatArray
@@ -68,9 +68,9 @@ class Examples:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What the needs taught. u, w: (dim, rank). alpha: 0 where nothing is gained.
+    """Correction from the needs. u, w: (dim, rank). alpha: 0 where nothing is gained.
 
-    before, after: reciprocal rank of each query, held out, (n,). epoch: the best, which is kept;
+    before, after: reciprocal rank of each query, held out, (n,). epoch: the best, which is kept.
     0, where none was better than none.
     """
 
@@ -83,7 +83,7 @@ class Learnt:
 
 
 def learn(examples: Examples, config: AdaptConfig, device: str = "cpu") -> Learnt:
-    """Return the mean of what the learnings found, and what held-out queries say of it.
+    """Return the mean of the learnings, and its worth by held-out queries.
 
     Results are equal for equal seeds, on a CPU. Raises ValueError with fewer than two documents
     that have queries.
@@ -116,7 +116,7 @@ def learn(examples: Examples, config: AdaptConfig, device: str = "cpu") -> Learn
 
 
 def held_out_gain(learnt: Learnt, examples: Examples, seed: int) -> PairedDifference:
-    """Return what the learnings did to the mean reciprocal rank of documents, needs held out.
+    """Return the effect of the learnings on the mean reciprocal rank of documents, needs held out.
 
     A correction is worth having where its verdict is "better": the interval is above zero. The
     epoch and α were chosen on the same ranks, by which even needs without any meaning "gain".
@@ -129,7 +129,7 @@ def held_out_gain(learnt: Learnt, examples: Examples, seed: int) -> PairedDiffer
 
 
 def fold_of(examples: Examples, config: AdaptConfig) -> IntArray:
-    """Return the fold of every document, (n_documents,); -1 of those without queries."""
+    """Return the fold of every document, (n_documents,). -1 of those without queries."""
     with_queries = np.unique(examples.targets[examples.targets >= 0])
     counted = np.unique(examples.first)
     if len(counted) < 2:
@@ -209,7 +209,7 @@ class _Learning:
         self.scale = 1 / (config.temperature * max(float(lengths.mean()), 1e-12))
 
     def epoch(self) -> tuple[FloatArray, FloatArray]:
-        """Go through all examples once; return u and w."""
+        """Go through all examples once. Return u and w."""
         query, document = self.examples.pairs()
         order = self.rng.permutation(len(query))
         for start in range(0, len(order), self.config.batch_size):
@@ -247,7 +247,7 @@ class _Learning:
     def _no_rivals(
         self, query: IntArray, columns: torch.Tensor, others: torch.Tensor
     ) -> torch.Tensor:
-        """Return which documents are no rivals in a query: its own, and what is equal to those."""
+        """Return which documents are no rivals in a query: its own, and their equals."""
         import torch
 
         targets = torch.from_numpy(self.examples.targets[query]).to(self.device)
@@ -263,7 +263,7 @@ def reciprocal_ranks(examples: Examples, moves: FloatArray) -> Ranks:
 
     moves: (n, dim), where a correction of α = 1 moves each query. Shape (1 + len(ALPHAS), n): of
     the queries as they are, then at every α. The query's other documents are no rivals, nor is
-    what rounding cannot tell from the best.
+    scores that rounding cannot tell from the best.
     """
     least = _own_scores(examples, moves)  # (1 + len(ALPHAS), n)
     own = np.maximum(examples.targets, 0)
@@ -279,7 +279,7 @@ def reciprocal_ranks(examples: Examples, moves: FloatArray) -> Ranks:
 
 
 def _own_scores(examples: Examples, moves: FloatArray) -> FloatArray:
-    """Return what a rival has to exceed: the score of the best own document, and of rounding."""
+    """Return the bound that a rival must exceed: the best own document's score, and rounding."""
     documents, targets, positives = examples.documents, examples.targets, examples.positives
     own = documents[np.maximum(targets, 0)] if positives is None else positives[:, None]
     still, move = (np.einsum("nd,nkd->nk", q, own) for q in (examples.queries, moves))

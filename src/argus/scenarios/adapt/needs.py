@@ -1,4 +1,4 @@
-"""What a correction is learnt from: texts, and the documents that each is for."""
+"""Examples for a correction: texts, and the documents that each is for."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Profiles = Path | str | Mapping[str, Profiled]
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A text that asks. documents: ids of those it is for; rest: of a document it was taken out of.
+    """A text that asks. documents: ids of those it is for. rest: of a document it was taken out of.
 
-    A document is counted with its first ones; `rest` stands for it while the text asks.
+    A document is counted with its first ones. `rest` stands for it while the text asks.
     """
 
     text: str
@@ -60,7 +60,7 @@ def read_needs(
 ) -> Needs:
     """Return needs of these documents from the one source that is named.
 
-    Raises InputError where none is or several are, and for what says nothing of two documents.
+    Raises InputError where none is or several are, and for needs of fewer than two documents.
     """
     _check_source(profiles, needs, needs_qrels, unlabelled)
     if profiles is not None:

@@ -1,4 +1,4 @@
-"""The correction's section: what it was learnt from, and what held-out needs say."""
+"""The correction's section: its sources, and the result on held-out needs."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from argus.measures.significance import DifferenceFigures
 
 
 class NeedCounts(TypedDict):
-    """What it was learnt from.
+    """Sources of the correction.
 
     source: profiles, needs, titles or sentences.
     used: texts with a vector.
@@ -28,9 +28,9 @@ class NeedCounts(TypedDict):
 
 
 class LearntCorrection(TypedDict):
-    """What was learnt.
+    """Learnt correction.
 
-    alpha: strength α of the correction; 0 where nothing was prescribed.
+    alpha: strength α of the correction. 0 where nothing was prescribed.
     rank: rank of the correction's matrix.
     epoch: epoch that was kept.
     held_out: mean reciprocal rank over documents, by a learning that saw none of their needs.
@@ -57,14 +57,14 @@ class JudgedNeeds(TypedDict):
 class AdaptSummary(TypedDict):
     """The receipt of a correction.
 
-    file: file of the correction; None where nothing was prescribed.
+    file: file of the correction. None where nothing was prescribed.
     prescribed: whether the index is searched with it.
     added: false where it was so already.
     documents: documents of the index.
     bytes: bytes of the file.
     multiplications: multiplications that a query costs more.
     others: other corrections in the index, which count no more.
-    judged: judged questions of the receipt; None without.
+    judged: judged questions of the receipt. None without.
     """
 
     remedy: str
@@ -85,7 +85,7 @@ UNLABELLED = ("titles", "sentences")
 
 
 def headline(summary: AdaptSummary) -> Iterator[str]:
-    """Yield what was learnt of what, what held-out needs say, and what follows."""
+    """Yield the sources, the result on held-out needs, and the advice."""
     needs, learnt = summary["needs"], summary["learnt"]
     if summary["prescribed"] and not summary["added"]:
         yield f"{summary['remedy']} was in the index already; nothing added"

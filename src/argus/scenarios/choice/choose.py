@@ -27,7 +27,7 @@ from argus.scenarios.needs.ranks import held_out_ranks
 from argus.scenarios.profile import COMPONENT, Component
 
 USUAL = Cell(COMPONENT, RELEVANCE_WEIGHT)
-"""What the paper chose."""
+"""Choice of the paper."""
 
 Values = npt.NDArray[np.float64]
 """Of each document, the mean reciprocal rank of its needs: (n_documents,)."""
@@ -35,7 +35,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Choice:
-    """The cells of a grid, by what held-out needs find with them. seed: of halves and intervals."""
+    """The cells of a grid, by held-out needs. seed: of halves and intervals."""
 
     cells: Mapping[Cell, Values]
     alone: Values
@@ -45,7 +45,7 @@ class Choice:
 
     @cached_property
     def cell(self) -> Cell:
-        """The best cell; of equal ones that of the greater λ, then the paper's component."""
+        """The best cell. Of equal ones that of the greater λ, then the paper's component."""
         return self._best(np.arange(len(self.alone)))
 
     def _best(self, documents: IntArray) -> Cell:
@@ -57,7 +57,7 @@ class Choice:
 
     @cached_property
     def crossed(self) -> Values:
-        """Of each half of the documents, what the best cell of the other half is worth."""
+        """Of each half of the documents, the worth of the other half's best cell."""
         order = np.random.default_rng(self.seed).permutation(len(self.alone))
         halves = order[::2], order[1::2]
         values = np.empty(len(self.alone))
@@ -66,7 +66,7 @@ class Choice:
         return values
 
     def summary(self, without: WithoutScenarios) -> ChoiceFigures:
-        """Return the figures of the choice; no value in it is NaN."""
+        """Return the figures of the choice. No value in it is NaN."""
         return {
             "component": str(self.cell.component),
             "lambda": self.cell.weight,
@@ -98,7 +98,7 @@ class Choice:
         }
 
     def _difference(self, base: Values) -> MeanDifference:
-        """Return what the choice gains, each half told by what the other half chose."""
+        """Return the gain of the choice, each half told by the other half's choice."""
         gain = self.crossed - base
         low, high, _ = bootstrap_interval(gain, seed=self.seed)
         return {
@@ -113,7 +113,7 @@ class Choice:
 def choose(
     vectors: Vectors, components: Sequence[Component], weights: Sequence[float], *, seed: int
 ) -> Choice:
-    """Return what the needs of `vectors` make of every component and λ.
+    """Return the worth of every component and λ by the needs of `vectors`.
 
     vectors: with the scenario texts of these components and of the paper's.
     """
@@ -139,7 +139,7 @@ def per_document(ranks: IntArray, targets: IntArray) -> Values:
 
 
 def without_scenarios(vectors: Vectors, cell: Cell, documents: int) -> WithoutScenarios:
-    """Return what a cell does to documents that have no scenarios.
+    """Return the effect of a cell on documents that have no scenarios.
 
     Every need asks an index without any scenario of its document, all others' in place. documents:
     how many there are of them.

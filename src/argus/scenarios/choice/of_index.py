@@ -36,7 +36,7 @@ AnyWeight: TypeAlias = float | Literal["auto"] | None
 
 @dataclass(frozen=True)
 class Selection:
-    """What is indexed, and λ; None where none is kept. choice: how, where needs chose."""
+    """Indexed component, and λ. None where none is kept. choice: how, where needs chose."""
 
     component: Component
     weight: float | None
@@ -107,7 +107,7 @@ def of_several(profiles: Mapping[str, Profiled]) -> dict[str, Profiled]:
 
 
 def _asking(profiles: Mapping[str, Profiled], seed: int) -> list[Need]:
-    """Return the needs of documents with two scenarios or more; InputError where none has."""
+    """Return the needs of documents with two scenarios or more. InputError where none has."""
     several = of_several(profiles)
     if not several:
         raise InputError(

@@ -32,7 +32,7 @@ class WithoutScenarios(TypedDict):
 
 
 class ChoiceFigures(CellName):
-    """What was chosen.
+    """Choice by needs.
 
     documents: documents whose needs asked.
     needs: needs that asked.
@@ -55,7 +55,7 @@ class ChoiceFigures(CellName):
 
 
 def choice_lines(choice: ChoiceFigures) -> Iterator[str]:
-    """Yield what was chosen, what it is worth, and whom it costs something."""
+    """Yield the choice, its worth, and its cost to other documents."""
     yield (
         f"chosen by {choice['needs']:,} held-out needs of {choice['documents']:,} documents: "
         f"{choice['component']} at λ = {choice['lambda']:g}, mean reciprocal rank "

@@ -1,4 +1,4 @@
-"""Adapters of LoRA: made for a base model, saved with a note of what they are, merged."""
+"""Adapters of LoRA: made for a base model, saved with a note of identity, merged."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftModel:
     """Return the model with new LoRA weights, the only ones that want gradients.
 
-    On all linear layers but the output (peft's "all-linear"); in float32, whatever the model is in.
-    name: what the adapter calls its base model.
+    On all linear layers but the output (peft's "all-linear"). In float32, whatever the model is in.
+    name: the adapter's name for its base model.
     """
     need_peft()
     import torch
@@ -43,7 +43,7 @@ def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftM
 
 
 def save_adapter(model: PeftModel, folder: Path, note: AdapterNote) -> Path:
-    """Write adapter and note, whole or not at all; return the folder."""
+    """Write adapter and note, whole or not at all. Return the folder."""
     with replacing_folder(folder) as temporary:
         model.save_pretrained(str(temporary), save_embedding_layers=False)  # not trained
         _write_note(temporary, note)
@@ -53,7 +53,7 @@ def save_adapter(model: PeftModel, folder: Path, note: AdapterNote) -> Path:
 def save_merged(
     model: PeftModel, tokenizer: PreTrainedTokenizerBase, folder: Path, note: AdapterNote
 ) -> Path:
-    """Write the model with the adapter added to its weights; return the folder.
+    """Write the model with the adapter added to its weights. Return the folder.
 
     A model like any other: transformers and vLLM load it without peft. `model` is used up.
     """

@@ -38,7 +38,7 @@ class Example:
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Examples by use. counts: what became of the profiles. teachers: who wrote how many."""
+    """Examples by use. counts: profiles by outcome. teachers: who wrote how many."""
 
     train: list[Example]
     validation: list[Example]
@@ -56,7 +56,7 @@ def build_examples(
     validation_share: float = VALIDATION_SHARE,
     max_chars: int = MAX_DOCUMENT_CHARS,
 ) -> TrainingSet:
-    """Return an example per document with a profile, noise included; failed ones teach nothing.
+    """Return an example per document with a profile, noise included. Failed ones teach nothing.
 
     stops: tokens that end an answer (see `chat_format.stop_tokens`). Examples of more than
     `max_length` tokens are left out: a cut answer would teach to stop in its middle.
@@ -118,7 +118,7 @@ def completion_of(profiled: Profiled) -> str:
 def split(examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
     """Return examples to train on and to validate with, in their order.
 
-    The ids' hashes decide, so that the order of a corpus does not; at least one is on either side
+    The ids' hashes decide, so that the order of a corpus does not. At least one is on either side
     where there are two.
     """
     ranked = sorted(examples, key=lambda e: content_hash("distill-validation", e.doc_id))
@@ -129,7 +129,7 @@ def split(examples: Sequence[Example], share: float) -> tuple[list[Example], lis
 
 
 def _why_left_out(document: Document, profiled: Profiled | None) -> LeftOut | None:
-    """Return why a document makes no example; None where it does."""
+    """Return why a document makes no example. None where it does."""
     if profiled is None:
         return "documents_without_profile"
     if profiled.state is ProfileState.FAILED:

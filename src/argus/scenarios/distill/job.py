@@ -39,7 +39,7 @@ LEAST = 2
 
 @dataclass(frozen=True, repr=False)
 class DistillResult(Result):
-    """What was trained; the figures are also in `folder`."""
+    """Result of a training. The figures are also in `folder`."""
 
     TABLES = ("losses",)
     folder: Path
@@ -127,7 +127,7 @@ def _profiles(
 
 
 def _require_examples(examples: TrainingSet, longest: int) -> None:
-    """Raise InputError where there is nothing, or too little, to learn from; say what became."""
+    """Raise InputError where there is nothing, or too little, to learn from. Count the profiles."""
     counts = examples.counts
     usable = counts["train"] + counts["validation"]
     if usable >= LEAST:

@@ -11,17 +11,17 @@ from argus.settings import Choices, Doc, Ge, Gt, Lt, Option, check_settings
 from argus.training.settings import LoopConfig
 
 MAX_LENGTH = 4_096
-"""Tokens of prompt and answer; the released training data was cut to as many."""
+"""Tokens of prompt and answer. The released training data was cut to as many."""
 VALIDATION_SHARE = 0.1
 _PANEL = "Training"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(LoopConfig):
-    """How an adapter is trained, beside what every training is told (see `LoopConfig`).
+    """How an adapter is trained, beside the settings of every training (see `LoopConfig`).
 
     LoRA is on all linear layers but the output. The paper names a linear warm-up and no ratio, and
-    no bound of gradients; 0.1 and 1 are usual.
+    no bound of gradients. 0.1 and 1 are usual.
     """
 
     rank: Annotated[int, Ge(1), Doc("Of LoRA."), Option(panel=_PANEL)] = 32
@@ -36,9 +36,9 @@ class TrainConfig(LoopConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class DistillConfig:
-    """What is trained on, on which model, and what comes out.
+    """Settings of a distillation.
 
-    max_length: no example may pass the model's window either. dtype: of the base model's weights;
+    max_length: no example may pass the model's window either. dtype: of the base model's weights.
     "auto" is bfloat16 on a GPU that has it, float32 on the CPU.
     """
 

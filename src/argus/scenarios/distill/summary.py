@@ -11,7 +11,7 @@ from argus.training.settings import EvaluationLoss, TrainingFigures, training_li
 
 
 class ExampleCounts(TypedDict):
-    """What became of the profiles.
+    """Profiles by outcome.
 
     profiles: profiles that were read.
     train: documents to train on.
@@ -49,7 +49,7 @@ class TokenCounts(TypedDict):
 
 
 class DistillSummary(TrainingFigures):
-    """What a training comes to.
+    """Figures of a training.
 
     base: model that was trained.
     teachers: who wrote how many of the examples.
@@ -64,7 +64,7 @@ class DistillSummary(TrainingFigures):
 
 
 class DistillNote(AdapterNote):
-    """distill.json: what an adapter is, and which base it belongs to.
+    """distill.json: identity of an adapter, and of its base.
 
     settings: settings of the training.
     teachers: who wrote how many of the examples.
@@ -86,7 +86,7 @@ class DistillNote(AdapterNote):
 
 
 def headline(summary: DistillSummary) -> Iterator[str]:
-    """Yield what was learnt, and what it took."""
+    """Yield the result of the training, and its cost."""
     counts = summary["examples"]
     noise = f", {counts['noise']:,} of them noise" if counts["noise"] else ""
     yield (

@@ -20,7 +20,7 @@ def summed_loss(network: torch.nn.Module, batch: Sequence[Example], device: str)
     """Return the negative log-likelihood of the answers of a batch, summed over their tokens.
 
     Eq. (1) of SPIKE: -Σ log p(answer token | instruction, document, answer so far). Only places
-    that predict a token of an answer count, its terminator included; prompts and padding do not.
+    that predict a token of an answer count, its terminator included. Prompts and padding do not.
     Scalar, float32.
     """
     import torch
@@ -46,7 +46,7 @@ __all__ = ["ANSWERS", "Trained", "train"]
 ANSWERS = Task[Example](
     summed_loss=summed_loss, read=lambda e: len(e.tokens), learnt=lambda e: e.completion
 )
-"""What is learnt: answers, of prompts and answers that are read."""
+"""Examples to learn: answers, of prompts and answers that are read."""
 
 
 def train(
@@ -59,7 +59,7 @@ def train(
     base: str,
     device: str,
 ) -> Trained:
-    """Train the weights of `network` that want gradients; it is left in evaluation mode.
+    """Train the weights of `network` that want gradients. It is left in evaluation mode.
 
     network: a model with an adapter (see `adapter.with_lora`) on `device`. folder: where the state
     is kept (see `argus.training.loop.train`). base: hash of the model below.

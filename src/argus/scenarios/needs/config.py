@@ -1,4 +1,4 @@
-"""What a need audit measures."""
+"""Settings of a need audit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PoolSetting:
 
 @dataclass(frozen=True, kw_only=True)
 class NeedsConfig(GridConfig):
-    """What is audited. k, pool: those of RPS; k is also how far down the whole corpus is read."""
+    """Settings of the audit. k, pool: those of RPS. k is also the depth of the whole corpus."""
 
     components: Components = (COMPONENT,)
     weights: Weights = WEIGHTS

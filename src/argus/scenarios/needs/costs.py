@@ -1,4 +1,4 @@
-"""What writing needs would cost, before anything is asked."""
+"""Cost of writing needs, before anything is asked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def estimate_needs(
     fields: FieldNames | None = None,
     limit: int | None = None,
 ) -> Estimate:
-    """Return what `audit_needs` would ask a model for the documents that it draws, asking nothing.
+    """Return prompts and cost of `audit_needs` for the drawn documents, asking nothing.
 
     With `config.until_width` that is the most: it may stop before. Further needs come on top, for
     the documents that only some of theirs find: one prompt for each.

@@ -1,4 +1,4 @@
-"""Whose needs ask: those of all documents, of a random sample, or of as many as it takes."""
+"""Choose the documents whose needs ask: all, a random sample, or as many as it takes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 50
 
 @dataclass(frozen=True)
 class NeedPlace:
-    """Where a document stood for one of its needs. rank: as `NeedSearch.ranks`."""
+    """Rank of a document for one of its needs. rank: as `NeedSearch.ranks`."""
 
     need: Need
     rank: int | None
@@ -57,7 +57,7 @@ class Drawn:
 def draw_order(source: NeedSource, config: NeedsConfig, *, writes: bool) -> list[Document]:
     """Return the documents whose needs may ask, in random order, at most `config.sample`.
 
-    writes: whether needs are written; else only documents with a profile have some. The order is
+    writes: whether needs are written. If not, only documents with a profile have some. The order is
     by a hash of the ids: a larger sample holds the smaller one.
     """
     documents = [d for d in source.usable if writes or d.id in source.profiles]

@@ -1,4 +1,4 @@
-"""What a need audit found: scores of documents, who is before them, and the summary."""
+"""Findings of a need audit: scores of documents, who is before them, and the summary."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Need:
 
 @dataclass(frozen=True)
 class IndexScores:
-    """What one index makes of the documents: found first, in the top k, and RPS."""
+    """Figures of the documents in one index: found first, in the top k, and RPS."""
 
     first: Scores
     top_k: Scores
@@ -61,10 +61,10 @@ class IndexScores:
 
 @dataclass(frozen=True)
 class Vectors:
-    """What was embedded, to be searched and to be searched for."""
+    """Vectors of documents and of needs."""
 
     documents: Documents
-    """Those that have a vector, by id; all positions count these."""
+    """Those that have a vector, by id. All positions count these."""
     document_failures: Mapping[str, str]
     """Document id to why it has no vector."""
     texts: ScenarioTexts
@@ -96,10 +96,10 @@ class Extremes:
     document: int
     """Its position."""
     best: int
-    """Position among the needs that could be asked; the first of equally good ones."""
+    """Position among the needs that could be asked. The first of equally good ones."""
     worst: int
     displaced_by: str
-    """Who is before it for the worst, in words."""
+    """The document before it for the worst need, in words."""
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,14 @@ class Findings:
     """Of these documents, whatever became of them."""
     vectors: Vectors
     ranks: Mapping[Component, NeedRanks]
-    """Of the needs that could be asked; λ = 1 first."""
+    """Of the needs that could be asked. λ = 1 first."""
     cells: Sequence[Cell]
     rps: PoolSetting
     nominal: PoolSetting
-    """What `rps` would be in a corpus that is large enough."""
+    """Expected `rps` in a corpus that is large enough."""
     seed: int
     drawn: frozenset[str] | None = None
-    """Documents whose needs ask; None is all."""
+    """Documents whose needs ask. None is all."""
 
     @cached_property
     def cell(self) -> Cell:
@@ -132,7 +132,7 @@ class Findings:
 
     @cached_property
     def alone(self) -> IndexScores:
-        """Scores of documents alone; λ = 1 of any component."""
+        """Scores of documents alone. λ = 1 of any component."""
         return self._scores(*self.row(None))
 
     @cached_property
@@ -141,7 +141,7 @@ class Findings:
         return {cell: self._scores(*self.row(cell)) for cell in self.cells}
 
     def row(self, cell: Cell | None) -> tuple[NeedRanks, int]:
-        """Return the ranks of a cell, and which row of them is its λ; None: documents alone."""
+        """Return the ranks of a cell, and which row of them is its λ. None: documents alone."""
         if cell is None:
             return next(iter(self.ranks.values())), 0
         ranks = self.ranks[cell.component]
@@ -190,7 +190,7 @@ class Findings:
 
     @cached_property
     def states(self) -> dict[str, tuple[State, str, str]]:
-        """State of every document, why it was not measured, and what is known beyond that."""
+        """State of every document, why it was not measured, and further facts."""
         failed: dict[str, list[str]] = {}
         for i, why in self.vectors.need_failures.items():
             failed.setdefault(self.vectors.needs[i].doc_id, []).append(why)
@@ -214,7 +214,7 @@ class Findings:
         return State.MEASURED, f"{len(failed)} of its needs without a vector" if failed else "", ""
 
     def summary(self) -> NeedsFigures:
-        """Return the figures of the report; no value in it is NaN."""
+        """Return the figures of the report. No value in it is NaN."""
         alone, fused = self.alone, self.fused[self.cell]
         recovered, lost = self._moved()
         return {

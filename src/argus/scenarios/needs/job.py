@@ -1,4 +1,4 @@
-"""The need audit: which documents are not brought back by what they are for."""
+"""The need audit: which documents are not brought back by their needs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ JOB = "needs"
 
 @dataclass(frozen=True, repr=False)
 class NeedsResult(Result):
-    """What the needs found; everything in it is also in `folder`."""
+    """Result of the need audit. Everything in it is also in `folder`."""
 
     TABLES = ("table", "needs", "risk")
     folder: Path
@@ -90,7 +90,7 @@ def audit_needs(
     `read_profiles` reads. model: writes those that are missing of the documents that are drawn, and
     further needs of those that only some of theirs find. judged: questions that the risk is
     compared with. In the index with scenarios every need is held out: see
-    `argus.scenarios.needs.ranks`; further needs count for the risk alone. Raises InputError for bad
+    `argus.scenarios.needs.ranks`. Further needs count for the risk alone. Raises InputError for bad
     input, among it profiles of other documents alone, and ArgusError when nothing can be measured.
     """
     config = config or NeedsConfig()

@@ -39,7 +39,7 @@ class JudgedFiles:
 def judged_questions(
     files: JudgedFiles | None, source: NeedSource, field: str | None
 ) -> JudgedQueries | None:
-    """Return them, of documents where chunks are folded; InputError for one of the two."""
+    """Return them, of documents where chunks are folded. InputError for one of the two."""
     if files is None or (files.queries is None and files.qrels is None):
         return None
     if files.queries is None or files.qrels is None:
@@ -56,7 +56,7 @@ def judged_questions(
 
 @dataclass(frozen=True)
 class Measured:
-    """The source with the documents that were drawn, and what they come to."""
+    """The source with the documents that were drawn, and their figures."""
 
     source: NeedSource
     figures: WithRisk

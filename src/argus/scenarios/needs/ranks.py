@@ -1,9 +1,9 @@
-"""The need audit: whether a document is brought back by what it is for.
+"""The need audit: whether a document is brought back by its needs.
 
 The information needs of a document x are questions that it answers, so they take the place of the
 related entities of ARGUS §3.2: T_x are the needs of x, and the neutrals of a need are all other
 documents, M = n - 1. With r of them above x, `P(hit) = Pr[Hypergeometric(M, r, N-1) <= k-1]`, and
-RPS is the mean over T_x; N = n gives the plain share of needs that find x in the top k.
+RPS is the mean over T_x. N = n gives the plain share of needs that find x in the top k.
 
 With scenarios in the index a need would find itself. It is therefore **held out**: need t of x
 searches an index without the scenario of t. All other scenarios stay, those of x and those of
@@ -28,7 +28,7 @@ from argus.retrievability.pairs import PairRanks
 from argus.scenarios.profile import Component, Profiled, ScenarioProfile
 
 BLOCK_BYTES = 128 << 20
-"""Scores of views held at a time; with what is folded of them, at most three times this."""
+"""Scores of views held at a time. With their folded copies, at most three times this."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def held_out_rows(
 ) -> IntArray:
     """Return the row of the view that each need is searched without, -1 where none goes.
 
-    needs: (document, position, text), as `argus.scenarios.profile.needs` gives them; snapshot:
+    needs: (document, position, text), as `argus.scenarios.profile.needs` gives them. snapshot:
     with `scenario_views(..., component)`, or some of them.
     """
     rows: dict[tuple[str, str | None], int] = {
@@ -73,7 +73,7 @@ def held_out_rows(
 
 
 def left_out(profile: ScenarioProfile, component: Component) -> list[str | None]:
-    """Return, per scenario, the text that goes with it; None where another one has it, too."""
+    """Return, per scenario, the text that goes with it, or None where another one has it."""
     texts = [profile.text(component, i) for i in range(len(profile.scenarios))]
     times = Counter(texts)
     return [text if text and times[text] == 1 else None for text in texts]
@@ -90,8 +90,8 @@ def held_out_ranks(
 ) -> NeedRanks:
     """Rank the document of every need among all documents, for every λ from the same products.
 
-    queries: (n_needs, dim), unit rows; targets: (n_needs,), positions of their documents; without:
-    (n_needs,), rows of the views left out of those documents, -1 for none; None leaves out all of
+    queries: (n_needs, dim), unit rows. targets: (n_needs,), positions of their documents. without:
+    (n_needs,), rows of the views left out of those documents, -1 for none. None leaves out all of
     their scenarios. A document without another scenario then scores by its own views. advance:
     called with the number of needs done. Raises InputError for a λ that is not from 0 to 1.
     """
@@ -125,7 +125,7 @@ def held_out_ranks(
 def pair_ranks(ranks: NeedRanks, weight: int, targets: IntArray, n: int) -> PairRanks:
     """Return the ranks at one λ as pairs (document, need), as the exact kernel counts them.
 
-    weight: position in `ranks.weights`. n: documents; M = n - 1 of them are neutral.
+    weight: position in `ranks.weights`. n: documents. M = n - 1 of them are neutral.
     """
     needs = len(targets)
     return PairRanks(

@@ -1,4 +1,4 @@
-"""The risk of documents: how deep they stand for what they are needed for.
+"""The risk of documents: how deep they stand for their needs.
 
 A document's risk is its typical rank: the geometric mean of its ranks under its own needs, in an
 index of documents alone. It orders documents and is no probability. What it tells of real questions
@@ -33,7 +33,7 @@ def table_name(job: str) -> str:
 
 @dataclass(frozen=True)
 class DocumentRisks:
-    """Where every document that was drawn stands for its needs."""
+    """Ranks of every drawn document for its needs."""
 
     drawn: Drawn
     documents: Sequence[Document]
@@ -42,7 +42,7 @@ class DocumentRisks:
 
     @cached_property
     def places(self) -> dict[str, list[NeedPlace]]:
-        """The needs that could be asked, by document; by the one they are chunks of."""
+        """The needs that could be asked, by document, or by the one they are chunks of."""
         places: dict[str, list[NeedPlace]] = {}
         for place in self.drawn.places:
             if place.rank is not None:
@@ -104,7 +104,7 @@ class DocumentRisks:
 def judged_risk(
     risks: DocumentRisks, questions: JudgedQueries | None, search: NeedSearch
 ) -> JudgedRisk | None:
-    """Return what the typical rank tells of judged questions; None where there are none.
+    """Return the worth of the typical rank on judged questions. None where there are none.
 
     A pair of question and relevant document fails where k documents that are not relevant, or more,
     come before it. The interval draws questions, since pairs of one question are not independent.

@@ -1,4 +1,4 @@
-"""What the sections of both need audits say of the risk of documents."""
+"""Parts of the sections of both need audits on the risk of documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argus.scenarios.needs.risk_summary import WithRisk
 
 
 def risk_table(folder: Path, job: str, summary: WithRisk) -> dict[str, Table]:
-    """Return the documents by their risk; no table of a folder that an earlier version wrote."""
+    """Return the documents by their risk. No table of a folder that an earlier version wrote."""
     if "risk" not in summary:
         return {}
     name = table_name(job)

@@ -12,12 +12,12 @@ from argus.measures.intervals import Discrimination
 
 
 class JudgedRisk(TypedDict):
-    """What the typical rank tells of judged questions.
+    """Worth of the typical rank on judged questions.
 
     questions: judged questions whose documents' needs were asked.
     pairs: pairs of question and relevant document that needs asked for.
     failed: of these, pairs whose document does not come back.
-    area: AUC of the typical rank for failure; None where fewer than five failed, or did not.
+    area: AUC of the typical rank for failure. None where fewer than five failed, or did not.
     """
 
     questions: int
@@ -38,15 +38,15 @@ class FurtherNeeds(TypedDict):
 
 
 class NeedRisk(TypedDict):
-    """The risk of documents; of those that chunks are of where `parent_field` says so.
+    """The risk of documents. Of those that chunks are of where `parent_field` says so.
 
-    parent_field: field that names the document of a chunk; None without chunks.
+    parent_field: field that names the document of a chunk. None without chunks.
     documents: documents of the corpus.
     measured: documents that were asked for.
     reached: of these, documents that a need brings into the top k.
     low, high: 95% interval of their share.
-    sample: documents that were to be drawn; None for all.
-    until_width: width of the interval to draw until; None for none.
+    sample: documents that were to be drawn. None for all.
+    until_width: width of the interval to draw until. None for none.
     written: documents whose needs were written in this run.
     """
 
@@ -63,7 +63,7 @@ class NeedRisk(TypedDict):
     further: FurtherNeeds
     judged: JudgedRisk | None
     validity: list[str]
-    """What the order tells of real questions: measured here, and elsewhere."""
+    """Worth of the order on real questions: measured here, and elsewhere."""
 
 
 class WithRisk(TypedDict):
@@ -74,7 +74,7 @@ class WithRisk(TypedDict):
 
 
 def risk_lines(summary: WithRisk) -> Iterator[str]:
-    """Yield who was asked for, what that comes to, and what it tells of real questions."""
+    """Yield the sample, its figures, and their worth for real questions."""
     risk = summary.get("risk")
     if risk is None or not risk["measured"]:
         return

@@ -1,4 +1,4 @@
-"""Who is asked for documents by their needs: vectors of one's own, or a retriever.
+"""Search for documents by their needs: vectors of one's own, or a retriever.
 
 Chunks may be folded to the documents they are of: one ranks by its best chunk, among documents.
 """
@@ -24,17 +24,17 @@ from argus.scenarios.needs.findings import Need
 
 
 class NeedSearch(Protocol):
-    """Where a document stands for its needs, and what comes for a question."""
+    """Ranks of a document for its needs, and the results of a question."""
 
     def ranks(self, needs: Sequence[Need]) -> list[int | None]:
-        """Return the 1-based rank of each need's document; None where it could not be asked.
+        """Return the 1-based rank of each need's document. None where it could not be asked.
 
         One beyond a list that ends is as if it came next.
         """
         ...
 
     def lists(self, questions: Sequence[Query], depth: int) -> dict[str, list[str]]:
-        """Return the documents that came for each question, by its id; failed ones are not in."""
+        """Return the documents that came for each question, by its id. Failed ones are not in."""
         ...
 
 
@@ -84,7 +84,7 @@ class VectorSearch:
 
 @dataclass
 class ServedSearch:
-    """A retriever. k: results that are asked for; its answers are kept in the folder."""
+    """A retriever. k: results that are asked for. Its answers are kept in the folder."""
 
     source: Answerer
     documents: Sequence[Document]
@@ -97,7 +97,7 @@ class ServedSearch:
     kept: int = 0
     warning: str | None = None
     runs: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By the text of a need, what came."""
+    """Results by the text of a need."""
     failures: dict[str, str] = field(default_factory=dict)
 
     def ranks(self, needs: Sequence[Need]) -> list[int | None]:
@@ -112,7 +112,7 @@ class ServedSearch:
         ]
 
     def answers(self, needs: Sequence[Query]) -> Answers:
-        """Return what came for some needs; each text is asked once."""
+        """Return the results of some needs. Each text is asked once."""
         known = self.runs.keys() | self.failures.keys()
         new = list({query.text: query for query in needs if query.text not in known}.values())
         if new:
@@ -148,5 +148,5 @@ class ServedSearch:
 
 
 def parent_of(fold: ParentFold | None, id_: str) -> str:
-    """Return the document that a chunk is of; itself where nothing is folded."""
+    """Return the document that a chunk is of. Itself where nothing is folded."""
     return id_ if fold is None else fold.of_chunk.get(id_, id_)

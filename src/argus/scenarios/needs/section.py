@@ -1,4 +1,4 @@
-"""The need audit's section: documents that their needs do not reach, and what scenarios change."""
+"""The need audit's section: documents that needs do not reach, and the effect of scenarios."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _distribution(needs: NeedsSummary) -> figures.Figure:
 
 
 def _lines(needs: NeedsSummary) -> figures.Figure:
-    """Return what is found in the top k over λ, a line per component; documents alone dashed."""
+    """Return the share found in the top k over λ, a line per component. Documents alone dashed."""
     grid = needs["grid"]
     traces = []
     for component in dict.fromkeys(cell["component"] for cell in grid):

@@ -1,4 +1,4 @@
-"""The need audit of a retriever: what it brings back for what documents are for.
+"""The need audit of a retriever: its results for the needs of documents.
 
 A retriever's lists end, so that RPS over other candidates cannot be had: of each document's needs
 the share that bring it into the top k is told. Nothing is held out either: scenarios are in a
@@ -37,7 +37,7 @@ def need_queries(source: NeedSource) -> list[tuple[Need, Query]]:
 
 @dataclass(frozen=True)
 class Served:
-    """What a retriever brought back for one need. rank: None beyond k, or where it failed."""
+    """Result of a retriever for one need. rank: None beyond k, or where it failed."""
 
     need: Need
     ids: Sequence[str]
@@ -82,7 +82,7 @@ class ServedNeeds:
 
     @cached_property
     def states(self) -> dict[str, tuple[State, str]]:
-        """State of every document, and why it was not measured or what is missing."""
+        """State of every document, and why it was not measured, or the missing part."""
         return {d.id: self._state(d) for d in self.source.documents}
 
     def _state(self, document: Document) -> tuple[State, str]:
@@ -95,7 +95,7 @@ class ServedNeeds:
         return State.MEASURED, f"{len(failures)} of its needs failed" if failures else ""
 
     def summary(self) -> ServedFigures:
-        """Return the figures of the report; no value in it is NaN."""
+        """Return the figures of the report. No value in it is NaN."""
         shares = np.array([_share(group) for group in self.measured.values()])
         first = [np.mean([s.rank == 1 for s in group]) for group in self.measured.values()]
         states = Counter(state for state, _ in self.states.values())
@@ -133,7 +133,7 @@ class ServedNeeds:
         }
 
     def needs_table(self) -> pa.Table:
-        """One row per need; rank is null beyond k, and where the retriever failed."""
+        """One row per need. Rank is null beyond k, and where the retriever failed."""
         rows = [
             {
                 "document": s.need.doc_id, "scenario": s.need.position + 1, "need": s.need.text,
@@ -145,7 +145,7 @@ class ServedNeeds:
         return pa.Table.from_pylist(rows, schema=_NEEDS)
 
     def table(self) -> pa.Table:
-        """One row per document; null where there is no share."""
+        """One row per document. Null where there is no share."""
         figures = dict(self._figures())
         rows = [
             {
@@ -202,7 +202,7 @@ _NEEDS = pa.schema(
 )  # fmt: skip
 """One row per need that was asked of a retriever.
 
-rank: rank of its document; null beyond k, and where the retriever failed."""
+rank: rank of its document. Null beyond k, and where the retriever failed."""
 _DOCUMENTS = pa.schema(
     [
         ("id", pa.string()), ("label", pa.string()), ("needs", pa.int64()),
@@ -212,10 +212,10 @@ _DOCUMENTS = pa.schema(
         ("state", pa.string()), ("reason", pa.string()),
     ]
 )  # fmt: skip
-"""One row per document whose needs a retriever was asked; null where there is no share.
+"""One row per document whose needs a retriever was asked. Null where there is no share.
 
 found: share of its needs that bring it into the top k.
 best_need, worst_need: need with the best, the worst rank.
-best_rank, worst_rank: that rank, from 1; null beyond k.
+best_rank, worst_rank: that rank, from 1. Null beyond k.
 displaced_by: documents before it for the worst need, at most three.
 """

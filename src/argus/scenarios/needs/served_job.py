@@ -40,7 +40,7 @@ JOB = "needs_served"
 
 @dataclass(frozen=True, repr=False)
 class ServedNeedsResult(Result):
-    """What a retriever brings back for the needs; everything in it is also in `folder`."""
+    """Result of a need audit of a retriever. Everything in it is also in `folder`."""
 
     TABLES = ("table", "needs", "risk")
     folder: Path
@@ -76,7 +76,7 @@ def ask_needs(
 ) -> ServedNeedsResult:
     """Ask a retriever for every document by its own information needs, as it serves them.
 
-    corpus, profiles, out, model, judged: as for `argus.audit_needs`; of config, k, by and who is
+    corpus, profiles, out, model, judged: as for `argus.audit_needs`. Of config, k, by and who is
     drawn count. retriever, asking, encoder: as for `argus.compare_retrievers`. Raises InputError
     for bad input and where no result is a document of the corpus, ArgusError where the retriever
     fails on every need.
@@ -100,7 +100,7 @@ def ask_needs(
         },
     )  # fmt: skip
     check_folder(folder, record)
-    if model is not None:  # what it answers is kept before the retriever is opened
+    if model is not None:  # its answers are kept before the retriever is opened
         keep_input(folder, [input_path(retriever)])
         record.open(folder)
     answerer = Answerer(retriever, None, asking, encoder)

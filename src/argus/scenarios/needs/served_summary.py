@@ -23,10 +23,10 @@ class ServedHistogram(TypedDict):
 
 
 class ServedFigures(TypedDict):
-    """What a retriever brings back for what documents are for.
+    """Figures of a retriever by the needs of documents.
 
     found_at_1, found_at_k: means over documents of the share of their needs. bands: documents by
-    that share at k; unreached: those for which it is 0. strange: results that are no document of
+    that share at k. unreached: those for which it is 0. strange: results that are no document of
     the corpus. longest: results of the longest list.
     """
 
@@ -76,7 +76,7 @@ def headline(summary: ServedNeedsSummary) -> Iterator[str]:
 
 
 def brief(summary: ServedNeedsSummary) -> str:
-    """Return what it comes to, in one line."""
+    """Return the result in one line."""
     return (
         f"{summary['unreached']:,} of {summary['documents']['measured']:,} documents come back "
         f"from {summary['retriever']['name']} for none of their needs (top {summary['k']})"

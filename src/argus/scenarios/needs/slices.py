@@ -1,4 +1,4 @@
-"""What a need audit tells by slice of the payload."""
+"""Figures of a need audit by slice of the payload."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FILE, SERVED = "needs_slices", "needs_served_slices"
 
 
 def audit_slices(folder: ArtifactFolder, findings: Findings, slices: Sequence[Slicing]) -> Sliced:
-    """Write what of documents' needs finds them, by slice; slices: of the findings' documents."""
+    """Write the shares of needs that find their documents. slices: of the findings' documents."""
     if not slices:
         return {}
     rows = {document.id: row for row, document in enumerate(findings.documents)}
@@ -42,7 +42,7 @@ def audit_slices(folder: ArtifactFolder, findings: Findings, slices: Sequence[Sl
 
 
 def served_slices(folder: ArtifactFolder, served: ServedNeeds, slices: Sequence[Slicing]) -> Sliced:
-    """Write what of documents' needs a retriever brings back, by slice of all documents."""
+    """Write the shares of needs that a retriever serves, by slice of all documents."""
     if not slices:
         return {}
     documents = served.source.documents

@@ -1,4 +1,4 @@
-"""What a need audit reads: documents, and the profiles of those that have text."""
+"""Inputs of a need audit: documents, and the profiles of those that have text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from argus.scenarios.profile import Profiled, ProfileState
 
 @dataclass(frozen=True)
 class NeedSource:
-    """What is audited: documents by id, and the profiles of those that have text."""
+    """Audited documents: documents by id, and the profiles of those that have text."""
 
     documents: list[Document]
     path: Origin | None
@@ -28,7 +28,7 @@ class NeedSource:
     elsewhere: int
     """Profiles of documents that the corpus does not hold."""
     drawn: frozenset[str] | None = None
-    """Documents whose needs ask; None is all that have some."""
+    """Documents whose needs ask. None is all that have some."""
 
     @classmethod
     def read(
@@ -41,7 +41,7 @@ class NeedSource:
         *,
         writes: bool = False,
     ) -> NeedSource:
-        """Read both; encoder: as for `read_documents`. writes: missing profiles are written.
+        """Read both. encoder: as for `read_documents`. writes: missing profiles are written.
 
         Raises InputError where they have no id in common, and where there is neither.
         """
@@ -108,7 +108,7 @@ def _no_common_id(
 def why_unmeasured(
     document: Document, profiles: Mapping[str, Profiled], drawn: frozenset[str] | None = None
 ) -> str | None:
-    """Return why nobody asks for a document by its needs; None where it has some, and is drawn."""
+    """Return why nobody asks for a document by its needs. None where it has some, and is drawn."""
     profiled = profiles.get(document.id)
     if not document.content.strip():
         return "no text"

@@ -18,7 +18,7 @@ from argus.scenarios.figures import MeanDifference as MeanDifference
 from argus.scenarios.needs.risk_summary import WithRisk, risk_lines
 
 Figure: TypeAlias = Literal["found_at_1", "found_at_k", "rps"]
-"""What is measured of a document: its needs that find it first and in the top k, and RPS."""
+"""Measures of a document: its needs that find it first and in the top k, and RPS."""
 
 
 class PoolRecord(TypedDict):
@@ -116,12 +116,12 @@ class Histogram(TypedDict):
 
 
 class NeedsFigures(TypedDict):
-    """What the needs say.
+    """Figures of the needs.
 
     k: how far down the corpus is read.
     rps: k and N that RPS is of, fewer candidates in a small corpus.
     wanted: k and N as they were set.
-    documents: documents by what became of them.
+    documents: documents by outcome.
     scenarios_failed: scenarios that could not be embedded.
     recovered: documents that only the index with scenarios brings back in the top k, for any need.
     lost: documents that only the index without them does.
@@ -154,7 +154,7 @@ class NeedsSummary(NeedsFigures, OfStore, Sliced, WithRisk):
 
 
 def headline(summary: NeedsSummary) -> Iterator[str]:
-    """Yield how many documents are out of reach of their needs, and what scenarios change."""
+    """Yield how many documents are out of reach of their needs, and the effect of scenarios."""
     documents, rps, nominal = summary["documents"], summary["rps"], summary["wanted"]
     alone, fused = summary["alone"], summary["fused"]
     if rps != nominal:
@@ -186,7 +186,7 @@ def headline(summary: NeedsSummary) -> Iterator[str]:
 
 
 def brief(needs: NeedsSummary) -> str:
-    """Return what it comes to, in one line."""
+    """Return the result in one line."""
     low, n, rps = needs["alone"]["bands"]["low"], needs["documents"]["measured"], needs["rps"]
     alone = f"{low:,} of {n:,} documents cannot be reached by what they are for"
     if not low:

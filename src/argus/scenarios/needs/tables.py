@@ -12,7 +12,7 @@ from argus.scenarios.needs.findings import Findings
 
 
 class DocumentFigures(TypedDict):
-    """The columns of a document that was measured. fused: with scenarios; needs are texts."""
+    """The columns of a document that was measured. fused: with scenarios. Needs are texts."""
 
     needs: int
     rps: float
@@ -31,7 +31,7 @@ class DocumentFigures(TypedDict):
 
 
 def needs_table(findings: Findings) -> pa.Table:
-    """Return one row per need of a document that has a vector; null where it could not be asked.
+    """Return one row per need of a document that has a vector. Null where it could not be asked.
 
     rank_alone: rank of its document in the index of documents alone.
     ties_before: of those before it, documents of equal score.
@@ -64,7 +64,7 @@ def needs_table(findings: Findings) -> pa.Table:
 
 
 def documents_table(findings: Findings) -> pa.Table:
-    """One row per document; null where there is no score."""
+    """One row per document. Null where there is no score."""
     measured = _measured(findings)
     rows = []
     for document in findings.documents:
@@ -127,7 +127,7 @@ _DOCUMENTS = pa.schema(
         ("reason", pa.string()),
     ]
 )
-"""One row per document; null where there is no score.
+"""One row per document. Null where there is no score.
 
 rps: RPS over its needs, from 0 to 1.
 rps_fused: the same in the index with scenarios, each need's own held out.

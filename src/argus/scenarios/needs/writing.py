@@ -28,7 +28,7 @@ it noise only if there is nothing else that anyone could need."""
 
 @dataclass(frozen=True)
 class NeedWriter:
-    """A language model that writes profiles; known ones are not written again."""
+    """A language model that writes profiles. Known ones are not written again."""
 
     config: ProfileConfig
     model: RecordedModel
@@ -47,7 +47,7 @@ class NeedWriter:
     def further(
         self, documents: Sequence[Document], profiles: Mapping[str, Profiled], n: int
     ) -> dict[str, tuple[Scenario, ...]]:
-        """Return up to n more scenarios of each document; none that repeats a known one."""
+        """Return up to n more scenarios of each document. None that repeats a known one."""
         prompts = [self._prompt(d, profiles[d.id], n) for d in documents]
         outcomes = self.model.complete(prompts, schema=ProfileAnswer)
         more: dict[str, tuple[Scenario, ...]] = {}
@@ -81,7 +81,7 @@ def open_writer(
     known: Mapping[str, Profiled],
     folder: ArtifactFolder,
 ) -> Iterator[NeedWriter | None]:
-    """Open the model that writes, and say what it costs before it is asked; None without one.
+    """Open the model that writes, and tell its cost before it is asked. None without one.
 
     documents: of which profiles may be written. Answers are kept in `folder`/answers.sqlite, which
     `argus remedy scenarios` goes on with.
@@ -96,7 +96,7 @@ def open_writer(
 
 
 def with_further(profiled: Profiled, scenarios: Sequence[Scenario]) -> Profiled:
-    """Return a profile with more scenarios behind its own; as it is where it has none."""
+    """Return a profile with more scenarios behind its own, or unchanged if it has none."""
     profile = profiled.profile
     if profile is None:
         return profiled
@@ -108,7 +108,7 @@ def with_further(profiled: Profiled, scenarios: Sequence[Scenario]) -> Profiled:
 def prompts_of(
     config: ProfileConfig, documents: Sequence[Document], known: Mapping[str, Profiled]
 ) -> list[Prompt]:
-    """Return what writing the missing profiles asks; further needs are not known beforehand."""
+    """Return the prompts for the missing profiles. Further needs are not known beforehand."""
     missing = [d for d in documents if d.id not in known]
     return prompts_for(missing, config.role, max_chars=config.max_chars, form=config.form)
 

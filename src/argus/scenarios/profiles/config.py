@@ -15,7 +15,7 @@ MAX_DOCUMENT_CHARS = 24_000
 
 
 class Role(StrEnum):
-    """Who is asked: a large model, which is told every step, or one that was distilled from it."""
+    """The model that is asked: a large one, told every step, or one distilled from it."""
 
     TEACHER = "teacher"
     STUDENT = "student"
@@ -26,7 +26,7 @@ class ProfileSettings:
     """How a generator is asked, whoever it is.
 
     role: a teacher is told every step, a student has the instruction that distilled models were
-    trained on. accept_unanswered: such documents count as failed; without it the job ends with an
+    trained on. accept_unanswered: such documents count as failed. Without it the job ends with an
     error.
     """
 
@@ -51,7 +51,7 @@ class ProfileConfig(ProfileSettings):
     model: ChatConfig | LocalConfig
 
     def described(self) -> dict[str, object]:
-        """Return the settings that change the outcome; no secret, no pace, no budget."""
+        """Return the settings that change the outcome. No secret, no pace, no budget."""
         return {
             "model": self.model.identity,
             "temperature": self.model.temperature,

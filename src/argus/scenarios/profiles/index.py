@@ -43,7 +43,7 @@ LABEL = "scenarios-"
 
 @dataclass(frozen=True, repr=False)
 class ScenariosResult(RemedyResult[AddedScenarios]):
-    """What the scenarios of its documents added to an index."""
+    """Views that scenarios added to an index."""
 
     def _receipt(self) -> Iterator[str]:
         return added_headline(self.summary)
@@ -51,7 +51,7 @@ class ScenariosResult(RemedyResult[AddedScenarios]):
 
 @dataclass(frozen=True)
 class _Profiles:
-    """The profiles of an index's documents, and what the file says of others."""
+    """The profiles of an index's documents, and the counts of others."""
 
     of_index: dict[str, Profiled]
     unknown: int
@@ -62,7 +62,7 @@ class _Profiles:
     def coverage(
         self, questions: JudgedQueries | None, documents: Sequence[Document]
     ) -> Coverage | None:
-        """Count the documents that have scenarios; None without judged questions."""
+        """Count the documents that have scenarios. None without judged questions."""
         if questions is None:
             return None
         having = [doc for doc, p in self.of_index.items() if p.profile is not None]
@@ -85,14 +85,14 @@ def add_scenarios(
     coerce_ids: bool = False,
     out: Path | None = None,
 ) -> ScenariosResult:
-    """Add the scenarios of its documents to an index in one commit; evaluate before and after.
+    """Add the scenarios of its documents to an index in one commit. Evaluate before and after.
 
-    profiles: by document id, or what `read_profiles` reads. Documents without a profile stay as
-    they are, and are found by their own text. component, weight: what is indexed, and the λ of
-    searches that name none; "auto" has held-out needs choose (`argus.scenarios.choice`). form:
+    profiles: by document id, or a path for `read_profiles`. Documents without a profile stay
+    as they are, and are found by their own text. component, weight: indexed part, and the λ of
+    searches that name none. "auto" has held-out needs choose (`argus.scenarios.choice`). form:
     whether explanations are indexed without the beginnings that many share. The
-    remedy's id says what it was made of, so the same
-    profiles are never added twice; `argus remedy rollback` takes them out. out: default
+    remedy's id names its sources, so the same
+    profiles are never added twice. `argus remedy rollback` takes them out. out: default
     `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents alone,
     ArgusError where no view could be embedded.
     """
@@ -138,7 +138,7 @@ def add_scenarios(
 
 
 def _writer(profiles: Path | None) -> Writer:
-    """Return what the folder of the profiles says of how they were made, where it is one."""
+    """Return the folder's note on how its profiles were made, where it is one."""
     if profiles is None:
         return {}
     home = profiles if profiles.is_dir() else profiles.parent
@@ -156,7 +156,7 @@ def _of_index(
     path: Path | None,
     form: Form,
 ) -> _Profiles:
-    """Return the profiles of the documents of an index; InputError where none has scenarios."""
+    """Return the profiles of the documents of an index. InputError where none has scenarios."""
     ids = [d.id for d in documents]
     own = in_form({doc: profiles[doc] for doc in ids if doc in profiles}, form)
     if not any(p.profile is not None for p in own.values()):
@@ -209,7 +209,7 @@ def _add(
     home: ArtifactFolder,
     record: Record,
 ) -> _Addition:
-    """Embed and add what the index lacks; what is said of it is on disk before."""
+    """Embed and add missing views. The note on them is on disk before."""
     views = scenario_views(profiles.of_index.values(), component, label=remedy)
     is_told = is_recorded(home, remedy, index, by_recipe=False)
     untold = 0 if is_told else _views_of(index, remedy)

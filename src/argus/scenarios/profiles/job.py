@@ -48,7 +48,7 @@ SAMPLES = 5
 
 @dataclass(frozen=True, repr=False)
 class ProfileResult(Result):
-    """The profiles of a corpus; everything in it is also in `folder`."""
+    """The profiles of a corpus. Everything in it is also in `folder`."""
 
     folder: Path
     report: Path
@@ -73,12 +73,12 @@ def profile_documents(
     fresh: bool = False,
     engine: EngineConfig | Engine | None = None,
 ) -> ProfileResult:
-    """Ask a model for the scenarios of every document; write profiles.jsonl and a report.
+    """Ask a model for the scenarios of every document. Write profiles.jsonl and a report.
 
     Answers are kept in `out/answers.sqlite` as they come: the same command goes on where an earlier
     one was stopped, and asks again only what failed. profiles.jsonl has a row for every document,
-    ok, noise or failed, with the reason. engine: what answers where the model is one that
-    transformers runs; endpoints are asked from this process anyway. Raises ArgusError, after
+    ok, noise or failed, with the reason. engine: answers where the model is one that
+    transformers runs. Endpoints are asked from this process anyway. Raises ArgusError, after
     writing it, where documents are without an answer, and LanguageModelError when the endpoint
     cannot be used.
     """
@@ -111,7 +111,7 @@ def _ask(
     record: Record,
     engine: EngineConfig | Engine | None,
 ) -> tuple[dict[str, Profiled], RecordedModel]:
-    """Open the folder and ask; return the profiles by document, and the model with its outcomes."""
+    """Open the folder and ask. Return the profiles by document, and the model with its outcomes."""
     with ExitStack() as stack:
         local = isinstance(config.model, LocalConfig)
         running = stack.enter_context(open_engine(engine if local else None))
@@ -145,7 +145,7 @@ def estimate_profiles(
     fields: FieldNames | None = None,
     limit: int | None = None,
 ) -> Estimate:
-    """Return what `profile_documents` would ask and cost, asking nothing."""
+    """Return prompts and cost of `profile_documents`, asking nothing."""
     documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
     prompts = prompts_for(documents, config.role, max_chars=config.max_chars, form=config.form)
     with ledger_to_read(Path(out) / LEDGER) as ledger:

@@ -1,4 +1,4 @@
-"""The scenarios' section: what was written of which documents, and what is missing."""
+"""The scenarios' section: documents with scenarios, and documents without."""
 
 from __future__ import annotations
 

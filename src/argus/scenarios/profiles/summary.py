@@ -13,7 +13,7 @@ from argus.scenarios.choice.summary import ChoiceFigures, choice_lines
 
 
 class ProfiledDocuments(TypedDict):
-    """Documents by what became of them.
+    """Documents by outcome.
 
     total: documents that were read.
     ok: documents that have scenarios.
@@ -41,7 +41,7 @@ class Failure(TypedDict):
 class Note(TypedDict):
     """Documents of which something was left out.
 
-    note: what was left out.
+    note: omissions.
     documents: documents of which that is so.
     """
 
@@ -64,7 +64,7 @@ class Sample(TypedDict):
 
 
 class ProfileCounts(TypedDict):
-    """What was written.
+    """Written profiles.
 
     scenarios_per_document: number of scenarios to how many documents have so many.
     samples: first scenarios of a few documents.
@@ -79,9 +79,9 @@ class ProfileCounts(TypedDict):
 
 
 class ProfileSummary(ProfileCounts):
-    """What a model wrote.
+    """Profiles by a model.
 
-    language_model: what writing took.
+    language_model: cost of writing.
     """
 
     written_by: str
@@ -90,9 +90,9 @@ class ProfileSummary(ProfileCounts):
 
 
 class Writer(TypedDict, total=False):
-    """Who wrote the profiles that are added to an index, where their folder says so.
+    """Authors of the profiles that are added to an index, where their folder says so.
 
-    language_model: what writing took.
+    language_model: cost of writing.
     """
 
     written_by: str
@@ -101,7 +101,7 @@ class Writer(TypedDict, total=False):
 
 
 class AddedScenarios(ProfileCounts, Covered):
-    """What was added to an index.
+    """Additions to an index.
 
     added: views that the index lacked.
     views: views of the remedy in the index.
@@ -130,7 +130,7 @@ class AddedScenarios(ProfileCounts, Covered):
 
 
 def profiles_headline(summary: ProfileSummary) -> Iterator[str]:
-    """Yield how many documents have scenarios, why others have none, and what that took."""
+    """Yield how many documents have scenarios, why others have none, and the cost."""
     documents = summary["documents"]
     yield (
         f"{documents['ok']:,} of {documents['total']:,} documents have "
@@ -145,7 +145,7 @@ def profiles_headline(summary: ProfileSummary) -> Iterator[str]:
 
 
 def added_headline(summary: AddedScenarios) -> Iterator[str]:
-    """Yield what was added to an index, and which documents have nothing in it."""
+    """Yield the additions to an index, and which documents have nothing in it."""
     if not summary["added"]:
         yield f"{summary['remedy']} was in the index already; nothing added"
     yield (

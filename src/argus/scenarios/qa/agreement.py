@@ -13,16 +13,16 @@ class Agreement:
     answers: int
     votes: int
     mean_difference: float | None
-    """Mean absolute difference of two votes on one answer, averaged over answers; None without."""
+    """Mean absolute difference of two votes on one answer, averaged over answers. None without."""
     alpha: float | None
     """Krippendorff's alpha for interval data: 1 agree, 0 as by chance, below: worse. None where
     it is not defined."""
     no_alpha: str = ""
-    """Why it is not, as the end of "none: ..."; "" where it is."""
+    """Why it is not, as the end of "none: ...". "" where it is."""
 
 
 def agreement(votes: Sequence[Sequence[float]]) -> Agreement:
-    """Return how far the votes on each answer agree; any number per answer."""
+    """Return how far the votes on each answer agree. Any number per answer."""
     units = [list(unit) for unit in votes if len(unit) > 1]
     if not units:
         return Agreement(0, 0, None, None, "no answer has two votes")
@@ -36,8 +36,8 @@ def agreement(votes: Sequence[Sequence[float]]) -> Agreement:
 def interval_alpha(units: Sequence[Sequence[float]]) -> float | None:
     """Return Krippendorff's alpha with squared differences (Krippendorff, 2011), 1 - D_o / D_e.
 
-    units: the values that each unit was given, at least two each; any may be missing. D_o is the
-    mean squared difference of values of one unit, a unit of m values weighing m; D_e that of all
+    units: the values that each unit was given, at least two each. Any may be missing. D_o is the
+    mean squared difference of values of one unit, a unit of m values weighing m. D_e is that of all
     values. None where all values are equal: D_e is zero then.
     """
     values = [value for unit in units for value in unit]

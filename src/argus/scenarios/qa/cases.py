@@ -1,4 +1,4 @@
-"""What stands in the context of every question, arm by arm: two rankings of one index, and gold."""
+"""Contents of the context of every question, arm by arm: two rankings of one index, and gold."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from argus.scenarios.qa.compare import Arm, Case, Question
 from argus.scenarios.qa.summary import MEASURE
 
 DEPTH = 10
-"""How deep MEASURE looks; rankings are as deep, or as the context where that is more."""
+"""How deep MEASURE looks. Rankings are as deep, or as the context where that is more."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Gold:
     qrels: Qrels
     """Of the questions that are judged, whether the index holds their documents or not."""
     missing: MissingDocuments | None
-    """What the index lacks (see `systems.missing_gold`)."""
+    """Gold that the index lacks (see `systems.missing_gold`)."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Retrieved:
     """Both rankings of each question, and the vectors that they were made with."""
 
     vectors: dict[str, FloatArray]
-    """Question id to the vector of what was searched for, shape (dim,)."""
+    """Question id to the vector of the searched text, shape (dim,)."""
     runs: dict[Arm, Run]
     """Of DOCUMENTS and FUSED, in rank order."""
     failed: dict[str, str]
@@ -51,7 +51,7 @@ class Retrieved:
 
 
 def scenarios_in(snapshot: Snapshot, name: str) -> int:
-    """Return how many scenarios there are; InputError where there is none."""
+    """Return how many scenarios there are. InputError where there is none."""
     if snapshot.scenario_rows is None:
         raise InputError(
             "holds no scenarios in this state",
@@ -89,7 +89,7 @@ def retrieve(
 ) -> Retrieved:
     """Search with the text of each question, by documents alone and with scenarios, exactly.
 
-    texts: question id to what is searched for: itself, or its reformulation. failed: those that
+    texts: question id to the searched text: itself, or its reformulation. failed: those that
     have none. Raises EncodingError when the encoder is in trouble, or rejects all.
     """
     ids = list(texts)
@@ -112,7 +112,7 @@ def cases(
     k: int,
     max_chars: int,
 ) -> Iterator[Case]:
-    """Yield every question in every arm, question by question; no oracles without `gold`."""
+    """Yield every question in every arm, question by question. No oracles without `gold`."""
     arms = [arm for arm in Arm if gold is not None or not arm.is_oracle]
     for question in questions:
         failed = retrieved.failed.get(question.id)
@@ -145,7 +145,7 @@ def ranking_measures(retrieved: Retrieved, gold: Gold | None) -> dict[Arm, dict[
 def context_hit(snapshot: Snapshot, doc_id: str, vector: FloatArray) -> ContextHit:
     """Return a document as it is shown: its text, and its scenario that is nearest to a query.
 
-    vector: (dim,), of the query. Of equal scenarios the smaller id; none where there is none.
+    vector: (dim,), of the query. Of equal scenarios the smaller id. None where there is none.
     Raises InputError for an unknown document and for one without an original view.
     """
     rows = snapshot.rows_of(doc_id)

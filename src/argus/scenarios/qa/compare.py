@@ -1,4 +1,4 @@
-"""Every question in every arm: what is shown, what is answered, what the judge makes of it."""
+"""Every question in every arm: context, answer and judgement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from argus.scenarios.qa.prompts import answer_prompt, judge_prompt
 
 
 class Arm(StrEnum):
-    """What stands in the context of the answering model (SPIKE Table 5)."""
+    """Contents of the context of the answering model (SPIKE Table 5)."""
 
     DOCUMENTS = "documents"
     """Documents, ranked by themselves."""
@@ -56,7 +56,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question in one arm. state: MEASURED where it can be asked; else `reason` says why not.
+    """One question in one arm. state: MEASURED where it can be asked, else `reason` says why not.
 
     cut, left_out: how many of the documents are shown in part, or not at all, for want of room.
     """
@@ -73,7 +73,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the answering model made of a case. answer: "" where `failure` says that it failed."""
+    """Answer of the model to a case. answer: "" where `failure` says that it failed."""
 
     case: Case
     answer: str = ""
@@ -83,7 +83,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What became of a case in the end.
+    """Final outcome of a case.
 
     state: MEASURED with a score from 0 to 100, FAILED, or NOT_APPLICABLE. stage: where it failed
     (retrieval, answer, judgement), "" where it did not.
@@ -100,21 +100,21 @@ class Judged:
 
 
 def answer_prompts(cases: Sequence[Case]) -> list[Prompt]:
-    """Return what `answer_cases` asks, in order."""
+    """Return the prompts of `answer_cases`, in order."""
     return [answer_prompt(c.question.text, c.context) for c in cases if _can_be_asked(c)]
 
 
 def answer_cases(cases: Sequence[Case], model: LanguageModel) -> list[Answered]:
-    """Ask the answering model (SPIKE Table 10); arms with equal contexts share one answer.
+    """Ask the answering model (SPIKE Table 10). Arms with equal contexts share one answer.
 
-    Raises LanguageModelError as the model does; answers so far are in its ledger.
+    Raises LanguageModelError as the model does. Answers so far are in its ledger.
     """
     outcomes = model.complete(answer_prompts(cases))
     return [_answered(c, next(outcomes)) if _can_be_asked(c) else Answered(c) for c in cases]
 
 
 def judge_prompts(answered: Sequence[Answered], votes: int) -> list[Prompt]:
-    """Return what `judge_answers` asks, in order: all votes on the first answer, and so on."""
+    """Return the prompts of `judge_answers`, in order: all votes on the first answer, and so on."""
     return [
         judge_prompt(a.case.question.text, a.answer, a.case.question.reference, vote)
         for a in answered
@@ -124,16 +124,16 @@ def judge_prompts(answered: Sequence[Answered], votes: int) -> list[Prompt]:
 
 
 def judge_answers(answered: Sequence[Answered], model: LanguageModel, votes: int) -> list[Judged]:
-    """Ask the judge `votes` times for each answer (Table 11); equal answers share their votes.
+    """Ask the judge `votes` times for each answer (Table 11). Equal answers share their votes.
 
-    Raises LanguageModelError as the model does; judgements so far are in its ledger.
+    Raises LanguageModelError as the model does. Judgements so far are in its ledger.
     """
     outcomes = model.complete(judge_prompts(answered, votes))
     return [_judged(a, outcomes, votes) for a in answered]
 
 
 def measured_scores(judged: Sequence[Judged]) -> Mapping[Arm, dict[str, float]]:
-    """Return arm -> question id -> score, of what was measured."""
+    """Return arm -> question id -> score, where measured."""
     scores: dict[Arm, dict[str, float]] = {arm: {} for arm in Arm}
     for j in judged:
         if j.score is not None:

@@ -1,4 +1,4 @@
-"""What a comparison of answers measures, and who answers and judges."""
+"""Settings of a comparison of answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_CHARS = 48_000
 
 @dataclass(frozen=True, kw_only=True)
 class QASettings:
-    """What is compared, whoever answers. seed: draws questions, too."""
+    """Settings of the questions, whoever answers. seed: draws questions, too."""
 
     votes: Annotated[int, Ge(1), Doc("Judgements per answer."), Option(panel="Judge")] = 1
     reason: Annotated[bool, Doc("Have the model reformulate each question to search with.")] = False
@@ -35,16 +35,16 @@ class QASettings:
         check_settings(self)
 
     def by(self, model: AnyConfig, judge: AnyConfig | None) -> QAConfig:
-        """Return what is compared of this model's answers, as this one judges them."""
+        """Return the settings with this model's answers and this judge."""
         values = {f.name: getattr(self, f.name) for f in fields(QASettings)}
         return QAConfig(model=model, judge=judge, **values)
 
 
 @dataclass(frozen=True, kw_only=True)
 class QAConfig(QASettings):
-    """What is compared, and who answers and judges.
+    """Settings of a comparison, with models.
 
-    model: answers, and reformulates with `reason`; its budget is that of all stages together.
+    model: answers, and reformulates with `reason`. Its budget is that of all stages together.
     judge: None for the same.
     """
 
@@ -53,11 +53,11 @@ class QAConfig(QASettings):
 
     @property
     def judging(self) -> AnyConfig:
-        """Who judges."""
+        """The model that judges."""
         return self.judge or self.model
 
     def described(self) -> dict[str, object]:
-        """Return the settings that change the outcome; no secret, no pace, no budget."""
+        """Return the settings that change the outcome. No secret, no pace, no budget."""
         return {
             "votes": self.votes,
             "k": self.k,

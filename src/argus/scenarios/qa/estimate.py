@@ -1,4 +1,4 @@
-"""What a comparison of answers would ask and cost, stage by stage, without asking anybody."""
+"""Prompts and cost of a comparison of answers, by stage, without asking anybody."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def estimate_answers(
 ) -> QAEstimate:
     """Return the estimate of each stage, `total` of them, and whether it is `exact`.
 
-    What is in the ledger of `out` counts as answered. Where an answer is not there yet, the judge
-    is taken to read one of the greatest length, and a search to be made with the question itself;
-    nothing is asked and nothing is written.
+    Prompts in the ledger of `out` count as answered. Where an answer is not there yet, the judge
+    is taken to read one of the greatest length, and a search to be made with the question itself.
+    Nothing is asked and nothing is written.
     """
     inputs = read_inputs(
         index, queries, config=config, answers=answers, qrels=qrels, reasoned=reasoned,
@@ -82,7 +82,7 @@ def _estimate(inputs: Inputs, config: QAConfig, ledger: Ledger, store: Path) -> 
 
 
 def _cases(inputs: Inputs, config: QAConfig, texts: Mapping[str, str], store: Path) -> list[Case]:
-    """Return what is to be asked where these texts are searched for, by question id."""
+    """Return the prompts where these texts are searched for, by question id."""
     encoder = inputs.retriever.encoder
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         retrieved = retrieve(texts, {}, inputs.retriever, inputs.snapshot, opened, k=config.k)

@@ -1,4 +1,4 @@
-"""What the comparison comes to: means per arm, differences over the same questions, agreement."""
+"""Findings of the comparison: means per arm, differences over the same questions, agreement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPARISONS = (
     (Arm.DOCUMENTS, Arm.ORACLE_SCENARIOS),
     (Arm.ORACLE, Arm.ORACLE_SCENARIOS),
 )
-"""Before and after: what is gained over documents alone, and by showing scenarios as such."""
+"""Before and after: the gain over documents alone, and by showing scenarios as such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Mean:
 def mean_score(scores: Sequence[float], *, seed: int, resamples: int = RESAMPLES) -> Mean:
     """Return mean and bootstrap interval over questions, with `bootstrap_interval`'s corrections.
 
-    There a difference of zero is no observation; a score of zero is one, so scores are moved off
+    There a difference of zero is no observation. A score of zero is one, so scores are moved off
     it, which moves their interval alike.
     """
     values: npt.NDArray[np.float64] = np.array(sorted(scores), np.float64)
@@ -66,7 +66,7 @@ def arm_summaries(
 ) -> list[ArmScores]:
     """Return one entry per arm that has cases, in the order of `Arm`.
 
-    Counts are of all questions; mean and interval are over those that were measured in the arm and
+    Counts are of all questions. Mean and interval are over those that were measured in the arm and
     with documents alone, so that a bar stands beside the bar of the same questions.
     """
     scores = measured_scores(judged)

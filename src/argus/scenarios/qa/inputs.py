@@ -1,4 +1,4 @@
-"""What `scenarios qa` reads: questions, their reference answers, reformulations of them."""
+"""Inputs of `scenarios qa`: questions, their reference answers, reformulations of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_REASONED = "there is no reformulated query for it"
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions, and what became of those that are not asked."""
+    """The questions, and the outcome of those that are not asked."""
 
     sample: list[Question]
     """Those that are asked, in the order of the file."""
@@ -48,9 +48,9 @@ def read_questions(
 ) -> Questions:
     """Set questions beside their reference answers.
 
-    answers: a file; None takes the field `answer` or `gold_answer` of the queries. reasoned: where
+    answers: a file. None takes the field `answer` or `gold_answer` of the queries. reasoned: where
     it is given, a question without an entry in it is not applicable. limit: so many are drawn at
-    random; a larger limit keeps those of a smaller one. Raises InputError when no question can be
+    random. A larger limit keeps those of a smaller one. Raises InputError when no question can be
     asked.
     """
     path = Path(queries) if isinstance(queries, (str, Path)) else None
@@ -75,12 +75,12 @@ def read_questions(
 
 
 def read_reasoned(path: Path | str, *, coerce_ids: bool = False) -> dict[str, str]:
-    """Read query id -> reformulated query, as BRIGHT gives them; blank ones are left out."""
+    """Read query id -> reformulated query, as BRIGHT gives them. Blank ones are left out."""
     return _read_texts(Path(path), REASONED_FIELDS, "reformulated query", coerce_ids)
 
 
 def draw(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
-    """Return `limit` questions drawn at random, in their order; all where there are no more."""
+    """Return `limit` questions drawn at random, in their order. All where there are no more."""
     check_limit(limit)
     if limit is None or limit >= len(questions):
         return list(questions)

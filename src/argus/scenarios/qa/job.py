@@ -36,7 +36,7 @@ LEDGER = "answers.sqlite"
 
 @dataclass(frozen=True, repr=False)
 class QAResult(Result):
-    """What was measured; everything in it is also in `folder`."""
+    """Result of the comparison. Everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
@@ -66,14 +66,14 @@ def compare_answers(
     fresh: bool = False,
     engine: EngineConfig | Engine | None = None,
 ) -> QAResult:
-    """Answer every question from documents, documents with scenarios, and gold; judge the answers.
+    """Answer every question from documents, documents with scenarios, and gold. Judge the answers.
 
-    index: `PATH[@STATE]` with scenarios. answers: reference answers; None takes them from the
+    index: `PATH[@STATE]` with scenarios. answers: reference answers. None takes them from the
     queries. qrels: for the oracle arms and the rankings' own measure. reasoned: reformulated
-    queries to search with; the question stays as it is. All that models say is kept in
+    queries to search with. The question stays as it is. All that models say is kept in
     `out/answers.sqlite` as it comes: the same command goes on where an earlier one was stopped,
     and pays for nothing twice (not even after `fresh`). engine: where models answer that
-    transformers runs; endpoints are asked from this process anyway. Raises InputError before
+    transformers runs. Endpoints are asked from this process anyway. Raises InputError before
     anything is written, LanguageModelError when an endpoint cannot be used, and ArgusError when no
     answer of any arm got a score.
     """
@@ -102,7 +102,7 @@ def compare_answers(
 
 
 def search(inputs: Inputs, config: QAConfig, stages: Stages, store: Path) -> Retrieved:
-    """Search with each question, or with its reformulation; store: folder for the vectors."""
+    """Search with each question, or with its reformulation. store: folder for the vectors."""
     texts = {q.id: q.text for q in inputs.questions.sample}
     failed: dict[str, str] = {}
     if inputs.reasoned is not None:

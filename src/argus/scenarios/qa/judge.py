@@ -1,4 +1,4 @@
-"""What a judge said: a score from 0 to 100, or why there is none. A failure is never a zero."""
+"""Verdict of a judge: a score from 0 to 100, or why there is none. A failure is never a zero."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Vote:
 
     score: float | None
     reason: str
-    """What the judge gives as its reason; else why there is no score."""
+    """Reason that the judge gives, else why there is no score."""
     failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What all votes on an answer come to.
+    """Joint result of all votes on an answer.
 
     state: MEASURED or FAILED. score: the median of the votes that could be read, so that a single
     judgement that went astray decides nothing.
@@ -77,7 +77,7 @@ def read_judgement(text: str) -> Vote:
     """Read "REASON: ... SCORE: 60", as models write it.
 
     Mark-up around the words, a score on the line below, "60%" and "60/100" are read. Not read is
-    what leaves any doubt: two scores that differ, a range, a share of anything but 100, words.
+    all doubtful forms: two scores that differ, a range, a share of anything but 100, words.
     """
     text = without_thoughts(text).translate(_NARROW)
     lines = list(_LINE.finditer(text))
@@ -102,7 +102,7 @@ def read_judgement(text: str) -> Vote:
 
 
 def vote_of(outcome: Outcome[str]) -> Vote:
-    """Return the vote in what became of a judge's prompt."""
+    """Return the vote in the outcome of a judge's prompt."""
     if outcome.state is PromptState.OK and outcome.value is not None:
         return read_judgement(outcome.value)
     return Vote(None, why_no_answer(outcome), failure_of(outcome))
@@ -121,7 +121,7 @@ def why_no_answer(outcome: Outcome[str]) -> str:
 
 
 def combine(votes: Sequence[Vote]) -> Verdict:
-    """Return the median of the votes with a score; FAILED unless these are more than half.
+    """Return the median of the votes with a score. FAILED unless these are more than half.
 
     votes: at least one.
     """

@@ -1,8 +1,8 @@
-"""What is asked: an answer from documents (SPIKE Table 10), a score for it (Table 11), a search.
+"""Prompts: an answer from documents (SPIKE Table 10), a score for it (Table 11), a search.
 
 Both tables are given as they are printed, with two changes. Answers and documents come from others,
 so problem, answer and reference stand between marks that hold a hash of them, and models are told
-to follow no instruction in there; and every vote of a judge bears its number, since equal prompts
+to follow no instruction in there, and every vote of a judge bears its number, since equal prompts
 are asked once. The reformulation of a question follows BRIGHT (Su et al., 2024), whose queries
 the paper takes (C.3).
 """
@@ -62,13 +62,13 @@ Your answer is the text of a search. Do not address anybody."""
 
 
 def answer_prompt(problem: str, context: str) -> Prompt:
-    """Return the question with its documents (Table 10); context: of `argus.scenarios.context`."""
+    """Return the question with its documents (Table 10). context: of `argus.scenarios.context`."""
     text = ANSWER.format(problem=problem, context=context)
     return Prompt(text, system=ANSWER_RULES, max_tokens=ANSWER_TOKENS)
 
 
 def judge_prompt(problem: str, answer: str, reference: str, vote: int) -> Prompt:
-    """Return what a judge is asked for its vote number `vote`, from 1 (Table 11)."""
+    """Return the judge's prompt for its vote number `vote`, from 1 (Table 11)."""
     mark = content_hash(problem, answer, reference, size=8).hex()
     parts = {"PROBLEM": problem, "STUDENT ANSWER": answer, "REFERENCE ANSWER": reference}
     line = "-" * 10
@@ -84,5 +84,5 @@ def judge_prompt(problem: str, answer: str, reference: str, vote: int) -> Prompt
 
 
 def reason_prompt(problem: str) -> Prompt:
-    """Return what is asked for a reformulation of the question, to search with."""
+    """Return the prompt for a reformulation of the question, to search with."""
     return Prompt(REASON.format(problem=problem), max_tokens=REASONING_TOKENS)

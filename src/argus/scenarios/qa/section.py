@@ -171,7 +171,7 @@ _GREY = "#8a93a0"
 
 
 def mean_scores(arms: Sequence[ArmSummary], names: Mapping[str, str]) -> Figure:
-    """Mean score per arm with its 95% interval; documents alone and oracles in grey.
+    """Mean score per arm with its 95% interval. Documents alone and oracles in grey.
 
     Arms without a mean are left out. names: of arms, as a person reads them.
     """

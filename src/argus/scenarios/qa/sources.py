@@ -1,4 +1,4 @@
-"""What a comparison is made of, read and checked before anybody is asked."""
+"""Inputs of a comparison, read and checked before anybody is asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from argus.scenarios.qa.inputs import Questions, read_questions, read_reasoned
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a comparison is made of, read and checked, before anybody is asked."""
+    """Inputs of a comparison, read and checked, before anybody is asked."""
 
     name: str
     """Of the index, with its state."""
@@ -44,7 +44,7 @@ def read_inputs(
     device: str | None,
     coerce_ids: bool,
 ) -> Inputs:
-    """Read and check everything that is given; InputError says what does not fit."""
+    """Read and check everything that is given. InputError names the misfit."""
     if config.reason and reasoned is not None:
         raise InputError(
             "reformulated queries, and a model that is to write them",

@@ -1,4 +1,4 @@
-"""Who is asked in which stage: one ledger, one budget, and what each stage took."""
+"""Models of each stage: one ledger, one budget, and the cost of each stage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from argus.scenarios.qa.summary import StageUsage
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: its model with the outcomes, and what that had taken before."""
+    """One stage: its model with the outcomes, and its earlier cost."""
 
     model: RecordedModel
     before: Spending
@@ -36,7 +36,7 @@ class Stage:
 class Stages:
     """Models for reformulating, answering and judging, one after the other.
 
-    What one stage spent at an endpoint is no longer there for the next: the budget is that of all.
+    Money that one stage spent is no longer there for the next: the budget is that of all.
     A model on this machine is loaded once. engine: where models answer that transformers runs.
     """
 
@@ -60,13 +60,13 @@ class Stages:
 
     @property
     def missing(self) -> int:
-        """How many prompts were not asked, or never answered; equal ones count once."""
+        """How many prompts were not asked, or never answered. Equal ones count once."""
         outcomes = [o for stage in self._stages.values() for o in stage.model.outcomes]
         missing = (o for o in outcomes if o.unanswered or o.state is PromptState.NOT_ASKED)
         return len({o.prompt.key for o in missing})
 
     def summary(self) -> dict[str, StageUsage]:
-        """Return what each stage asked and took; see `RecordedModel.summary`."""
+        """Return prompts and cost of each stage. See `RecordedModel.summary`."""
         stages = list(self._stages.items())
         usage: dict[str, StageUsage] = {}
         for i, (name, stage) in enumerate(stages):
@@ -90,7 +90,7 @@ class Stages:
         return stage.model
 
     def _left(self, config: ChatConfig) -> ChatConfig:
-        """Return the settings with what the budget has left after earlier stages."""
+        """Return the settings with the rest of the budget after earlier stages."""
         models = [s.model.inner for s in self._stages.values()]
         spent = [model.spent for model in models if isinstance(model.config, ChatConfig)]
         limits = self._model if isinstance(self._model, ChatConfig) else config
@@ -105,7 +105,7 @@ class Stages:
 def reformulate(
     questions: Sequence[Question], model: LanguageModel
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return question id -> what is searched for, and why others have nothing.
+    """Return question id -> searched text, and why others have nothing.
 
     Raises LanguageModelError as the model does.
     """

@@ -26,7 +26,7 @@ QuestionCounts = TypedDict(
         "answers_without_query": int,
     },
 )
-"""Questions by what became of them;
+"""Questions by outcome.
 
 total: questions that were read.
 asked: questions that were asked.
@@ -44,7 +44,7 @@ class MeanScore(TypedDict):
     """Mean score with its 95% interval. None where there is no question, or no interval.
 
     questions: questions that it is over.
-    mean: mean score, from 0 to 100; None without a question.
+    mean: mean score, from 0 to 100. None without a question.
     """
 
     questions: int
@@ -55,9 +55,9 @@ class MeanScore(TypedDict):
 
 
 class ArmScores(MeanScore):
-    """What became of the questions in one arm.
+    """Questions in one arm, by outcome.
 
-    arm: what the answer is given from.
+    arm: source of the answers.
     failed_at: failed questions by stage.
     failures: failed questions by kind of failure.
     reasons: the same by reason, the 20 most frequent.
@@ -77,9 +77,9 @@ class ArmScores(MeanScore):
 
 
 RankingMean = TypedDict("RankingMean", {"nDCG@10": float | None})
-"""MEASURE over questions, from 0 to 1; None where nothing is ranked or judged.
+"""MEASURE over questions, from 0 to 1. None where nothing is ranked or judged.
 
-nDCG@10: nDCG@10 of the arm's ranking, 0 to 1; None where nothing is ranked or judged.
+nDCG@10: nDCG@10 of the arm's ranking, 0 to 1. None where nothing is ranked or judged.
 """
 
 
@@ -88,10 +88,10 @@ class ArmSummary(ArmScores, RankingMean):
 
 
 class ArmComparison(TypedDict):
-    """Two arms on the questions that were measured in both; `found` is None without any.
+    """Two arms on the questions that were measured in both. `found` is None without any.
 
     before, after: name of the arm.
-    found: paired difference of the scores; None without a question measured in both.
+    found: paired difference of the scores. None without a question measured in both.
     """
 
     before: str
@@ -109,13 +109,13 @@ class RankingDifference(DifferenceFigures):
 
 
 class VotesAgreement(TypedDict):
-    """How far votes on the same answers agree; see `agreement.Agreement`.
+    """How far votes on the same answers agree. See `agreement.Agreement`.
 
     answers: answers with more than one vote.
     votes: votes on them.
-    mean_difference: mean difference of two votes on one answer; None without.
-    alpha: Krippendorff's alpha of the votes; None where it is not defined.
-    no_alpha: why it is not defined; empty where it is.
+    mean_difference: mean difference of two votes on one answer. None without.
+    alpha: Krippendorff's alpha of the votes. None where it is not defined.
+    no_alpha: why it is not defined. Empty where it is.
     """
 
     answers: int
@@ -126,7 +126,7 @@ class VotesAgreement(TypedDict):
 
 
 class StageUsage(Answers):
-    """One stage, and the model that was asked in it; tokens are those of the stage alone.
+    """One stage, and the model that was asked in it. Tokens are those of the stage alone.
 
     model: model that was asked in this stage.
     """
@@ -138,16 +138,16 @@ class QASummary(TypedDict):
     """The comparison of answers.
 
     scenarios: scenarios in the index.
-    reasoned: who reformulated the questions; empty for nobody.
+    reasoned: who reformulated the questions. Empty for nobody.
     votes: votes on an answer.
     weight: weight λ of documents against scenarios.
     max_chars: most characters of a context.
     comparisons: arms, two by two.
-    retrieval: fused ranking against that of documents alone; None without judgements.
-    gold: relevant documents that the index lacks; None without judgements.
+    retrieval: fused ranking against that of documents alone. None without judgements.
+    gold: relevant documents that the index lacks. None without judgements.
     language_model: model and use, by stage.
     unanswered: prompts without an answer.
-    notes: what a reader should know.
+    notes: caveats for the reader.
     """
 
     index: str
@@ -169,7 +169,7 @@ class QASummary(TypedDict):
 
 
 class QAEstimate(TypedDict):
-    """What a comparison would ask and cost, by stage and in all.
+    """Prompts and cost of a comparison, by stage and in all.
 
     stages: figures by stage.
     exact: whether all that is asked is known already.
@@ -181,7 +181,7 @@ class QAEstimate(TypedDict):
 
 
 def headline(summary: QASummary) -> Iterator[str]:
-    """Yield the mean score of every arm, the differences, and what makes them doubtful."""
+    """Yield the mean score of every arm, the differences, and their doubts."""
     counts = summary["questions"]
     yield (
         f"questions: {counts['asked']:,} asked, {counts['not drawn']:,} not drawn, "
@@ -237,7 +237,7 @@ def _change(change: DifferenceFigures) -> str:
 
 
 def estimate_lines(estimate: QAEstimate) -> Iterator[str]:
-    """Yield what each stage would ask and cost at most."""
+    """Yield prompts and greatest cost of each stage."""
     for stage, e in [*estimate["stages"].items(), ("total", estimate["total"])]:
         cost = (
             "" if e["cost"] is None else f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}"

@@ -49,18 +49,18 @@ SCHEMA = pa.schema(
 )
 """One row per question and arm, in the order in which they were asked.
 
-stage: where it failed: retrieval, answer or judgement; empty where it did not.
-failure: kind of failure; empty without one.
+stage: where it failed: retrieval, answer or judgement. Empty where it did not.
+failure: kind of failure. Empty without one.
 score: mean of the votes, from 0 to 100.
 votes: votes as in "60; 70; unparsable".
-judgements: what each vote gives as its reason, as JSON.
+judgements: reason of each vote, as JSON.
 answer: answer of the model.
 reference: answer of the benchmark.
 documents: ids in the order in which they were shown, as JSON.
 documents_cut: documents that were shown in part.
 documents_left_out: documents that found no room.
 context_chars: characters of the context.
-nDCG@10: of the arm's ranking, from 0 to 1; null where nothing is ranked or judged.
+nDCG@10: of the arm's ranking, from 0 to 1. Null where nothing is ranked or judged.
 """
 
 
@@ -152,7 +152,7 @@ def _agreement(agreement: Agreement) -> VotesAgreement:
 def _retrieval(
     measures: Mapping[Arm, Mapping[str, float]], options: Mapping[str, int]
 ) -> RankingDifference | None:
-    """Return how the fused ranking does against documents alone; None without judgements."""
+    """Return how the fused ranking does against documents alone. None without judgements."""
     if not measures:
         return None
     difference = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
@@ -160,7 +160,7 @@ def _retrieval(
 
 
 def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
-    """Return what a reader of the figures must know."""
+    """Return the caveats of the figures."""
     notes = []
     if inputs.retriever.warning:
         notes.append(inputs.retriever.warning)

@@ -17,14 +17,14 @@ KEY = "key.jsonl"
 Label = Literal["scenarios", "rival", "tie"]
 SCENARIOS: Final = "scenarios"
 RIVAL: Final = "rival"
-"""What an answer comes to, whichever side it names."""
+"""Meaning of an answer, whichever side it names."""
 _SIDES = {A.casefold(): A, B.casefold(): B, TIE: TIE, "": ""}
 _EXAMPLE = "sheet,pair,specificity,comprehensibility,usefulness,overall"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one person says of a pair by one criterion. side: A, B or tie; "" for no answer."""
+    """Answer of one person on a pair by one criterion. side: A, B or tie. "" for no answer."""
 
     sheet: int
     pair: str
@@ -47,7 +47,7 @@ class Answers:
 
 
 def read_key(study: Path) -> dict[tuple[int, str], KeyRow]:
-    """Read the key of a study by sheet and pair; InputError where the folder holds none."""
+    """Read the key of a study by sheet and pair. InputError where the folder holds none."""
     path = study / KEY if study.is_dir() else study
     if not path.is_file():
         raise InputError(

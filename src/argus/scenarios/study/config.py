@@ -1,4 +1,4 @@
-"""What people compare, by which criteria, and how many of them."""
+"""Settings of a study: comparisons, criteria and people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST_CHARS = 100
 
 
 class Versus(StrEnum):
-    """What documents with their scenarios are compared with (SPIKE §4.3, Figure 4)."""
+    """Rivals of documents with their scenarios (SPIKE §4.3, Figure 4)."""
 
     DOCUMENT = "document"
     """Documents as a search without scenarios ranks and shows them."""
@@ -24,7 +24,7 @@ class Versus(StrEnum):
 
 
 class Criterion(StrEnum):
-    """What a rater says of two results (SPIKE appendix C.4)."""
+    """Answer of a rater on two results (SPIKE appendix C.4)."""
 
     SPECIFICITY = "specificity"
     COMPREHENSIBILITY = "comprehensibility"
@@ -33,7 +33,7 @@ class Criterion(StrEnum):
 
     @property
     def question(self) -> str:
-        """What the rater is asked."""
+        """Question to the rater."""
         return QUESTIONS[self]
 
 
@@ -52,7 +52,7 @@ Comparisons = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class StudyConfig:
-    """A study. questions, judges: the paper's; how many results a side shows it does not say."""
+    """A study. questions, judges: the paper's. How many results a side shows it does not say."""
 
     versus: Comparisons = tuple(Versus)
     questions: Annotated[int, Ge(1), Doc("Questions that people see, drawn at random.")] = 100

@@ -33,11 +33,11 @@ SHEETS = "sheets"
 
 @dataclass(frozen=True, repr=False)
 class StudyResult(Result):
-    """A study that people can begin; everything in it is also in `folder`."""
+    """A study that people can begin. Everything in it is also in `folder`."""
 
     folder: Path
     sheets: tuple[Path, ...]
-    """What raters get: a table and a page each. Everything else stays with whoever asks them."""
+    """Sheets of raters: a table and a page each. Everything else stays with whoever asks them."""
     summary: StudySummary
 
     def headline(self) -> Iterator[str]:
@@ -60,7 +60,7 @@ def make_study(
 ) -> StudyResult:
     """Write a sheet per person, on which results with scenarios stand beside others, unnamed.
 
-    index: `PATH[@STATE]` with scenarios. Questions are drawn at random; a question is left out, and
+    index: `PATH[@STATE]` with scenarios. Questions are drawn at random. A question is left out, and
     counted, where no document that is shown has a scenario or both sides would show the same.
     Raises InputError for an index without scenarios, and NothingMeasured where no pair is left.
     """
@@ -102,7 +102,7 @@ def _search(
 
 
 def _draw(queries: Sequence[Query], config: StudyConfig) -> list[Query]:
-    """Return the questions that people see, in their order; a larger draw holds a smaller one."""
+    """Return the questions that people see, in their order. A larger draw holds a smaller one."""
     require_some(len(queries), "question has a text", "Check --queries.")
     order = np.random.default_rng(config.seed).permutation(len(queries))
     return [queries[i] for i in sorted(order[: config.questions].tolist())]

@@ -1,4 +1,4 @@
-"""What stands side by side: results with their scenarios, and the same question without them."""
+"""Compared pairs: results with their scenarios, and the same question without them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NO_SCENARIO = "no document that is shown has a scenario"
 EQUAL_SIDES = "both sides show the same"
 NOTHING = "nothing was retrieved"
 TOPIC, NEED, EXPLANATION = "Topic", "Needed by", "How it helps"
-"""What a rater reads before the parts of a scenario; no word of who made them."""
+"""Headings that a rater reads before the parts of a scenario. No word of who made them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One result as it is shown. parts: heading and text of what is told of the document."""
+    """One result as it is shown. parts: heading and text of each shown part."""
 
     doc_id: str
     text: str
@@ -34,7 +34,7 @@ class Shown:
 class Pair:
     """A question with two lists of results.
 
-    id: says neither what is compared nor whose side is whose, and is no number to a spreadsheet.
+    id: tells neither the comparison nor whose side is whose, and is no number to a spreadsheet.
     """
 
     id: str
@@ -53,7 +53,7 @@ class NoPair:
     query_id: str
     reason: str
     failed: bool = False
-    """Whether something went wrong; else the comparison does not apply."""
+    """Whether something went wrong. If not, the comparison does not apply."""
 
 
 def pairs(
@@ -61,7 +61,7 @@ def pairs(
 ) -> Iterator[Pair | NoPair]:
     """Yield every question in every comparison, in order.
 
-    With `same_results` the rival shows the documents of the search with scenarios; else a
+    With `same_results` the rival shows the documents of the search with scenarios, else a
     comparison with the document alone shows those of the search without (SPIKE §4.3).
     """
     for query in queries:

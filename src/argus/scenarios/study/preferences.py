@@ -1,4 +1,4 @@
-"""What people prefer by each criterion, and how far they agree."""
+"""Preferences of people by each criterion, and how far they agree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from argus.scenarios.study.sheets import TIE, A
 from argus.scenarios.study.summary import Agreement, Preference, SideA
 
 WORTH = {SCENARIOS: 1.0, TIE: 0.5, RIVAL: 0.0}
-"""What an answer counts for scenarios."""
+"""Value of an answer for scenarios."""
 EVEN = 0.5
 
 
@@ -32,7 +32,7 @@ class Judgements:
 
     @classmethod
     def of(cls, answers: Sequence[Answer], versus: Versus, criterion: Criterion) -> Judgements:
-        """Return those of all answers; a pair that nobody judged is left out."""
+        """Return those of all answers. A pair that nobody judged is left out."""
         own = [a for a in answers if a.versus is versus and a.criterion is criterion]
         by_pair: dict[str, dict[int, str]] = {}
         for answer in own:
@@ -42,7 +42,7 @@ class Judgements:
 
     @property
     def values(self) -> dict[str, float]:
-        """What each pair is worth for scenarios: the mean over its judges, from 0 to 1."""
+        """Value of each pair for scenarios: the mean over its judges, from 0 to 1."""
         return {
             pair: sum(WORTH[label] for label in labels.values()) / len(labels)
             for pair, labels in self.by_pair.items()
@@ -61,7 +61,7 @@ def preferences(answers: Sequence[Answer], config: PreferenceConfig) -> list[Pre
 
 
 def preference(judgements: Judgements, config: PreferenceConfig) -> Preference:
-    """Return what the answers by one criterion say; pairs, not answers, are what is resampled."""
+    """Return the result by one criterion. Pairs are resampled, not answers."""
     labels = Counter(label for own in judgements.by_pair.values() for label in own.values())
     values = judgements.values
     row: Preference = {
@@ -113,7 +113,7 @@ _ONE_JUDGE = "no pair has two judges"
 
 
 def _by_rater_pairs(judgements: Judgements) -> dict[tuple[int, int], list[tuple[str, str]]]:
-    """Return, for every two raters, what both said of each pair that both judged."""
+    """Return, for every two raters, both answers on each pair that both judged."""
     both: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for own in judgements.by_pair.values():
         for first, second in combinations(sorted(own), 2):
@@ -122,7 +122,7 @@ def _by_rater_pairs(judgements: Judgements) -> dict[tuple[int, int], list[tuple[
 
 
 def _equal_share(units: Sequence[Sequence[str]]) -> float | None:
-    """Return the share of equal pairs of answers; each unit counts once."""
+    """Return the share of equal pairs of answers. Each unit counts once."""
     if not units:
         return None
     shares = []

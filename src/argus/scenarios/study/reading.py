@@ -1,4 +1,4 @@
-"""`scenarios preferences`: what the people of a study prefer, and how far they agree."""
+"""`scenarios preferences`: preferences of the people of a study, and how far they agree."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from argus.scenarios.study.summary import PreferenceSummary, preference_headline
 
 JOB = "preferences"
 OUT = "preferences"
-"""Folder of a study for what people said."""
+"""Folder of a study for its answers."""
 
 
 @dataclass(frozen=True, repr=False)
 class PreferenceResult(Result):
-    """What people said; everything in it is also in `folder`."""
+    """Result of a study. Everything in it is also in `folder`."""
 
     TABLES = ("table", "answers")
     folder: Path
@@ -34,7 +34,7 @@ class PreferenceResult(Result):
     table: pa.Table
     """One row per criterion of each comparison."""
     answers: pa.Table
-    """One row per answer: who (sheet), what (pair, criterion), and what it comes to."""
+    """One row per answer: sheet, pair, criterion, and value."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -50,7 +50,7 @@ def read_preferences(
     config: PreferenceConfig | None = None,
     fresh: bool = False,
 ) -> PreferenceResult:
-    """Read filled sheets and tell what is preferred by each criterion, with agreement of raters.
+    """Read filled sheets and tell the preference by each criterion, with agreement of raters.
 
     study: the folder of `make_study`. answers: filled sheets, or folders of them. out: default
     `study/preferences`. Raises InputError for sheets that are not of this study, one that comes
@@ -92,12 +92,12 @@ def _table(summary: PreferenceSummary) -> pa.Table:
 
 
 def answers_table(answers: Sequence[Answer]) -> pa.Table:
-    """Return one row per answer that a person gave; null where there is none.
+    """Return one row per answer that a person gave. Null where there is none.
 
     sheet: number of the sheet.
     pair: id of the pair of results.
-    versus: what scenarios were compared with.
-    criterion: what was asked.
+    versus: rival of scenarios.
+    criterion: question to the rater.
     side: side that is preferred: A, B or tie.
     prefers: scenarios, the rival, or tie.
     """
@@ -128,19 +128,19 @@ _SCHEMA = pa.schema(
 )
 """One row per criterion of each comparison, agreement beside the shares.
 
-versus: what scenarios were compared with.
-criterion: what was asked of the two results.
+versus: rival of scenarios.
+criterion: question about the two results.
 pairs: pairs that were judged.
 judgements: answers to the criterion.
 no_answer: places left empty.
 scenarios, tie, rival: judgements that prefer scenarios, neither, the other.
 share: share of the judgements for scenarios, a tie half, as the mean over pairs.
-wins, even, losses: pairs by what most of their judges say.
-verdict: what interval and test agree on.
+wins, even, losses: pairs by the majority of their judges.
+verdict: joint verdict of interval and test.
 equal: share of equal answers on one pair.
 kappa: Fleiss' kappa.
 cohen: mean of Cohen's kappa over pairs of raters.
 alpha: Krippendorff's alpha, nominal.
 rater_pairs: pairs of raters.
-undefined: why agreement is not defined; empty where it is.
+undefined: why agreement is not defined. Empty where it is.
 """

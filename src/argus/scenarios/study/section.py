@@ -1,4 +1,4 @@
-"""The section of a study: what people prefer, criterion by criterion (SPIKE Figure 4)."""
+"""The section of a study: preferences, criterion by criterion (SPIKE Figure 4)."""
 
 from __future__ import annotations
 

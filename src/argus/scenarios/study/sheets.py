@@ -1,7 +1,7 @@
 """The sheets of a study: who sees which pair, in which order, and on which side scenarios stand.
 
 A sheet is a table for a spreadsheet and a page for a browser, which holds the same. Neither says
-which side has what: that stands in key.jsonl, which raters do not get.
+the content of a side: that stands in key.jsonl, which raters do not get.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Place:
     side: Side
 
     def column(self, side: Side) -> tuple[Shown, ...]:
-        """Return what stands on a side."""
+        """Return the contents of a side."""
         return self.pair.scenarios if side == self.side else self.pair.rival
 
 
 class KeyRow(TypedDict):
-    """One line of key.jsonl. side: of the results with scenarios; documents: of both, by rank."""
+    """One line of key.jsonl. side: of the results with scenarios. documents: of both, by rank."""
 
     sheet: int
     pair: str
@@ -54,7 +54,7 @@ class KeyRow(TypedDict):
 
 
 def places(pairs: Sequence[Pair], sheets: int, judges: int, seed: int) -> list[Place]:
-    """Return who judges what: each pair is on `judges` sheets, and all sheets are as long, or by 1.
+    """Return the place of each pair: on `judges` sheets. Lengths of sheets differ by 1 at most.
 
     Everything is drawn by the pair's id, so it depends on no order of files. On each sheet
     scenarios stand on either side equally often, or once more.
@@ -78,7 +78,7 @@ def _draw(seed: int, what: str, id_: str) -> bytes:
 
 
 def key_row(place: Place) -> KeyRow:
-    """Return what the key says of a pair on a sheet."""
+    """Return the key's line of a pair on a sheet."""
     return {
         "sheet": place.sheet,
         "pair": place.pair.id,
@@ -91,7 +91,7 @@ def key_row(place: Place) -> KeyRow:
 
 
 def write_sheet(folder: Path, sheet: int, rows: Sequence[Place]) -> list[Path]:
-    """Write a sheet as CSV and as HTML, whole or not at all; return both paths."""
+    """Write a sheet as CSV and as HTML, whole or not at all. Return both paths."""
     paths = [folder / f"sheet-{sheet}.csv", folder / f"sheet-{sheet}.html"]
     for path, text in zip(paths, (_table(rows), _page(sheet, rows)), strict=True):
         write_whole(path, text)
@@ -99,7 +99,7 @@ def write_sheet(folder: Path, sheet: int, rows: Sequence[Place]) -> list[Path]:
 
 
 def _table(rows: Sequence[Place]) -> str:
-    """Return a sheet as CSV; answers are to be written into its last four columns.
+    """Return a sheet as CSV. Answers are to be written into its last four columns.
 
     It begins with a byte order mark, by which spreadsheets know UTF-8.
     """
@@ -136,5 +136,5 @@ def _page(sheet: int, rows: Sequence[Place]) -> str:
 
 
 def versus_of(row: KeyRow) -> Versus:
-    """Return what a line of the key compares with."""
+    """Return the rival in a line of the key."""
     return Versus(row["versus"])

@@ -1,4 +1,4 @@
-"""The study's sections of summary.json, key by key, and what they say in a few lines."""
+"""The study's sections of summary.json, key by key, and their headline."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from argus.data.types import StateCounts
 
 
 class Compared(StateCounts):
-    """Questions of one comparison, by what became of them.
+    """Questions of one comparison, by outcome.
 
-    versus: what scenarios are compared with.
+    versus: rival of scenarios.
     """
 
     versus: str
@@ -44,14 +44,14 @@ class StudySummary(TypedDict):
 
 
 class Agreement(TypedDict):
-    """How far raters agree beyond chance; None where it is not defined, and why not.
+    """How far raters agree beyond chance. None where it is not defined, and why not.
 
     equal: share of equal pairs of answers on one pair of results.
     kappa: Fleiss' kappa.
     cohen: mean of Cohen's kappa over pairs of raters.
     rater_pairs: pairs of raters.
     alpha: Krippendorff's alpha, nominal.
-    undefined: why one is not defined; empty where all are.
+    undefined: why one is not defined. Empty where all are.
     """
 
     equal: float | None
@@ -65,15 +65,15 @@ class Agreement(TypedDict):
 class Preference(TypedDict):
     """One criterion of one comparison.
 
-    versus: what scenarios are compared with.
-    criterion: what was asked of the two results.
+    versus: rival of scenarios.
+    criterion: question about the two results.
     pairs: pairs that were judged.
     judgements: answers to the criterion.
     no_answer: places left empty.
     scenarios, tie, rival: judgements that prefer scenarios, neither, the other.
     share: judgements that prefer scenarios, a tie half, as the mean over pairs.
-    wins, even, losses: pairs by what most of their judges say.
-    verdict: what interval and test agree on.
+    wins, even, losses: pairs by the majority of their judges.
+    verdict: joint verdict of interval and test.
     """
 
     versus: str
@@ -99,7 +99,7 @@ class Preference(TypedDict):
 class SideA(TypedDict):
     """How often side A was preferred, of the answers that name a side: near a half is no habit.
 
-    share: share that prefers side A; None without an answer.
+    share: share that prefers side A. None without an answer.
     answers: answers that name a side.
     """
 
@@ -110,7 +110,7 @@ class SideA(TypedDict):
 
 
 class PreferenceSummary(TypedDict):
-    """What people said.
+    """Answers of people.
 
     study: folder of the study.
     sheets: sheets that came back.
@@ -141,7 +141,7 @@ def study_headline(summary: StudySummary) -> Iterator[str]:
 
 
 def preference_headline(summary: PreferenceSummary) -> Iterator[str]:
-    """Yield what is preferred by each criterion, and how far raters agree."""
+    """Yield the preference by each criterion, and how far raters agree."""
     answers = summary["answers"]
     missing = ", ".join(map(str, summary["missing_sheets"]))
     yield (
