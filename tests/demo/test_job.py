@@ -1,18 +1,12 @@
 import json
-import re
 import socket
-import sys
-from pathlib import Path
 
 import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data import read_qrels, read_queries
 from argus.demo.job import demo
-from argus.encoders import EncoderConfig
 from argus.errors import InputError
-from argus.measures import is_implicit
-from tests.support import console
 from tests.support.results import shown
 
 
@@ -44,29 +38,6 @@ SECTIONS = {
     "audit", "exposure", "questions", "authority", "probe", "index", "diagnosis", "remedy",
     "evaluation", "ablation", "blend",
 }  # fmt: skip
-
-
-def shape(line: str) -> str:
-    """Return a line without its numbers and brackets, up to where a page leaves the rest out."""
-    plain = re.sub(r"\([^)]*\)", "", line.removesuffix("..."))
-    return re.sub(r"[-+]?\d[\d,.]*%?", "#", plain)
-
-
-@pytest.mark.slow
-def test_a_quick_draw_runs_offline_through_every_part(no_sockets, tmp_path, monkeypatch):
-    monkeypatch.setattr("argus.demo.job.FEWEST", 200)
-    result = demo(out=tmp_path, encoder=EncoderConfig(precision="float32"), limit=QUICK)
-    assert set(result.summary) == SECTIONS
-    assert result.audit.summary["entities"]["failed"] == 0
-    page = result.report.read_text(encoding="utf-8")
-    assert all(f'id="{name}"' in page for name in SECTIONS - {"index"})
-    assert shown(result)[0].startswith("RPS at k=")
-    printed = {shape(line) for line in result.headline()}
-    for line in console.steps(Path(__file__).parents[2] / "README.md")[0].shown[:-2]:
-        assert any(one.startswith(shape(line)) for one in printed), line
-    assert "now with the rest of every docstring, which the corpus leaves out:" in result.headline()
-    assert result.repair.summary["counts"]["views"] > 0
-    assert result.scenarios.added.summary["documents"]["ok"] > 5
 
 
 @pytest.mark.campaign
@@ -130,24 +101,3 @@ def test_a_limit_that_leaves_no_question_is_refused(tmp_path):
         demo(out=tmp_path / "out", limit=40)
     assert refused.value.where == "--limit"
     assert not (tmp_path / "out").exists()
-
-
-def test_a_demo_without_lancedb_stops_before_any_work(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "lancedb", None)
-    with pytest.raises(ImportError, match=r"lancedb, which is not installed.*\[vector-stores\]"):
-        demo(out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("question", "wanted", "implicit"),
-    [
-        ("keep only the last n lines of a stream", ["collections.deque"], True),
-        ("how do I parse a URL", ["urllib.parse.urlparse"], False),
-        ("put these numbers in order", ["sorted"], True),
-        ("sorting numbers", ["sorted"], False),
-        ("a scratch file that vanishes", ["tempfile.TemporaryFile"], False),
-    ],
-)
-def test_a_question_is_implicit_when_it_shares_no_content_word(question, wanted, implicit):
-    assert is_implicit(question, wanted) is implicit

@@ -114,12 +114,3 @@ def test_a_killed_audit_goes_on_and_ends_with_the_same_result(run, killed, tmp_p
         :stored_bytes
     ]
     assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16
-
-
-def test_a_killed_audit_can_be_started_over_with_another_encoder(run, killed, tmp_path):
-    out = shutil.copytree(killed, tmp_path / "out")
-    code, err = run(out, "--precision", "float32", "--document-prompt", "place: ", "--fresh")
-    assert code == 0, err
-    assert "place: " in manifest(out)["encoder"]["fingerprint"]
-    assert {row["state"] for row in results(out)} == {"measured"}
-    assert (out / "embeddings" / "keys.bin").stat().st_size == N * 16

@@ -91,22 +91,3 @@ def test_what_is_made_here_is_read_back_from_its_released_form(small, tmp_path):
     ids = {record.id for record in back.records}
     pairs = {(e.superseder, e.superseded) for e in small.edges}
     assert {(e.superseder, e.superseded) for e in back.edges} == {p for p in pairs if ids >= {*p}}
-
-
-def test_without_the_scorer_it_says_where_to_get_it(monkeypatch, capsys):
-    monkeypatch.delenv(car_scorer.VARIABLE, raising=False)
-    with pytest.raises(SystemExit) as ended:
-        car_scorer.run()
-    assert ended.value.code == 2
-    assert "github.com/andremir/car-retrieval" in capsys.readouterr().err
-
-
-def test_a_scorer_without_bm25_and_one_that_fails_are_told(small, tmp_path, monkeypatch):
-    file = tmp_path / "evaluate.py"
-    file.write_text("class Words: ...\n")
-    monkeypatch.setenv(car_scorer.VARIABLE, str(file))
-    with pytest.raises(SystemExit, match="no class with BM25 in its name, but Words"):
-        car_scorer.run(small)
-    file.write_text("class Bm25: ...\nraise ValueError('no data')\n")
-    with pytest.raises(SystemExit, match=r"(?s)keeping.py --k 5 ended with 1: .*no data"):
-        car_scorer.run(small)

@@ -7,7 +7,7 @@ import pytest
 
 from argus.suite import sources as module
 from argus.suite.recipes import ReachRequest
-from argus.suite.sources import SOURCES, TOO_FEW, Setting
+from argus.suite.sources import SOURCES, Setting
 from tests.retrievability.results.conftest import audits  # noqa: F401
 
 
@@ -39,9 +39,3 @@ def test_they_are_those_of_the_audit(measure, audits):  # noqa: F811
     whole = measure(mean=("mean RPS", 10, 160), lda=("held out", 10, 160))
     assert whole["mean"] == pytest.approx(told["mean_rps"], abs=1e-6)
     assert whole["lda"] == pytest.approx(told["projection"]["accuracy"], abs=1e-6)
-
-
-def test_a_pool_larger_than_the_base_has_no_value(measure):
-    assert measure(far=("above half", 10, 5000), lda=("held out", 10, 5000)) == {
-        "far": TOO_FEW, "lda": TOO_FEW,
-    }  # fmt: skip

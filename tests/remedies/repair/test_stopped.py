@@ -7,11 +7,9 @@ import sys
 
 import pytest
 
-from argus.data.folders import ArtifactFolder
-from argus.encoders import EmbeddingStore
 from argus.errors import ArgusError
 from argus.indexes.views import ViewIndex
-from tests.support.repairs import own_of, receipt, remedies, timeless
+from tests.support.repairs import receipt, remedies, timeless
 
 KILLED = '''
 import dataclasses, os, signal, sys
@@ -146,43 +144,3 @@ def test_a_full_disk_while_views_are_added_changes_nothing(
     again = repairable.expand(index)
     assert receipt(again) == receipt(whole)
     assert repairable.answers(index) == repairable.answers(intact)
-
-
-@pytest.mark.parametrize("what", ["vectors", "notes"])
-def test_a_full_disk_before_views_are_added_changes_nothing(
-    repairable, tmp_path, full_disk, monkeypatch, what
-):
-    index = repairable.copy(tmp_path / "index", store=False)
-    before = repairable.answers(index)
-    if what == "vectors":
-        full_disk(EmbeddingStore, "append", 1024)
-    else:
-        full_disk(ArtifactFolder, "write_json", 16, lambda _, name, *__: name == "made.json")
-    with pytest.raises((ArgusError, OSError), match=r"too large|No space|writing vectors failed"):
-        repairable.expand(index)
-    assert remedies(index) == []
-    assert repairable.answers(index) == before
-    monkeypatch.undo()
-    assert repairable.expand(index).summary["counts"]["views"] == 16
-
-
-@pytest.mark.parametrize("file", ["receipt", "summary.json", "report.html"])
-def test_a_full_disk_while_the_receipt_is_written_loses_nothing(
-    repairable, index, full_disk, monkeypatch, undisturbed, file
-):
-    import argus.remedies.receipt as module
-
-    whole, intact = undisturbed[True]
-    if file == "report.html":
-        full_disk(module, "write_report", 1024)
-    else:
-        name = "write_table" if file == "receipt" else "write_section"
-        full_disk(ArtifactFolder, name, 256, lambda *a: a[1] == file and a[2] != "diagnosis")
-    with pytest.raises(OSError, match=r"(?i)file too large|writing"):
-        repairable.expand(index)
-    monkeypatch.undo()
-    assert remedies(index) == [whole.remedy]
-    assert repairable.answers(index) == repairable.answers(intact)
-    again = repairable.expand(index)
-    assert receipt(again) == receipt(whole)
-    assert timeless(again.summary) | own_of(whole) == timeless(whole.summary)
