@@ -54,15 +54,6 @@ def tried(**parts):
     return {check.part: check for check in trial.checks()}
 
 
-def test_documents_and_the_model_are_tried(files):
-    checks = tried(corpus="docs.jsonl")
-    assert checks["model"].state is HealthState.GOOD
-    assert "all-MiniLM-L6-v2 embeds: 384 dimensions" in checks["model"].text
-    assert checks["documents"].text == (
-        "docs.jsonl: 3 documents, 3 with a title; the first is 'd0'"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "state", "says"),
     [

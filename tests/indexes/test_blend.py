@@ -171,14 +171,6 @@ def test_the_latest_of_two_blends_counts_and_the_earlier_comes_back(index):
     assert ranked(index) == first
 
 
-def test_views_that_came_without_their_recipe_change_nothing(index):
-    """A remedy that is killed between its views and its recipe."""
-    before = ranked(index)
-    views = [View(f"d{i}#s", f"d{i}", "sentence", "s") for i in range(20)]
-    index.add(views, unit(np.random.default_rng(5).normal(size=(20, 8))), remedy="blend-1")
-    assert ranked(index) == before
-
-
 def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
     rng = np.random.default_rng(0)
     u, w = (rng.normal(size=(8, 2)).astype(np.float32) for _ in range(2))

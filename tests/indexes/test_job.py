@@ -4,7 +4,6 @@ import pytest
 
 from argus.data.types import Document, Query, View
 from argus.errors import InputError
-from argus.indexes import job
 from argus.indexes.job import add_documents, build_index, delete_documents
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.views import ViewIndex
@@ -70,26 +69,6 @@ def test_documents_come_and_go(minilm, tmp_path):
     for ids, message in ([], "no document id"), ("ab", "ids are the text 'ab'"):
         with pytest.raises(InputError, match=message):
             delete_documents(index.path, ids)
-
-
-def test_an_addition_that_was_killed_is_finished_by_the_same_command(minilm, tmp_path, monkeypatch):
-    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
-    more = [Document("sun", "The sun is a star."), Document("blank", " ")]
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken:
-        broken.setattr(job, "_built", killed)
-        with pytest.raises(KeyboardInterrupt):
-            add_documents(index, more, encoder=minilm)
-    assert "index add" not in json.loads((index / "manifest.json").read_text())
-    again = add_documents(index, more, encoder=minilm)
-    assert again.summary["documents"] == {"total": 2, "indexed": 1, "no_text": 1, "failed": 0}
-    assert again.summary["views"] == 5
-    assert "index add" in json.loads((index / "manifest.json").read_text())
-    wider = add_documents(index, [*more, Document("new", "Tin is a metal.")], encoder=minilm)
-    assert wider.summary["views"] == 6
 
 
 def test_states_are_searched_by_their_name(minilm, tmp_path):

@@ -1,47 +1,15 @@
 """The LanceDB table: its import, its errors, its cleanup."""
 
-import sys
 from datetime import timedelta
 
 import pytest
-from pydantic import BaseModel, ValidationError
 
 from argus.data.types import View
 from argus.errors import ArgusError
-from argus.indexes.table import (
-    deferred,
-    postpone,
-)
 from argus.indexes.views import ViewIndex
 from tests.indexes.test_views import DIM, unit
 
 NOTHING = timedelta(0)
-
-
-def test_records_are_validated_as_ever(tmp_path, monkeypatch):
-    (tmp_path / "later").mkdir()
-    (tmp_path / "later" / "__init__.py").write_text("from later.part import VALUE\nRUN = []\n")
-    (tmp_path / "later" / "part.py").write_text("VALUE = 3\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    before = dict(BaseModel.model_config)
-    with deferred("later"):
-        from later.part import VALUE
-
-        class Record(BaseModel):
-            number: int
-
-        assert VALUE == 3 and "RUN" not in vars(sys.modules["later"])
-    assert Record(number=4).number == 4
-    with pytest.raises(ValidationError):
-        Record(number="four")
-    import later
-
-    assert later.RUN == [] and later.part.VALUE == 3
-    with pytest.raises(ZeroDivisionError), deferred("later"):
-        raise ZeroDivisionError
-    assert BaseModel.model_config == before
-    postpone("no_such_package_anywhere")
-    assert "no_such_package_anywhere" not in sys.modules
 
 
 def views(n, remedy=""):

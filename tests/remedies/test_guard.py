@@ -154,21 +154,6 @@ def test_deleting_insertions_gives_the_document_back(case):
     assert {i.at for i in found} <= set(find_places(document, spans).values())
 
 
-@given(documents_and_mentions(), st.data())
-def test_what_apply_writes_is_accepted(case, data):
-    document, spans = case
-    chosen = [
-        Insertion(at, e, data.draw(DESCRIPTION))
-        for e, at in find_places(document, spans).items()
-        if data.draw(st.booleans())
-    ]
-    text = insert(document, chosen)
-    found = examine(document, text, spans, {e: [SUPPORT] for e in spans})
-    if not isinstance(found, Rejected):  # "1" alone may not say anything of the passage
-        assert compared(insert(document, found)) == compared(text)
-    assert without(text, document, chosen) == document
-
-
 @pytest.mark.parametrize("unit", [", a", ",", ", ", "a. ", ", a.a.a", "a, a ", ", b, a"])
 def test_hostile_texts_take_linear_time(unit):
     document = (unit * 100_000)[:100_000]

@@ -3,7 +3,6 @@ import json
 import pytest
 
 from argus.data.types import Document, Span, State
-from argus.errors import InputError
 from argus.remedies import synthesis
 from argus.remedies.diagnosis import Risk
 from argus.remedies.reference import Passage
@@ -168,9 +167,3 @@ def test_only_what_fits_its_place_is_inserted():
     lost = described(document, {("d", "Bern"): float("nan")})
     assert (lost.text, lost.state) == (None, State.NOT_APPLICABLE)
     assert lost.reason == "no passage fits its place (similarity below 0.5)"
-
-
-@pytest.mark.parametrize("threshold", [1.1, -2, float("nan")])
-def test_a_threshold_that_is_no_cosine_is_refused(threshold):
-    with pytest.raises(InputError, match="a cosine similarity from -1 to 1"):
-        described(Document("d", "Bern."), threshold=threshold)

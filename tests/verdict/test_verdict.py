@@ -87,36 +87,3 @@ def test_a_damaged_summary_is_refused_by_name(exposed, tmp_path, text):
     (tmp_path / "out/summary.json").write_text(text)
     with pytest.raises(InputError, match=r"summary\.json"):
         argus.read_verdict(tmp_path / "out")
-
-
-def test_real_questions_come_first(exposed, tmp_path):
-    unbound(shutil.copytree(exposed, tmp_path / "out"))
-    file = tmp_path / "out/summary.json"
-    hits = {"measure": "hits@k", "mean": 0.6, "low": 0.5, "high": 0.69, "judged": 40}
-    stale = {"n": 200, "share": 0.25, "low": 0.19, "high": 0.31}
-    jobs = {
-        "judging": {"k": 10, "asked": 100, "estimates": [hits]},
-        "traffic": {
-            "k": 10,
-            "superseded": {"asks": stale},
-            "questions": {"different": 200},
-            "retriever": None,
-            "results": {"logged": 200, "answered": 0, "unknown": 0},
-            "log": {
-                "asks": 200,
-                "files": {"log.csv": "plain"},
-                "fields": {},
-                "first": None,
-                "last": None,
-                "hash_only": False,
-            },
-            "unmet": None,
-        },
-    }
-    file.write_text(json.dumps(json.loads(file.read_text()) | jobs))
-    counts = counts_of(tmp_path / "out")
-    answered, served = counts["by_need"], counts["in_force_served"]
-    assert (answered.count, answered.total) == (60, 100)
-    assert (answered.level, answered.source) == ("bad", "argus traffic judge")
-    assert str(answered.validity[0]).startswith("measured here: 40 judged questions")
-    assert (served.count, served.total, served.level) == (150, 200, "bad")

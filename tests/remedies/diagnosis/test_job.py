@@ -1,12 +1,8 @@
-import importlib
-import math
-
 import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Span, State
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import ArgusError
 from argus.jobs.workspace import Record
 from argus.remedies.config import ReferenceConfig
@@ -21,18 +17,6 @@ from tests.support.diagnosing import (
     CAPITALS,
     table,
 )
-
-
-class Breaking(SentenceTransformerEncoder):
-    """The real model, cut off after so many batches."""
-
-    left = math.inf
-
-    def encode_spans(self, texts, spans):
-        if self.left <= 0:
-            raise KeyboardInterrupt
-        self.left -= 1
-        return super().encode_spans(texts, spans)
 
 
 @pytest.fixture(scope="module")
@@ -106,31 +90,3 @@ def test_only_documents_without_text_cannot_be_diagnosed(minilm, tmp_path):
 
 
 # ---- interrupted, or out of space ----------------------------------------------------------------
-
-
-@pytest.fixture
-def small_batches(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("argus.encoders.embed"), "BATCH_TEXTS", 8)
-
-
-def test_an_interrupted_diagnosis_goes_on(wiki2, reference, minilm, tmp_path, small_batches):
-    breaking = Breaking(minilm.model, name=minilm.name)
-    run = {"reference": reference, "encoder": breaking, "limit": 40}
-    breaking.left = enough = 99
-    whole = diagnose(wiki2, out=tmp_path / "whole", **run)
-    batches = enough - breaking.left
-    assert batches >= 4, "several batches"
-    breaking.left = 2
-    with pytest.raises(KeyboardInterrupt):
-        diagnose(wiki2, out=tmp_path / "out", **run)
-    store = tmp_path / "out" / "embeddings"
-    stored = (store / "vectors.f32").read_bytes()
-    whole_size = (tmp_path / "whole" / "embeddings" / "vectors.f32").stat().st_size
-    assert 0 < len(stored) < whole_size, "what was embedded before is kept"
-    assert not (tmp_path / "out" / "diagnosis.parquet").exists()
-    breaking.left = batches - 2
-    again = diagnose(wiki2, out=tmp_path / "out", **run)
-    assert breaking.left == 0, "only what was missing was embedded"
-    assert table(again.folder) == table(whole.folder)
-    assert again.summary == whole.summary
-    assert (store / "vectors.f32").read_bytes().startswith(stored)
