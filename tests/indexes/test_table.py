@@ -1,4 +1,4 @@
-"""The LanceDB table: its import, its errors, its cleanup."""
+"""The LanceDB table: its cleanup."""
 
 from datetime import timedelta
 

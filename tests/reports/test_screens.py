@@ -1,4 +1,4 @@
-"""The page in a browser: what the first screen says, how tall and large it is, and the keyboard."""
+"""The page in a browser: how tall and wide it is, and the keyboard."""
 
 import pytest
 

@@ -96,12 +96,12 @@ class Blend:
 
     @property
     def sentences(self) -> bool:
-        """Whether sentences count."""
+        """True if sentences count."""
         return self.weight < 1
 
     @property
     def per_document(self) -> bool:
-        """Whether documents have numbers of their own: hubness, or smoothed vectors."""
+        """True if documents have numbers of their own: hubness, or smoothed vectors."""
         return self.hubs > 0 or self.smoothing > 0
 
 

@@ -1,4 +1,4 @@
-"""The probe of a diagnosis, encoders without token vectors, and the end of what is read."""
+"""The probe of a diagnosis, encoders without token vectors, and the model's window."""
 
 from dataclasses import replace
 
