@@ -108,4 +108,4 @@ SURFACE = Analyzer("surface", words, words)
 STEMMED = Analyzer("stemmed", stems, long_words)
 """Words of a question and of a text meet in their stems."""
 ANALYZERS = {analyzer.name: analyzer for analyzer in (SURFACE, STEMMED)}
-"""By the name that a saved index has."""
+"""Analyzers by the name in a saved index."""

@@ -18,10 +18,10 @@ DEPTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """One job's table. id: its key, of several columns joined. settings: must be alike.
+    """One job's table. id: its key, of several columns joined. settings: those that must agree.
 
     read: from the table to the values of each figure, None where an item was not measured. columns:
-    those to read, by default all. unique: whether no key comes twice.
+    columns to read, by default all. unique: whether no key comes twice.
     """
 
     table: str

@@ -31,7 +31,7 @@ MOST = 100_000  # items of one run that are kept
 class RunRecord(TypedDict):
     """run.json: a run without its items. settings: the whole configuration of the job."""
 
-    key: str  # a hash of its output. A run is recorded once
+    key: str  # a hash of its output: equal runs are recorded once
     number: int  # in the order of recording, from 1: clocks may run backwards. 0: not recorded.
     job: str
     started: str

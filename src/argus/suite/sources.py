@@ -67,7 +67,7 @@ NO_PSEUDO_QUERY = (
 
 @dataclass(frozen=True)
 class Failed:
-    """In place of a figure: the reason why its job failed."""
+    """The reason why a job failed, instead of a figure."""
 
     reason: str
 
