@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
 import argus
-from argus.extras import EXTRAS
-from argus.health.job import CPU_BUILD, PURPOSES, HealthState, Trial, check_extras, check_machine
+from argus.health.job import HealthState, Trial
 from argus.llm.config import ChatConfig
 from tests.conftest import Endpoint, serving
 from tests.support.stores import sqlite_vec
@@ -56,15 +54,6 @@ def tried(**parts):
     return {check.part: check for check in trial.checks()}
 
 
-def test_documents_and_the_model_are_tried(files):
-    checks = tried(corpus="docs.jsonl")
-    assert checks["model"].state is HealthState.GOOD
-    assert "all-MiniLM-L6-v2 embeds: 384 dimensions" in checks["model"].text
-    assert checks["documents"].text == (
-        "docs.jsonl: 3 documents, 3 with a title; the first is 'd0'"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "state", "says"),
     [
@@ -98,28 +87,11 @@ def test_questions_are_held_against_the_documents(files, qrels, state, says):
     assert check["questions"].state == state and says in check["questions"].text
 
 
-def test_judgements_alone_are_no_questions(files):
-    assert tried(qrels=files / "good.tsv")["questions"].state is HealthState.BAD
-
-
 def test_a_store_is_opened_and_its_vectors_compared(files):
     spec = sqlite_vec(files / "store").spec
     check = tried(corpus=spec)["documents"]
     assert check.state is HealthState.BAD  # of another model: 16 numbers a vector
     assert "vectors of 16 dimensions" in check.text and "--encoder" in check.mend
-
-
-def test_a_model_that_is_not_there_is_bad_only_where_it_is_meant(files, monkeypatch, read_once):
-    named = Trial(argus.ProjectParts(), encoder=argus.EncoderConfig(model="docs.jsonl"))
-    (check,) = named.checks()
-    assert check.state is HealthState.BAD and check.mend
-    read_once.cache_clear()
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    monkeypatch.setattr("argus.encoders.load.find_spec", lambda _: None)
-    (check,) = Trial(
-        argus.ProjectParts(), encoder=argus.EncoderConfig(precision="float32")
-    ).checks()
-    assert check.state is HealthState.NOTE
 
 
 def test_a_language_model_is_asked_one_prompt(files):
@@ -134,24 +106,3 @@ def test_a_language_model_is_asked_one_prompt(files):
     result = argus.check_up(model=nobody)
     assert result.exit_code == 2 and "did not answer" in result.checks[-1].text
     assert result.summary["bad"] == 1 and list(result.headline())[-1] == "1 to mend"
-
-
-def test_a_cuda_build_without_a_gpu_is_told(monkeypatch, tmp_path):
-    import torch
-
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    monkeypatch.setattr("torch.version.cuda", "12.8")
-    checks = {check.part: check for check in check_machine(tmp_path)}
-    assert "the build for CUDA 12.8" in checks["torch"].text and CPU_BUILD in checks["torch"].mend
-    assert torch.__version__ in checks["torch"].text
-    assert checks["python"].text.startswith("Python 3.")
-
-
-def test_every_extra_has_a_purpose_and_what_lacks_is_a_note(monkeypatch):
-    assert set(PURPOSES) == set(EXTRAS.values())
-    find = lambda name: None if name == "duckdb" else object()  # noqa: E731
-    monkeypatch.setattr("argus.health.job.find_spec", find)
-    here, lacking = check_extras()
-    assert "kb" not in here.text.split() and here.state is HealthState.GOOD
-    assert lacking.state is HealthState.NOTE and "kb (knowledge bases)" in lacking.text
-    assert lacking.mend.endswith("pip install 'argus-retrieval[kb]'.")

@@ -116,15 +116,6 @@ def test_pruning_loses_nothing(seed, mixed, weight, hubs, spread, dim, k, kinds,
         assert getattr(quick, name).tolist() == getattr(plain, name).tolist()
 
 
-def test_sentences_count_for_nothing_without_a_blend():
-    rng = np.random.default_rng(3)
-    snapshot = blended(rng, 80, 8, kinds=("original", "sentence"))
-    alone = [i for i, view in enumerate(snapshot.views) if view.kind == "original"]
-    originals = Snapshot.of([snapshot.views[i] for i in alone], snapshot.vectors[alone])
-    queries = unit(rng.normal(size=(5, 8)))
-    assert snapshot.search(queries, 10).doc_ids == originals.search(queries, 10).doc_ids
-
-
 @pytest.fixture
 def index(tmp_path):
     rng = np.random.default_rng(0)
@@ -170,15 +161,6 @@ def test_states_before_and_after_a_blend_and_its_rollback(index):
     assert ranked(ViewIndex.open(index.path)) == before
 
 
-def test_a_blend_without_views_is_a_remedy_all_the_same(index):
-    before = ranked(index)
-    add_blend(index, blend=Blend(weight=1))
-    assert [(r.id, r.views) for r in index.remedies()] == [("blend-1", 0)]
-    assert ranked(index) != before
-    index.rollback("blend-1")
-    assert ranked(index) == before
-
-
 def test_the_latest_of_two_blends_counts_and_the_earlier_comes_back(index):
     add_blend(index)
     first = ranked(index)
@@ -187,45 +169,6 @@ def test_the_latest_of_two_blends_counts_and_the_earlier_comes_back(index):
     assert ranked(index, "blend-1") == first
     index.rollback("blend-2")
     assert ranked(index) == first
-
-
-def test_views_that_came_without_their_recipe_change_nothing(index):
-    """A remedy that is killed between its views and its recipe."""
-    before = ranked(index)
-    views = [View(f"d{i}#s", f"d{i}", "sentence", "s") for i in range(20)]
-    index.add(views, unit(np.random.default_rng(5).normal(size=(20, 8))), remedy="blend-1")
-    assert ranked(index) == before
-
-
-def test_another_handle_sees_the_recipe_when_it_reads_again(index):
-    other = ViewIndex.open(index.path)
-    before = ranked(other)
-    add_blend(index)
-    assert ranked(other) == before
-    other.refresh()
-    assert ranked(other) == ranked(index)
-
-
-def test_the_approximate_search_scores_as_the_exact_one(index):
-    add_blend(index)
-    index.build_ann()
-    ids, scores = ranked(index, exact=True)
-    near_ids, near = ranked(index, exact=False)
-    assert near_ids == ids
-    np.testing.assert_allclose(near, scores, atol=1e-5)
-
-
-def test_a_document_that_comes_later_has_the_mean_hubness(index):
-    hubness = add_blend(index, blend=Blend(weight=1))
-    index.add([View("new", "new", "original", "t")], unit([[1, 0, 0, 0, 0, 0, 0, 0]]))
-    snapshot = index.snapshot()
-    assert snapshot.hubness[snapshot.doc_ids.index("new")] == pytest.approx(hubness.mean())
-
-
-@pytest.mark.parametrize("setting", [{"weight": 1.1}, {"weight": -0.1}, {"bm25": 1}, {"hubs": -1}])
-def test_a_weight_out_of_bounds_is_refused(setting):
-    with pytest.raises(InputError):
-        Blend(**setting)
 
 
 def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
@@ -246,25 +189,6 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
     (tmp_path / CORRECTION).write_bytes(b"PK garbage")
     with pytest.raises(InputError, match="correction"):
         read_correction(tmp_path / CORRECTION)
-
-
-@pytest.mark.parametrize(
-    ("u", "w", "alpha"),
-    [
-        *((1, 1, np.nan), (1, 1, np.inf), (1, np.nan, 1), (1, 1, 1e30), (0, 1, 1e300)),
-        *((1e19, 1, 1), (1e12, 1e12, 1e-9), (3e38, 3e38, 0.5)),
-    ],
-)
-def test_a_correction_that_no_query_can_be_moved_by_is_refused_by_its_file(tmp_path, u, w, alpha):
-    ones = np.ones((8, 2), np.float32)
-    QueryCorrection(u * ones, w * ones, alpha, "encoder a").save(tmp_path / CORRECTION)
-    with pytest.raises(
-        InputError, match=rf"{CORRECTION}: cannot be read .*not finite, or too large"
-    ):
-        read_correction(tmp_path / CORRECTION)
-    QueryCorrection(1e5 * ones, 1e5 * ones, -1e5, "encoder a").save(tmp_path / CORRECTION)
-    moved = read_correction(tmp_path / CORRECTION).apply(unit(np.ones((1, 8))))
-    np.testing.assert_allclose(np.linalg.norm(moved), 1, atol=1e-6)
 
 
 def test_a_remedy_says_the_weight_of_scenarios_and_a_number_beats_it(index):
@@ -315,89 +239,3 @@ def test_a_rollback_of_scenarios_is_one_commit(index, monkeypatch, dies_at):
     left.rollback("s-2")
     assert (ranked(left), left.weight()) == (after, 0.5)
     assert [r.id for r in left.remedies()] == ["s-1"]
-
-
-def test_another_blend_over_the_same_views_lays_nothing_out_anew():
-    snapshot = blended(np.random.default_rng(0), 40, 8, blend=Blend())
-    first, second = snapshot.blended(None), snapshot.blended(Blend(weight=0.2))
-    assert first._side_layout is second._side_layout is snapshot._side_layout
-    assert first.sentence_rows is second.sentence_rows
-    queries = unit(np.random.default_rng(1).normal(size=(3, 8)))
-    anew = Snapshot(snapshot.columns, snapshot.vectors, Blend(weight=0.2), snapshot.hubness)
-    assert second.search(queries, 10).scores == anew.search(queries, 10).scores
-
-
-def test_a_blend_that_is_said_again_stays_in_its_place(index):
-    add_blend(index)
-    add_blend(index, "blend-2", Blend(weight=0.2, hubs=0.5), seed=2)
-    second, version = ranked(index), index.version
-    index.prescribe("blend-1", blend=Blend())
-    assert (ranked(index), index.version) == (second, version)
-
-
-def test_a_reader_between_a_commit_and_its_recipe_sees_the_recipe_when_it_reads_again(
-    index, monkeypatch
-):
-    from argus.indexes import views as module
-
-    reader, write = ViewIndex.open(index.path), module.write_header
-    before = ranked(reader)
-
-    def late(path, header):
-        reader.refresh()
-        assert ranked(reader) == before
-        write(path, header)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "write_header", late)
-        add_blend(index)
-    reader.refresh()
-    assert ranked(reader) == ranked(index) != before
-
-
-def test_a_document_that_is_put_in_anew_is_another_one(index):
-    docs = [f"d{i}" for i in range(20)]
-    added = np.array([row["added"] for row in sorted(index.rows().to_pylist(), key=by_number)])
-    home = index.path / "remedies" / "blend-1"
-    home.mkdir(parents=True)
-    smooth = unit(np.random.default_rng(4).normal(size=(20, 8)))
-    hubness = np.linspace(0, 1, 20, dtype=np.float32)
-    DocumentNumbers(docs, hubness, smooth, added).save(home)
-    index.prescribe("blend-1", blend=Blend(weight=1, smoothing=0.4))
-    index.delete_documents(["d3"])
-    own = unit([[0, 0, 0, 0, 0, 0, 0, 1]])
-    index.add([View("d3", "d3", "original", "another text")], own)
-    snapshot = index.snapshot()
-    at = snapshot.doc_ids.index("d3")
-    assert np.array_equal(snapshot.vectors[at], own[0])
-    assert snapshot.hubness[at] == pytest.approx(hubness.mean())
-    assert np.array_equal(snapshot.vectors[snapshot.doc_ids.index("d4")], smooth[4])
-
-
-def test_numbers_that_a_disk_lost_are_refused(index):
-    add_blend(index, blend=Blend(weight=1, smoothing=0.4))
-    home = index.path / "remedies" / "blend-1"
-    docs, good = [f"d{i}" for i in range(20)], np.ones(20, np.float32)
-    lost = np.where(np.arange(20) == 3, np.nan, good)
-    for numbers in (
-        DocumentNumbers(docs, lost),
-        DocumentNumbers(docs, good, unit(np.eye(20, 8) + 1) * lost[:, None]),
-        DocumentNumbers(docs, good, unit(np.ones((20, 9)))),
-    ):
-        numbers.save(home)
-        with pytest.raises(InputError, match="Roll the remedy back"):
-            index.snapshot()
-
-
-def by_number(row):
-    return int(row["doc_id"][1:])
-
-
-def test_sentences_of_another_blend_count_only_where_it_is_relied_on(index):
-    add_blend(index)
-    home = index.path / "remedies" / "blend-2"
-    home.mkdir(parents=True)
-    index.prescribe("blend-2", blend=Blend(hubs=0))
-    assert ranked(index) == ranked(index, "original")
-    index.prescribe("blend-2", blend=Blend(hubs=0), relied_on=["blend-1"])
-    assert ranked(index) != ranked(index, "original")

@@ -29,15 +29,6 @@ def test_no_score_is_above_its_bound(dim, monkeypatch):
         assert (most >= best).all() and (most <= best + 0.03).all()
 
 
-def test_threads_find_the_same(monkeypatch):
-    monkeypatch.setattr(pruned, "GROUPS", 3)
-    rng = np.random.default_rng(0)
-    rows = unit(rng.normal(size=(100, 8)))
-    coded, starts = Codes.of(rows, np.arange(100)), np.array([0, 1, 40, 41, 90, 99, 100])
-    query = CodedQuery.of(rows[7])
-    assert np.array_equal(coded.most(query, starts, 3), coded.most(query, starts))
-
-
 @pytest.mark.parametrize("dim", [1, 384, 20_000])
 @pytest.mark.parametrize("shape", ["even", "one number", "random"])
 def test_the_largest_products_fit(dim, shape):
@@ -46,9 +37,3 @@ def test_the_largest_products_fit(dim, shape):
     rows = unit(np.array([row[shape], -row[shape]]))
     most = Codes.of(rows, np.arange(2)).most(CodedQuery.of(rows[0]), np.array([0, 1, 2]))
     assert np.allclose(most, [1, -1], atol=0.03) and (most >= [0.99999, -1.00001]).all()
-
-
-def test_a_row_of_zeros_has_a_bound():
-    coded = Codes.of(np.zeros((1, 4), np.float32), np.arange(1))
-    (most,) = coded.most(CodedQuery.of(np.eye(4, dtype=np.float32)[0]), np.array([0, 1]))
-    assert 0 <= most < 0.001

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.encoders import scoring
-from argus.indexes import dense, known_item_search, search
+from argus.indexes import known_item_search, search
 from argus.indexes.dense import Groups, RowLists
 from tests.support.draws import examples
 from tests.support.rows import KINDS, plain_scores
@@ -26,15 +25,6 @@ def test_search_is_a_full_sort_with_ties_by_row(seed, n, k):
         assert top.scores[row].tolist() == scores[row, expected].tolist()
 
 
-def test_blocks_change_nothing(monkeypatch):
-    rng = np.random.default_rng(0)
-    documents, queries = rng.normal(size=(50, 8)), rng.normal(size=(20, 8))
-    whole = search(queries.astype(np.float32), documents.astype(np.float32), 5)
-    monkeypatch.setattr(dense, "BLOCK_BYTES", 4 * 50 * 3)
-    parts = search(queries.astype(np.float32), documents.astype(np.float32), 5)
-    assert np.array_equal(whole.rows, parts.rows)
-
-
 def test_known_item_rank_counts_ties_before_the_target():
     documents = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
     queries = np.array([[1, 0], [1, 0], [1, 0]], np.float32)
@@ -50,20 +40,6 @@ def test_a_stand_in_replaces_its_target_in_one_query_only():
     found = known_item_search(queries, documents, np.array([0, 1]), k=1, target_vectors=stand_in)
     assert found.rank.tolist() == [2, 2]
     assert found.top.rows.tolist() == [[1], [0]]
-
-
-def test_nothing_to_search_is_an_error():
-    with pytest.raises(ValueError, match="0 queries over 3 documents"):
-        search(np.zeros((0, 2), np.float32), np.zeros((3, 2), np.float32), 1)
-
-
-def test_equal_documents_tie_by_row_with_a_stand_in_too():
-    rng = np.random.default_rng(1)
-    half = rng.normal(size=(250, 384)).astype(np.float32)
-    half /= np.linalg.norm(half, axis=1, keepdims=True)
-    documents = np.repeat(half, 2, axis=0)  # 250 pairs of equal documents
-    found = known_item_search(documents, documents, np.arange(500), 5, target_vectors=documents)
-    assert found.rank.tolist() == [1, 2] * 250
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.int8])
@@ -119,33 +95,3 @@ def test_a_group_ranks_by_its_best_row(make, seed, n, n_groups):
     hides = [set(lists[of_list[i]]) - {targets[i]} for i in range(5)]
     expected = [plain_rank(scores[:, i], own[i, i], targets[i], of, hides[i]) for i in range(5)]
     assert known.group_rank.tolist() == expected
-
-
-def test_equal_vectors_tie_whatever_block_they_fall_in(monkeypatch):
-    rng = np.random.default_rng(3)
-    vectors = rng.normal(size=(40, 384)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors[20:] = vectors[:20]  # each is in the group of its copy's neighbour, too
-    groups = Groups(np.r_[np.arange(20), np.roll(np.arange(20), 1)])
-    queries, targets = rng.normal(size=(30, 384)).astype(np.float32), np.arange(30) % 40
-    whole = known_item_search(queries, vectors, targets, 5, groups=groups).group_rank
-    monkeypatch.setattr(dense, "BLOCK_BYTES", 4 * 40 * 7)
-    parts = known_item_search(queries, vectors, targets, 5, groups=groups).group_rank
-    assert np.array_equal(whole, parts)
-
-
-def test_equal_documents_take_one_exact_comparison_a_query(monkeypatch):
-    """Boilerplate in every parent: a call per group took a hundred times as long."""
-    calls = []
-    plain = scoring.DenseScoring.against
-    monkeypatch.setattr(
-        scoring.DenseScoring, "against", lambda *args: calls.append(args) or plain(*args)
-    )
-    n = 200
-    vectors = np.repeat(np.array([[0.6, 0.8]], np.float32), 2 * n, axis=0)
-    vectors[n:] = [0.8, -0.6]  # a second, worse row in every group
-    groups, targets = Groups(np.arange(2 * n) % n), np.arange(n)
-    known = known_item_search(vectors[:n], vectors, targets, 5, groups=groups)
-    assert known.group_rank.tolist() == list(range(1, n + 1))
-    assert len(calls) == 2 * n, "one for rows, one for groups"
-    assert max(len(rows) for _, _, rows in calls) == n, "rows that are worse are left out"

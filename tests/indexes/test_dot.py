@@ -6,8 +6,6 @@ import pytest
 from argus.data import Document, Query
 from argus.encoders import EncoderConfig, load_encoder
 from argus.errors import InputError
-from argus.explanation.evidence import Cause, Verdict
-from argus.explanation.job import explain
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from tests.support.sentence_models import make_model
@@ -47,19 +45,6 @@ def test_a_search_ranks_by_dot_product(config, index):
         scores = vectors @ encoder.encode_queries([query.text])[0].astype(float)
         for document, score in zip(DOCUMENTS, scores, strict=True):
             assert run[query.id][document.id] == pytest.approx(score, rel=1e-5)
-
-
-def test_its_encoder_is_loaded_again_with_its_prompts(index):
-    retriever = open_retriever(index.path)
-    assert retriever.encoder.fingerprint == index.fingerprint
-    assert " similarity=dot " in index.fingerprint and "'passage: '" in index.fingerprint
-
-
-def test_an_explanation_tells_its_own_vectors_by_their_direction(index):
-    explanation = explain(QUERIES[0].text, "d00", index.path)
-    finding = next(f for f in explanation.findings if f.cause is Cause.VECTOR)
-    assert finding.state is Verdict.RULED_OUT
-    assert finding.evidence["cosine"] == pytest.approx(1, abs=1e-3)
 
 
 def test_vectors_of_ones_own_have_length_one_and_are_refused(config, tmp_path):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from argus.data.types import View
 from argus.errors import InputError
-from argus.indexes import snapshot as module
 from argus.indexes.snapshot import Snapshot
 from tests.support.draws import examples
 
@@ -78,29 +77,6 @@ def test_equal_vectors_tie_by_document_wherever_they_lie():
     assert any(a == b for row in top.scores for a, b in itertools.pairwise(row))
 
 
-def test_blocks_and_batches_change_nothing(monkeypatch):
-    rng = np.random.default_rng(1)
-    snapshot = Snapshot.of(views(list(enumerate(np.arange(90) % 33))), unit(rng, 90))
-    queries = unit(rng, 20)
-    targets = ["d07"] * 20
-    whole, ranks = snapshot.search(queries, 5), snapshot.ranks(queries, targets)
-    monkeypatch.setattr(module, "BLOCK_BYTES", 4 * 90 * 3)
-    assert snapshot.search(queries, 5) == whole
-    assert snapshot.ranks(queries, targets).tolist() == ranks.tolist()
-    assert [snapshot.search(q[None], 5).scores[0] for q in queries] == whole.scores
-
-
-def test_k_beyond_the_documents_gives_them_all():
-    snapshot = Snapshot.of(views([(0, 1), (1, 0)]), np.eye(2, dtype=np.float32))
-    assert snapshot.search(np.eye(2, dtype=np.float32), 99).doc_ids == [
-        ["d01", "d00"],
-        ["d00", "d01"],
-    ]
-    assert snapshot.search(np.zeros((0, 2), np.float32), 3).doc_ids == []
-    empty = Snapshot.of([], np.zeros((0, 2), np.float32))
-    assert empty.search(np.eye(2, dtype=np.float32), 3).doc_ids == [[], []]
-
-
 def test_wrong_queries_are_named():
     snapshot = Snapshot.of(views([(0, 0)]), np.array([[1, 0]], np.float32))
     with pytest.raises(InputError, match=r"shape \(1, 3\); expected \(n, 2\)"):
@@ -111,9 +87,3 @@ def test_wrong_queries_are_named():
         snapshot.search(np.ones((1, 2), np.float32), 0)
     with pytest.raises(InputError, match="1 unknown document id: 'd9'"):
         snapshot.ranks(np.ones((1, 2), np.float32), ["d9"])
-
-
-def test_a_run_keeps_the_order_of_ranks():
-    snapshot = Snapshot.of(views([(0, 1), (1, 0)]), np.eye(2, dtype=np.float32))
-    run = snapshot.search(np.array([[1, 0]], np.float32), 2).run(["q"])
-    assert list(run["q"].items()) == [("d01", 1.0), ("d00", 0.0)]

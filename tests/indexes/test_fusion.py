@@ -6,7 +6,6 @@ from qdrant_client.models import ScoredPoint
 
 from argus.errors import InputError
 from argus.indexes.fusion import fuse, fuse_with_bm25, question_weights
-from argus.indexes.lexical import LexicalIndex
 
 IDS = st.integers(0, 9).map(str)
 SCORES = st.integers(-100, 100).map(lambda tenths: tenths / 10)
@@ -44,12 +43,6 @@ def test_dbsf_scores_as_qdrant_does(runs):
     assert fused == pytest.approx({str(point.id): point.score for point in expected})
 
 
-def test_ties_break_by_id_and_k_cuts():
-    assert list(fuse([{"q": {"b": 1.0, "a": 1.0, "c": 1.0}}], 2)["q"]) == ["a", "b"]
-    assert fuse([], 3) == {}
-    assert fuse([{"q": {}}], 3, "dbsf") == {"q": {}}
-
-
 def test_wrong_settings_are_named():
     with pytest.raises(InputError, match="fusion 'sum'; expected one of min-max, rrf, dbsf"):
         fuse([DENSE], 1, "sum")
@@ -63,19 +56,3 @@ def test_wrong_settings_are_named():
 )
 def test_bm25_counts_more_where_a_document_covers_the_question(weight, coverage, expected):
     assert question_weights(weight, ["q"], [coverage]) == {"q": pytest.approx(expected)}
-
-
-def test_coverage_counts_words_that_no_document_has():
-    texts = ["harbour of granite", "granite tram", "a meadow"]
-    index = LexicalIndex.build(["a", "b", "c"], texts)
-    whole, half, none = index.search(["meadow", "meadow zebra", "zebra"], 3).coverage
-    assert 0 < half < whole / 2 < 0.5 and none == 0.0  # nobody's word counts more than meadow
-    assert index.search(["granite"], 3).coverage[0] < 1
-
-
-def test_each_query_has_its_own_weight():
-    vectors = {"q": {"a": 1.0, "b": 0.0}, "r": {"a": 1.0, "b": 0.0}}
-    words = {"q": {"b": 2.0}, "r": {"b": 2.0}}
-    fused = fuse_with_bm25(vectors, words, 2, weight={"q": 0.4, "r": 0.6})
-    assert list(fused["q"]) == ["a", "b"] and list(fused["r"]) == ["b", "a"]
-    assert fused["q"] == {"a": pytest.approx(0.6), "b": pytest.approx(0.4)}

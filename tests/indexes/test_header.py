@@ -19,18 +19,6 @@ FILE = VectorsFile(sha256="ab" * 32, encoder="model@1", agreement=0.03, least=-0
 EMBEDDED = IndexHeader(fingerprint="model@1", dim=3)
 AGREEING = IndexHeader(fingerprint="model@1", dim=3, vectors=FILE)
 FOREIGN = IndexHeader(fingerprint="own", dim=3, vectors=FILE)
-NUMBERED = IndexHeader(fingerprint="own", dim=3, made="0f" * 16)
-
-
-@pytest.mark.parametrize("header", [EMBEDDED, AGREEING, FOREIGN, NUMBERED])
-def test_a_header_reads_back_as_it_was_written(tmp_path, header):
-    write_header(tmp_path, header)
-    assert read_header(tmp_path) == header
-
-
-def test_vectors_are_foreign_by_their_fingerprint():
-    assert (EMBEDDED.foreign, AGREEING.foreign, FOREIGN.foreign) == (None, None, FILE)
-    assert {h.asked_with for h in (EMBEDDED, AGREEING, FOREIGN)} == {"model@1"}
 
 
 def test_an_encoder_may_ask_foreign_vectors_and_add_none_to_them():
@@ -89,17 +77,6 @@ def test_a_header_that_is_no_json_is_damaged(tmp_path, text):
     with pytest.raises(InputError, match="is damaged") as refused:
         read_header(tmp_path)
     assert refused.value.where == tmp_path / "index.json"
-
-
-def test_what_is_no_index_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    for path, message in (
-        ("none", "no such folder"),
-        ("", r"it holds no index\.json"),
-        ("file", "is a file"),
-    ):
-        with pytest.raises(InputError, match=message):
-            read_header(tmp_path / path)
 
 
 def test_an_index_spec_names_path_and_state(tmp_path):

@@ -2,13 +2,8 @@ import json
 
 import pytest
 
-from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Query, View
-from argus.encoders import EncoderConfig
-from argus.errors import FingerprintMismatch, InputError
-from argus.evaluation.job import evaluate
-from argus.evaluation.systems import search_index
-from argus.indexes import job
+from argus.errors import InputError
 from argus.indexes.job import add_documents, build_index, delete_documents
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.views import ViewIndex
@@ -76,62 +71,6 @@ def test_documents_come_and_go(minilm, tmp_path):
             delete_documents(index.path, ids)
 
 
-def test_an_addition_that_was_killed_is_finished_by_the_same_command(minilm, tmp_path, monkeypatch):
-    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
-    more = [Document("sun", "The sun is a star."), Document("blank", " ")]
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken:
-        broken.setattr(job, "_built", killed)
-        with pytest.raises(KeyboardInterrupt):
-            add_documents(index, more, encoder=minilm)
-    assert "index add" not in json.loads((index / "manifest.json").read_text())
-    again = add_documents(index, more, encoder=minilm)
-    assert again.summary["documents"] == {"total": 2, "indexed": 1, "no_text": 1, "failed": 0}
-    assert again.summary["views"] == 5
-    assert "index add" in json.loads((index / "manifest.json").read_text())
-    wider = add_documents(index, [*more, Document("new", "Tin is a metal.")], encoder=minilm)
-    assert wider.summary["views"] == 6
-
-
-def test_what_another_process_added_meanwhile_is_done(minilm, tmp_path, monkeypatch):
-    out = tmp_path / "idx"
-    build_index(DOCUMENTS[:1], out=out, encoder=minilm)
-    opened = job.encoder_of
-    added = []
-
-    def other_adds_first(*args, **kwargs):
-        if not added:
-            added.append(True)
-            add_documents(out, DOCUMENTS[1:3], encoder=minilm)
-        return opened(*args, **kwargs)
-
-    monkeypatch.setattr(job, "encoder_of", other_adds_first)
-    result = add_documents(out, DOCUMENTS[1:], encoder=minilm)
-    assert {v.doc_id for v in result.index.snapshot().views} == set(TEXTS)
-
-
-def test_a_deletion_that_was_killed_is_told_and_leaves_nothing_half_written(
-    minilm, tmp_path, monkeypatch
-):
-    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
-    doc_id = next(iter(TEXTS))
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken:
-        broken.setattr(ArtifactFolder, "write_results", killed)
-        with pytest.raises(KeyboardInterrupt):
-            delete_documents(index, [doc_id])
-    half = index / "views.lance" / "_versions" / ".tmpjItOjv"  # the name that a kill left
-    half.write_bytes(b"half")
-    assert delete_documents(index, [doc_id]).summary["views"] == len(TEXTS) - 1
-    assert not half.exists()
-
-
 def test_states_are_searched_by_their_name(minilm, tmp_path):
     index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index
     text = "Roger Daltrey and Pete Townshend"
@@ -148,35 +87,3 @@ def test_states_are_searched_by_their_name(minilm, tmp_path):
     assert scores["@original"] < 0.9
     with pytest.raises(InputError, match="unknown remedy 'none'; expected one of fix"):
         open_retriever(f"{tmp_path / 'i'}@none", minilm)
-
-
-def test_the_encoder_is_loaded_from_what_the_index_says(tmp_path, minilm):
-    build_index(DOCUMENTS, out=tmp_path / "i", encoder=EncoderConfig(precision="float32"))
-    retriever = open_retriever(tmp_path / "i")
-    assert retriever.encoder.fingerprint == minilm.fingerprint
-    other = ViewIndex.create(tmp_path / "other", fingerprint="else", dim=384)
-    with pytest.raises(FingerprintMismatch):
-        IndexRetriever(other, minilm)
-    with pytest.raises(InputError, match="does not name an encoder"):
-        open_retriever(tmp_path / "other")
-
-
-def test_an_index_knows_the_titles_that_its_texts_begin_with(minilm, tmp_path):
-    titled = [
-        Document("moon", "It pulls the oceans.", "The Moon"),
-        Document("sun", "The Sun is a star.", "The Sun"),
-        Document("plain", "A text without a title."),
-    ]
-    index = build_index(titled, out=tmp_path / "i", encoder=minilm).index
-    (moon,), (sun,), (plain,) = (index.views_of(d.id) for d in titled)
-    assert (moon.text, moon.source) == ("The Moon It pulls the oceans.", "The Moon")
-    assert (sun.text, sun.source) == ("The Sun is a star.", "The Sun")
-    assert plain.source == ""
-    system = search_index("i", IndexRetriever(index, minilm), [], 10)
-    assert system.titles == {"moon": "The Moon", "sun": "The Sun"}
-    result = evaluate(
-        [Query("q", "When does the moon rise?"), Query("p", "Which one causes tides?")],
-        {"q": {"moon": 1}, "p": {"moon": 1}},
-        out=tmp_path / "e", indexes=[str(index.path)], encoder=minilm,
-    )  # fmt: skip
-    assert result.summary["implicitness"]["share"] == 0.5, "without --corpus"

@@ -1,21 +1,17 @@
 """Vectors that people bring along: files that numpy did not write, other spaces, other lengths."""
 
 import struct
-import zipfile
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from argus.data.reading import read_arrays
-from argus.data.types import Document, Query
-from argus.encoders import EncoderConfig, load_encoder
+from argus.data.types import Document
 from argus.encoders.protocol import unit_rows
-from argus.errors import FingerprintMismatch, InputError
-from argus.indexes.header import read_header, write_header
-from argus.indexes.job import add_documents, build_index, compact_index, delete_documents
+from argus.errors import InputError
+from argus.indexes.header import read_header
+from argus.indexes.job import add_documents, build_index
 from argus.indexes.own_vectors import own_vectors
-from argus.indexes.retriever import IndexRetriever, open_retriever, search_index
+from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
 
 DOCUMENTS = [
@@ -25,17 +21,6 @@ DOCUMENTS = [
     Document("blank", " "),
 ]
 MORE = [Document("sun", "The sun is a star.")]
-
-
-def test_the_header_of_another_index_is_refused_where_its_vectors_are_kept(minilm, tmp_path):
-    path = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
-    header = read_header(path)
-    write_header(path, replace(header, fingerprint="another"))
-    with pytest.raises(FingerprintMismatch, match="i/embeddings holds vectors of another encoder"):
-        ViewIndex.open(path)
-    write_header(path, header)
-    (path / "embeddings" / "store.json").write_text("damaged")
-    assert len(ViewIndex.open(path)) == 3
 
 
 @pytest.fixture
@@ -84,60 +69,6 @@ def test_rounded_vectors_of_the_encoder_count_as_its_own(minilm, tmp_path, vecto
     assert add_documents(built.index.path, MORE, encoder=minilm).summary["views"] == 4
 
 
-def test_foreign_vectors_are_searched_with_a_warning(minilm, tmp_path, vectors):
-    path = build_index(
-        DOCUMENTS, out=tmp_path / "i", encoder=EncoderConfig(precision="float32"),
-        vectors=vectors["prefixed"],
-    ).index.path  # fmt: skip
-    found = search_index("electrons", path)
-    assert found["results"][0]["id"] == "atom"
-    assert f"are not what {minilm.fingerprint} makes" in found["warning"]
-    other = load_encoder(EncoderConfig(precision="bfloat16")).encoder
-    with pytest.raises(FingerprintMismatch, match="precision=bfloat16"):
-        open_retriever(path, other)
-    assert IndexRetriever(ViewIndex.open(path), minilm).search([Query("q", "cat")], 1)["q"]
-
-
-def test_a_rebuild_with_vectors_of_another_origin_is_refused(minilm, tmp_path, vectors):
-    out = tmp_path / "i"
-
-    def build(name=None, **options):
-        file = vectors[name] if name else None
-        return build_index(DOCUMENTS, out=out, encoder=minilm, vectors=file, **options)
-
-    version = build("noise").index.version
-    assert build("noise").index.version == version, "the same vectors change nothing"
-    for other in (None, "same", "prefixed"):
-        with pytest.raises(
-            InputError, match=r"holds an index of other vectors: from a file.*fresh"
-        ):
-            build(other)
-    embedded = build(fresh=True).index
-    assert embedded.header.vectors is None
-    stored = embedded.snapshot().vectors
-    own = minilm.encode_documents([v.text for v in embedded.snapshot().views])
-    assert np.allclose(stored, own, atol=1e-5)
-    with pytest.raises(InputError, match="holds an index of other vectors: embedded by"):
-        build("same")
-    again = build("same", fresh=True).index
-    with pytest.raises(InputError, match="holds an index of other vectors"):
-        build()
-    assert len(again) == 3
-
-
-def test_a_build_stopped_before_its_vectors_were_named_goes_on(minilm, tmp_path, vectors):
-    done = build_index(
-        DOCUMENTS, out=tmp_path / "done", encoder=minilm, vectors=vectors["noise"]
-    ).index
-    stopped = ViewIndex.create(tmp_path / "i", fingerprint=done.fingerprint, dim=done.dim)
-    assert stopped.header.vectors is None
-    index = build_index(
-        DOCUMENTS, out=tmp_path / "i", encoder=minilm, vectors=vectors["noise"]
-    ).index
-    assert (len(index), index.header.vectors) == (3, done.header.vectors)
-    assert index.header.foreign is not None
-
-
 def test_vectors_are_added_only_where_they_can_be_of_one_space(minilm, tmp_path, vectors):
     same, noise = (
         build_index(DOCUMENTS, out=tmp_path / name, encoder=minilm, vectors=vectors[name]).index
@@ -153,31 +84,6 @@ def test_vectors_are_added_only_where_they_can_be_of_one_space(minilm, tmp_path,
     assert (len(ViewIndex.open(same.path)), len(ViewIndex.open(noise.path))) == (3, 3)
     assert add_documents(same.path, MORE, encoder=minilm, vectors=made).summary["views"] == 4
     assert add_documents(noise.path, MORE, encoder=minilm, vectors=foreign).summary["views"] == 4
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda path, encoder: add_documents(path, MORE, encoder=encoder),
-        lambda path, encoder: delete_documents(path, ["cat"]),
-        lambda path, encoder: compact_index(path),
-    ],
-)
-def test_a_state_cannot_be_changed(minilm, tmp_path, change):
-    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index
-    with pytest.raises(InputError, match="names the state 'original' of an index") as refused:
-        change(f"{index.path}@original", minilm)
-    assert f"Give {index.path};" in str(refused.value)
-    assert ViewIndex.open(index.path).version == index.version
-
-
-def test_no_index_is_built_where_it_would_hide_a_state(minilm, tmp_path):
-    path = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
-    with pytest.raises(InputError, match="names the state 'original' of the index"):
-        build_index(DOCUMENTS, out=f"{path}@original", encoder=minilm)
-    assert not (tmp_path / "i@original").exists()
-    odd = build_index(DOCUMENTS, out=tmp_path / "me@host", encoder=minilm).index
-    assert add_documents(odd.path, MORE, encoder=minilm).summary["views"] == 4
 
 
 def written(header: str) -> bytes:
@@ -230,14 +136,6 @@ def test_wrong_vectors_are_named(minilm, tmp_path, content, message):
     assert refused.value.where == file
 
 
-def test_a_header_that_never_ends_is_damage_of_an_archive_too(tmp_path):
-    file = tmp_path / "parts.npz"
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("a.npy", written("(" * 3000))
-    with pytest.raises(InputError, match="TokenError"):
-        read_arrays(file, fix="Remove it.")
-
-
 @pytest.mark.parametrize("length", [1e30, 1e-30, 3.0])
 def test_any_length_is_scaled_to_one(minilm, tmp_path, length):
     file = tmp_path / "v.npy"
@@ -247,15 +145,3 @@ def test_any_length_is_scaled_to_one(minilm, tmp_path, length):
     assert own.vectors[:3] == pytest.approx(vectors[:3], abs=1e-5)
     assert own.notes["normalised"] and own.notes["least"] == pytest.approx(1, abs=1e-3)
     assert unit_rows(np.array([[0, 0], [length, 0]], np.float32)).tolist() == [[0, 0], [1, 0]]
-
-
-def test_vectors_of_ones_own_that_are_there_have_to_be_the_same(minilm, tmp_path):
-    file = tmp_path / "v.npy"
-    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
-    vectors = minilm.encode_documents([d.content for d in MORE])
-    np.save(file, vectors)
-    for _ in range(2):
-        assert add_documents(index, MORE, encoder=minilm, vectors=file).summary["views"] == 4
-    np.save(file, vectors + np.eye(1, vectors.shape[1], dtype=np.float32) * 0.02)
-    with pytest.raises(InputError, match="another text or vector: 'sun'"):
-        add_documents(index, MORE, encoder=minilm, vectors=file)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import View
-from argus.errors import InputError
 from argus.indexes import pruned
 from argus.indexes.snapshot import Snapshot
 from tests.support.draws import examples
@@ -116,26 +115,6 @@ def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit, by_co
         assert getattr(found, name).tolist() == getattr(plain, name).tolist()
 
 
-@pytest.mark.parametrize("length", [0.5, 1.001, 30.0])
-def test_queries_of_another_length_find_the_same_documents(length):
-    rng = np.random.default_rng(4)
-    views, vectors = scenario_views(rng, 200, 12)
-    snapshot = Snapshot.of(views, vectors)
-    queries = unit(rng.normal(size=(20, 12)))
-    top = snapshot.search(queries * np.float32(length), 10, 0.3)
-    assert top.doc_ids == snapshot.search(queries, 10, 0.3).doc_ids
-
-
-def test_an_opposite_scenario_loses_no_other_document():
-    vectors = unit([[1, 0], [-1, 0], [0, 1], [1, 1]])
-    views = [View("a", "a", "original", "t"), View("a#1", "a", "scenario", "s")]
-    views += [View(i, i, "original", "t") for i in "bc"]
-    snapshot = Snapshot.of(views, vectors)
-    for weight in (0.1, 0.3, 0.5, 0.9):
-        top = snapshot.search(unit([[-1, 0], [1, 0.1]]), 3, weight)
-        assert [sorted(ids) for ids in top.doc_ids] == [["a", "b", "c"]] * 2
-
-
 def snapshot_top(snapshot, queries, k, layout):
     from argus.indexes.fold import top_documents
 
@@ -196,39 +175,3 @@ def test_ranks_are_places_in_the_full_ranking(seed, weight):
     targets = [snapshot.doc_ids[i] for i in rng.integers(0, len(snapshot), 6)]
     expected = [ranked.index(t) + 1 for ranked, t in zip(full, targets, strict=True)]
     assert snapshot.ranks(queries, targets, weight).tolist() == expected
-
-
-def test_at_weight_one_documents_rank_as_without_scenarios():
-    rng = np.random.default_rng(0)
-    views, vectors = scenario_views(rng, 40, 6)
-    own = [v.kind != "scenario" for v in views]
-    alone = Snapshot.of([v for v in views if v.kind != "scenario"], vectors[own])
-    queries = unit(rng.normal(size=(5, 6)))
-    whole = Snapshot.of(views, vectors).search(queries, 40, 1.0)
-    assert whole.doc_ids == alone.search(queries, 40).doc_ids
-    assert whole.scores == alone.search(queries, 40).scores
-
-
-def test_views_without_scenarios_have_no_scenario_ids():
-    snapshot = Snapshot.of([View("a", "a", "original", "t")], np.ones((1, 1), np.float32))
-    assert snapshot.search(np.ones((1, 1), np.float32), 1, 0.5).scenario_ids == []
-
-
-@pytest.mark.parametrize("weight", [-0.1, 1.5, float("nan")])
-def test_a_weight_outside_zero_and_one_is_named(weight):
-    snapshot = Snapshot.of([View("a", "a", "original", "t")], np.ones((1, 1), np.float32))
-    with pytest.raises(InputError, match="expected a number from 0"):
-        snapshot.search(np.ones((1, 1), np.float32), 1, weight)
-
-
-@given(st.integers(0, 10**6), st.sampled_from([0.2, 0.7, 1.0]), st.integers(1, 12))
-@settings(max_examples=40, deadline=None)
-def test_views_of_any_length_are_searched_without_pruning(seed, weight, k):
-    rng = np.random.default_rng(seed)
-    views, vectors = scenario_views(rng, 30, 8)
-    lengths = rng.uniform(0.1, 20, (len(vectors), 1))
-    snapshot = Snapshot.of(views, (vectors * lengths).astype(np.float32))
-    queries = unit(rng.normal(size=(3, 8)))
-    left = found(snapshot.search(queries, k, weight))
-    for a, b in zip(left, reference(queries, snapshot, k, weight), strict=True):
-        assert [(x[0], x[2], x[3]) for x in a] == [(x[0], x[2], x[3]) for x in b]

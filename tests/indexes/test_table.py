@@ -1,104 +1,15 @@
-"""The LanceDB table: its import, its errors, its cleanup."""
+"""The LanceDB table: its cleanup."""
 
-import subprocess
-import sys
-from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
+from datetime import timedelta
 
 import pytest
-from pydantic import BaseModel, ValidationError
 
 from argus.data.types import View
 from argus.errors import ArgusError
-from argus.indexes.table import (
-    KEPT,
-    MARGIN,
-    deferred,
-    postpone,
-    retention,
-    storage,
-    unchecked_overrides,
-)
 from argus.indexes.views import ViewIndex
 from tests.indexes.test_views import DIM, unit
 
-CLIENT = "lance_namespace_urllib3_client"
 NOTHING = timedelta(0)
-
-
-@pytest.mark.parametrize("error", [RuntimeError, OSError, ValueError])
-def test_what_the_store_raises_names_folder_and_deed(tmp_path, error):
-    with (
-        pytest.raises(ArgusError, match=r"i: adding views failed \(no space left\).*as it was"),
-        storage(tmp_path / "i", "adding views"),
-    ):
-        raise error("no space left, /build/lance/writer/structural.rs:258:9\nRust backtrace")
-
-
-def test_lancedb_is_imported_without_the_rest_client_which_is_whole_when_it_is_used(tmp_path):
-    code = (
-        "import sys\n"
-        "from argus.indexes.table import import_lancedb\n"
-        "lancedb = import_lancedb()\n"
-        f"print([m for m in sys.modules if m.startswith('{CLIENT}.api')])\n"
-        f"table = lancedb.connect({str(tmp_path)!r}).create_table('t', [{{'id': 'a'}}])\n"
-        "print(table.count_rows(), import_lancedb() is lancedb)\n"
-        f"import {CLIENT} as client\n"
-        "print(client.api.table_api.TableApi is client.TableApi)\n"
-        f"from {CLIENT} import DescribeTableRequest\n"
-        "try: client.nothing\n"
-        "except AttributeError as error: print(error)\n"
-        "try: DescribeTableRequest(id=7)\n"
-        "except ValueError as error: print(type(error).__name__)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == [
-        "[]", "1 True", "True", f"module '{CLIENT}' has no attribute 'nothing'", "ValidationError",
-    ]  # fmt: skip
-
-
-def test_records_are_validated_as_ever(tmp_path, monkeypatch):
-    (tmp_path / "later").mkdir()
-    (tmp_path / "later" / "__init__.py").write_text("from later.part import VALUE\nRUN = []\n")
-    (tmp_path / "later" / "part.py").write_text("VALUE = 3\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    before = dict(BaseModel.model_config)
-    with deferred("later"):
-        from later.part import VALUE
-
-        class Record(BaseModel):
-            number: int
-
-        assert VALUE == 3 and "RUN" not in vars(sys.modules["later"])
-    assert Record(number=4).number == 4
-    with pytest.raises(ValidationError):
-        Record(number="four")
-    import later
-
-    assert later.RUN == [] and later.part.VALUE == 3
-    with pytest.raises(ZeroDivisionError), deferred("later"):
-        raise ZeroDivisionError
-    assert BaseModel.model_config == before
-    postpone("no_such_package_anywhere")
-    assert "no_such_package_anywhere" not in sys.modules
-
-
-def test_overrides_are_checked_again_afterwards():
-    overrides = pytest.importorskip("overrides")
-
-    class Parent:
-        def search(self, query): ...
-
-    def other_signature():
-        class Child(Parent):
-            @overrides.override
-            def search(self): ...
-
-    with unchecked_overrides():
-        other_signature()
-    with pytest.raises(TypeError):
-        other_signature()
 
 
 def views(n, remedy=""):
@@ -163,23 +74,3 @@ def test_who_opened_the_index_within_the_hour_reads_on(index):
         late.snapshot()
     late.refresh()
     assert len(late.snapshot().views) == 300
-
-
-def test_the_version_current_at_the_cutoff_stays_however_old(index):
-    now = datetime.now(UTC)
-    versions = [{"timestamp": now - timedelta(hours=n)} for n in (9, 3, 1)]
-    table = SimpleNamespace(list_versions=lambda: versions)
-    age = retention(table, timedelta(hours=2), timedelta(0))  # 2 hours ago, that of 3 was current
-    assert timedelta(hours=3) <= age < timedelta(hours=4)
-    assert retention(index.table, KEPT) == KEPT + MARGIN, "all are younger"
-
-
-def test_an_approximate_index_is_built_anew_over_all_views(index):
-    index.build_ann()
-    index.add(views(200, "r3"), unit(200, 3), remedy="r3")
-    assert index.table.index_stats("vector_idx").num_unindexed_rows == 200
-    before = answers(index)
-    index.compact(NOTHING)
-    stats = index.table.index_stats("vector_idx")
-    assert (stats.num_unindexed_rows, stats.num_indexed_rows, stats.num_indices) == (0, 800, 1)
-    assert answers(index) == before and index.has_ann()

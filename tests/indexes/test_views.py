@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,9 +12,8 @@ import numpy as np
 import pytest
 
 from argus.data.types import View
-from argus.errors import ArgusError, FingerprintMismatch, InputError
-from argus.indexes.snapshot import Snapshot
-from argus.indexes.views import ViewIndex, ViewScenario, matched_scenario
+from argus.errors import ArgusError, InputError
+from argus.indexes.views import ViewIndex
 
 DIM = 8
 
@@ -68,25 +66,6 @@ def test_as_of_gives_the_state_after_each_remedy_and_rollback_removes_one(index)
     assert np.array_equal(index.snapshot().vectors, before.vectors)
     with pytest.raises(InputError, match="expected a remedy; there is none"):
         index.snapshot("r2")
-
-
-def test_ids_are_not_taken_from_the_letters_of_one_text(index):
-    index.add((View(i, i, "original", i) for i in "12"), unit(2, 7))
-    for take in (
-        index.delete_documents,
-        index.views_of_all,
-        lambda ids: index.snapshot().ranks(unit(2), ids),
-    ):
-        with pytest.raises(InputError, match="ids are the text '12'; expected a list of ids"):
-            take("12")
-    assert len(index) == 22 and index.delete_documents(iter(["1", "2"])) == 2
-    assert index.add(iter(()), unit(0)) == index.delete_documents([]) == 0
-
-
-@pytest.mark.parametrize("k", [0, 1.0, "3", None, True])
-def test_k_is_a_whole_number(index, k):
-    with pytest.raises(InputError, match=f"k={k!r}; expected a whole number from 1"):
-        index.search(unit(1), k)
 
 
 def test_a_deleted_document_leaves_with_all_its_views(index):
@@ -171,85 +150,11 @@ def test_a_second_writer_is_refused_and_a_reader_reads_on(index):
     assert len(reader.snapshot()) == 21
 
 
-def test_an_index_that_is_made_anew_is_told_from_the_one_before(index):
-    reader = ViewIndex.open(index.path)
-    assert len(reader.snapshot()) == 20
-    index.add(expansions(1, "r"), unit(1, 1), remedy="r")
-    index.prescribe("r", weight=0.2)
-    index.rollback("r")
-    assert ViewIndex.open(index.path).made == index.made == reader.made != ""
-    reader.refresh()
-    reader.snapshot()
-    shutil.rmtree(index.path)
-    anew = ViewIndex.create(index.path, fingerprint="f", dim=DIM)
-    anew.add(originals(9, start=40), unit(9, 4))
-    while anew.version < reader.version:
-        anew.add(originals(1, start=40 + len(anew)), unit(1, len(anew)))
-    reader.refresh()
-    assert (reader.version, reader.made) == (anew.version, anew.made) != (anew.version, index.made)
-    assert reader.snapshot().views == anew.snapshot().views
-
-
-def test_what_is_added_while_the_folder_is_moved_gets_into_no_other_index(tmp_path, index):
-    moved = tmp_path / "moved"
-
-    def batches():
-        yield originals(5, start=20), unit(5)
-        shutil.move(index.path, moved)
-        ViewIndex.create(index.path, fingerprint="f", dim=DIM, encoder={"model": "other"})
-        yield originals(5, start=25), unit(5)
-
-    with pytest.raises(ArgusError, match="replaced by another folder while this command ran"):
-        index.add_batches(batches())
-    assert (len(ViewIndex.open(index.path)), len(ViewIndex.open(moved))) == (0, 20)
-
-
-def test_a_folder_of_another_index_is_refused(index):
-    with pytest.raises(InputError, match="holds an index already"):
-        ViewIndex.create(index.path, fingerprint="f", dim=DIM)
-    with pytest.raises(FingerprintMismatch, match="stored: f"):
-        ViewIndex.open(index.path, fingerprint="g")
-    file = index.path / "index.json"
-    file.write_text(file.read_text().replace('"dim": 8', '"dim": 9'))
-    with pytest.raises(InputError, match="says dim 9, the vectors have 8"):
-        ViewIndex.open(index.path)
-
-
-def test_the_next_writer_removes_what_killed_ones_left(index):
-    """The names are those that kills of `argus index build` and of remedies left behind."""
-    home = index.path / "remedies" / "expand-1"
-    home.mkdir(parents=True)
-    (home / ".summary.json.4711abcd.partial").write_text("half")
-    (home / "made.json").write_text("{}")
-    for name in ("data/.tmpbWzLOF", "_transactions/.tmpWPkxoH"):
-        (index.path / "views.lance" / name).write_bytes(b"half")
-    index.delete_documents([])
-    assert [file.name for file in home.iterdir()] == ["made.json"]
-    assert not list(index.path.rglob(".tmp*"))
-
-
 def test_a_damaged_table_is_an_error_to_act_on(index):
     for manifest in (index.path / "views.lance" / "_versions").glob("*.manifest"):
         manifest.write_bytes(b"x")
     with pytest.raises(ArgusError, match="opening the index failed"):
         ViewIndex.open(index.path)
-
-
-@pytest.mark.parametrize("value", [0.0, np.nan])
-def test_vectors_that_a_disk_lost_are_named_and_added_again(index, value):
-    row = unit(20)[3]
-    (data,) = (index.path / "views.lance" / "data").iterdir()
-    content = data.read_bytes()
-    assert content.count(row.tobytes()) == 1
-    torn = row.copy()
-    torn[: DIM // 2] = value
-    data.write_bytes(content.replace(row.tobytes(), torn.tobytes()))
-    damaged = ViewIndex.open(index.path)
-    with pytest.raises(ArgusError, match=r"1 of 20 vectors are damaged .+, of 'd003'\. Put a copy"):
-        damaged.search(unit(20), 1)
-    damaged.delete_documents(["d003"])
-    damaged.add(originals(1, start=3), row[None])
-    assert damaged.search(row[None], 1).doc_ids == [["d003"]]
 
 
 CHILD = """
@@ -291,30 +196,6 @@ def test_a_kill_at_any_moment_leaves_a_whole_state(index):
         assert len(opened.snapshot()) == 20
 
 
-FULL = """
-import resource, sys
-from argus.errors import ArgusError
-from argus.indexes.views import ViewIndex
-from tests.indexes.test_views import originals, unit
-index = ViewIndex.open(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-try:
-    index.add(originals(5000, start=20), unit(5000))
-except ArgusError as error:
-    print(error)
-"""
-
-
-@pytest.mark.slow
-def test_a_full_disk_is_an_error_and_the_index_stays(index):
-    ran = subprocess.run(
-        [sys.executable, "-c", FULL, str(index.path)], capture_output=True, text=True, check=False
-    )
-    assert "adding views failed" in ran.stdout, ran.stderr
-    assert "The index is as it was before" in ran.stdout
-    assert len(ViewIndex.open(index.path).snapshot()) == 20
-
-
 @pytest.mark.slow
 def test_approximate_search_respects_states_and_deletions(tmp_path):
     index = ViewIndex.create(tmp_path / "idx", fingerprint="f", dim=DIM)
@@ -344,91 +225,6 @@ def test_approximate_search_respects_states_and_deletions(tmp_path):
     assert not {f"d{i:03}" for i in range(100)} & {doc for row in gone.doc_ids for doc in row}
 
 
-def test_approximate_search_with_a_large_k_returns_all(index):
-    index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
-    near, exact = (index.search(unit(3, 4), 50, exact=exact) for exact in (False, True))
-    assert (near.doc_ids, near.view_ids) == (exact.doc_ids, exact.view_ids)
-    assert np.allclose(near.scores, exact.scores, atol=1e-5)
-
-
-def deleting(index, id_):
-    """Start a thread that deletes a document with this handle, and leave it time to do so."""
-    thread = threading.Thread(target=lambda: index.delete_documents([id_]))
-    thread.start()
-    thread.join(1)
-    return thread
-
-
-def test_a_document_that_leaves_while_a_state_is_read_is_in_it_whole(index, monkeypatch):
-    ask, threads = index._query, []
-
-    def query(condition, columns):
-        if "vector" in columns:  # the ids have been read
-            threads.append(deleting(index, "d002"))
-        return ask(condition, columns)
-
-    monkeypatch.setattr(index, "_query", query)
-    snapshot = index.snapshot()
-    monkeypatch.undo()
-    threads[0].join(20)
-    assert snapshot.views == originals(20) and np.array_equal(snapshot.vectors, unit(20))
-    found = index.search(unit(20)[2:4], 1)
-    assert found.doc_ids[1] == ["d003"] and found.doc_ids[0] != ["d002"]
-    assert "d002" not in index.snapshot() and len(index) == 19
-
-
-def test_a_state_is_read_whole_though_a_remedy_leaves_it(index, monkeypatch):
-    index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
-    index.add(originals(1, start=20), unit(1, 2))
-    ask, threads = index._rows, []
-
-    def rows(condition, columns):
-        if "id" in columns:  # the condition has been made of the remedies that there are
-            threads.append(deleting(index, "d000"))
-        return ask(condition, columns)
-
-    monkeypatch.setattr(index, "_rows", rows)
-    assert index.rows("r1").num_rows == 25
-    monkeypatch.undo()
-    threads[0].join(20)
-    assert index.rows("r1").num_rows == 23
-
-
-@pytest.mark.parametrize("lacking", [True, False], ids=["vectors", "texts"])
-def test_rows_that_have_changed_since_are_no_documents(index, monkeypatch, lacking):
-    """As where other code moves the table of a handle on while a state is read."""
-    ask = index._query
-
-    def query(condition, columns):
-        own = ("vector" in columns) == lacking
-        return ask(f"id != 'd002' AND ({condition})" if own else condition, columns)
-
-    monkeypatch.setattr(index, "_query", query)
-    with pytest.raises(ArgusError, match="changed while it was read"):
-        index.snapshot()
-
-
-def test_threads_that_only_search_do_not_wait_for_each_other(index, monkeypatch):
-    index.snapshot()
-    both, search = threading.Barrier(2, timeout=20), Snapshot.search
-
-    def slowly(self, *rest):
-        both.wait()  # until another thread is here as well
-        return search(self, *rest)
-
-    monkeypatch.setattr(Snapshot, "search", slowly)
-    found = []
-    threads = [
-        threading.Thread(target=lambda: found.append(index.search(unit(20)[:1], 1).doc_ids))
-        for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert found == [[["d000"]]] * 2
-
-
 def test_threads_that_search_while_another_writes_find_no_document_in_anothers_place(index):
     errors, stops, vectors = [], threading.Event(), np.concatenate([unit(20), unit(40, 1)])
 
@@ -456,23 +252,3 @@ def test_threads_that_search_while_another_writes_find_no_document_in_anothers_p
     assert errors == []
     fresh = ViewIndex.open(index.path)
     assert index.search(vectors[:40], 3) == fresh.search(vectors[:40], 3)
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        (
-            '{"main_topic": "Rhine", "information_need": "swim", "explanation": "warm", "x": 1}',
-            ViewScenario("Rhine", "swim", "warm"),
-        ),
-        *(
-            (source, ViewScenario("", "", "all of it"))
-            for source in (
-                *("", "{", "[]", "3", '{"main_topic": "x"}'),
-                '{"main_topic": "x", "information_need": "y", "explanation": 3}',
-            )
-        ),
-    ],
-)
-def test_the_scenario_of_a_view_is_read_from_its_source(source, expected):
-    assert matched_scenario(View("d#1", "d", "scenario", "all of it", source)) == expected

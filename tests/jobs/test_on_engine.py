@@ -5,7 +5,6 @@ import pytest
 import argus
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.jobs.on_engine import require_shared
 from argus.knowledge import KnowledgeSource
 from tests.support.in_process_engine import InProcessEngine
 from tests.support.word_encoder import WordEncoder
@@ -56,15 +55,3 @@ def test_vectors_that_a_machine_cannot_read_are_refused_first(large, tmp_path):
         assert sorted(path.name for path in (out / "embeddings").iterdir()) == [
             "lock", "store.json"
         ]  # fmt: skip
-
-
-def test_what_all_machines_see_and_what_is_sent_may_go_on(large, tmp_path):
-    seeing = TwoMachines()
-    require_shared(seeing, tmp_path, 6, 24)
-    (looked_for,) = seeing.looked_for
-    assert looked_for.startswith(str(tmp_path)) and not list(tmp_path.iterdir())
-    blind = TwoMachines(["10.0.0.2"])
-    require_shared(blind, tmp_path, 1, 24)  # few enough to be sent
-    require_shared(None, tmp_path, 6, 24)
-    require_shared(InProcessEngine(), tmp_path, 6, 24)
-    assert blind.looked_for == []

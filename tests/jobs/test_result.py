@@ -1,6 +1,5 @@
 """What every result can do: show itself in a few lines, and give its tables."""
 
-import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 import argus
 from argus.errors import InputError
 from argus.jobs.result import Result
-from tests.support.results import shown, sizes
 
 OTHERS = {"Result", "DprResult"}
 """Public names that are no results of jobs: of a stream of records, and of one question."""
@@ -43,36 +41,9 @@ class Tabled(Plain):
         return pa.table({"id": ["c"]})
 
 
-def test_six_lines_are_shown_and_the_rest_counted():
-    assert repr(Plain(("one", "", "two"))) == "Plain\n  one\n  two"
-    lines = shown(Plain(tuple(f"line {i}" for i in range(9))))
-    assert lines == [*(f"line {i}" for i in range(6)), "... 3 more lines"]
-
-
 def test_a_notebook_gets_the_lines_escaped():
     assert "mean 0.5 &lt;b&gt;" in Plain()._repr_html_()
     assert "href" not in Plain()._repr_html_()
-
-
-def test_the_folder_is_named_and_the_report_linked():
-    assert repr(Tabled()).startswith("Tabled in out\n")
-    assert 'href="out/a%20%231/report.html">out/a #1/report.html<' in Tabled()._repr_html_()
-
-
-def test_tables_go_to_polars_by_name(monkeypatch):
-    assert sizes(Tabled(), monkeypatch) == {"table": 2, "misses": 1}
-
-
-def test_the_main_table_goes_to_pandas():
-    pytest.importorskip("pandas", reason="pandas is no dependency of Argus")
-    assert Tabled().to_pandas()["id"].tolist() == ["a", "b"]
-
-
-@pytest.mark.parametrize("name", ["pandas", "polars"])
-def test_a_library_that_is_missing_is_named(monkeypatch, name):
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=f"pip install {name}"):
-        getattr(Tabled(), f"to_{name}")()
 
 
 @pytest.mark.parametrize(("result", "name"), [(Plain(), None), (Tabled(), "lines")])

@@ -70,16 +70,6 @@ def test_an_input_is_hashed_once_and_as_it_was_read(tmp_path):
     assert record.manifest({})["inputs"] == was
 
 
-def test_an_input_that_becomes_another_before_the_folder_is_opened_is_hashed_as_it_was(tmp_path):
-    corpus, folder = tmp_path / "a.jsonl", ArtifactFolder(tmp_path / "out")
-    for change in (lambda: corpus.write_text("another"), corpus.unlink):
-        corpus.write_text("one")
-        record = Record("audit", {}, {"corpus": corpus})
-        change()  # documents are read before, and a relation may take minutes to find
-        record.open(folder)
-        assert record.manifest({})["inputs"]["corpus"]["bytes"] == 3
-
-
 def _write_over(corpus):
     corpus.write_text(corpus.read_text().replace("mill", "milk"))
 
@@ -103,20 +93,3 @@ def test_a_corpus_that_becomes_another_while_it_is_read_is_refused(tmp_path, mon
             read_documents(corpus, FieldNames(), None, None)
     with pytest.raises(InputError, match="while it was read"):
         _ = opened.origin  # what was read is not what its name stands for
-
-
-def test_a_job_speaks_of_the_corpora_of_folders_that_it_reads(tmp_path):
-    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    first.write_text("one")
-    second.write_text("another")
-    index, out = ArtifactFolder(tmp_path / "index"), ArtifactFolder(tmp_path / "out")
-    job(index, "index", first, limit=7)
-    job(out, "audit", second, limit=None)
-    record = Record("evaluation", {}, {})
-    with pytest.raises(InputError, match="holds the audit of another corpus"):
-        record.open(out, about=[index.path])
-    record.open(index, about=[index.path])
-    other = Record("evaluation", {}, {"corpus": second})
-    other.open(index, about=[index.path])
-    (out / "manifest.json").write_text('{"audit": [], "exposure": {"inputs": 7}}')
-    record.open(out, about=[index.path])

@@ -1,4 +1,3 @@
-import json
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -7,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Document, Span
-from argus.remedies.config import K_AUG, PAPER, PRESETS, ROBUST, ExpandConfig
-from argus.remedies.expansion import KIND, check_context, choose, look_up, make_views
+from argus.remedies.config import K_AUG, PAPER, PRESETS, ExpandConfig
+from argus.remedies.expansion import check_context, choose, look_up, make_views
 from argus.remedies.reference import PassageLookup
 from tests.support.draws import examples
 from tests.support.expanding import AARE, BERN, TOWN, pair, risk
@@ -81,17 +80,6 @@ def test_passages_that_bear_the_name_keep_others_out(lookup):
     ], "without a passage of that name BM25 finds"
 
 
-def test_a_passage_in_the_document_says_nothing_new(lookup):
-    quoting = Document("q", f"{AARE.text} They swam in the Aare.", "A swim")
-    flagged = {"q": [risk(quoting, "Aare", "aare")]}
-    config = replace(PAPER, skip_known=True)
-    assert found(look_up([quoting], flagged, lookup, config)) == [("q", "Aare", "flood", False)]
-    assert len(look_up([quoting], flagged, lookup, PAPER)) == 2
-    titled_only = PassageLookup([Document("t", "", "Aare")])
-    for anything in (config, PAPER):
-        assert look_up([TOWN], FLAGGED, titled_only, anything) == [], "a bare title says nothing"
-
-
 # ---- the context check ---------------------------------------------------------------------------
 
 
@@ -107,24 +95,6 @@ def test_a_pairs_similarity_is_a_cosine_pooled_over_the_name(minilm, store):
     ]
     assert [p.similarity for p in checked] == pytest.approx(np.ravel(expected), abs=1e-5)
     assert [replace(p, similarity=None) for p in checked] == pairs
-
-
-def test_of_pairs_with_equal_texts_the_most_similar_is_taken(minilm):
-    again = Document("again", AARE.text, AARE.title)
-    pairs = [
-        pair(TOWN, "Aare", AARE, similarity=0.6), pair(TOWN, "Bern", BERN, similarity=0.7),
-        pair(TOWN, "the Aare", again, similarity=0.9), pair(AARE, "Aare", AARE, similarity=0.6),
-    ]  # fmt: skip
-    for config in (PAPER, replace(ROBUST, max_views=None)):
-        taken = choose(pairs, config)
-        assert taken == [pairs[2], pairs[1], pairs[3]]
-        made = make_views(taken, config, minilm, remedy="r")
-        assert len({(view.doc_id, view.text) for view in made}) == len(made)
-    assert choose([replace(p, similarity=None) for p in pairs[::2]], PAPER) == [
-        replace(pairs[0], similarity=None)
-    ]
-    capped = choose(pairs[:3], replace(ROBUST, max_views=2))
-    assert capped == [pairs[2], pairs[1]], "a copy takes no room under the cap"
 
 
 DOCUMENTS = [Document(name, "Aare Bern Moon") for name in "abc"]
@@ -170,39 +140,3 @@ def test_choosing_is_what_sorting_each_document_says(choices, least, most):
 
 
 # ---- views ---------------------------------------------------------------------------------------
-
-
-def test_ids_count_within_a_document_and_sources_tell_origins(minilm):
-    other = Document("e#1", "The Aare.")
-    pairs = [
-        pair(TOWN, "Aare", AARE, similarity=0.81234),
-        pair(other, "Aare", AARE),
-        pair(TOWN, "Bern", Document("b", "Bërn «x»"), linked=False, similarity=-0.5),
-    ]
-    made = make_views(pairs, PAPER, minilm, remedy="expand-paper-1f")
-    assert [(view.id, view.doc_id, view.kind) for view in made] == [
-        ("d#expand-paper-1f#1", "d", KIND),
-        ("e#1#expand-paper-1f#1", "e#1", KIND),
-        ("d#expand-paper-1f#2", "d", KIND),
-    ]
-    assert KIND == "expansion"
-    assert [json.loads(view.source) for view in made] == [
-        {"entity": "Aare", "passage": "aare", "found": "title", "similarity": "0.812"},
-        {"entity": "Aare", "passage": "aare", "found": "title"},
-        {"entity": "Bern", "passage": "b", "found": "bm25", "similarity": "-0.500"},
-    ]
-
-
-def test_a_view_about_the_documents_own_subject_says_so(minilm):
-    titled = Document("d", "The Aare flows through Bern.", "Aare (river)")
-    alone = replace(titled, title="")
-    aliased = replace(AARE, title="Arole", metadata={"aliases": ["Aare (river)"]})
-    pairs = [
-        pair(titled, "Aare", AARE),
-        pair(titled, "Aare", replace(AARE, title="Aare (river)")),
-        pair(titled, "Aare", aliased),
-        pair(titled, "Bern", BERN),
-        pair(alone, "Aare", AARE),
-    ]
-    sources = [json.loads(v.source) for v in make_views(pairs, PAPER, minilm, remedy="r")]
-    assert ["own_subject" in source for source in sources] == [False, True, True, False, False]

@@ -9,7 +9,6 @@ from argus.remedies.guard import (
     CLOSING,
     Insertion,
     Rejected,
-    can_insert,
     examine,
     find_places,
     insert,
@@ -56,11 +55,6 @@ def test_descriptions_after_first_mentions_are_read():
     assert insert(DOCUMENT, examine(DOCUMENT, text, first(DOCUMENT, *CONTEXT), CONTEXT)) == text
 
 
-def test_a_closing_comma_is_optional_where_punctuation_follows():
-    assert accepted(DOCUMENT.replace("Aare.", "Aare, Swiss river,.")) == [("Aare", "Swiss river")]
-    assert accepted(DOCUMENT.replace("Bern lies", "Bern, capital lies")).reason
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -100,69 +94,15 @@ def test_anything_else_is_rejected(change):
     )
 
 
-@pytest.mark.parametrize("whole", ["", " ", '{"text": "Bern"}', DOCUMENT[:30], DOCUMENT * 2])
-def test_what_is_not_the_document_is_rejected(whole):
-    assert accepted(whole).reason
-
-
 @pytest.mark.parametrize("said", ["capital of Acme", "AcmeCola", "capital in 1999", "of the"])
 def test_what_the_passages_do_not_say_is_rejected(said):
     reason = reasons(DOCUMENT.replace("Bern lies", f"Bern, {said}, lies"))
     assert reason == f"{said!r} after 'Bern' is not supported by the knowledge base"
 
 
-@pytest.mark.parametrize("said", ["Buster", "prince", "Prince Buster"])
-def test_what_only_repeats_the_name_is_rejected(said):
-    context = {"Prince Buster": ["Prince Buster was a Jamaican singer."]}
-    reason = reasons(f"Prince Buster, {said}, sang.", "Prince Buster sang.", context)
-    assert reason == f"{said!r} only repeats 'Prince Buster'"
-    assert accepted("Prince Buster, Jamaican singer, sang.", "Prince Buster sang.", context) == [
-        ("Prince Buster", "Jamaican singer")
-    ]
-
-
 def test_what_the_document_itself_says_is_no_support():
     document = "Bern sells AcmeCola. Reference passage of Bern: AcmeCola AcmeCola."
     assert "not supported" in reasons(document.replace("Bern", "Bern, AcmeCola,", 1), document)
-
-
-def test_line_ends_and_outer_spaces_make_no_difference():
-    document = "\r\n Bern\r\nlies here.\r\n\r\n"
-    synthesis = "Bern, capital,\nlies here."
-    found = examine(document, synthesis, first(document, "Bern"), CONTEXT)
-    assert insert(document, found) == "\r\n Bern, capital,\r\nlies here.\r\n\r\n"
-
-
-@pytest.mark.parametrize(
-    ("document", "synthesis"),
-    [
-        ("Bern", "Bern, capital"),
-        ("Bern", "Bern, capital,"),
-        ("(Bern)", "(Bern, capital)"),
-        ("Bern\n", "Bern, capital"),
-        ("Bern (x)", "Bern, capital, (x)"),
-        ("Bern( x)", "Bern, capital,( x)"),
-        ("Bern, Bern", "Bern, capital, Bern"),
-    ],
-)
-def test_mentions_at_the_edges_of_a_document_take_descriptions(document, synthesis):
-    assert accepted(synthesis, document) == [("Bern", "capital")]
-
-
-@pytest.mark.parametrize("after", ["'s", "-", "e", "’s", '"', ".5", ",000", ":30", "/x"])
-def test_nothing_is_inserted_inside_a_word_or_number(after):
-    assert not can_insert(f"Bern{after}", Span(0, 4))
-
-
-def test_of_overlapping_mentions_only_the_longest_counts():
-    document = "The University of Bern is old."
-    spans = {
-        "Bern": Span(18, 22),
-        "University of Bern": Span(4, 22),
-        "University": Span(4, 14),
-    }
-    assert find_places(document, spans) == {"University of Bern": 22}
-    assert find_places("", {}) == {}
 
 
 TEXT = st.text(st.sampled_from("Ab1 ,.;:!?()'\n\r\t-éß字\u0301\u200b\U0001f600"), max_size=60)
@@ -212,21 +152,6 @@ def test_deleting_insertions_gives_the_document_back(case):
     assert without(text, document, found) == document
     assert compared(text) == compared(synthesis)
     assert {i.at for i in found} <= set(find_places(document, spans).values())
-
-
-@given(documents_and_mentions(), st.data())
-def test_what_apply_writes_is_accepted(case, data):
-    document, spans = case
-    chosen = [
-        Insertion(at, e, data.draw(DESCRIPTION))
-        for e, at in find_places(document, spans).items()
-        if data.draw(st.booleans())
-    ]
-    text = insert(document, chosen)
-    found = examine(document, text, spans, {e: [SUPPORT] for e in spans})
-    if not isinstance(found, Rejected):  # "1" alone may not say anything of the passage
-        assert compared(insert(document, found)) == compared(text)
-    assert without(text, document, chosen) == document
 
 
 @pytest.mark.parametrize("unit", [", a", ",", ", ", "a. ", ", a.a.a", "a, a ", ", b, a"])

@@ -32,18 +32,6 @@ def test_words_find_frequent_names_and_titles_find_subjects(lookup):
     assert by_words[0].document is PASSAGES[0]
 
 
-def test_a_passage_without_anything_to_read_is_never_found(lookup):
-    assert ids(lookup.by_title([("blank", "bern"), ("gone",), ()])) == [["bern"], [], []]
-    assert ids(lookup.by_words(["Thun"])) == [[]], "a title alone says nothing"
-
-
-def test_a_knowledge_base_with_nothing_to_read_finds_nothing():
-    for passages in ([], [Document("a", ""), Document("b", "\n")], [Document("a", "!?")]):
-        empty = PassageLookup(passages)
-        assert empty.by_words(["Bern"]) == [[]]
-        assert ids(empty.by_title([("b",)])) == [[]]
-
-
 def test_surface_forms_are_linked_as_a_gazetteer_does(lookup):
     kb = [
         Document("planet", "Mercury is a planet.", "Mercury  (planet)"),

@@ -3,12 +3,10 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Span, State, View
-from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
 from argus.remedies.diagnosis import Risk
 from argus.remedies.receipt import rank_risks
@@ -66,13 +64,3 @@ def test_ranks_are_those_of_sorting_everything(repair, k):
         fell.update(earlier - later)
         rose.update(later - earlier)
     assert (ranks.fell, ranks.rose) == (fell, rose)
-
-
-@pytest.mark.parametrize(
-    ("doc_id", "vector", "message"),
-    [("gone", [1, 0], "'gone'"), ("a", [1, 1, 1], r"query vectors of shape \(1, 3\)")],
-)
-def test_unknown_documents_and_other_dimensions_are_refused(doc_id, vector, message):
-    rows = snapshot([("a", [0, 1])])
-    with pytest.raises(InputError, match=message):
-        rank_risks([risk(doc_id, "Bern")], {"Bern": np.array(vector, np.float32)}, rows, rows, 10)

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from argus.data.types import Query
-from argus.errors import InputError
-from argus.evaluation.judged import read_judged
-from argus.repair.trials import NOTHING, choose, deal_folds, of_judged
+from argus.repair.trials import NOTHING, choose, deal_folds
 
 
 def values(scores, recalls=None):
@@ -69,27 +66,3 @@ def test_what_gains_only_where_it_was_chosen_is_not_kept(base):
     assert all(trial.passes for trial in choice.trials)
     assert choice.winner == NOTHING
     assert choice.cross_validated.mean_difference == pytest.approx(-0.02)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_fewer_questions_than_folds(n):
-    base = np.linspace(0.1, 0.5, n)
-    choice = choose(values(base), {"better": values(base + 0.1)}, 5, 0)
-    assert choice.winner == NOTHING and len(choice.chosen_by_fold) == n
-
-
-QUERIES = [Query("good", "one"), Query("bad", "two"), Query("blank", " "), Query("none", "three")]
-
-
-def test_questions_without_a_relevant_document_judge_nothing():
-    qrels = {"good": {"d": 2, "e": 0}, "bad": {"d": 0}, "blank": {"d": 1}}
-    questions = of_judged(read_judged(QUERIES, qrels), ["d", "e"])
-    assert [query.id for query in questions.queries] == ["good"]
-    assert questions.qrels == {"good": {"d": 2, "e": 0}}
-
-
-def test_judgements_of_another_corpus_are_refused():
-    judged = read_judged(QUERIES, {"good": {"elsewhere": 1, "d": 0}})
-    with pytest.raises(InputError, match="none of the 1 relevant") as error:
-        of_judged(judged, ["d", "e"])
-    assert error.value.where == "the index"

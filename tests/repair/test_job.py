@@ -6,10 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data.types import Document, Query
-from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
-from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
 from argus.repair.config import RepairConfig
@@ -17,7 +15,6 @@ from argus.repair.job import repair_index
 from argus.repair.trials import TRIAL, hold_out_needs
 from argus.scenarios.files import read_fields
 from argus.scenarios.profiles.index import add_scenarios
-from tests.support.results import shown
 
 ASPECTS = {
     "deque": ("a line-up of entries", "forget the oldest", "fast at both ends"),
@@ -61,15 +58,6 @@ def ids(index):
     return [r["id"] for r in list_remedies(index)]
 
 
-def test_without_anything_that_judges_the_default_is_added_and_said_to_be_one(built, minilm):
-    result = repair_index(built, encoder=minilm)
-    assert (result.summary["judged_by"], result.summary["kept"]) == ("nothing", "blend")
-    assert ids(built) == result.summary["remedies"] and len(ids(built)) == 1
-    lines = shown(result)
-    assert any("fixed default" in line for line in lines)
-    assert "fixed default" in result.report.read_text()
-
-
 def test_judged_questions_choose_and_a_copy_is_tried(built, minilm):
     questions = [Query(f"q{i}", doc) for i, doc in enumerate(ASPECTS)]
     qrels = {f"q{i}": {doc: 1} for i, doc in enumerate(ASPECTS)}
@@ -95,14 +83,6 @@ def test_the_copy_of_a_killed_run_goes_with_the_next(built, minilm):
     assert not (built / TRIAL).exists()
 
 
-def test_one_run_tries_at_a_time(built, minilm):
-    with (
-        take_lock(built / f"{TRIAL}.lock", busy=""),
-        pytest.raises(ArgusError, match="is being repaired by another run"),
-    ):
-        repair_index(built, profiles=profiles(), encoder=minilm)
-
-
 def test_needs_that_are_held_out_judge_and_are_no_views_then(built, minilm, monkeypatch):
     indexed = set()
 
@@ -123,15 +103,6 @@ def test_needs_that_are_held_out_judge_and_are_no_views_then(built, minilm, monk
     assert not ids(built)
 
 
-def test_an_index_that_is_repaired_already_is_judged_as_it_is(built, minilm):
-    first = repair_index(built, encoder=minilm)
-    again = repair_index(built, encoder=minilm)
-    assert first.summary["remedies"] == ids(built) and not again.summary["remedies"]
-    assert "was in the index already" in shown(again)[-1]
-    answers = open_retriever(built, minilm).search([Query("q", "waiting threads")], 3)
-    assert answers["q"]
-
-
 def test_profiles_of_other_documents_are_refused(built, minilm):
     others = {f"{doc} 2": profiled for doc, profiled in profiles().items()}
     with pytest.raises(InputError) as error:
@@ -139,13 +110,7 @@ def test_profiles_of_other_documents_are_refused(built, minilm):
     assert error.value.where == "--profiles" and not ids(built)
 
 
-def test_queries_without_judgements_are_refused(built, minilm):
-    with pytest.raises(InputError):
-        repair_index(built, queries=[Query("q", "x")], encoder=minilm)
-
-
 def test_a_step_that_fails_takes_those_before_it_out_again(built, minilm, monkeypatch):
-    from argus.errors import ArgusError
     from argus.repair import trials as module
 
     def fails(*args, **options):
@@ -158,18 +123,6 @@ def test_a_step_that_fails_takes_those_before_it_out_again(built, minilm, monkey
     with pytest.raises(ArgusError, match="no space left"):
         mix.apply(built)
     assert not ids(built)
-
-
-def test_an_index_that_cannot_be_written_is_named(built, minilm):
-    import shutil
-
-    shutil.rmtree(built / "embeddings")
-    (built / "embeddings").write_text("not a folder")
-    with pytest.raises(InputError, match="cannot be written") as error:
-        repair_index(
-            built, queries=[Query("q", "deque")], qrels={"q": {"deque": 1}}, encoder=minilm
-        )
-    assert error.value.where == built
 
 
 def test_a_trial_alone_says_what_would_be_kept_and_leaves_the_index(built, minilm):
@@ -191,9 +144,3 @@ def test_a_trial_alone_says_what_would_be_kept_and_leaves_the_index(built, minil
     kept = repair_index(built, **options)
     assert kept.summary["kept"] == tried.summary["kept"]
     assert "Nothing was added" not in kept.report.read_text()
-
-
-def test_a_trial_alone_without_anything_that_judges_adds_nothing(built, minilm):
-    result = repair_index(built, encoder=minilm, config=RepairConfig(only_try=True))
-    assert not ids(built) and "the index is as it was" in shown(result)[-1]
-    assert not (result.folder / "repair_questions.parquet").exists()

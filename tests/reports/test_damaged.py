@@ -1,18 +1,14 @@
 import json
-from importlib import import_module
 from itertools import pairwise
-from typing import get_type_hints
 
 import pytest
 
 import argus
 from argus.data import Document
-from argus.data.reading import read_record
 from argus.errors import InputError
 from argus.knowledge import KnowledgeSource
 from argus.reports import write_report
-from argus.reports.sections import SECTIONS
-from tests.support.damage import missing_keys, mutations, wrong_types
+from tests.support.damage import mutations, wrong_types
 from tests.support.results import unbound
 
 FREE = ("config", "counts", "engine")
@@ -63,39 +59,11 @@ def test_a_value_of_another_type_is_refused_by_name(whole, damage, name):
 
 
 @pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
-def test_a_missing_key_is_refused_by_name_or_not_needed(whole, damage, name):
-    optional = {"low", "high", "sample", "audit", "exposure", "texts_cut", "terciles", "parts"}
-    optional |= {"invocation"}
-    for place, damaged in missing_keys(json.loads(whole[1][name])):
-        key = place.rpartition(".")[2]
-        if key in optional or any(f".{part}." in place for part in FREE):
-            continue
-        if place.count(".") > 1 and name == "manifest.json":
-            continue
-        if ".reasons." in place:
-            continue
-        with pytest.raises(InputError, match="required") as error:
-            damage(name, json.dumps(damaged))
-        assert error.value.where.field == place
-
-
-@pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
 @pytest.mark.parametrize("text", ["{", "[]", "7", '"ab"', "[" * 100_000, "\ud800", '{"a": NaN}'])
 def test_a_file_that_is_no_json_of_sections_is_refused(whole, name, text, damage):
     with pytest.raises(InputError) as error:
         damage(name, text if text != "\ud800" else '"\\ud800')
     assert error.value.where.file == whole[0] / name
-
-
-def test_figures_that_do_not_fit_together_are_refused(whole, damage):
-    sections = json.loads(whole[1]["summary.json"])
-    sections["audit"]["share_below_0.33"] = None
-    with pytest.raises(InputError, match="cannot be shown") as error:
-        damage("summary.json", json.dumps(sections))
-    assert error.value.where.field == "audit"
-    infinite = whole[1]["summary.json"].replace('"lorenz": [', '"lorenz": [1e999,')
-    with pytest.raises(InputError, match="cannot be shown"):
-        damage("summary.json", infinite)
 
 
 def test_a_table_that_is_gone_is_named(whole, damage):
@@ -106,28 +74,6 @@ def test_a_table_that_is_gone_is_named(whole, damage):
         damage("summary.json", whole[1]["summary.json"])
     table.write_bytes(content)
     assert error.value.where.file == table
-
-
-@pytest.mark.parametrize(
-    ("table", "command"), [("retrievability", "audit"), ("misses", "exposure")]
-)
-def test_the_command_that_wrote_a_table_is_named_whichever_misses_it(whole, table, command):
-    path = whole[0] / f"{table}.parquet"
-    content = path.read_bytes()
-    path.unlink()
-    try:
-        with pytest.raises(InputError, match=f"Run argus {command} again with the same --out"):
-            write_report(whole[0])
-    finally:
-        path.write_bytes(content)
-
-
-@pytest.mark.parametrize("name", SECTIONS)
-def test_every_section_names_the_record_that_it_takes(name, tmp_path):
-    _, kind, *_ = get_type_hints(import_module(SECTIONS[name].module).section).values()
-    with pytest.raises(InputError) as error:
-        read_record(kind, [], where=tmp_path, section=name)
-    assert error.value.where.field == name
 
 
 def test_a_damaged_table_is_named_and_nothing_escapes(whole):

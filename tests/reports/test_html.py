@@ -6,7 +6,6 @@ import pytest
 
 import argus
 from argus.data import Document
-from argus.errors import InputError
 from argus.knowledge import KnowledgeSource
 from argus.reports import write_report
 
@@ -36,17 +35,6 @@ def test_the_report_holds_both_jobs_and_nothing_outside(folder):
     assert "How reachable is every entity?" in page
     assert "How reachable is every document?" in page
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?!data:)", page)
-
-
-def test_a_report_of_several_jobs_begins_with_what_each_comes_to(folder):
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    found = json.loads((folder / "summary.json").read_text())
-    parts = dict(re.findall(r'<details class="section" id="([\w-]+)">\s*<summary>(.*?)</su', page))
-    assert list(parts) == ["at-audit", "at-exposure", "statistics", "glossary", "provenance"]
-    brief, audit, exposure = " ".join(parts.values()), found["audit"], found["exposure"]
-    assert f"{audit['share_below_0.33']:.1%} of {audit['entities']['measured']} are" in brief
-    by_sentence, by_title = (exposure[kind]["success_at_k"] for kind in ("sentence", "title"))
-    assert f"{by_sentence:.1%} by a sentence of their own, {by_title:.1%} by their title" in brief
 
 
 def test_texts_of_documents_cannot_become_markup(folder):
@@ -90,16 +78,3 @@ def test_a_job_that_was_stopped_while_it_wrote_is_in_no_report_and_no_figures(
     page = write_report(torn).read_text(encoding="utf-8")
     assert "How reachable is every entity?" in page
     assert "How reachable is every document?" not in page
-
-
-def test_a_folder_without_results_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"summary\.json"):
-        write_report(tmp_path)
-
-
-@pytest.mark.parametrize("draw", [argus.figure_dicts, argus.plotly_figures])
-def test_figures_of_what_is_no_folder_of_results_are_refused(draw, tmp_path):
-    (tmp_path / "file").write_text("")
-    for folder in (tmp_path, tmp_path / "gone", tmp_path / "file"):
-        with pytest.raises(InputError, match=r"no summary\.json in it; expected a folder"):
-            draw(folder)

@@ -5,13 +5,9 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from argus.encoders.load import PACKAGED_NAMES
-from argus.suite.recipes import GoldRequest, read_recipe
 from argus.suite.reproduce import reproduce
-from argus.suite.sources import SOURCES, Setting
 from tests.support.diagnosing import table
 from tests.support.suites import draw, read_rows
-from tests.support.tasks import bright
 
 COLUMN = "ImpliRet, first half of wknow, multi (not in the paper)"
 ROW = "MiniLM, k = {} (not in the paper)"
@@ -60,23 +56,3 @@ def test_retrieved_and_other_relevant_documents_differ_as_a_plain_count_says(
     bge = cells["BGE-M3, k = 10", "PIQA"]
     assert (bge["published"], bge["state"]) == (-8.23, "not run")
     assert "DATA/RAR-b is not here" in bge["reason"]
-
-
-def test_the_papers_rows_are_ready_but_for_data_encoder_probe_and_tagger(tmp_path, monkeypatch):
-    recipe = read_recipe("argus-4", {"data": tmp_path, "stdlib": tmp_path / "stdlib"})
-    (request,) = {
-        cell.parts[0] for cell in recipe.cells
-        if (cell.row, cell.column) == ("JINA, k = 20", "Biology")
-    }  # fmt: skip
-    setting = Setting(tmp_path, tmp_path / "stdlib", tmp_path / "out", tmp_path / "out", 0.0)
-
-    def lacking():
-        return SOURCES[GoldRequest].lacking(request, setting)
-
-    assert "BRIGHT is not here" in lacking()
-    bright(tmp_path / "BRIGHT")
-    assert lacking() == "the model jinaai/jina-embeddings-v3 is not on this machine"
-    monkeypatch.setattr("argus.encoders.load.PACKAGED_NAMES", {*PACKAGED_NAMES, request.encoder})
-    assert lacking().endswith("argus is not here")
-    (tmp_path / "argus" / "probes" / "JINA-V3").mkdir(parents=True)
-    assert lacking() == "the model dslim/bert-base-NER is not on this machine"

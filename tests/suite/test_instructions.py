@@ -85,18 +85,6 @@ def test_each_task_is_asked_with_its_own_instruction_and_the_model_is_loaded_onc
         assert taught != plain  # a model of chance is led elsewhere by the words before
 
 
-def test_a_task_without_an_instruction_fails_by_name_until_the_suite_gives_one(home, tmp_path):
-    result, cells = run(home, tmp_path)
-    assert cells["taught", "silent"]["state"] == "failed"
-    assert "'silent' has no instruction" in cells["taught", "silent"]["reason"]
-    assert "instruction = " in cells["taught", "silent"]["reason"]
-    assert cells["plain", "silent"]["state"] == "measured"
-    assert result.summary["cells"] == {"total": 6, "measured": 5, "kept": 0, "failed": 1}
-    result, cells = run(home, tmp_path, 'instruction = "Find pages"')
-    assert cells["taught", "silent"]["state"] == "measured"
-    assert result.summary["cells"] == {"total": 6, "measured": 6, "kept": 5, "failed": 0}
-
-
 def test_an_instruction_of_each_query_stands_behind_it(tmp_path):
     """As mteb puts them together, whose own loader is asked."""
     mteb = pytest.importorskip("mteb._create_dataloaders")

@@ -12,7 +12,6 @@ from argus.errors import InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.remedies.blend import blend_index
-from argus.scenarios.files import read_fields, write_profiles
 from argus.suite.job import run_suite
 from argus.tasks.opening import open_task
 from tests.support.suites import draw
@@ -154,42 +153,6 @@ def test_a_suite_that_was_stopped_asks_only_the_rest(suite, counting, tmp_path, 
     assert result.summary["rows"] == whole.summary["rows"]
 
 
-def test_the_index_of_a_killed_suite_is_removed_even_where_nothing_is_left_to_do(
-    suite, counting, tmp_path
-):
-    out = tmp_path / "out"
-    run_suite(suite, out=out)
-    (out / ".indexes.partial" / "tmp8x" / "index").mkdir(parents=True)
-    (out / ".indexes.partial" / "tmp8x" / "index" / "index.json").write_text("{}")
-    (out / "indexes").mkdir()  # somebody's own
-    assert run_suite(suite, out=out).summary["cells"]["kept"] == 6
-    assert not (out / ".indexes.partial").exists() and (out / "indexes").exists()
-
-
-def test_only_cells_whose_inputs_changed_run_again(home, suite, counting, tmp_path):
-    run_suite(suite, out=tmp_path / "out")
-    text = suite.read_text()
-    suite.write_text(text.replace('name = "blend"', 'name = "blend"\nhubs = 0.0'))
-    again = run_suite(suite, out=tmp_path / "out").summary["cells"]
-    assert (again["measured"], again["kept"]) == (6, 4)
-    suite.write_text(text.replace(str(home / "theorems"), str(_other(home, tmp_path))))
-    other = run_suite(suite, out=tmp_path / "out").summary["cells"]
-    assert (other["measured"], other["kept"]) == (6, 2)  # the blend with hubs is of before
-
-
-def _other(home, folder):
-    """Copy a task, with one word more in one document."""
-    import shutil
-
-    shutil.copytree(home / "theorems", folder / "theorems")
-    corpus = folder / "theorems" / "corpus.jsonl"
-    first, *rest = corpus.read_text().splitlines()
-    row = json.loads(first)
-    row["text"] += " indeed"
-    corpus.write_text("\n".join([json.dumps(row), *rest]))
-    return folder / "theorems"
-
-
 def test_a_cell_that_fails_stops_no_other(home, counting, tmp_path):
     (tmp_path / "broken.py").write_text("def search(query, k):\n    raise ValueError('no power')\n")
     suite = tmp_path / "suite.toml"
@@ -213,21 +176,6 @@ def test_an_absent_task_is_refused_before_anything_runs(suite, tmp_path, place, 
     assert error.value.where.field == "tasks[0].task"
     assert words in str(error.value)
     assert not (tmp_path / "out").exists()
-
-
-def test_tables_are_written_in_three_forms(suite, counting, tmp_path):
-    result = run_suite(suite, out=tmp_path / "out")
-    home = tmp_path / "out" / "tables"
-    assert result.summary["tables"] == ["argus-2", "argus-5", "spike-1"]
-    for name in result.summary["tables"]:
-        table = pq.read_table(home / f"{name}.parquet")
-        assert table.num_rows == 3
-        lines = (home / f"{name}.md").read_text().splitlines()
-        assert sum(line.startswith("| MiniLM") for line in lines) == 2
-        assert (home / f"{name}.tex").read_text().count(r" \\") == 4
-    spike = pq.read_table(home / "spike-1.parquet").to_pylist()
-    cells = rows(result)
-    assert spike[0]["hotpot"] == 100 * cells["MiniLM", "none", "hotpot"]["measures"]["nDCG@10"]
 
 
 FLAWS = [
@@ -282,32 +230,3 @@ def test_what_controls_is_served_in_place_of_what_it_supersedes(flaws, home, tmp
     again = run_suite(suite, out=tmp_path / "out")  # another relation: other cells
     assert rows(again)["bm25", "two stages", "flaws"]["measures"]["Success@5"] == 2 / 3
     assert again.summary["cells"]["kept"] == 2
-
-
-def test_components_and_weights_of_scenarios_make_spikes_ablation(home, counting, tmp_path):
-    documents = open_task(home / "hotpot").documents
-    profiles = write_profiles(tmp_path / "profiles.jsonl", [
-        read_fields(document.id, {
-            "main_topic": document.text[:30],
-            "scenarios": [{"information_need": document.text[30:90], "explanation": "It says so."}],
-        })
-        for document in documents
-    ])  # fmt: skip
-    remedies = "".join(
-        f'[[remedies]]\nname = "{part} {weight}"\nkind = "scenarios"\nprofiles = "{profiles}"\n'
-        f'component = "{part}"\nlambda = {weight}\n'
-        for part, weight in (("M", 0.5), ("M", 0.9), ("I", 0.5))
-    )
-    suite = tmp_path / "suite.toml"
-    suite.write_text(
-        '[[retrievers]]\nname = "MiniLM"\nencoder = "all-MiniLM-L6-v2"\nprecision = "float32"\n'
-        f'{remedies}[[tasks]]\ntask = "beir:{home}/hotpot"\n'
-    )
-    result = run_suite(suite, out=tmp_path / "out")
-    cells = rows(result)
-    sheet = next(sheet for sheet in result.sheets if sheet.name == "spike-7")
-    assert sheet.columns == ["retriever", "component", "λ = 0.5", "λ = 0.9"]
-    (_, part, *figures), (_, other, *others) = sheet.rows
-    assert (part, other) == ("M", "I") and others[1].value is None
-    measured = cells["MiniLM", "M 0.9", "hotpot"]["measures"]["nDCG@10"]
-    assert figures[1].value == pytest.approx(100 * measured)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from argus.suite.cells import Cell, CellFolder, failed
-from argus.suite.config import SuiteRetriever
 from argus.suite.job import run_suite
-from argus.suite.tables import Sheet, folder_name
+from argus.suite.tables import Sheet
 
 LONG = "論文の検索" * 20
 ODD = ("..", "../../x", "a/b", "new\nline", "x" * 300, LONG, "é", "e\u0301", "Name", "name",
@@ -38,22 +36,6 @@ def test_a_suite_runs_whatever_its_names_are(tmp_path: Path) -> None:
     rows = [line for line in table.splitlines() if line.startswith("|")]
     bars = {line.replace(r"\|", "").count("|") for line in rows}
     assert len(bars) == 1 and "<script>" not in table.replace(r"\<", "")
-
-
-def test_a_file_has_a_name_that_file_systems_take(tmp_path: Path) -> None:
-    kept = CellFolder(tmp_path)
-    for names in ((LONG, LONG, LONG), ("𝔘" * 60,) * 3):
-        kept.write(failed(Cell(*names), "inputs", "why"))
-        folder = SuiteRetriever(name=names[0], bm25=True).folder
-        assert len(f"{folder}.sqlite-journal".encode()) <= 255
-    assert Cell("MiniLM", "blend", "Biology").file.startswith("MiniLM--blend--Biology-")
-
-
-def test_folders_of_names_that_differ_differ() -> None:
-    assert folder_name("letters", "SEAL", "MINDER") == "letters-SEAL-MINDER"
-    assert folder_name("a b", "c") != folder_name("a/b", "c")
-    assert folder_name(LONG, LONG + "1") != folder_name(LONG, LONG + "2")
-    assert len(folder_name(LONG, LONG).encode()) <= 255
 
 
 def test_names_are_no_markup() -> None:

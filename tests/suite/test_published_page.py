@@ -8,7 +8,7 @@ import pytest
 
 from argus.suite.recipes import names, read_recipe
 from benchmarks import reproduce_tables
-from benchmarks.pages import body, put
+from benchmarks.pages import body
 from benchmarks.shared import stored
 
 PAGE = reproduce_tables.PAGE
@@ -59,37 +59,3 @@ def test_figures_beside_published_ones_in_the_words_are_measured_ones():
             assert (float(measured), float(published)) in known, f"{first}: {measured} {published}"
             pairs += 1
     assert pairs > 15
-
-
-def test_what_came_of_a_recipe_is_its_farthest_cell_and_the_mean():
-    def cell(row, measured, published, state="measured"):
-        return {"row": row, "column": "c", "measured": measured, "published": published,
-                "state": state, "reason": ""}  # fmt: skip
-
-    cells = [cell("a", 1.0, 1.5), cell("b", 3.0, 1.0), cell("c", 4.0, None),
-             cell("d", None, 2.0, "not run"), cell("e", None, 2.0, "failed")]  # fmt: skip
-    summary = {"cells": cells, "measured": 3, "failed": 1, "note": ""}
-    record = reproduce_tables.compared(summary)
-    assert record["difference"] == {
-        "cells": 2, "mean": 1.25, "largest": 2.0, "row": "b", "column": "c"
-    }  # fmt: skip
-    assert len(record["rows"]) == 4
-    record |= {"cells": 5, "seconds": 61.4, "processor_seconds": 8.0}
-    lines = list(reproduce_tables.table({"car-9": record, "car-2": {"cells": 9, "why": "late"}}))
-    assert lines[2] == "| car-9 | 3 of 5 | 1 | 2 | 1.250 | 2.000 | b, c | 61 | 8 |"
-    assert lines[3] == "| car-2 | 0 of 9 | all |  |  |  | late |  |  |"
-
-
-def test_a_part_of_a_page_is_put_between_its_markers(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("before\n<!-- begin: a -->\nold\n<!-- end -->\nbetween\n<!-- begin: b -->\n")
-    put(page, "<!-- begin: a -->", ["new", "lines", ""])
-    assert body(page, "<!-- begin: a -->") == ["new", "lines"]
-    assert page.read_text().startswith("before\n") and "\nbetween\n" in page.read_text()
-
-
-def test_a_recipe_that_takes_too_long_is_a_record(monkeypatch, tmp_path):
-    monkeypatch.setattr(reproduce_tables, "QUICK_S", 1)  # loading Argus alone takes longer
-    record = reproduce_tables.reproduced("car-9", 9, tmp_path / "none", tmp_path)
-    assert record["why"] in ("took over 1 s", "took longer than 5 s")  # of processor, of the clock
-    assert record["command"] == "argus reproduce car-9"

@@ -1,7 +1,5 @@
 """A suite's TOML: what it says, and what is wrong with it, told with the place."""
 
-import os
-
 import pytest
 
 from argus.errors import InputError
@@ -35,13 +33,6 @@ def write(tmp_path):
         return read_suite(tmp_path / "suite.toml")
 
     return read
-
-
-def test_a_suite_may_begin_with_a_mark_and_is_no_pipe(write, tmp_path):
-    assert write("\ufeff" + GOOD).retrievers == write(GOOD).retrievers
-    os.mkfifo(tmp_path / "pipe.toml")
-    with pytest.raises(InputError, match="pipe or a device"):
-        read_suite(tmp_path / "pipe.toml")
 
 
 def test_a_suite_is_read(write):
@@ -90,15 +81,3 @@ def test_what_is_wrong_is_told_with_its_place(write, old, new, where, words):
         write(GOOD.replace(old, new))
     assert error.value.where.field == where
     assert words in str(error.value)
-
-
-@pytest.mark.parametrize("text", ["k = ", "", '[retrievers]\nname = "x"'])
-def test_a_file_without_a_grid_is_refused(write, text):
-    with pytest.raises(InputError):
-        write(text)
-
-
-def test_an_absent_file_is_refused(tmp_path):
-    with pytest.raises(InputError) as error:
-        read_suite(str(tmp_path / "gone.toml"))
-    assert error.value.where == tmp_path / "gone.toml"

@@ -9,7 +9,7 @@ from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.files import write_profiles
-from argus.suite.reproduce import recipes, reproduce
+from argus.suite.reproduce import reproduce
 from argus.tasks.opening import open_task
 from tests.support.sentence_models import make_model
 from tests.support.tasks import bright, lines
@@ -66,9 +66,3 @@ def test_spike_3_is_told_what_bright_tells_and_leaves_out_what_it_excludes(data,
     assert average["published"] == 17.9
     assert "Salesforce/SFR-Embedding-Mistral" in cells["SFR", "Avg."]["reason"]
     assert cells["E5-Mistral +SPIKE", "Avg."]["state"] == "measured"
-
-
-def test_a_mean_lacks_what_one_of_its_cells_lacks(data, tmp_path):
-    (data / "spike" / "Pony" / "profiles.jsonl").unlink()
-    of = {row["name"]: row for row in recipes(data, tmp_path / "out")}
-    assert of["spike-7"]["here"] == 25 * 12  # of 14 columns, not Pony, and so not the mean

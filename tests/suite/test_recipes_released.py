@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from argus.authority.benchmarks.collection import write_benchmark
 from argus.llm import ChatConfig
-from argus.suite.recipes import AuthorityRequest, read_recipe
-from argus.suite.released import benchmark_lacking, open_benchmark_of, which_measured
+from argus.suite.recipes import AuthorityRequest
+from argus.suite.released import open_benchmark_of, which_measured
 from argus.suite.reproduce import recipes, reproduce
 from tests.support.harm import faithful, made
-from tests.support.tasks import FINSUPERQA, event, lines
+from tests.support.tasks import FINSUPERQA, lines
 
 
 @pytest.fixture
@@ -66,52 +65,6 @@ def test_distractors_are_taken_where_they_lie(finsuperqa):
     assert len(documents(asks(finsuperqa))) == 5
     place = finsuperqa / "car" / "finsuperqa_v1.jsonl"
     assert list(which_measured([asks(finsuperqa)])) == [f"Measured is the released {place}."]
-
-
-def test_what_is_made_is_measured_where_no_file_lies(data):
-    assert len(documents(asks(data))) == 12_250
-    (told,) = which_measured([asks(data), asks(data, hop="T1")])
-    assert told.startswith("Measured is finsuperqa as made here (") and told.endswith("not here).")
-
-
-def test_a_folder_is_measured_rather_than_pairs_without_distractors(data):
-    folder, pairs = data / "authority" / "fda", data / "car" / "fda_recall_pairs.json"
-    place = f"car:{pairs},distractors={data}/car/fda_distractors.jsonl"
-    request = asks(data, benchmark=str(folder), released=place)
-    assert benchmark_lacking(request).endswith("is not here")
-    assert list(which_measured([request])) == []
-    pairs.parent.mkdir(parents=True)
-    pair = {"id": "fda_0", "norm_name": "nizatidine", "recall_date": "20200415",
-            "query": "Is the drug for ulcers still approved?", "anchor_text": "Nizatidine, ulcers",
-            "superseder_text": "Recall D-1."}  # fmt: skip
-    pairs.write_text(json.dumps([pair]))
-    assert documents(request) == {"fda_0#label", "fda_0#recall"}
-    write_benchmark(folder, made(), seed=0, settings={})
-    assert open_benchmark_of(request) == (str(folder), None)
-    lines(data / "car" / "fda_distractors.jsonl", {"doc_id": "d0", "text": "Another label."})
-    assert documents(request) == {"fda_0#label", "fda_0#recall", "d0"}
-
-
-FREE_FORM = "CVE (synth), generic free-form"
-
-
-def test_free_form_questions_of_table_8_are_the_released_ones(data):
-    older = event("old", "cve_disclosed", "14", "CVE-1 has been identified in postfix.")
-    newer = event("new", "patch_released", "20", "The update is out.")
-    question = {
-        "example_id": "cve-t1-0000", "hop_type": "type1_patch", "employee": "postfix",
-        "ticker": "CVE-1", "query": "Is postfix still affected by CVE-1?", "answer": "patched",
-        "kb": [older, newer],
-        "supersession_edges": [{"trigger_id": "new", "target_id": "old", "rule": "R"}],
-    }  # fmt: skip
-    file = lines(data / "car" / "cvepatchqa_v1.jsonl", question)
-    cache = file.with_name("cve_synthetic_freeform_cache.jsonl")
-    recipe = read_recipe("car-8", {"data": data})
-    (own,) = {p for c in recipe.cells if c.row == FREE_FORM for p in c.parts if p.system == "okapi"}
-    assert len(documents(own)) > 1000  # without these questions the file is no row of Table 8
-    lines(cache, {"id": "cve-t1-0000", "query": "Was the flaw in the mail server mended?"})
-    benchmark, _ = open_benchmark_of(own)
-    assert [q.text for q in benchmark.questions] == ["Was the flaw in the mail server mended?"]
 
 
 def test_gap_and_harm_are_of_the_released_pairs(data, tmp_path, endpoint):

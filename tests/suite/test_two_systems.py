@@ -105,13 +105,3 @@ def test_tables_are_those_of_the_analysis_system_beside_system(suite, home):
     names = [name for name in result.summary["tables"] if name.startswith("thesis-")]
     assert names == ["thesis-5-ngram-words", "thesis-16-outcomes", "thesis-17-keys"]  # no deciles
     assert (home / "out" / "failures" / "letters-SEAL-MINDER" / "report.html").is_file()
-
-
-def test_an_output_that_is_not_there_fails_its_cell_alone(suite, home):
-    (home / "letters-minder.json").unlink()
-    result = run_suite(suite, out=home / "out")
-    assert "no such file" in next(
-        row["reason"] for row in result.summary["rows"] if row["retriever"] == "MINDER"
-    )
-    table = pq.read_table(home / "out" / "tables" / "thesis-16-outcomes.parquet").to_pylist()
-    assert {row["retriever"] for row in table} == {"SEAL"}

@@ -2,16 +2,13 @@
 
 import dataclasses
 import math
-import os
-import resource
-import signal
 
 import pytest
 import torch
 
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.training import loop
-from argus.training.loop import BEST, STATE, Checkpoint, Fixed, Progress, Task, train
+from argus.training.loop import BEST, STATE, Fixed, Task, train
 from argus.training.settings import LoopConfig
 
 CONFIG = LoopConfig(
@@ -127,24 +124,6 @@ def test_a_run_killed_at_any_step_ends_at_the_same_weights(
         assert equal(whole, again)
 
 
-def test_it_is_evaluated_every_few_steps_and_after_each_epoch(run):
-    config = dataclasses.replace(CONFIG, evaluate_every=2, epochs=2)  # 3 steps an epoch
-    evaluations = run(config)[1].progress.evaluations
-    assert [e["step"] for e in evaluations] == [0, 2, 3, 4, 6]
-    assert [e["epoch"] for e in evaluations] == [0, 0.6667, 1, 1.3333, 2]
-
-
-def test_no_lower_loss_ends_it(run):
-    wrong = [(a, (b + 1) % WORDS) for a, b in VALIDATION]
-    config = dataclasses.replace(CONFIG, epochs=90, patience=2)
-    assert run(config, validation=wrong)[1].progress.stopped == (
-        "no lower evaluation loss in 2 epochs"
-    )
-    often = dataclasses.replace(config, evaluate_every=1)
-    stopped = run(often, folder="often", validation=wrong)[1].progress.stopped
-    assert stopped == "no lower evaluation loss in 2 evaluations"
-
-
 def test_time_that_is_up_ends_it_and_more_time_goes_on(run, monkeypatch):
     clock = iter(range(10**6))
     with monkeypatch.context() as patch:
@@ -192,26 +171,6 @@ def test_a_batch_too_large_is_halved_and_teaches_the_same(run, error):
         assert torch.allclose(weights, tight.state_dict()[name], atol=1e-4)
 
 
-def test_one_example_that_does_not_fit_is_an_error_that_says_so(run):
-    with pytest.raises(ArgusError, match=r"not enough memory for a single example .CUDA out of"):
-        run(network=Small(0))
-
-
-def test_other_errors_are_not_taken_for_want_of_memory(run):
-    with pytest.raises(RuntimeError, match="shapes"):
-        run(network=Small(1, RuntimeError("shapes do not match")))
-
-
-def test_halved_batches_stay_halved_after_a_kill(run, monkeypatch):
-    config = dataclasses.replace(CONFIG, checkpoint_every_s=0.0)
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        killed_at(patch, 3)
-        run(config, network=Small(1))
-    network = Small(1)
-    _, trained = run(config, network=network)
-    assert set(network.seen) == {1} and trained.progress.passes == 1
-
-
 def test_another_training_and_a_broken_state_are_refused(run, tmp_path):
     run(dataclasses.replace(CONFIG, epochs=1))
     with pytest.raises(InputError, match=r"holds another training.*--fresh"):
@@ -225,33 +184,6 @@ def test_another_training_and_a_broken_state_are_refused(run, tmp_path):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(InputError, match="the state of the training cannot be read"):
         run(dataclasses.replace(CONFIG, epochs=1))
-
-
-def test_a_loss_that_is_no_number_stops_it(run):
-    network = Network()
-    network.out.bias.data[0] = math.nan
-    with pytest.raises(ArgusError, match=r"not finite before it could learn.*--learning-rate"):
-        run(network=network)
-
-
-def test_the_random_state_of_the_caller_is_left_alone(run):
-    network = Network()
-    torch.manual_seed(1)
-    before = torch.get_rng_state()
-    run(network=network)
-    assert torch.equal(before, torch.get_rng_state())
-
-
-def test_orders_and_seeds_differ_by_epoch_and_step():
-    orders = {tuple(loop.epoch_order(20, seed, epoch)) for seed in (0, 1) for epoch in range(3)}
-    assert len(orders) == 6 and all(sorted(o) == list(range(20)) for o in orders)
-    assert len({loop.step_seed(s, i) for s in (0, 1) for i in range(100)}) == 200
-
-
-def test_a_checkpoint_starts_where_there_is_none(tmp_path):
-    parameter = torch.nn.Parameter(torch.zeros(2))
-    optimizer = torch.optim.AdamW([parameter])
-    assert Checkpoint(tmp_path, "k").load({"p": parameter}, optimizer) == Progress()
 
 
 @pytest.mark.parametrize(
@@ -269,27 +201,3 @@ def test_a_setting_that_cannot_be_meant_is_refused(name, value, where, expected)
     with pytest.raises(InputError) as raised:
         LoopConfig(**{name: value})
     assert (raised.value.where, raised.value.expected) == (where, expected)
-
-
-def test_pace_changes_nothing_that_is_described():
-    hurried = LoopConfig(max_minutes=1, checkpoint_every_s=1)
-    assert hurried.described() == LoopConfig().described()
-    assert "evaluate_every" not in LoopConfig().described()
-    assert LoopConfig(evaluate_every=3).described()["evaluate_every"] == 3
-
-
-def test_a_kill_while_the_best_weights_are_written_leaves_no_file_of_its_own(tmp_path):
-    checkpoint = Checkpoint(tmp_path, "k")
-    weights = dict(Network().named_parameters())
-    child = os.fork()
-    if child == 0:  # the system kills it where a file grows past the bound
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
-        checkpoint.save_best(weights)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGXFSZ
-    assert not (tmp_path / BEST).exists()
-    checkpoint.save_best(weights)
-    assert [path.name for path in tmp_path.iterdir()] == [BEST]
-    checkpoint.load_best(dict(Network().named_parameters()))

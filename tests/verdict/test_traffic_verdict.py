@@ -1,7 +1,6 @@
 """What a log and its judgements come to in the verdict: what to do next, with the user's paths."""
 
 import argus
-from argus.data.types import Document
 from argus.traffic.config import JudgingConfig
 from argus.traffic.judging.job import judge_traffic
 from argus.traffic.judging.sample import ServedQuestion
@@ -36,38 +35,6 @@ def test_a_log_says_to_judge_it_and_what_nobody_met(tmp_path):
     assert "Judge 50 real questions" in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
-def test_a_log_that_does_not_say_what_came_is_asked_first(tmp_path, monkeypatch):
-    _, log = files(tmp_path)
-    write_rows(log, [{"query": "how high is spring tide"}])
-    (tmp_path / "argus.toml").write_text('[exposure]\nretriever = "mine.py:Search"\n')
-    monkeypatch.chdir(tmp_path)
-    argus.audit_traffic(log, out=tmp_path / "out")
-    (action,) = read_verdict(tmp_path / "out").actions
-    assert action.title.startswith("Ask what answers")
-    assert f"argus traffic audit {log} --retriever mine.py:Search" in action.command
-    parses(action.command)
-
-
-def test_what_is_superseded_and_served_is_said_in_plain_words(tmp_path):
-    corpus, log = files(tmp_path)
-    edges = tmp_path / "edges.csv"
-    edges.write_text("superseder,superseded\ntide,bread\n")
-    write_rows(log, [{"query": f"question {i}", "results": ["bread"]} for i in range(6)])
-    config = argus.TrafficConfig(resamples=1_000, records=corpus, edges=edges)
-    argus.audit_traffic(log, out=tmp_path / "out", config=config)
-    answer = read_verdict(tmp_path / "out").answer
-    assert "0 of 6 asks were served nothing superseded" in answer
-
-
-def test_nothing_is_judged_of_which_no_text_is_kept(tmp_path):
-    _, log = files(tmp_path)
-    argus.audit_traffic(
-        log, out=tmp_path / "out", reading=argus.LogConfig(hash_only=True),
-        config=argus.TrafficConfig(resamples=1_000),
-    )  # fmt: skip
-    assert read_verdict(tmp_path / "out").actions == ()
-
-
 def test_judged_questions_that_fail_say_what_to_try_and_what_the_risk_was_worth(tmp_path):
     corpus, _ = files(tmp_path)
     log = [ServedQuestion(f"q{i:02}", f"question {i}", ("tide",), risk=i / 40) for i in range(40)]
@@ -85,10 +52,3 @@ def test_judged_questions_that_fail_say_what_to_try_and_what_the_risk_was_worth(
     (action,) = read_verdict(tmp_path / "out").actions
     assert "argus remedy blend" in action.command and str(corpus) in action.command
     parses(action.command)
-
-
-def test_documents_by_hand_are_no_place(tmp_path):
-    log = [ServedQuestion("q", "question", ("tide",))]
-    documents = [Document(i, t) for i, t in TEXTS.items()]
-    judge_traffic(log, corpus=documents, out=tmp_path / "out")
-    assert "CORPUS" in read_verdict(tmp_path / "out").counts[1].command

@@ -1,7 +1,6 @@
 """The verdict of real, small runs."""
 
 import json
-import shlex
 import shutil
 
 import pytest
@@ -9,8 +8,6 @@ import pytest
 import argus
 from argus.data import Document
 from argus.errors import InputError
-from argus.knowledge import KnowledgeSource
-from argus.verdict import verdict_lines
 from tests.support.results import unbound
 from tests.support.stores import fill_sqlite_vec
 from tests.support.words import ByWords, corpus
@@ -28,25 +25,6 @@ def test_the_sentences_of_an_exposure_are_counted_as_it_counted_them(exposed):
     assert count.low == pytest.approx(summary["sentence"]["low"])
     assert "stays in it" in count.meaning  # a retriever: nothing was taken out
     assert count.validity[0].kind == "measured elsewhere" and "0.50" in count.validity[0].text
-
-
-def test_a_sample_of_documents_has_one_interval_the_one_over_documents(files, tmp_path):
-    retriever = ByWords(corpus(), lost=("alder-mill", "fir-tower", "ivy-mill"))
-    config = argus.ExposureConfig(k=5, sample=12)
-    result = argus.exposure(files, out=tmp_path, retriever=retriever, config=config)
-    own, count = result.summary["sentence"], counts_of(tmp_path)["by_its_words"]
-    assert own["probes"] > 12 and own["success_at_k"] is not None
-    assert (count.low, count.high) == (own["low"], own["high"])
-
-
-def test_what_was_not_measured_says_by_which_command_it_is(exposed, files):
-    counts = counts_of(exposed)
-    for name in ("by_itself", "by_need", "in_force_served"):
-        assert counts[name].level == "not measured" and counts[name].share is None
-        assert counts[name].command.startswith("argus ")
-    words = shlex.split(counts["by_need"].command)
-    assert str(files / "queries.jsonl") in words and str(files / "qrels/test.tsv") in words
-    assert "--records RECORDS" in counts["in_force_served"].command  # not any corpus is one
 
 
 def test_judged_questions_are_counted_by_what_they_find(exposed, files, tmp_path):
@@ -103,81 +81,9 @@ def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_other
     assert serving and str(tmp_path / "edges.jsonl") in serving[0]
 
 
-def test_never_retrieved_and_blind_spots_do_not_stand_unexplained(minilm, tmp_path):
-    names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", "Fir Gate"]
-    rows = [
-        Document(f"d{i}", f"{n} stands here. It looks at {names[(i + 1) % 6]} all day.", n)
-        for i, n in enumerate(names)
-    ]
-    argus.audit(
-        rows, out=tmp_path, source=KnowledgeSource(relations="mentions"), encoder=minilm,
-        config=argus.AuditConfig(k=(1,), pool=(3,)),
-    )  # fmt: skip
-    argus.exposure(rows, out=tmp_path, encoder=minilm, config=argus.ExposureConfig(k=1))
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    text = " ".join(argus.read_verdict(tmp_path).explanations)
-    assert f"{summary['exposure']['never_retrieved']} of 6 never come back" in text
-    assert f"{summary['audit']['share_below_0.33']:.1%} blind spots" in text
-    assert "cannot tell which real questions fail" in text
-
-
-def test_there_are_at_most_five_things_to_do_and_what_brings_most_is_first(exposed):
-    actions = argus.read_verdict(exposed).actions
-    assert 1 < len(actions) <= 5
-    brings = [action.brings for action in actions]
-    assert brings == sorted(brings, reverse=True)
-    assert all(action.evidence and action.command.startswith("argus ") for action in actions)
-
-
-def test_the_last_lines_say_counts_worth_and_commands(exposed):
-    lines = list(verdict_lines(argus.read_verdict(exposed)))
-    assert lines[1].startswith("verdict: ")
-    assert any("NOT MEASURED" in line for line in lines)
-    assert any("measured elsewhere: AUC" in line for line in lines)
-    assert any(line.strip().startswith("argus remedy scenarios") for line in lines)
-
-
-def test_a_folder_of_other_jobs_has_no_verdict_lines(tmp_path):
-    assert list(verdict_lines(argus.read_verdict(tmp_path))) == []
-    assert argus.read_verdict(tmp_path).answer.startswith("Not measured")
-
-
 @pytest.mark.parametrize("text", ["{", '{"exposure": 7}', '{"exposure": {"k": "ten"}}'])
 def test_a_damaged_summary_is_refused_by_name(exposed, tmp_path, text):
     unbound(shutil.copytree(exposed, tmp_path / "out"))
     (tmp_path / "out/summary.json").write_text(text)
     with pytest.raises(InputError, match=r"summary\.json"):
         argus.read_verdict(tmp_path / "out")
-
-
-def test_real_questions_come_first(exposed, tmp_path):
-    unbound(shutil.copytree(exposed, tmp_path / "out"))
-    file = tmp_path / "out/summary.json"
-    hits = {"measure": "hits@k", "mean": 0.6, "low": 0.5, "high": 0.69, "judged": 40}
-    stale = {"n": 200, "share": 0.25, "low": 0.19, "high": 0.31}
-    jobs = {
-        "judging": {"k": 10, "asked": 100, "estimates": [hits]},
-        "traffic": {
-            "k": 10,
-            "superseded": {"asks": stale},
-            "questions": {"different": 200},
-            "retriever": None,
-            "results": {"logged": 200, "answered": 0, "unknown": 0},
-            "log": {
-                "asks": 200,
-                "files": {"log.csv": "plain"},
-                "fields": {},
-                "first": None,
-                "last": None,
-                "hash_only": False,
-            },
-            "unmet": None,
-        },
-    }
-    file.write_text(json.dumps(json.loads(file.read_text()) | jobs))
-    counts = counts_of(tmp_path / "out")
-    answered, served = counts["by_need"], counts["in_force_served"]
-    assert (answered.count, answered.total) == (60, 100)
-    assert (answered.level, answered.source) == ("bad", "argus traffic judge")
-    assert str(answered.validity[0]).startswith("measured here: 40 judged questions")
-    assert (served.count, served.total, served.level) == (150, 200, "bad")

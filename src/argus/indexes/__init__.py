@@ -1,4 +1,4 @@
-"""Where documents are searched."""
+"""Search documents: indexes, views and rankings."""
 
 import lazy_loader
 

@@ -30,7 +30,7 @@ RELEVANCE_WEIGHT = 0.7
 DOCUMENTS_ALONE = 1.0
 """λ at which scenarios count for nothing."""
 DENSE = "dense"
-"""In place of a fusion: search by vectors only, whatever the index says."""
+"""Value instead of a fusion: search by vectors only, even if the index names one."""
 REMEDIES = "remedies"
 """Folder of an index that holds, by remedy, its record and the numbers of its recipe."""
 Weight = Annotated[
@@ -96,12 +96,12 @@ class Blend:
 
     @property
     def sentences(self) -> bool:
-        """Whether sentences count."""
+        """True if sentences count."""
         return self.weight < 1
 
     @property
     def per_document(self) -> bool:
-        """Whether documents have numbers of their own: hubness, or smoothed vectors."""
+        """True if documents have numbers of their own: hubness, or smoothed vectors."""
         return self.hubs > 0 or self.smoothing > 0
 
 

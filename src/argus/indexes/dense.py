@@ -90,7 +90,7 @@ class Groups:
 
         scores: (n_queries, n), the targets' own among them, minus infinity for rows that do not
         count. own: the targets' exact scores. Groups within the rounding bound of the target's are
-        compared with it again in float64; ties break by group.
+        compared with it again in float64. Ties break by group.
         """
         folded, of_target = self.fold(scores), self.of[targets]
         best = folded[np.arange(len(scores)), of_target][:, None]
@@ -114,7 +114,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class RowLists:
-    """Lists of rows of an index, and the list of each query; queries may share one.
+    """Lists of rows of an index, and the list of each query. Queries may share one.
 
     of: (n_queries,), the list of each. The rows of list j are `rows[starts[j]:starts[j + 1]]`.
     """
@@ -151,7 +151,7 @@ def _ranges(starts: IntArray, parts: IntArray) -> tuple[IntArray, IntArray]:
 def search(queries: Rows, documents: Documents, k: int) -> TopK:
     """Return the k documents of highest score for each query.
 
-    queries, documents: rows of one encoder; dense ones have shape (n, dim) and are compared by dot
+    queries, documents: rows of one encoder. Dense ones have shape (n, dim) and are compared by dot
     product. k is cut to n_documents. Equal scores rank by row: keep documents ordered by id and
     ties break by id.
     """
@@ -170,15 +170,15 @@ def known_item_search(
     groups: Groups | None = None,
     hidden: RowLists | None = None,
 ) -> KnownItemRanks:
-    """Search for document `targets[i]` with query i; return its rank and the top k.
+    """Search for document `targets[i]` with query i. Return its rank and the top k.
 
     target_vectors: n_queries rows that stand in for the target's own in query i (a document
-    without the sentence that asks for it); rows equal to the target's change nothing.
+    without the sentence that asks for it). Rows equal to the target's change nothing.
     Float32 products round, so documents within the rounding bound of the target are compared with
     it again in float64: equal vectors tie whatever block they fall in.
 
-    groups: rank the target's group, too; a group counts by its best document. hidden: documents
-    that are in no group for a query; its target always is in one.
+    groups: rank the target's group, too. A group counts by its best document. hidden: documents
+    that are in no group for a query. Its target always is in one.
     """
     ranks, aboves, tops, of_groups = [], [], [], []
     queries, scoring = widened(queries), _scoring(documents)
@@ -207,7 +207,7 @@ def known_item_search(
 
 
 def queries_per_block(n_documents: int) -> int:
-    """Return the number of queries that are searched at once; float32 products depend on it."""
+    """Return the number of queries to search at once. Float32 products depend on it."""
     return max(1, BLOCK_BYTES // (4 * n_documents))
 
 
@@ -252,7 +252,7 @@ def _best(scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
     """Return the k best columns of each row, best first, ties by column."""
     k = min(k, scores.shape[1])
     if k < scores.shape[1]:
-        # The k-th best value; every column that equals it competes, the smallest ones win.
+        # The k-th best value. Every column that equals it competes, the smallest ones win.
         kth = np.partition(scores, -k, axis=1)[:, -k][:, None]
         above, tied = scores > kth, scores == kth
         room = k - above.sum(axis=1, keepdims=True)

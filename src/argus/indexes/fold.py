@@ -34,10 +34,10 @@ PAIR_ROWS = 16_384  # (query, view) pairs compared again at a time
 
 @dataclass(frozen=True)
 class TopDocuments:
-    """Ranked documents per query, best first; a query may have fewer than k.
+    """Ranked documents per query, best first. A query may have fewer than k.
 
     view_ids: the best view of each document that is no scenario, the smaller id of equal ones.
-    scenario_ids: the best scenario, "" for a document without; no lists where there is none.
+    scenario_ids: the best scenario, "" for a document without. No lists where there is none.
     """
 
     doc_ids: list[list[str]]
@@ -58,8 +58,8 @@ class Layout:
     """Owners of views, and their weights.
 
     starts: (n_documents + 1,), every document with a view. scenario, sentence: (n_views,), which
-    views are of that kind, None where none counts. weight: λ against scenarios; sentence_weight: λ
-    against sentences; both from 0 to 1. reach: length of the longest vector, 1 for unit rows.
+    views are of that kind, None where none counts. weight: λ against scenarios. sentence_weight: λ
+    against sentences. Both lie from 0 to 1. reach: length of the longest vector, 1 for unit rows.
     penalty: (n_documents,), hubness times its weight, None where nothing is subtracted.
     """
 
@@ -73,7 +73,7 @@ class Layout:
 
     @property
     def plain(self) -> bool:
-        """Whether a document scores as the best of all its views."""
+        """True if a document scores as the best of all its views."""
         return self.scenario is None and self.sentence is None
 
     @property
@@ -160,7 +160,7 @@ def mix(
 def mix_sentences(
     own: npt.NDArray[np.floating], sentence: npt.NDArray[np.floating], weight: float
 ) -> FloatArray:
-    """Return `λ·own + (1-λ)·max(own, sentence)`; own where there is no sentence (-inf)."""
+    """Return `λ·own + (1-λ)·max(own, sentence)`, or own where there is no sentence (-inf)."""
     mixed = mix(own, np.maximum(own, sentence), weight)
     out: FloatArray = np.where((sentence > own) | np.isneginf(own), mixed, own)
     return out
@@ -171,7 +171,7 @@ def top_documents(
 ) -> Folded:
     """Return the k documents of highest score for each query.
 
-    queries: (n_queries, dim); vectors: (n_views, dim); scores: their float32 products.
+    queries: (n_queries, dim). vectors: (n_views, dim). scores: their float32 products.
     """
     best = fold(scores, layout)
     k = min(k, best.shape[1])

@@ -24,7 +24,7 @@ FUSION: Fusion = "min-max"
 BM25_WEIGHT = 0.2
 """Weight of BM25 against the vectors under `min-max`."""
 MIN_SHARE, PER_COVERAGE, MAX_SHARE = 0.5, 3.0, 2.0
-"""How the weight of BM25 follows the question; see `question_weights`."""
+"""Dependence of the weight of BM25 on the question (see `question_weights`)."""
 RRF_CONSTANT = 60.0
 """k of Cormack, Clarke and Büttcher (SIGIR 2009), the value of their experiments."""
 
@@ -47,7 +47,7 @@ def fuse(
 ) -> Run:
     """Return the k best documents per query over all runs.
 
-    Queries are those of any run. weights: one per run, or that by query; None weighs all alike.
+    Queries are those of any run. weights: one per run, or that by query. None weighs all alike.
     Raises InputError for an unknown method, ValueError for weights that are not one per run.
     """
     check_k(k)
@@ -69,7 +69,7 @@ def question_weights(
 ) -> dict[str, float]:
     """Return the weight of BM25 for each query, by the share of it that the best document covers.
 
-    weight: of a question covered to a sixth; half of it where nothing is covered, twice from a half
+    weight: of a question covered to a sixth. Half of it where nothing is covered, twice from a half
     up. Words say little of a question that no document shares them with. coverage: 0 to 1
     (`argus.indexes.lexical.Hits`). Chosen on theoremqa, cranfield and wiki2, tested on others
     (docs/results.md#blend).
@@ -124,7 +124,7 @@ def min_max(scores: Scores) -> Scores:
 
 
 def distribution_based(scores: Scores) -> Scores:
-    """Return scores less mean - 3σ, over 6σ; all 0.5 where they are equal.
+    """Return scores less mean - 3σ, over 6σ. Equal scores all become 0.5.
 
     Distribution-based score fusion as Qdrant has it: σ of a sample, nothing clipped.
     """

@@ -114,7 +114,7 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
 
 
 class VectorsFileRecord(TypedDict):
-    """What index.json says of a `VectorsFile`.
+    """The fields of a `VectorsFile` in index.json.
 
     sha256: SHA-256 of the file.
     encoder: fingerprint of the encoder that asks.
@@ -146,7 +146,7 @@ class VectorsFile:
 
 
 class CorpusFields(TypedDict):
-    """Where the records of the corpus hold ids and texts: what serves the index reads them there.
+    """Fields of the corpus that hold ids and texts. A service of the index reads them there.
 
     None: where that is not known.
     """
@@ -192,12 +192,12 @@ class IndexHeader:
 
     @property
     def unit(self) -> bool:
-        """Whether the vectors have length 1."""
+        """True if the vectors have length 1."""
         return self.similarity == COSINE
 
     @property
     def foreign(self) -> VectorsFile | None:
-        """The file of the vectors where the named encoder does not make them; else None."""
+        """The file of the vectors if the named encoder does not make them, else None."""
         file = self.vectors
         return file if file is not None and file.encoder != self.fingerprint else None
 
@@ -207,7 +207,7 @@ class IndexHeader:
         return self.foreign.encoder if self.foreign else self.fingerprint
 
     def check_fingerprint(self, fingerprint: str | None, where: Path) -> None:
-        """Refuse to put vectors of an encoder beside those of the index; None passes.
+        """Refuse to put vectors of an encoder beside those of the index. None passes.
 
         Raises InputError where no encoder known here made the vectors of the index, and
         FingerprintMismatch where another one did.

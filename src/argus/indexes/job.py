@@ -69,7 +69,7 @@ NO_TEXT = "no text"
 
 
 class DocumentCounts(TypedDict):
-    """What became of the documents of a corpus.
+    """Outcomes of the documents of a corpus.
 
     total: documents of the corpus.
     indexed: documents that have a vector in the index.
@@ -95,7 +95,7 @@ class FailureReason(TypedDict):
 
 
 class IndexState(TypedDict):
-    """What an index holds after a job.
+    """Contents of an index after a job.
 
     encoder: fingerprint of the encoder that made the vectors.
     views: views in the index, documents' own among them.
@@ -112,7 +112,7 @@ class IndexState(TypedDict):
 
 
 class BuildCounts(TypedDict):
-    """What a job took in.
+    """Documents that a job took in.
 
     failures: why documents could not be embedded, the 20 most frequent.
     """
@@ -128,7 +128,7 @@ class BuildSummary(BuildCounts, IndexState, OfStore):
 
 
 class DeletedDocuments(TypedDict):
-    """How many documents were deleted.
+    """The number of deleted documents.
 
     deleted: documents that were deleted.
     """
@@ -137,7 +137,7 @@ class DeletedDocuments(TypedDict):
 
 
 class DeleteCounts(TypedDict):
-    """What a job took out.
+    """Documents and views that a job took out.
 
     views_deleted: views that went with them, their own among them.
     """
@@ -152,7 +152,7 @@ class DeleteSummary(DeleteCounts, IndexState):
 
 
 class CompactSummary(TypedDict):
-    """What `compact_index` freed.
+    """Space that `compact_index` freed.
 
     views: views in the index.
     bytes_before, bytes: bytes of the folder before, and now.
@@ -253,8 +253,8 @@ def build_index(
     are the vectors of a corpus that is a store. Then `encoder` names the encoder of queries. Where
     it does not make the same vectors, the index has a fingerprint of its own: it can be searched,
     and no vector of the encoder can enter. Documents without text, and those that cannot be
-    embedded, are left out and counted. A build that was stopped goes on where it was; a complete
-    one stays as it is. ann: also build the approximate index. engine: where to embed; None is this
+    embedded, are left out and counted. A build that was stopped goes on where it was. A complete
+    one stays as it is. ann: also build the approximate index. engine: where to embed. None is this
     process. Raises InputError when `out` holds an index of other documents or vectors.
     """
     spec = parse_index_spec(out) if "@" in Path(out).name else None
@@ -405,7 +405,7 @@ def _begun(folder: ArtifactFolder) -> DeletionNote | None:
 
 
 def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> CompactSummary:
-    """Free the space of what was deleted or rolled back; return bytes before and after.
+    """Free the space of deleted and rolled-back views. Return bytes before and after.
 
     kept: readers that opened the index longer ago than this, and have not read it again since it
     changed, must open it anew. No state is lost: all documents and remedies stay, and can be
@@ -478,7 +478,7 @@ def _view(document: Document) -> View:
 
 
 def _fill(index: ViewIndex, originals: _Originals) -> None:
-    """Put the views into an empty index; leave one alone that holds exactly these."""
+    """Put the views into an empty index. Leave one alone that holds exactly these."""
     if not len(index):
         remove_words(index.path)  # of another index, whose versions have the same numbers
         index.add_batches(_batches(originals))

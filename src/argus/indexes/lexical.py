@@ -63,7 +63,7 @@ FORMAT = 2
 class Postings(NamedTuple):
     """Words and their scores in texts.
 
-    vocabulary: number of each word; 0 is no word. scores: float32, (n_postings,). texts: int32,
+    vocabulary: number of each word. 0 is no word. scores: float32, (n_postings,). texts: int32,
     (n_postings,), ascending within a word. bounds: (n_words + 1,), start of each word's postings.
     """
 
@@ -75,7 +75,7 @@ class Postings(NamedTuple):
 
 @dataclass(frozen=True)
 class Hits:
-    """Ranked ids per query, best first, scores above 0 only; a query may have none.
+    """Ranked ids per query, best first, scores above 0 only. A query may have none.
 
     coverage: share of each query that its best document covers, 0 to 1: the document's score over
     the weights of all words of the query, those that no document has included.
@@ -143,7 +143,7 @@ class LexicalIndex:
         analyzer: Analyzer = SURFACE,
         only: frozenset[str] | None = None,
     ) -> LexicalIndex:
-        """Index ids and texts that come batch by batch, as `build` does; no text is kept.
+        """Index ids and texts that come batch by batch, as `build` does. No text is kept.
 
         Raises ValueError where ids are not in ascending order.
         """
@@ -164,7 +164,7 @@ class LexicalIndex:
         return cls(ids, bounds, postings, made_of=made_of, analyzer=analyzer)
 
     def save(self, folder: Path) -> None:
-        """Write the index to a folder, in the place of what is there; whole or not at all.
+        """Write the index to a folder, whole or not at all. It replaces the contents.
 
         Several may save to one folder at once: one of them stays.
         """
@@ -234,12 +234,12 @@ class LexicalIndex:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the postings and of the number of texts; 0 where no text has a word."""
+        """Bytes of the postings and of the number of texts, or 0 where no text has a word."""
         sizes = [int(column.nbytes) for column in self._postings[1:]]
         return sum(sizes) + 8 if len(self._postings.vocabulary) > 1 else 0
 
     def search(self, queries: Iterable[str], k: int) -> Hits:
-        """Return the k best documents of each query text; ties by id."""
+        """Return the k best documents of each query text. Ties break by id."""
         check_k(k)
         hits, n = Hits([], [], []), int(self._starts[-1])
         known, bounds = self._postings.vocabulary, self._postings.bounds
@@ -262,7 +262,7 @@ class LexicalIndex:
         return hits
 
     def scores(self, query: str) -> FloatArray:
-        """Return the score of every document, in the order of `ids`; shape (len(self),)."""
+        """Return the score of every document, in the order of `ids`, of shape (len(self),)."""
         return self._scores(self.analyzer.queries(query))
 
     def _scores(self, terms: Sequence[str]) -> FloatArray:
@@ -323,14 +323,14 @@ def _about(schema: pa.Schema, key: bytes) -> str:
 
 
 def _other_file(folder: Path, schema: pa.Schema) -> str:
-    """Return a file that is missing, or not the one that was saved; "" where all are."""
+    """Return a file that is missing, or not the one that was saved. Else return ""."""
     files: dict[str, str] = json.loads(_about(schema, FILES))
     other = (name for name, mark in files.items() if _mark(folder / name) != mark)
     return next(other, "")
 
 
 def _mark(path: Path) -> str:
-    """Return the size of a file and a hash of its ends; "" where there is none."""
+    """Return the size of a file and a hash of its ends, or "" without a file."""
     if not path.is_file():
         return ""
     size = path.stat().st_size
@@ -349,7 +349,7 @@ def _count_words(
     """Return words of texts, how often each occurs, distinct words per text, and words per text.
 
     Those of text i are the next `distinct[i]` of the first two. New words get a number. only: words
-    that will be searched; others count for lengths alone.
+    that will be searched. Others count for lengths alone.
     """
     counts, lengths = [], []
     for text in texts:

@@ -50,7 +50,7 @@ class OwnVectorsNotes(VectorsFileRecord):
 class OwnVectors:
     """Unit rows, one per document in corpus order, and their origin.
 
-    fingerprint: the encoder's where it agrees with the vectors; else one of their own. template:
+    fingerprint: the encoder's if it agrees with the vectors, else one of their own. template:
     how title and text were joined, where the agreement shows it.
     """
 
@@ -70,12 +70,12 @@ class OwnVectors:
 
 
 def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> OwnVectors:
-    """Read a .npy file of shape (n_documents, dim); rows of documents without text are not used.
+    """Read a .npy file of shape (n_documents, dim). Rows of documents without text are not used.
 
     Raises InputError for an encoder that ranks by dot product, a missing or broken file, another
-    shape, a dimension that is not the encoder's, and rows that are zero or not finite;
-    EncodingError when the encoder cannot embed the texts to compare: vectors of which nothing is
-    known are refused.
+    shape, a dimension that is not the encoder's, and rows that are zero or not finite.
+    Raises EncodingError when the encoder cannot embed the texts to compare: vectors of which
+    nothing is known are refused.
     """
     if similarity_of(encoder) != COSINE:
         raise InputError(
@@ -241,7 +241,7 @@ def known_documents(
 ) -> frozenset[str]:
     """Return the ids of documents that an index holds as they are.
 
-    vectors: a row per view, where they are a person's own; these must be equal, too. Raises
+    vectors: a row per view, where they are a person's own. These must be equal, too. Raises
     InputError for changed documents.
     """
     texts = index.texts(ORIGINAL)

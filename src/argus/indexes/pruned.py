@@ -9,7 +9,7 @@ read. With s_doc its own score and b a bound on the side views, its score is at 
 `λ·s_doc + (1-λ)·max(s_doc, b)`, less the penalty of the blend.
 
 Documents are scored first: those of one query by their codes, which bound s_doc and are read faster
-than the vectors; those of several by one product of matrices. The side views of the best few give a
+than the vectors, those of several by one product of matrices. The side views of the best few give a
 score that k documents reach. Then only documents whose bound reaches it can matter, best bound
 first, until the next one's lies below the k-th score. Results are those of `fold.top_documents`.
 
@@ -50,11 +50,11 @@ ROWS = 16_384
 GROUPS = 65_536
 """Groups of rows that are worth threads."""
 AHEAD = 8
-"""Rows that are prefetched before they are read; twice and half of it gain less."""
+"""Rows that are prefetched before they are read. Twice and half of it gain less."""
 MAX_PRODUCT = 2**30
-"""Of a query and a row in codes: half of what 32 bits hold, so that rounding stays within."""
+"""Largest product of a query and a row in codes: half of 32 bits, so that rounding fits."""
 TOLERANCE = 1e-3
-"""Of rounding, in products of queries and codes and in the length of a row."""
+"""Bound on rounding, in products of queries and codes and in the length of a row."""
 LANES = 32
 """Codes that are multiplied at once."""
 LINE = 64
@@ -90,7 +90,7 @@ class Codes(NamedTuple):
     def most(self, query: CodedQuery, starts: IntArray, threads: int = 1) -> FloatArray:
         """Return the most that any row of each group can score, (n_groups,).
 
-        starts: (n_groups + 1,) over the rows; no group is empty. threads: how many read them.
+        starts: (n_groups + 1,) over the rows. No group is empty. threads: how many read them.
         """
         most = np.empty(len(starts) - 1, np.float32)
         edges = np.linspace(0, len(most), threads + 1).astype(np.int64)
@@ -118,7 +118,7 @@ class CodedQuery(NamedTuple):
 
     @classmethod
     def of(cls, query: FloatArray) -> CodedQuery:
-        """Return the codes of a query; their products with a row's stay within 32 bits."""
+        """Return the codes of a query. Their products with a row's stay within 32 bits."""
         size = np.abs(query.astype(np.float64))
         scale = max(size.max(initial=0) / 32_767, size.sum() * 127 / MAX_PRODUCT, 1e-30)
         rounded = np.rint(query / scale)
@@ -131,7 +131,7 @@ class CodedQuery(NamedTuple):
 class SideViews:
     """Views of one kind that are weighed against the others of their documents.
 
-    rows: their rows by document; starts: (n_documents + 1,) over those. codes: of those rows.
+    rows: their rows by document. starts: (n_documents + 1,) over those. codes: of those rows.
     angle: (n_documents, 2), cosine and sine of the greatest angle between a side view and the
     nearest own view. widest: the greatest of those angles.
     """
@@ -147,8 +147,8 @@ class SideViews:
 class SideLayout:
     """A snapshot's views, laid out for the search once.
 
-    own: (n_own, dim), the vectors of all views that are no side views, contiguous; own_rows: where
-    they are in the snapshot; own_starts: (n_documents + 1,) over them. off_unit: the largest
+    own: (n_own, dim), the vectors of all views that are no side views, contiguous. own_rows: where
+    they are in the snapshot. own_starts: (n_documents + 1,) over them. off_unit: the largest
     deviation of a row's length from 1.
     """
 
@@ -162,7 +162,7 @@ class SideLayout:
 
     @classmethod
     def of(cls, vectors: FloatArray, layout: Layout) -> SideLayout | None:
-        """Return the layout; None where a document has side views alone, or rows are not unit."""
+        """Return the layout, or None if a document has side views alone or rows are not unit."""
         off_unit, starts = off_unit_length(vectors), layout.starts
 
         def starts_among(mask: BoolArray) -> IntArray:
@@ -208,7 +208,7 @@ def top_documents_pruned(
 ) -> Folded:
     """Return the result of `fold.top_documents`.
 
-    queries: (n_queries, dim), unit rows; vectors: (n_views, dim). Both λ must be above 0.
+    queries: (n_queries, dim), unit rows. vectors: (n_views, dim). Both λ must be above 0.
     """
     is_few = len(queries) <= BY_CODES
     k_there, threads = min(k, len(layout.starts) - 1), available_cores() if is_few else 1
@@ -227,7 +227,7 @@ def top_documents_pruned(
 
 
 class _Search:
-    """Candidates of one query after another; safe to use from many threads.
+    """Candidates of one query after another. You can use it from many threads.
 
     threads: how many score the documents of one query.
     """
@@ -294,7 +294,7 @@ class _Search:
     ) -> tuple[FloatArray, float]:
         """Return the scores of documents that can reach `least`, and its new value.
 
-        best: (k,), the k best scores so far, ascending; updated in place.
+        best: (k,), the k best scores so far, ascending, updated in place.
         """
         sentences, scenarios = self.views.sentences, self.views.scenarios
         return mixed_scores(  # type: ignore[no-any-return]
@@ -307,7 +307,7 @@ class _Search:
 
 
 def off_unit_length(vectors: FloatArray) -> float:
-    """Return the largest deviation of a row's length from 1; NaN where a row is not finite."""
+    """Return the largest deviation of a row's length from 1, or NaN if a row is not finite."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return float(np.abs(lengths - 1).max(initial=0.0))
 
@@ -316,7 +316,7 @@ def off_unit_length(vectors: FloatArray) -> float:
 def product_of_lanes(context, query, rows, row):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return the product of a query with one of the rows, over whole LANES.
 
-    query: int16, (dim,); rows: int8, (n, dim), both contiguous. The
+    query: int16, (dim,). rows: int8, (n, dim). Both are contiguous. The
     compiler's own loop multiplies half as many codes at once. Products of sixteen bits are summed
     by twos, for which processors have one instruction.
     """
@@ -343,7 +343,7 @@ def product_of_lanes(context, query, rows, row):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def read_ahead(context, rows, row):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Prefetch one of the rows, (n, dim) of int8; it need not be there."""
+    """Prefetch one of the rows, (n, dim) of int8. It need not be there."""
 
     def generate(target, builder, signature, values):  # type: ignore[no-untyped-def]
         start, length = _row(target, builder, signature.args[0], values)
@@ -431,7 +431,7 @@ def highest(own, cosine, sine):  # type: ignore[no-untyped-def]  # pragma: no co
 def within(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     own, penalty, starts_1, angle_1, starts_2, angle_2, weight_1, weight_2, lowest, least, slack
 ):
-    """Return the documents that can reach `least`, and their bounds; 1: sentences; 2: scenarios."""
+    """Return the documents that can reach `least`, and their bounds. 1: sentences, 2: scenarios."""
     documents, bound = np.empty(len(own), np.int64), np.empty(len(own), np.float32)
     n = 0
     for d in range(len(own)):
@@ -484,9 +484,9 @@ def mixed_scores(  # type: ignore[no-untyped-def]  # noqa: C901  # pragma: no co
     weight_1, weight_2,
     most, penalty, documents, bound, best, slack, least,
 ):  # fmt: skip
-    """Score documents in their order; return scores and a bound that the k-th best reaches.
+    """Score documents in their order. Return scores and a bound that the k-th best reaches.
 
-    1: sentences; 2: scenarios. most: the most that a document's own views score. A document that
+    1: sentences, 2: scenarios. most: the most that a document's own views score. A document that
     cannot reach `least`, which rises as scores come in, stays at -inf.
     """
     scores = np.full(len(documents), -np.inf, np.float32)

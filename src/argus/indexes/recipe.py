@@ -67,7 +67,7 @@ class QueryCorrection:
         return replace(self, alpha=alpha)
 
     def apply(self, queries: FloatArray) -> FloatArray:
-        """Return corrected queries, (n, dim) unit rows; with α = 0 the queries themselves.
+        """Return corrected queries, (n, dim) unit rows. With α = 0, return the queries themselves.
 
         Raises InputError for queries of another dimension.
         """
@@ -156,7 +156,7 @@ class DocumentNumbers:
     """Numbers of a blend per document.
 
     hubness: (n_documents,), r(d). smoothed: (n_documents, dim), unit rows in place of the
-    documents' own. added: number of the commit that each document came with; a document that was
+    documents' own. added: number of the commit that each document came with. A document that was
     put in anew has another. file: the file that they were read from.
     """
 
@@ -196,7 +196,7 @@ class DocumentNumbers:
         return known
 
     def hubness_of(self, doc_ids: Sequence[str], position: Mapping[str, int]) -> FloatArray:
-        """Return r(d) of these documents, (n,); the mean for one that came later."""
+        """Return r(d) of these documents, (n,). One that came later has the mean."""
         mean = float(self.hubness.mean()) if len(self.hubness) else 0.0
         known = (position.get(doc) for doc in doc_ids)
         return np.array([mean if i is None else self.hubness[i] for i in known], np.float32)

@@ -38,7 +38,7 @@ from argus.settings import TOP_K
 FUSED_DEPTH = 100
 """Documents of each ranking to fuse, or k where that is more."""
 Ranked = tuple[str, float, str, str]
-"""Document, score, best view and best scenario; "" for one that is not known."""
+"""Document, score, best view and best scenario, "" for an unknown one."""
 
 
 class MatchedScenario(TypedDict):
@@ -57,7 +57,7 @@ class MatchedScenario(TypedDict):
 
 
 class Hit(TypedDict):
-    """One result: the document's own text, and what found it.
+    """One result: the document's own text, and the view that found it.
 
     id: id of the document.
     view: id of the view that was found; None where a fusion ranked.
@@ -92,10 +92,10 @@ class SearchAnswer(TypedDict):
 class IndexRetriever:
     """Searches one state of an index: dense, or dense and BM25 over the same views, fused.
 
-    exact: None searches as the index is served, approximately where it has an approximate index;
+    exact: None searches as the index is served, approximately where it has an approximate index.
     True and False choose, whatever lies in memory. weight: λ, the weight of a document's own score
-    against its best scenario; None as the index says, else 0.7. hybrid: how BM25 is fused; None as
-    the index says (fused under a blend with BM25, else not at all), "dense" never. A remedy's
+    against its best scenario. None: as the index says, else 0.7. hybrid: how BM25 is fused. None:
+    as the index says (fused under a blend with BM25, else not at all), "dense" never. A remedy's
     correction of queries is applied to them. Raises InputError for an unknown `as_of` or fusion,
     FingerprintMismatch when `encoder` is not the one that made the index, or that was named for
     queries where its vectors came from a file.
@@ -138,7 +138,7 @@ class IndexRetriever:
 
     @property
     def hybrid(self) -> Fusion | None:
-        """How BM25 is fused; None where it is not."""
+        """The fusion with BM25, or None without one."""
         if self._hybrid is not None:
             return None if self._hybrid == DENSE else check_fusion(self._hybrid)
         blend = self.recipe.blend
@@ -146,7 +146,7 @@ class IndexRetriever:
 
     @property
     def name(self) -> str:
-        """How this ranks, for manifests and reports."""
+        """A name of this ranking, for manifests and reports."""
         dense = "dense" if self.weight == RELEVANCE_WEIGHT else f"dense with λ = {self.weight:g}"
         dense = "+".join([dense, *self.recipe.remedies])
         ranking = dense if self.hybrid is None else f"{self.hybrid}({dense}, bm25)"
@@ -154,7 +154,7 @@ class IndexRetriever:
         return f"{mode}{ranking} of {self.index.path.name}@{self.as_of or 'now'}"
 
     def searches_exactly(self) -> bool:
-        """Return whether every vector is compared; else the approximate index chooses some.
+        """Return True if every vector is compared, False if the approximate index chooses some.
 
         That index has the documents' own vectors: where a blend smooths them, all are compared
         unless `exact` is False.
@@ -166,7 +166,7 @@ class IndexRetriever:
 
     @property
     def warning(self) -> str | None:
-        """Doubt about searching this index with this encoder; None where there is none.
+        """Doubt about searching this index with this encoder, or None.
 
         Vectors from a file that its encoder does not make can still be made for its queries (two
         towers, another length or prefix). Documents alone cannot show it.
@@ -181,7 +181,7 @@ class IndexRetriever:
         )
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
-        """Return the k best documents per query; a query without text finds none."""
+        """Return the k best documents per query. A query without text finds none."""
         with_text = [q for q in queries if q.text.strip()]
         run: Run = {q.id: {} for q in queries}
         check_unique(queries)
@@ -191,7 +191,7 @@ class IndexRetriever:
         return run | self.rank(with_text, self._encode([q.text for q in with_text]), k)
 
     def rank(self, queries: Sequence[Query], vectors: FloatArray, k: int) -> Run:
-        """Return the k best documents of queries with text; vectors: (n_queries, dim)."""
+        """Return the k best documents of queries with text. vectors: (n_queries, dim)."""
         check_k(k)
         ids = [q.id for q in queries]
         if self.hybrid is None:
@@ -250,7 +250,7 @@ def open_retriever(
     """Open `PATH[@as_of]` with the encoder that the index names, or with the one given.
 
     Raises InputError for a path that is no index, an unknown state, or an index that does not name
-    an encoder; FingerprintMismatch for the wrong encoder.
+    an encoder. Raises FingerprintMismatch for the wrong encoder.
     """
     spec = parse_index_spec(spec)
     if weight is not None:
@@ -323,9 +323,9 @@ def search_index(
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
 ) -> SearchAnswer:
-    """Answer one question: the k best documents, each with its own text and what found it.
+    """Answer one question: the k best documents, each with its text and the view that found it.
 
-    `view` and `kind` name the best view that is no scenario; a hybrid ranking has no single one
+    `view` and `kind` name the best view that is no scenario. A hybrid ranking has no single one
     (None). `scenario` is the view, main topic, need and explanation of the scenario that matched
     best, None for a document without. `warning` is as `IndexRetriever.warning`.
     """
@@ -365,7 +365,7 @@ def own_texts(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, tup
 def _rankings(
     retriever: IndexRetriever, questions: Sequence[str], vectors: FloatArray, k: int
 ) -> Iterator[list[Ranked]]:
-    """Yield the ranking of each question; vectors: (n_questions, dim)."""
+    """Yield the ranking of each question. vectors: (n_questions, dim)."""
     if retriever.hybrid is None:
         top = retriever.nearest(vectors, k)
         for i, doc_ids in enumerate(top.doc_ids):

@@ -41,7 +41,7 @@ class Snapshot:
     """Views ordered by (document id, view id) and their vectors, one contiguous array.
 
     columns: an Arrow table of `id, doc_id, kind, text, source, remedy, added` in that order of
-    rows (added: number of the commit; 0 for views that lie in memory alone);
+    rows (added: number of the commit, 0 for views that lie in memory alone).
     vectors: (n_views, dim) float32, unit rows unless the encoder ranks by dot product. hubness:
     (n_documents,), r(d) of a blend. Nothing here changes after it was made.
     """
@@ -72,7 +72,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, views: Sequence[View], vectors: FloatArray) -> Snapshot:
-        """Make a snapshot of views that lie in memory, in any order; vectors as `views`."""
+        """Make a snapshot of views that lie in memory, in any order. vectors: as `views`."""
         import pyarrow as pa
 
         order = sorted(range(len(views)), key=lambda i: (views[i].doc_id, views[i].id))
@@ -101,12 +101,12 @@ class Snapshot:
 
     @cached_property
     def scenario_rows(self) -> BoolArray | None:
-        """Mask of the views that are scenarios, shape (n_views,); None where none is."""
+        """Mask of the views that are scenarios, shape (n_views,), or None without any."""
         return self._rows_of_kind(SCENARIO)
 
     @cached_property
     def sentence_rows(self) -> BoolArray | None:
-        """Mask of the views that are sentences, shape (n_views,); None where none is."""
+        """Mask of the views that are sentences, shape (n_views,), or None without any."""
         return self._rows_of_kind(SENTENCE)
 
     def _rows_of_kind(self, kind: str) -> BoolArray | None:
@@ -117,7 +117,7 @@ class Snapshot:
 
     @cached_property
     def reach(self) -> float:
-        """Length of the longest vector; 1 for unit rows."""
+        """Length of the longest vector, 1 for unit rows."""
         return reach_of(self.vectors)
 
     @cached_property
@@ -171,10 +171,10 @@ class Snapshot:
         return str(self.columns["id"][int(rows[best])])
 
     def search(self, queries: FloatArray, k: int, weight: float = RELEVANCE_WEIGHT) -> TopDocuments:
-        """Return the k best documents of each query; see `argus.indexes.fold` for their scores.
+        """Return the k best documents of each query, by the scores of `argus.indexes.fold`.
 
         queries: (n_queries, dim), unit rows. weight: λ, which matters where there are scenarios.
-        Ties break by document id; k is cut to the number of documents. Raises InputError for
+        Ties break by document id. k is cut to the number of documents. Raises InputError for
         queries of another dimension or that are not finite, and for a λ that is not from 0 to 1.
         """
         queries = check_queries(queries, self.dim)
@@ -226,7 +226,7 @@ class Snapshot:
     ) -> IntArray:
         """Return the 1-based rank of document `doc_ids[i]` in query i, shape (n_queries,).
 
-        Ranks count every document of the snapshot; ties break by document id. Raises InputError
+        Ranks count every document of the snapshot. Ties break by document id. Raises InputError
         naming documents that are not here.
         """
         queries = check_queries(queries, self.dim)

@@ -159,7 +159,7 @@ def unchecked_overrides() -> Iterator[None]:
 
 
 def postpone(package: str) -> None:
-    """Run a package when a name of its own is first used; its submodules can be imported before.
+    """Run a package when a name of its own is first used. You can import its submodules before.
 
     Nothing happens where it runs already, or is not installed.
     """
@@ -326,7 +326,7 @@ def quoted(values: Iterable[str]) -> str:
 
 
 def conjoined(condition: str | None, other: str) -> str:
-    """Return a SQL condition that both hold; None is everything."""
+    """Return a SQL condition that both hold. None is everything."""
     return f"({condition}) AND {other}" if condition else other
 
 
@@ -353,7 +353,7 @@ def approximate_search(
     weight: float,
     recipe: ActiveRecipe,
 ) -> TopDocuments:
-    """Return the k documents of each query; fewer where the state holds fewer.
+    """Return the k documents of each query, or fewer if the state holds fewer.
 
     Smoothed vectors are not used: the table holds the documents' own.
     """
@@ -457,7 +457,7 @@ def _weigh(
 
 
 def compact(table: Any, kept: timedelta = KEPT) -> None:
-    """Merge small files; remove versions that nobody who opened the table within `kept` reads.
+    """Merge small files. Remove versions that nobody who opened the table within `kept` reads.
 
     kept: 0 removes every version but the latest. Compaction itself may commit a version younger
     than the shortest age that LanceDB accepts, so it runs again where one is left.

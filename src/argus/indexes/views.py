@@ -3,7 +3,7 @@
 An index is one folder: `index.json` (`argus.indexes.header`) and a LanceDB table. Every `add`,
 `delete_documents` and `rollback` is one commit of the table, so a process killed at any moment
 leaves the state before it or after it. One process writes at a time (a second one gets an
-ArgusError); any number may read. Each handle sees the state at which it opened the index, last
+ArgusError). Any number may read. Each handle sees the state at which it opened the index, last
 wrote to it or called `refresh`, until `compact` removes that state. Several threads may use one
 handle: each answer is of one state.
 """
@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 
 class RemedyInIndex(TypedDict):
-    """One remedy's views; see `RemedyViews`.
+    """One remedy's views (see `RemedyViews`).
 
     id: id of the remedy.
     views: views of the remedy.
@@ -93,7 +93,7 @@ class RemedyInIndex(TypedDict):
 class RemedyViews:
     """The views of one remedy.
 
-    bytes: text in UTF-8 and vectors, before compression. added: number of its last commit; later
+    bytes: text in UTF-8 and vectors, before compression. added: number of its last commit. Later
     remedies have larger ones.
     """
 
@@ -177,7 +177,7 @@ class ViewIndex:
 
     @classmethod
     def open(cls, path: Path | str, *, fingerprint: str | None = None) -> ViewIndex:
-        """Open an index; reading needs no right to write.
+        """Open an index. Reading needs no right to write.
 
         Raises InputError for a folder that is no index. Raises FingerprintMismatch when another
         encoder made the vectors than `fingerprint` says, or those that are stored beside it.
@@ -221,7 +221,7 @@ class ViewIndex:
 
     @property
     def version(self) -> int:
-        """Number of the state that this handle sees; every change makes a larger one.
+        """Number of the state that this handle sees. Every change makes a larger one.
 
         An index that is made anew (`made` says so) begins again.
         """
@@ -245,7 +245,7 @@ class ViewIndex:
 
     @_of_one_state
     def _once(self, fact: object, ask: Callable[[], T]) -> T:
-        """Return a fact of this state; the table is asked once, which takes a while."""
+        """Return a fact of this state. The table is asked once, since it takes a while."""
         if fact not in self._facts:
             self._facts[fact] = ask()
         return cast(T, self._facts[fact])
@@ -300,14 +300,14 @@ class ViewIndex:
         return known[remedy]
 
     def views_of(self, doc_id: str) -> list[View]:
-        """Return a document's views, its original first, then by id; InputError if unknown."""
+        """Return a document's views, original first, then by id. Raises InputError if unknown."""
         views = self.views_of_all([doc_id]).get(doc_id)
         if views is None:
             raise unknown_documents([doc_id])
         return sorted(views, key=lambda v: (v.kind != ORIGINAL, v.id))
 
     def views_of_all(self, doc_ids: Iterable[str]) -> dict[str, list[View]]:
-        """Return the views of several documents, read at once; unknown ones are left out."""
+        """Return the views of several documents, read at once. Unknown ones are left out."""
         views: dict[str, list[View]] = {}
         if ids := sorted(set(listed(doc_ids))):
             for view in rows_to_views(self._rows(f"doc_id IN ({quoted(ids)})", COLUMNS)):
@@ -325,9 +325,9 @@ class ViewIndex:
     def condition(self, as_of: str | None) -> str | None:
         """Return the SQL condition of a state, None for everything.
 
-        A remedy: what is still there of its moment. "before:REMEDY": the same documents, without
-        views of the remedy. Deleted documents and views that were rolled back are in no state.
-        Raises InputError for a remedy that is not there.
+        A remedy: the views still present of its moment. "before:REMEDY": the same documents,
+        without views of the remedy. Deleted documents and views that were rolled back are in no
+        state. Raises InputError for a remedy that is not there.
         """
         if as_of is None:
             return None
@@ -343,7 +343,7 @@ class ViewIndex:
 
     @_of_one_state
     def recipe(self, as_of: str | None = None) -> ActiveRecipe:
-        """Return how a state is searched beyond its views; errors as for `condition`."""
+        """Return the settings of search in a state. Errors are as for `condition`."""
         key = self._state(as_of)
         if self._recipe is None or self._recipe[0] != key:
             self.check_recipes()
@@ -451,7 +451,7 @@ class ViewIndex:
 
         exact: None searches approximately where there is an approximate index and the state is
         not already in memory (`argus.indexes.table`). weight: λ of documents against their
-        scenarios; None as the index says, else 0.7.
+        scenarios. None: as the index says, else 0.7.
         """
         queries = check_queries(queries, self.dim)
         check_k(k)
@@ -475,7 +475,7 @@ class ViewIndex:
             return self._query(condition, columns).to_arrow()
 
     def add(self, views: Iterable[View], vectors: FloatArray, remedy: str = "") -> int:
-        """Add views with their vectors in one commit; return how many.
+        """Add views with their vectors in one commit. Return their number.
 
         vectors: (n_views, dim) float32, unit rows where the encoder ranks by cosine. remedy: the id
         under which `rollback` removes them. Views of a remedy must belong to documents that are in
@@ -488,7 +488,8 @@ class ViewIndex:
     def add_batches(self, batches: Iterable[Batch], remedy: str = "") -> int:
         """Add any number of (views, vectors) batches in one commit, one batch in memory at a time.
 
-        Conditions and errors as for `add`; an error that `batches` raises leaves nothing behind.
+        Conditions and errors are as for `add`. An error that `batches` raises leaves nothing
+        behind.
         """
         import pyarrow as pa
 
@@ -549,7 +550,7 @@ class ViewIndex:
             raise replaced(self.path)
 
     def delete_documents(self, ids: Iterable[str]) -> int:
-        """Remove all views of these documents in one commit; return how many views.
+        """Remove all views of these documents in one commit. Return the number of views.
 
         They leave every state, earlier ones too. Raises InputError, and changes nothing, for
         unknown ids and for one text in place of several.
@@ -562,7 +563,7 @@ class ViewIndex:
             return self._delete(f"doc_id IN ({quoted(sorted(doc_ids))})") if doc_ids else 0
 
     def rollback(self, remedy: str) -> int:
-        """Remove exactly what `remedy` added, its views in one commit; return how many.
+        """Remove exactly the views that `remedy` added, in one commit. Return their number.
 
         Raises InputError listing the remedies there are when it is none of them.
         """
@@ -629,7 +630,7 @@ class ViewIndex:
             build_ann(table)
 
     def compact(self, kept: timedelta = KEPT) -> None:
-        """Free the space of what was deleted or rolled back, and merge small files.
+        """Free the space of deleted and rolled-back views, and merge small files.
 
         kept: handles that were opened longer ago, and not refreshed since the index changed, can
         no longer read. An approximate index is built anew, over all vectors.
@@ -732,7 +733,7 @@ def new_views(
 
     No text enters an index twice for one document. Views that the index has of this remedy itself
     are left out without being counted. most: most views of one kind that a document may have,
-    those in the index included; the first ones are added. Equal texts among `views` all stay.
+    those in the index included. The first ones are added. Equal texts among `views` all stay.
     """
     rows = index.rows()
     names = ("doc_id", "text", "kind", "remedy")
@@ -766,7 +767,7 @@ class ViewScenario:
 
 
 def matched_scenario(view: View) -> ViewScenario:
-    """Return the scenario in a view's source; its text as the explanation where there is none."""
+    """Return the scenario in a view's source. Without one, its text is the explanation."""
     try:
         source = parse_json(view.source)
         parts = [source[name] for name in ViewScenario.__slots__]

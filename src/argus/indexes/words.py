@@ -21,7 +21,7 @@ STOP_WORDS = frozenset(
         "was we were what when where which who whom whose why will with would you your"
     )
 )
-"""English words that say nothing of a topic; see `argus.indexes.lexical` for their use."""
+"""English words that say nothing of a topic (used in `argus.indexes.lexical`)."""
 
 
 def check_query(text: str, where: str | None = None) -> None:
@@ -47,7 +47,8 @@ def query_words(text: str) -> list[str]:
 def stems(text: str) -> list[str]:
     """Return the stems of words of two characters and more, by Porter's second English stemmer.
 
-    "_" joins a name of code. A single letter says nothing of a topic; formulas are full of them.
+    "_" joins a name of code. A single letter says nothing of a topic, and formulas are full of
+    them.
     """
     return [_stem(word) for word in long_words(text)]
 
@@ -75,7 +76,7 @@ def _stemmer() -> Any:
 
 @dataclass(frozen=True)
 class Analyzer:
-    """How BM25 splits texts into terms.
+    """A way to split texts into terms for BM25.
 
     documents: terms of a text. surfaces: its words as they stand, one for each of these terms.
     """
@@ -107,4 +108,4 @@ SURFACE = Analyzer("surface", words, words)
 STEMMED = Analyzer("stemmed", stems, long_words)
 """Words of a question and of a text meet in their stems."""
 ANALYZERS = {analyzer.name: analyzer for analyzer in (SURFACE, STEMMED)}
-"""By the name that a saved index has."""
+"""Analyzers by the name in a saved index."""

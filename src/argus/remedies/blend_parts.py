@@ -130,7 +130,7 @@ def make_blend(
 def _sample_sentences(
     found: SentenceViews, own: FloatArray, encoder: Encoder, cache: EmbeddingStore, seed: int
 ) -> tuple[FloatArray, list[list[int]]]:
-    """Draw sentences to measure hubness on; return their vectors and who holds each.
+    """Draw sentences to measure hubness on. Return their vectors and the holders of each.
 
     They are drawn from the views and from the documents of one sentence, by their own vectors.
     """

@@ -94,7 +94,7 @@ PRESETS = {config.preset: config for config in (PAPER, ROBUST)}
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceConfig:
-    """How entities are found, and the knowledge bases that describe them.
+    """The way to find entities, and the knowledge bases that describe them.
 
     kb: files or folders, read like a corpus. mentions: MODEL is a token-classification model or
     folder. "ner" uses the paper's, dslim/bert-base-NER. None is the gazetteer, or ner under the
@@ -220,7 +220,7 @@ class SynthesizeConfig(SynthesizeSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceSettings:
-    """How many sentences of a blend become views, and the seed of the hubness sample."""
+    """The limit of sentences that become views, and the seed of the hubness sample."""
 
     max_views: Annotated[
         int,

@@ -235,7 +235,7 @@ def _read_facts(passages: tuple[str, ...]) -> _Facts:
 
 
 def _count_support(word: str, facts: _Facts) -> tuple[int, int] | None:
-    """Return the numbers of words of content and of generic ones; None without support."""
+    """Return the counts of content words and of generic words, or None without support."""
     parts = _parts(_POSSESSIVE.sub("", _compose(stream_safe(word))))
     if len(parts) > 1:
         form = tuple(map(_fold, parts))

@@ -70,7 +70,7 @@ def expand_index(
     device: str | None = None,
     out: Path | None = None,
 ) -> RepairResult:
-    """Add expansions to an index and write the receipt; see `argus.remedies.repair.apply_remedy`.
+    """Add expansions to an index and write the receipt (`argus.remedies.repair.apply_remedy`).
 
     To repair only documents at risk loses most of the gain of repairing all
     (docs/results/what-reachability-tells.md).

@@ -141,7 +141,7 @@ def repeats(description: str, entity: str) -> bool:
 
 
 def _align(document: str, synthesis: str, ends: Sequence[int]) -> list[str | None] | None:
-    """Return the description at each place, None where there is none; None if nothing fits.
+    """Return the description at each place (None where there is none), or None if nothing fits.
 
     Reads from the left and remembers one reading for every position of the synthesis that can be
     reached, at most `MAX_READINGS`. So a text made to confuse is rejected, not slow.

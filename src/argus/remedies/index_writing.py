@@ -50,7 +50,7 @@ def write_index(
     uses the records' own. out: folder for the receipt. A run that was stopped goes on when it is
     called again. A correction of queries and BM25 are no part of records: `BlendedRetriever` takes
     them from the index. Raises InputError for bad input, and if the store has none of the
-    documents; ArgusError if it cannot be written.
+    documents. Raises ArgusError if it cannot be written.
     """
     spec, folder = parse_index_spec(index), ArtifactFolder(Path(out), fresh=fresh)
     opened = ViewIndex.open(spec.path)

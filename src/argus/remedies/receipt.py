@@ -230,7 +230,7 @@ class RiskRanks:
 def write_receipt(
     applied: Applied, questions: JudgedQueries | None = None, *, k: int = TOP_K
 ) -> RepairResult:
-    """Compare the index before and after a remedy; write receipt, evaluation and report.
+    """Compare the index before and after a remedy. Write receipt, evaluation and report.
 
     Needs only the index and the diagnosis, so that a run killed after its views were added gets its
     receipt when it is started again. questions: to evaluate on.

@@ -139,7 +139,7 @@ def make_finder(
 
 
 def open_probe(probe: Path | str | Probe | None, encoder: Encoder) -> Probe:
-    """Return a probe checked against an encoder; None loads the one shipped for it."""
+    """Return a probe checked against an encoder. None loads the one shipped for it."""
     pooling = "span" if encoder.pools_spans else "sentence"
     if probe is None:
         return load_default(encoder.fingerprint, pooling)

@@ -35,7 +35,7 @@ class RemedyResult(Result, Generic[S]):
     index: ViewIndex
     summary: S
     evaluation: EvaluationSummary | None = None
-    """Evaluation by the judged questions, if there are any; see `argus.evaluate`."""
+    """Evaluation by the judged questions, if there are any (see `argus.evaluate`)."""
 
     def headline(self) -> Iterator[str]:
         """Yield the receipt's lines, then the change of the judged questions."""

@@ -89,7 +89,7 @@ class Applied:
 
 
 Make = Callable[[OpenedIndex, Diagnosis, EmbeddingStore, str], Proposal]
-"""Makes the views of a remedy from the entities at risk; the last argument is its id."""
+"""Makes the views of a remedy from the entities at risk. The last argument is its id."""
 
 
 def open_index(

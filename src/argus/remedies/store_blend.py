@@ -62,7 +62,7 @@ def blend_store(
     their own ids. parent_field: field in which a chunk names its document, for which it is no hub.
     out: folder for the receipt and for the vectors of the sentences. OUT/REMEDY has the reach of
     the records. A run that was stopped goes on when it is called again. Raises InputError for bad
-    input, and for vectors of another encoder; ArgusError if the store cannot be written.
+    input, and for vectors of another encoder. Raises ArgusError if the store cannot be written.
     """
     blend, settings = blend or Blend(), sentences or SentenceSettings()
     folder, fields = ArtifactFolder(Path(out), fresh=fresh), fields or FieldNames()

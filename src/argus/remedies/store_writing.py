@@ -193,7 +193,7 @@ def make_home(store: WritableStore, into: str | None) -> WritableStore:
     """Open the collection of a store's remedies, or make it.
 
     Raises InputError for one of another dimension, ranked by distances, or without the fields of
-    the records; ArgusError if none can be made.
+    the records. Raises ArgusError if none can be made.
     """
     there = open_home(store, into)
     if there is None:
@@ -303,7 +303,7 @@ def deliver(
 ) -> WrittenResult:
     """Write the missing records, search for all of them, and write the receipt.
 
-    target: the collection of the records; into: its name, if you named it. payloads: of the
+    target: the collection of the records. into: its name, if you named it. payloads: of the
     parents, by id. serving, named: arguments of `BlendedRetriever` beside the collection. The
     results of `reach` go into OUT/REMEDY. Raises ArgusError if the store fails, or does not hold
     all records that it accepted.
@@ -386,7 +386,7 @@ def rollback_in_store(
 
     store: that of the documents. into: the collection of the records, if you named it. A rollback
     that was stopped goes on when it is called again. Raises InputError, naming the remedies that
-    there are, for an unknown one; ArgusError if the store fails.
+    there are, for an unknown one. Raises ArgusError if the store fails.
     """
     with open_store(store, opening) as opened:
         base = writable(opened)

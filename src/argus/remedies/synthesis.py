@@ -276,7 +276,7 @@ def synthesize_with_model(
     An answer is accepted whole or not at all. Documents longer than `MAX_DOCUMENT_CHARS` are not
     sent, since a document that was cut could never pass the guard, nor are documents without an
     entity that has passages and a first mention that can have a description. Beyond `MAX_ENTITIES`
-    those of higher RPS are left out. Raises LanguageModelError as the model does; its ledger has
+    those of higher RPS are left out. Raises LanguageModelError as the model does. Its ledger has
     the answers so far.
     """
     offers = list(_offer(documents, candidates, MAX_DOCUMENT_CHARS, MAX_ENTITIES))
@@ -342,7 +342,7 @@ class _Offer:
     why_not: str = ""  # the reason if nothing can be inserted
 
     def passages(self) -> dict[str, list[str]]:
-        """Return what counts of each entity's passages: beginnings and own descriptions."""
+        """Return the usable parts of each entity's passages: beginnings and own descriptions."""
         shown: dict[str, list[str]] = {}
         for candidate in self.candidates:
             texts = shown[candidate.risk.entity] = []

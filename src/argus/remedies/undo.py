@@ -111,7 +111,7 @@ class ListedRemedy(TypedDict):
 
 
 def read_origin(folder: ArtifactFolder) -> Origin:
-    """Read made.json. Returns {} without the file; raises InputError for a damaged one."""
+    """Read made.json. Returns {} without the file. Raises InputError for a damaged one."""
     return read_record(Origin, folder.read_json(MADE), where=folder / MADE)
 
 

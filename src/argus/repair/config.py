@@ -15,7 +15,7 @@ HARM = 0.005  # a larger loss of either measure, in the mean, is harm
 
 @dataclass(frozen=True, kw_only=True)
 class RepairConfig:
-    """How many folds and needs a trial has, and whether anything is added."""
+    """The numbers of folds and needs of a trial, and whether to add anything."""
 
     folds: Annotated[
         int, Ge(2), Doc("Parts of the questions; what is chosen on the others is measured on each.")

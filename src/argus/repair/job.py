@@ -314,7 +314,7 @@ def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -
 
 
 def _apply(name: str, materials: Materials, index: Path) -> list[str]:
-    """Add a candidate to an index; InputError if its inputs were not given."""
+    """Add a candidate to an index. Raises InputError if its inputs were not given."""
     there, missing = candidates(materials)
     for candidate in there:
         if candidate.name == name:

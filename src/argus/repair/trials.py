@@ -109,7 +109,7 @@ def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
     missing: dict[str, str] = {}
 
     def scenarios(index: Path) -> str:
-        """Index the component that held-out needs choose, by their λ; M+E if there are none."""
+        """Index the component that held-out needs choose, by their λ. Without needs, use M+E."""
         assert profiles is not None
         if not of_several(profiles):
             return add_scenarios(index, profiles, encoder=encoder).remedy
@@ -197,7 +197,7 @@ class Trial:
 
     @property
     def harms(self) -> bool:
-        """Whether it lowers either measure in the mean by more than it may."""
+        """True if it lowers either measure in the mean by more than the limit."""
         return min(self.gain.mean_difference, self.recall.mean_difference) < -HARM
 
     @property
@@ -212,7 +212,7 @@ class Trial:
 
     @property
     def passes(self) -> bool:
-        """Whether its gain is more than chance, and it harms nothing."""
+        """True if its gain is more than chance, and it harms nothing."""
         return self.gain.verdict == "better" and not self.harms
 
 

@@ -1,4 +1,4 @@
-"""Runs of jobs, as they were: what each measured, of each document and question."""
+"""Runs of jobs as records: the figures of each, by document and question."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What is compared of each job from run to run: a table's column, one value per item.
+"""Name the figures to compare from run to run: a table's column, one value per item.
 
 Every value lies in 0..1 and more is better, so that one test and one direction serve all.
 """
@@ -18,10 +18,10 @@ DEPTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """One job's table. id: its key, of several columns joined; settings: what must be alike.
+    """One job's table. id: its key, of several columns joined. settings: those that must agree.
 
     read: from the table to the values of each figure, None where an item was not measured. columns:
-    what of the table is read; all of it by default. unique: whether no key comes twice.
+    columns to read, by default all. unique: whether no key comes twice.
     """
 
     table: str
@@ -90,7 +90,7 @@ def _authority(table: pa.Table) -> dict[str, Values]:
 
 
 def _traffic(table: pa.Table) -> dict[str, Values]:
-    """Return of each question of a log whether anything came, and what people made of it."""
+    """Return for each question of a log whether it had results, and the feedback on them."""
     results, good, bad = (_column(table, name) for name in ("results", "good", "bad"))
     signs = [(g or 0.0, b or 0.0) for g, b in zip(good, bad, strict=True)]
     return {

@@ -1,4 +1,4 @@
-"""One run of one job: what it was set to, and what came of each item."""
+"""Describe one run of one job: its settings and the outcome of each item."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST = 100_000  # items of one run that are kept
 class RunRecord(TypedDict):
     """run.json: a run without its items. settings: the whole configuration of the job."""
 
-    key: str  # of what it wrote; a run is recorded once
+    key: str  # a hash of its output: equal runs are recorded once
     number: int  # in the order of recording, from 1: clocks may run backwards. 0: not recorded.
     job: str
     started: str
@@ -58,12 +58,12 @@ class JobRun:
 
     @property
     def name(self) -> str:
-        """What it is called: its number and its job."""
+        """Its name: the number and the job."""
         return f"{self.record['number']:06d}-{self.job}"
 
     @cached_property
     def items(self) -> Mapping[str, Mapping[str, float | None]]:
-        """By figure, each item's value; None where it was not measured.
+        """Each item's value by figure. None means that it was not measured.
 
         Raises InputError where they were damaged: a value outside of 0..1, an item twice.
         """
@@ -86,7 +86,7 @@ class JobRun:
 
     @classmethod
     def at(cls, folder: Path) -> JobRun:
-        """Read a recorded run; InputError where the record is damaged."""
+        """Read a recorded run. Raises InputError where the record is damaged."""
         path = folder / RUN
         try:
             content = parse_json(read_own(path))
@@ -102,7 +102,7 @@ class JobRun:
 def run_of_results(
     folder: Path, job: str, manifest: ManifestSection, summary: object
 ) -> JobRun | None:
-    """Return the run whose results lie in a folder; None of a job that is not compared.
+    """Return the run whose results lie in a folder, or None of a job that is not compared.
 
     Of more than MOST items a part is taken, by their ids: the same part in every run. Raises
     InputError where its table cannot be read, has a value outside of 0..1, or an item twice.
@@ -152,7 +152,7 @@ def _parts(path: Path, tracked: Tracked) -> Iterator[tuple[list[str], pa.Table]]
 
 
 def key_of(job: str, manifest: object, summary: object) -> str:
-    """Return what tells a run from every other: a hash of what it wrote.
+    """Return a key unique to a run: a hash of its output.
 
     Not of which tables are its own: a later job may take one of them over.
     """

@@ -108,7 +108,7 @@ class CellFolder:
         home.mkdir(parents=True, exist_ok=True)
 
     def read(self, cell: Cell, inputs: str) -> CellRecord | None:
-        """Return a cell that was measured with these inputs; None without one."""
+        """Return a cell that was measured with these inputs, or None."""
         file = self.home / cell.file
         if not file.is_file():
             return None
@@ -162,7 +162,7 @@ def measure_cell(
 
 
 def score_authority(task: Task, run: Run, k: int) -> dict[str, dict[str, float]]:
-    """Score each question's results by authority; return {} for tasks without a relation.
+    """Score each question's results by authority. Return {} for tasks without a relation.
 
     TCA@n (CAR Def. 7) for each n of `DEPTHS` up to k. At `SERVED`, or k: whether the answer is
     right (of questions with one), and the share of the gold chain (ProvRec).

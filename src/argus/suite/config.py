@@ -19,7 +19,7 @@ MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50")  # of ARGUS' Tables 2 and
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteConfig:
-    """How a suite measures. k is one for all: the order of a fused search depends on it."""
+    """Settings of measuring. k is one for all: the order of a fused search depends on it."""
 
     k: Annotated[int, Ge(1), Doc("Results of every question, of every cell.")] = 100
     measures: Annotated[

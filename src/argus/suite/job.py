@@ -149,8 +149,8 @@ class SuiteResult(Result):
 class _Run:
     """One run of a suite: its output, open models, and the cells so far.
 
-    tasks: by name; an error text in place of a task that cannot be read. again: number of cells
-    that an earlier run measured.
+    tasks: by name, with an error text in place of a task that cannot be read. again: number of
+    cells that an earlier run measured.
     """
 
     suite: Suite
@@ -175,7 +175,7 @@ def run_suite(
     """Run a suite, or resume one: cells that were measured with these inputs stay.
 
     suite: a TOML file, or the result of `read_suite`. A cell that fails has its reason, and the
-    others go on. The next run tries it again. Every text is embedded once per encoder; its vectors
+    others go on. The next run tries it again. Every text is embedded once per encoder. Its vectors
     are in a folder of `store`, by default OUT/embeddings. Raises InputError for a bad file and
     absent tasks, ArgusError if another run writes to OUT and if nothing could be measured.
     """
@@ -262,7 +262,7 @@ def _measure(run: _Run, retriever: SuiteRetriever, spec: SuiteTask) -> None:
 def _prepare(
     task: Task | str, retriever: SuiteRetriever, spec: SuiteTask
 ) -> tuple[Task | str, SuiteRetriever]:
-    """Return a retriever with the task's instruction; an error text in place of the task."""
+    """Return a retriever with the task's instruction, or an error text in place of the task."""
     if isinstance(task, str):
         return task, retriever
     try:
@@ -314,7 +314,7 @@ def _inputs(
 
 
 def _state_of(path: Path) -> str:
-    """Return a hash of a file, or of all files of a folder; empty without any."""
+    """Return a hash of a file, or of all files of a folder, empty without any."""
     if path.is_file():
         return file_hash(path)
     inside = sorted(file for file in path.rglob("*") if file.is_file())

@@ -20,7 +20,7 @@ TASK = ("name", "task", "group", "instruction", "shown")
 
 
 class Named(Protocol):
-    """What has a name."""
+    """An object with a name."""
 
     @property
     def name(self) -> str:

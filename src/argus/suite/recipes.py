@@ -79,7 +79,7 @@ class BenchmarkRequest(Measured):
 class AuthorityRequest(BenchmarkRequest):
     """A share that `argus authority score` prints of a system on a benchmark.
 
-    contaminated, hint, queries: of `benchmark`; a released file is measured as it is.
+    contaminated, hint, queries: of `benchmark`. A released file is measured as it is.
     """
 
     system: SystemName
@@ -186,7 +186,7 @@ KINDS: tuple[tuple[type[Measured], tuple[str, ...]], ...] = (
     (GridRequest, ("retriever", "task")),
     (GridRequest, ("retriever", "average")),
 )
-"""Kind of a cell's request, by the keys that the cell has; the first that fits."""
+"""Kind of a cell's request, by the keys that the cell has. The first that fits is used."""
 KEYS = tuple(dict.fromkeys(key for kind, _ in KINDS for key in keys_of(kind)))
 
 
@@ -195,7 +195,7 @@ class Entry:
     """A cell of a published table.
 
     published: as printed, None if nothing is. parts: figures to measure, of which the cell is the
-    mean; nearly always one. reason: why there are none.
+    mean, nearly always one. reason: why there are none.
     """
 
     row: str

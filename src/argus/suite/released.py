@@ -19,14 +19,14 @@ was released: they may be absent."""
 
 
 def path_lacking(path: Path) -> str:
-    """Return the outermost folder or file of a path that is not here; empty if all is."""
+    """Return the outermost folder or file of a path that is not here, or an empty text."""
     parts = (*reversed(path.parents), path)
     absent = next((part for part in parts if not part.exists()), None)
     return "" if absent is None else f"{absent} is not here"
 
 
 def benchmark_lacking(request: BenchmarkRequest) -> str:
-    """Return what a benchmark needs that is not here; empty if one can be measured."""
+    """Return the missing inputs of a benchmark, or an empty text if it can be measured."""
     if _released(request) or request.benchmark in MAKERS:
         return ""
     return path_lacking(Path(request.benchmark))
@@ -47,7 +47,7 @@ def open_benchmark_of(request: BenchmarkRequest) -> tuple[Benchmark | str, str |
 
 
 def which_measured(requests: Iterable[BenchmarkRequest]) -> Iterator[str]:
-    """Yield for each released file in requests whether it is measured, or what else is."""
+    """Yield a note for each released file in requests: it is measured, or another source is."""
     for request in {(r.released, r.benchmark): r for r in requests if r.released}.values():
         released, other = _released(request), request.benchmark
         spec = parse_task_spec(request.released, READERS)
@@ -66,7 +66,7 @@ def _files(spec: TaskSpec) -> list[Path]:
 
 
 def _released(request: BenchmarkRequest) -> TaskSpec | None:
-    """Return the released file to measure, with the files beside it; None to measure another.
+    """Return the released file to measure, with the files beside it, or None to use another.
 
     If only the distractors are absent, it is measured without them, unless `benchmark` is a folder
     that is here.

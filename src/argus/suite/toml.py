@@ -55,7 +55,7 @@ class Table:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts; a single text is a list of one, and no key an empty list."""
+        """Return a list of texts. A single text is a list of one, and no key an empty list."""
         value = self.values.get(key, [])
         rows = value if isinstance(value, list) else [value]
         if not all(isinstance(row, str) and row.strip() for row in rows):
@@ -63,7 +63,7 @@ class Table:
         return tuple(rows)
 
     def tables(self, key: str) -> list[Table]:
-        """Return a list of tables, [[key]]; InputError for anything else."""
+        """Return a list of tables, [[key]]. Raises InputError for anything else."""
         rows = self.values.get(key, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self.error(key, repr(rows), f"tables, each headed [[{key}]]")
@@ -77,7 +77,7 @@ class Table:
         return Table(value, self.file, key)
 
     def config(self, config: type[C]) -> C:
-        """Return a config of the keys that are settings of it; InputError as it raises it."""
+        """Return a config of the keys that are settings of it. Raises InputError as it does."""
         try:
             return _made(config, {spelt(k): (k, v) for k, v in self.values.items()}, self)
         except InputError as error:

@@ -41,18 +41,6 @@ def test_hubness_is_the_mean_of_ten_sentences_of_others(seed, n, m, step):
     np.testing.assert_allclose(measured, plainly(documents, sentences, holders), atol=1e-5)
 
 
-def test_copies_of_a_document_do_not_make_each_other_hubs():
-    rng = np.random.default_rng(1)
-    documents = unit(rng.normal(size=(20, 16)))
-    documents[1] = documents[0]
-    sentences = unit(np.concatenate([documents[:1], rng.normal(size=(30, 16))]))
-    of_both = [np.array([0, 1]), *(np.array([i % 18 + 2]) for i in range(30))]
-    copied = hubness(documents, sentences, of_both)
-    assert copied[0] == copied[1] < 0.9
-    of_one = [np.array([0]), *of_both[1:]]
-    assert hubness(documents, sentences, of_one)[1] > copied[1]
-
-
 def test_smoothing_moves_a_document_towards_its_five_nearest():
     rng = np.random.default_rng(2)
     documents = unit(rng.normal(size=(40, 8)))

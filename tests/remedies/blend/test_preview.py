@@ -8,7 +8,6 @@ from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
-from argus.remedies import blend_search
 from argus.remedies.blend import blend_index
 from argus.remedies.blend_search import preview_blend
 from tests.remedies.blend.test_job import TEXTS
@@ -43,12 +42,6 @@ def test_the_rank_is_the_one_that_the_blend_brings_once_it_is_added(built, minil
     assert moved
     assert told[QUESTIONS[0], "zlib"].documents == 5
     assert preview_blend(QUESTIONS[0], "deque", after) is None
-
-
-def test_few_sentences_are_embedded_the_wanted_documents_first(built, minilm, monkeypatch):
-    monkeypatch.setattr(blend_search, "PREVIEW_SENTENCES", 3)
-    told = preview_blend(QUESTIONS[0], "deque", open_retriever(built, minilm))
-    assert (told.documents, told.sentences) == (1, 3)
 
 
 def test_what_cannot_be_told_of_one_question_is_refused(built, minilm):

@@ -1,7 +1,5 @@
 """Windows of title and sentence, of texts of every kind."""
 
-import pytest
-
 from argus.data.types import Document
 from argus.remedies.blend_parts import MAX_SENTENCE_CHARS, sentence_views, split_document
 
@@ -13,23 +11,6 @@ def texts(document, most=100):
 def test_every_sentence_stands_with_its_title():
     document = Document("d", "Deque Fast at both ends. It has a length limit.", "Deque")
     assert texts(document) == ["Deque Fast at both ends.", "Deque It has a length limit."]
-
-
-def test_without_a_title_a_sentence_stands_alone():
-    assert texts(Document("d", "One thing here. Another there.")) == [
-        "One thing here.", "Another there.",
-    ]  # fmt: skip
-
-
-def test_a_template_joins_title_and_sentence_as_it_joins_the_text():
-    document = Document("d", "One here. Two there.", "T", template="{title}: {text}")
-    assert texts(document) == ["T: One here.", "T: Two there."]
-
-
-@pytest.mark.parametrize("text", ["word", "", "A single sentence of a few words.", "... !!! ---"])
-def test_one_sentence_or_none_makes_no_view(text):
-    views = sentence_views([Document("d", text, "Title")], "r", 100)
-    assert (views.views, views.without) == ([], 1)
 
 
 def test_scripts_without_spaces_have_sentences():
@@ -58,7 +39,3 @@ def test_of_ten_thousand_sentences_neighbours_are_joined():
     views = sentence_views([Document("d", text)], "r", 100)
     assert (len(views.views), views.joined) == (100, 1)
     assert " ".join(view.text for view in views.views) == text
-
-
-def test_a_sentence_that_is_repeated_is_one_view():
-    assert len(texts(Document("d", "Same here. Other one. Same here."))) == 2

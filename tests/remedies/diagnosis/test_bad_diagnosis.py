@@ -2,14 +2,12 @@
 
 import pytest
 
-from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
-from argus.knowledge.source import GazetteerConfig
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.diagnosis import diagnose
 from argus.remedies.reference import read_passages
-from argus.retrievability.probes import load_default, load_probe, save_probe
-from tests.support.diagnosing import BERN, CAPITALS, SentenceOnly, jsonl, probe_for, table
+from argus.retrievability.probes import save_probe
+from tests.support.diagnosing import BERN, CAPITALS, jsonl, probe_for, table
 
 
 def refusal(tmp_path, minilm, corpus=BERN, *, error=InputError, **options):
@@ -42,22 +40,6 @@ def test_a_knowledge_base_without_titles_is_refused(tmp_path, minilm):
     assert found.summary["entities"]["total"] == 2, "where names come from elsewhere it will do"
 
 
-def test_a_knowledge_base_of_common_words_says_what_to_change(tmp_path, minilm):
-    kb = jsonl(tmp_path / "kb.jsonl", [{"_id": "a", "title": "Jaws", "text": "the jaws"},
-                                       {"_id": "b", "title": "It", "text": ""}])  # fmt: skip
-    message = refusal(tmp_path, minilm, reference=ReferenceConfig(kb=(kb,)))
-    assert message == (
-        "no name of the knowledge base is left (1 common words, 1 too short); expected titles that "
-        "tell entities from common words. Lower min_length, or keep common words."
-    )
-    names = GazetteerConfig(min_length=2, common_words=True)
-    result = diagnose(
-        [Document("d", "Jaws and It")], out=tmp_path / "out", encoder=minilm,
-        reference=ReferenceConfig(kb=(kb,), names=names),
-    )  # fmt: skip
-    assert [row["entity"] for row in table(result.folder)] == ["Jaws", "It"]
-
-
 def test_the_gazetteer_needs_a_knowledge_base(tmp_path):
     with pytest.raises(InputError) as refused:
         ReferenceConfig()
@@ -66,19 +48,6 @@ def test_the_gazetteer_needs_a_knowledge_base(tmp_path):
     for wrong in ("regex", "ner:", "ner: ", "ner:\t", "Gazetteer", "capitals:", "gazetteer:x", ""):
         with pytest.raises(InputError, match="expected gazetteer, capitals, ner, or ner:MODEL"):
             ReferenceConfig(mentions=wrong)
-
-
-def test_names_left_out_are_in_summary_and_report(tmp_path, minilm):
-    rows = [{"_id": str(i), "title": t, "text": "a bear"} for i, t in enumerate(
-        ["Bern", "Bear", "It", "Us"])]  # fmt: skip
-    reference = ReferenceConfig(kb=(jsonl(tmp_path / "kb.jsonl", rows),))
-    result = diagnose(BERN, out=tmp_path / "out", reference=reference, encoder=minilm)
-    finder = result.summary["finder"]
-    assert finder["name"].startswith("gazetteer names=1")
-    assert finder["left_out"] == {"common words": 1, "too short": 2}
-    shown = result.report.read_text(encoding="utf-8")
-    assert "3 names of the knowledge base were not looked for: " in shown
-    assert "1 common words, 2 too short" in shown
 
 
 def test_ids_of_several_knowledge_bases_are_told_apart(tmp_path, minilm):
@@ -100,23 +69,3 @@ def test_a_probe_of_another_encoder_is_refused_with_both_named(tmp_path, minilm)
     assert message.startswith(f"{folder} is a probe of another encoder")
     assert other in message and minilm.fingerprint in message and "argus probe fit" in message
     assert not (tmp_path / "out" / "diagnosis.parquet").exists()
-
-
-def test_a_folder_without_a_probe_is_refused_at_once(tmp_path, minilm):
-    message = refusal(tmp_path, minilm, probe=tmp_path)
-    assert message.startswith(f"{tmp_path}: no probe.json in it")
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_probe_of_another_pooling_is_refused(tmp_path, minilm):
-    sentences = SentenceOnly(minilm.model, name=minilm.name)
-    message = refusal(tmp_path, sentences)
-    assert "no probe ships for" in message and "with sentence pooling" in message
-    span = refusal(tmp_path, sentences, probe=load_default(minilm.fingerprint))
-    assert span.startswith("--probe: a probe of span-pooled vectors, given sentence-pooled ones")
-    folder = save_probe(probe_for(sentences), tmp_path / "probe")
-    result = diagnose(BERN, out=tmp_path / "o", reference=CAPITALS, encoder=sentences, probe=folder)
-    rows = table(result.folder)
-    assert [row["entity"] for row in rows] == ["Bern", "Switzerland"]
-    expected = load_probe(folder).estimate(sentences.encode_documents([BERN[0].content]))[0]
-    assert [row["rps"] for row in rows] == pytest.approx([expected] * 2, abs=1e-5)

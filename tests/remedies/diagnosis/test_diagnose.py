@@ -1,8 +1,6 @@
-from dataclasses import replace
-
 import pytest
 
-from argus.data.types import Document, Span, State
+from argus.data.types import Document, State
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError
 from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
@@ -63,15 +61,6 @@ def test_an_entity_takes_its_least_rps_and_is_flagged_once(minilm, probe, store)
     assert found.flagged() == {"d": [risk]}
 
 
-def test_white_space_in_a_surface_makes_no_difference(minilm, probe, store):
-    text = "New York is loud. New\n  York is large. He left New\u00a0York."
-    [risk] = diagnose_documents(
-        [Document("d", text)], titled("New York"), minilm, store, probe
-    ).risks
-    assert risk.entity == "New York"
-    assert surfaces(risk, text) == ["New York", "New\n  York", "New\u00a0York"]
-
-
 SEAMS = [
     Document("a", "Bern lies on the Aare. Rain fell, and rain came.", "Doc 0"),
     Document("b", "Rain fell on Thun.", "Doc 1"),
@@ -117,38 +106,6 @@ def test_a_failed_occurrence_leaves_the_others_scored(minilm, probe, store):
     assert risk.reason == "2 of 3 occurrences: the mention is not to its taste"
     first = probe.estimate(minilm.encode_spans([text], risk.spans[:1]))[0]
     assert risk.rps == pytest.approx(first, abs=1e-5)
-
-
-def test_an_entity_without_a_score_is_never_flagged(minilm, probe, store):
-    picky = Picky(minilm.model, name=minilm.name)
-    documents = [Document("a", "Bern is old."), Document("b", "In the city of Bern")]
-    found = diagnose_documents(documents, titled("Bern"), picky, store, probe, tau=1.0)
-    scored, lost = found.risks
-    assert scored.state is State.MEASURED
-    assert (lost.state, lost.rps) == (State.FAILED, None)
-    assert lost.reason == "the mention is not to its taste"
-    assert list(found.flagged()) == ["a"]
-    assert [r.rps for r in found.risks if r.rps is not None] == [scored.rps]
-
-
-def test_a_mention_longer_than_the_window_is_failed(minilm, probe, store):
-    name = " ".join(f"Saint{i}" for i in range(120))
-    documents = [Document("a", f"The church of {name} is old."), Document("b", "Bern is old.")]
-    lost, scored = diagnose_documents(documents, titled(name, "Bern"), minilm, store, probe).risks
-    assert lost.state is State.FAILED and scored.state is State.MEASURED
-    assert "tokens long; the model reads 254." in lost.reason
-
-
-def test_different_reasons_are_all_told(minilm, probe, store):
-    text = "Bern, or: Bern. " + "They walked on and on and talked of home. " * 12 + "Bern"
-    spans = [text.index("Bern"), text.index("Bern", 5), text.rindex("Bern")]
-    picky = Picky(minilm.model, name=minilm.name)
-    picky.refused_from = spans[1]
-    scores = probe.domain.scores(minilm.encode_spans([text], [Span(0, 4)]))
-    nowhere = replace(probe, domain=replace(probe.domain, threshold=float(scores[0]) - 1))
-    [risk] = diagnose_documents([Document("d", text)], titled("Bern"), picky, store, nowhere).risks
-    assert risk.rps is None and risk.state is State.NOT_APPLICABLE
-    assert risk.reason == "beyond the probe's training region; the mention is not to its taste"
 
 
 # ---- the threshold -------------------------------------------------------------------------------

@@ -1,14 +1,9 @@
-import importlib
-import math
-
 import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Span, State
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.errors import ArgusError, InputError
-from argus.evaluation.diagnosed import read_entities
+from argus.errors import ArgusError
 from argus.jobs.workspace import Record
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.diagnosis import (
@@ -19,23 +14,9 @@ from argus.remedies.diagnosis import (
     write_diagnosis,
 )
 from tests.support.diagnosing import (
-    BERN,
     CAPITALS,
     table,
 )
-from tests.support.results import shown, sizes
-
-
-class Breaking(SentenceTransformerEncoder):
-    """The real model, cut off after so many batches."""
-
-    left = math.inf
-
-    def encode_spans(self, texts, spans):
-        if self.left <= 0:
-            raise KeyboardInterrupt
-        self.left -= 1
-        return super().encode_spans(texts, spans)
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +56,6 @@ def test_the_table_has_every_entity_with_its_state(diagnosed, wiki2):
     assert any(row["flagged"] for row in rows)
 
 
-def test_explain_reads_what_diagnose_writes(diagnosed):
-    risk = diagnosed.diagnosis.risks[0]
-    read = [row for row in read_entities(diagnosed.folder) if row["doc_id"] == risk.doc_id]
-    assert read[0]["entity"] == risk.entity and read[0]["rps"] == risk.rps
-
-
 def test_a_figure_is_the_same_for_entities_counted_by_hand(tmp_path):
     def risk(doc_id, rps, state=State.MEASURED, reason="", spans=1, unread=0):
         places = tuple(Span(i, i + 1) for i in range(spans))
@@ -108,70 +83,10 @@ def test_a_figure_is_the_same_for_entities_counted_by_hand(tmp_path):
 # ---- nothing found, nothing to read --------------------------------------------------------------
 
 
-def test_a_corpus_without_entities_still_has_a_report(minilm, tmp_path):
-    documents = [Document("a", "nothing is named here"), Document("b", "nor there")]
-    result = diagnose(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
-    summary = result.summary
-    assert summary["entities"] == {
-        "total": 0, "measured": 0, "failed": 0, "not applicable": 0, "reasons": {},
-    }  # fmt: skip
-    assert summary["documents"] == 2 and summary["documents_with_entities"] == 0
-    assert summary["share_flagged"] is None and summary["mean_rps"] is None, "no zero, no NaN"
-    assert table(result.folder) == [] and result.report.is_file()
-    assert read_entities(result.folder) == []
-
-
-def test_documents_without_text_are_counted_and_not_read(minilm, tmp_path):
-    documents = [*BERN, Document("e", ""), Document("w", " \n\t", " ")]
-    result = diagnose(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
-    assert result.summary["documents"] == 1 and result.summary["documents_without_text"] == 2
-    assert {row["doc_id"] for row in table(result.folder)} == {"d"}
-
-
 def test_only_documents_without_text_cannot_be_diagnosed(minilm, tmp_path):
     with pytest.raises(ArgusError, match=r"no document has text\. Check --text-field"):
         diagnose([Document("e", " ")], out=tmp_path / "o", reference=CAPITALS, encoder=minilm)
     assert not (tmp_path / "o").exists()
 
 
-def test_halves_of_a_character_are_refused_before_any_work(minilm, tmp_path):
-    documents = [*BERN, Document("s", "The bears of Bern \ud800 live in Switzerland")]
-    with pytest.raises(InputError, match=r"half a surrogate pair .* of the text of document 's'"):
-        diagnose(documents, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
-    assert not (tmp_path / "out").exists()
-
-
 # ---- interrupted, or out of space ----------------------------------------------------------------
-
-
-@pytest.fixture
-def small_batches(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("argus.encoders.embed"), "BATCH_TEXTS", 8)
-
-
-def test_an_interrupted_diagnosis_goes_on(wiki2, reference, minilm, tmp_path, small_batches):
-    breaking = Breaking(minilm.model, name=minilm.name)
-    run = {"reference": reference, "encoder": breaking, "limit": 40}
-    breaking.left = enough = 99
-    whole = diagnose(wiki2, out=tmp_path / "whole", **run)
-    batches = enough - breaking.left
-    assert batches >= 4, "several batches"
-    breaking.left = 2
-    with pytest.raises(KeyboardInterrupt):
-        diagnose(wiki2, out=tmp_path / "out", **run)
-    store = tmp_path / "out" / "embeddings"
-    stored = (store / "vectors.f32").read_bytes()
-    whole_size = (tmp_path / "whole" / "embeddings" / "vectors.f32").stat().st_size
-    assert 0 < len(stored) < whole_size, "what was embedded before is kept"
-    assert not (tmp_path / "out" / "diagnosis.parquet").exists()
-    breaking.left = batches - 2
-    again = diagnose(wiki2, out=tmp_path / "out", **run)
-    assert breaking.left == 0, "only what was missing was embedded"
-    assert table(again.folder) == table(whole.folder)
-    assert again.summary == whole.summary
-    assert (store / "vectors.f32").read_bytes().startswith(stored)
-
-
-def test_a_diagnosis_shows_its_figures(diagnosed, monkeypatch):
-    assert " of 40 documents: " in shown(diagnosed)[0]
-    assert sizes(diagnosed, monkeypatch) == {"table": len(diagnosed.diagnosis.risks)}

@@ -1,4 +1,4 @@
-"""The probe of a diagnosis, encoders without token vectors, and the end of what is read."""
+"""The probe of a diagnosis, encoders without token vectors, and the model's window."""
 
 from dataclasses import replace
 
@@ -8,23 +8,17 @@ from hypothesis import strategies as st
 
 from argus.data.types import Document, Span, State
 from argus.remedies.diagnosis import (
-    UNREAD,
     beyond_window,
     diagnose_documents,
 )
 from argus.retrievability.probes.domain import fit_domain
 from tests.support.diagnosing import (
-    by_entity,
     probe_for,
-    surfaces,
     titled,
 )
 from tests.support.draws import examples
 
 # ---- the probe -----------------------------------------------------------------------------------
-
-LONG = "The river runs past the old mill and the church on the hill. " * 40
-FAR = f"{LONG}Near its end lies Lake Geneva."
 
 
 def test_the_occurrences_within_the_region_decide(minilm, probe, store):
@@ -63,35 +57,6 @@ def test_without_token_vectors_a_document_gives_the_score(sentences, store):
 # ---- documents longer than the window ------------------------------------------------------------
 
 
-def test_a_mention_beyond_the_window_is_scored_and_counted(minilm, probe, store):
-    near = f"Lake Geneva is deep. {LONG}"
-    both = f"Lake Geneva is deep. {FAR}"
-    documents = [Document("far", FAR), Document("near", near), Document("both", both)]
-    risks = by_entity(diagnose_documents(documents, titled("Lake Geneva"), minilm, store, probe))
-    assert [risks[name, "Lake Geneva"].unread for name in ("far", "near", "both")] == [1, 0, 1]
-    far = risks["far", "Lake Geneva"]
-    assert surfaces(far, FAR) == ["Lake Geneva"] and far.state is State.MEASURED
-    end = FAR[-400:]
-    at = end.index("Lake Geneva")
-    close = minilm.encode_spans([end], [Span(at, at + 11)])
-    opening = minilm.encode_documents([FAR])
-    vector = minilm.encode_spans([FAR], far.spans)
-    assert float((vector @ close.T)[0, 0]) > 0.85, "read at its end, not at the beginning"
-    assert float((vector @ opening.T)[0, 0]) < 0.6
-    assert far.rps == pytest.approx(probe.estimate(vector)[0], abs=1e-5)
-
-
-def test_without_token_vectors_an_unread_mention_is_failed(sentences, store):
-    both = f"Lake Geneva is deep. {FAR}"
-    documents = [Document("far", FAR), Document("both", both)]
-    finder, probe = titled("Lake Geneva"), probe_for(sentences)
-    far, twice = diagnose_documents(documents, finder, sentences, store, probe, tau=1.0).risks
-    assert (far.state, far.rps, far.reason, far.unread) == (State.FAILED, None, UNREAD, 1)
-    assert UNREAD == "beyond what the model reads of the document"
-    assert twice.state is State.MEASURED and twice.unread == 1
-    assert twice.reason == f"1 of 2 occurrences: {UNREAD}"
-
-
 @settings(
     max_examples=examples(30),
     deadline=None,
@@ -112,14 +77,3 @@ def test_beyond_the_window_is_what_the_tokenizer_cuts(minilm, words, data):
     )["offset_mapping"]
     read = max(end for _, end in kept) >= span.end
     assert beyond_window(["", text], [(1, span)], minilm).tolist() == [not read]
-
-
-def test_an_encoder_without_a_window_reads_everything():
-    class Endpoint:
-        max_tokens = None
-
-        def count_tokens(self, texts):
-            raise AssertionError
-
-    assert beyond_window(["x" * 9999], [(0, Span(0, 1))], Endpoint()).tolist() == [False]
-    assert beyond_window(["x" * 9999], [(0, Span(0, 1))], object()).tolist() == [False]

@@ -8,8 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data.types import Span
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.errors import EncodingError
 from argus.indexes.views import ViewIndex
 from argus.remedies.config import PAPER, ROBUST
 from argus.retrievability.probes import load_default
@@ -133,30 +131,6 @@ def test_the_receipt_says_what_plain_loops_say(repairable, index, config):
     assert len(csv) == 17
 
 
-def test_judged_queries_are_evaluated_before_and_after(repairable, index):
-    result = repairable.expand(
-        index, config=PAPER, queries=repairable.queries, qrels=repairable.qrels
-    )
-    found = json.loads((result.folder / "summary.json").read_text())["evaluation"]
-    names = [f"{index}@before:{result.remedy}", f"{index}@{result.remedy}"]
-    assert [system["name"] for system in found["systems"]] == names
-    encoder = repairable.encoder
-    for system, state in zip(found["systems"], ("original", result.remedy), strict=True):
-        views = result.index.snapshot(state).views
-        vectors = encoder.encode_documents([v.text for v in views])
-        gains = []
-        for query in repairable.queries:
-            [gold] = repairable.qrels[query.id]
-            scores = scored(views, vectors, encoder.encode_queries([query.text])[0])
-            gains.append(1 / math.log2(1 + rank(scores, gold)))
-        # one relevant document per query; what lies beyond rank 10 counts nothing
-        gains = [g if g >= 1 / math.log2(11) else 0 for g in gains]
-        assert system["measures"]["nDCG@10"] == pytest.approx(np.mean(gains), abs=1e-6)
-    table = pq.read_table(result.folder / "per_query.parquet")
-    assert table.num_rows == len(repairable.queries)
-    assert "nDCG" in result.report.read_text()
-
-
 def without_times(result):
     return {k: v for k, v in result.summary.items() if k not in ("seconds", "added")}
 
@@ -170,29 +144,3 @@ def test_the_same_repair_twice_has_the_same_receipt(repairable, index):
     assert ViewIndex.open(index).version == version
     assert without_times(again) == without_times(first)
     assert (again.folder / "receipt.parquet").read_bytes() == receipt
-
-
-class Deaf(SentenceTransformerEncoder):
-    """MiniLM, but it cannot embed the query "Bern"."""
-
-    def encode_queries(self, texts):
-        if "Bern" in texts:
-            raise EncodingError("cannot embed 'Bern'", retryable=False)
-        return super().encode_queries(texts)
-
-
-def test_a_failed_risk_query_stays_in_the_receipt(repairable, tmp_path):
-    index = repairable.copy(tmp_path / "index", store=False)
-    deaf = Deaf(repairable.encoder.model, name=repairable.encoder.name)
-    result = repairable.expand(index, encoder=deaf)
-    rows = pq.read_table(result.folder / "receipt.parquet").to_pylist()
-    assert len(rows) == result.summary["counts"]["entities_at_risk"] == 16
-    failed = [row for row in rows if row["state"] == "failed"]
-    assert {row["entity"] for row in failed} == {"Bern"}
-    for row in failed:
-        assert row["rank_before"] is row["rank_after"] is None
-        assert "cannot embed 'Bern'" in row["reason"]
-        assert row["rps_before"] is not None and row["views"] > 0
-    risk_queries = result.summary["risk_queries"]
-    assert (risk_queries["queries"], risk_queries["failed"]) == (16 - len(failed), len(failed))
-    assert "risk queries failed" in result.report.read_text()

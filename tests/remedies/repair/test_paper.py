@@ -5,8 +5,8 @@ import pytest
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.knowledge.gazetteer import CapitalisedNames
-from argus.remedies.config import NER_MODEL, PAPER, ReferenceConfig, SynthesizeConfig
-from argus.remedies.paper import BEYOND, describe_differences, list_differences
+from argus.remedies.config import NER_MODEL, PAPER, ReferenceConfig
+from argus.remedies.paper import BEYOND
 
 MODELS = []
 
@@ -42,35 +42,6 @@ def test_the_preset_alone_finds_mentions_by_the_papers_model(repairable, index, 
     )
 
 
-def test_without_the_preset_mentions_are_names_of_the_knowledge_base(
-    repairable, index, known, tagger
-):
-    result = repairable.expand(index, reference=known)
-    assert MODELS == [] and "paper" not in result.summary["made"]
-
-
-def test_what_is_set_otherwise_stays_and_is_told(repairable, index, tagger):
-    reference = ReferenceConfig(kb=(repairable.kb,), mentions="gazetteer")
-    result = repairable.expand(index, reference=reference, config=PAPER, tau=1.0)
-    assert MODELS == []
-    assert result.summary["made"]["paper"]["unlike"] == [
-        f"mentions by gazetteer, not by {NER_MODEL}", "τ=1, not 0.3",
-    ]  # fmt: skip
-    told = "preset paper, but not as published: mentions by gazetteer, not by"
-    assert any(line.startswith(told) for line in result.headline())
-
-
-def test_a_synthesis_under_the_preset_looks_up_by_words_alone(
-    repairable, index, known, config, tagger
-):
-    paper = SynthesizeConfig(model=config().model, preset="paper")
-    assert paper.lookup == PAPER and SynthesizeConfig().lookup.title_first
-    result = repairable.synthesize(index, reference=known, config=paper)
-    assert MODELS == [()]
-    assert result.summary["made"]["paper"]["beyond"] == list(BEYOND["synthesis"])
-    assert paper.described() != config().described(), "another remedy"
-
-
 def test_where_the_model_is_not_at_hand_the_error_says_how_to_get_it(
     repairable, index, known, monkeypatch
 ):
@@ -78,12 +49,3 @@ def test_where_the_model_is_not_at_hand_the_error_says_how_to_get_it(
     with pytest.raises(InputError, match=rf"model '{NER_MODEL}' could not be loaded .*\n?.*Fetch"):
         repairable.expand(index, reference=known, config=PAPER)
     assert ViewIndex.open(index).remedies() == []
-
-
-def test_notes_name_every_setting_that_differs():
-    own = list_differences("expansion", mentions=f"ner:{NER_MODEL}", tau=0.3)
-    assert own["unlike"] == []
-    other = list_differences("synthesis", mentions="ner:x", tau=0.5, k_aug=3)
-    assert len(other["unlike"]) == 3 and "k_aug" not in " ".join(other["unlike"])
-    assert any(line.startswith("the guard") for line in other["beyond"])
-    assert "not as published" in next(describe_differences(other))

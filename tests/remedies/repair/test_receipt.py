@@ -13,7 +13,6 @@ from argus.indexes.job import add_documents
 from argus.indexes.retriever import search_index
 from argus.indexes.views import ViewIndex
 from argus.remedies.remedy_result import check_judged
-from tests.support.results import shown, sizes
 
 
 def test_the_state_before_a_repair_can_be_named_everywhere(repairable, index, tmp_path):
@@ -62,17 +61,6 @@ def test_queries_without_judgements_are_refused_first(repairable, index, tmp_pat
     check_judged([Query("q", "rivers")], {"q": {"swim": 1}})
 
 
-def test_judgements_of_another_corpus_leave_the_receipt(repairable, index):
-    qrels = {query.id: {"elsewhere": 1} for query in repairable.queries}
-    with pytest.raises(InputError, match="holds none of the 1 relevant documents"):
-        repairable.expand(index, queries=repairable.queries, qrels=qrels)
-    result = repairable.expand(index, queries=repairable.queries, qrels=repairable.qrels)
-    [folder] = (index / "remedies").iterdir()
-    assert result.folder == folder
-    assert {"receipt.parquet", "report.html"} <= {p.name for p in folder.iterdir()}
-    assert "evaluation" in json.loads((folder / "summary.json").read_text())
-
-
 def test_the_evaluation_is_that_of_the_two_states_by_name(repairable, index, tmp_path):
     corpus = tmp_path / "corpus.jsonl"
     rows = ({"_id": d.id, "title": "The thing", "text": d.text} for d in repairable.documents)
@@ -91,11 +79,3 @@ def test_the_evaluation_is_that_of_the_two_states_by_name(repairable, index, tmp
     )
     assert ours["config"] == theirs["config"]
     assert [*ours["inputs"]] == [*theirs["inputs"]] == ["corpus", "diagnosis"]
-
-
-def test_a_receipt_shows_its_figures(repairable, index, monkeypatch):
-    result = repairable.expand(index, queries=repairable.queries, qrels=repairable.qrels)
-    assert shown(result)[0].startswith(f"{result.remedy}: ")
-    assert list(result.headline())[-1].startswith("6 judged questions, nDCG@10: ")
-    queries = result.summary["risk_queries"]
-    assert sizes(result, monkeypatch) == {"table": queries["queries"] + queries["failed"]}

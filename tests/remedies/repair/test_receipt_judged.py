@@ -1,23 +1,10 @@
 """Where relevant documents of judged queries stood before a repair, and stand after it."""
 
-import json
-
 import numpy as np
 import pyarrow.parquet as pq
 
 from argus.data.types import Query
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.errors import EncodingError
 from tests.support.repairs import rank, scored
-
-
-class Picky(SentenceTransformerEncoder):
-    """The real model, refusing questions about metal."""
-
-    def encode_queries(self, texts):
-        if any("metal" in text for text in texts):
-            raise EncodingError("not to its taste", retryable=False)
-        return super().encode_queries(texts)
 
 
 def judged(result):
@@ -64,25 +51,3 @@ def test_ranks_of_relevant_documents_are_what_plain_loops_say(repairable, index)
     page = result.report.read_text(encoding="utf-8")
     assert "Relevant documents of the judged queries" in page
     assert "1 have no rank: receipt_judged.parquet says why" in page
-
-
-def test_a_query_without_a_vector_is_failed_and_has_no_rank(repairable, index):
-    encoder = Picky(repairable.encoder.model, name=repairable.encoder.name)
-    result = repairable.expand(
-        index, encoder=encoder, queries=repairable.queries, qrels=repairable.qrels
-    )
-    failed = [row for row in judged(result) if row["state"] == "failed"]
-    assert [(row["query_id"], row["rank_before"], row["rank_after"]) for row in failed] == [
-        ("q4", None, None)
-    ]
-    assert "not to its taste" in failed[0]["reason"]
-    assert result.summary["judged_documents"]["measured"] == 5
-
-
-def test_without_judged_queries_there_is_no_such_table(repairable, index):
-    result = repairable.expand(index)
-    assert not (result.folder / "receipt_judged.parquet").exists()
-    assert (
-        "judged_documents" not in json.loads((result.folder / "summary.json").read_text())["remedy"]
-    )
-    assert "Relevant documents of the judged" not in result.report.read_text(encoding="utf-8")

@@ -1,20 +1,15 @@
 """Repairs that are undone, repeated or given bad input: the index stays whole."""
 
-import dataclasses
 import json
 import re
-import shutil
-from collections import Counter
-from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
-from argus.errors import ArgusError, FingerprintMismatch, InputError, Location
+from argus.errors import ArgusError, FingerprintMismatch, InputError
 from argus.indexes.job import add_documents, delete_documents
 from argus.indexes.views import ViewIndex
-from argus.remedies.config import PAPER, ROBUST, ReferenceConfig
-from argus.remedies.undo import list_remedies, rollback
+from argus.remedies.config import PAPER, ReferenceConfig
+from argus.remedies.undo import rollback
 from tests.support.repairs import receipt, remedies
 
 
@@ -27,19 +22,6 @@ def test_a_rollback_restores_the_earlier_index(repairable, index):
     assert repairable.answers(index) == before
     assert remedies(index) == []
     assert json.loads((result.folder / "rolled_back.json").read_text()) == note
-
-
-def test_a_repair_that_was_rolled_back_can_be_made_again(repairable, index):
-    first = repairable.expand(index)
-    after = repairable.answers(index)
-    rollback(index, first.remedy)
-    again = repairable.expand(index)
-    assert again.remedy == first.remedy
-    assert repairable.answers(index) == after
-    assert receipt(again) == receipt(first)
-    assert not (again.folder / "rolled_back.json").exists()
-    rollback(index, again.remedy)
-    assert (again.folder / "rolled_back.json").exists()
 
 
 def test_of_two_repairs_the_first_can_be_rolled_back_alone(repairable, index, tmp_path):
@@ -63,22 +45,6 @@ def test_of_two_repairs_the_first_can_be_rolled_back_alone(repairable, index, tm
     assert not repairable.expand(index, config=PAPER).summary["added"]
     rollback(index, paper.remedy)
     assert repairable.answers(index) == before
-
-
-def test_a_damaged_note_names_its_field(repairable, index):
-    remedy = repairable.expand(index).remedy
-    made = index / "remedies" / remedy / "made.json"
-    made.write_text('{"kind": "expand", "relied_on": 5}')
-    assert [r["kind"] for r in list_remedies(index)] == [None]
-    with pytest.raises(InputError) as refused:
-        repairable.expand(index)
-    assert refused.value.where == Location(made, field="relied_on")
-    rollback(index, remedy)
-    note = made.with_name("rolled_back.json")
-    note.write_text('{"remedy": "x", "views_removed": 1, "relied_on_by": []}')
-    with pytest.raises(InputError) as refused:
-        rollback(index, remedy)
-    assert refused.value.where == Location(note, field="at")
 
 
 def test_an_unknown_remedy_is_told_which_there_are(repairable, index):
@@ -126,33 +92,6 @@ def test_where_nothing_is_at_risk_it_is_said_and_nothing_changes(repairable, ind
     assert not (index / "remedies").exists()
 
 
-def test_where_no_view_can_be_made_nothing_changes(repairable, index, tmp_path):
-    before = repairable.answers(index)
-    strict = dataclasses.replace(ROBUST, min_similarity=1.0)
-    with pytest.raises(ArgusError, match="no view could be made for the 16 entities at risk"):
-        repairable.expand(index, config=strict)
-    bare = tmp_path / "kb.jsonl"
-    bare.write_text('{"_id": "a", "title": "Bern", "text": "Bern, Bern, Bern."}\n')
-    with pytest.raises(ArgusError) as raised:
-        repairable.synthesize(index, reference=ReferenceConfig(kb=(bare,)))
-    [table] = re.findall(r"(\S+/synthesis.parquet) says why", str(raised.value))
-    rows = pq.read_table(Path(table)).to_pylist()
-    assert {row["doc_id"] for row in rows} == {"bridge", "old-town"}
-    assert {row["reason"] for row in rows} == {
-        "no mention that stands alone has a short description"
-    }
-    assert repairable.answers(index) == before
-    assert remedies(index) == []
-
-
-def test_a_repair_without_a_knowledge_base_is_refused_first(repairable, index):
-    nothing = ReferenceConfig(mentions="capitals")
-    for repair in (repairable.expand, repairable.synthesize):
-        with pytest.raises(InputError, match=r"--kb: no knowledge base .*expected --kb FILE"):
-            repair(index, reference=nothing, encoder="no-such-encoder")
-    assert not (index / "remedies").exists()
-
-
 def test_a_document_added_again_is_repaired_again(repairable, index):
     first = repairable.expand(index)
     whole = repairable.answers(index)
@@ -171,28 +110,3 @@ def test_a_document_added_again_is_repaired_again(repairable, index):
     assert found[0].doc_ids == found[1].doc_ids
     rollback(index, second.remedy)
     assert repairable.answers(index) != whole
-
-
-def test_the_most_views_count_those_of_other_remedies(repairable, index):
-    one = dataclasses.replace(ROBUST, max_views=1)
-    first = repairable.expand(index, config=dataclasses.replace(PAPER, k_aug=1))
-    second = repairable.expand(index, config=dataclasses.replace(one, max_views=2))
-    views = [v for v in second.index.snapshot().views if v.kind == "expansion"]
-    per_document = Counter(v.doc_id for v in views)
-    alone = Counter(v.doc_id for v in views if first.remedy in v.id)
-    assert all(n <= max(2, alone[doc]) for doc, n in per_document.items())
-    with pytest.raises(ArgusError, match=r"have their 1 .remedy .*Raise --max-views"):
-        repairable.expand(index, config=dataclasses.replace(one, k_aug=2, title_first=False))
-
-
-def test_remedies_are_listed_with_what_they_are(repairable, index):
-    assert list_remedies(index) == []
-    one, two = repairable.expand(index), repairable.synthesize(index)
-    listed = list_remedies(index)
-    assert [(r["id"], r["kind"]) for r in listed] == [
-        (one.remedy, "expand"), (two.remedy, "synthesize")
-    ]  # fmt: skip
-    assert [r["views"] for r in listed] == [r.summary["counts"]["views"] for r in (one, two)]
-    assert all(re.match(r"20\d\d-\d\d-\d\dT", r["at"]) for r in listed)
-    shutil.rmtree(one.folder)
-    assert list_remedies(index)[0] | {"kind": "expand", "at": listed[0]["at"]} == listed[0]

@@ -112,8 +112,3 @@ def home(request, make_home, wiki2, vectors) -> Home:
 @pytest.fixture
 def qdrant(make_home, wiki2, vectors) -> Home:
     return make_home("qdrant", wiki2, vectors)
-
-
-@pytest.fixture
-def postgres_home(make_home, wiki2, vectors) -> Home:
-    return make_home("pgvector", wiki2, vectors)

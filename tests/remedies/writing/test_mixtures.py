@@ -46,24 +46,6 @@ def test_the_best_record_scores_as_the_state_does(state, weight):
     np.testing.assert_allclose(best, state.document_scores(queries, weight), atol=2e-5)
 
 
-def test_what_counts_for_nothing_is_no_record():
-    views = [View("d", "d", ORIGINAL, ""), View("d#e-0", "d", "expansion", "")]
-    views += [View(f"d#s-{i}", "d", SENTENCE, "") for i in range(3)]
-    views += [View(f"d#n-{i}", "d", SCENARIO, "") for i in range(2)]
-    vectors = unit_rows(np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32))
-    state = Snapshot.of(views, vectors).blended(Blend(weight=0.7, hubs=0.0))
-
-    def kinds(weight, blend=state.blend):
-        return state_records("r", state.blended(blend), weight, "e").kinds
-
-    assert kinds(0.7) == [SCENARIO] * 2 * (2 + 2 * 3)  # own, own with each sentence
-    assert kinds(0.0) == [SCENARIO] * 2
-    assert sorted(kinds(1.0)) == ["document", "expansion", *[SENTENCE] * 6]
-    assert sorted(kinds(1.0, None)) == ["document", "expansion"]
-    names = state_records("r", state, 0.7, "e").names
-    assert "d#s-1+d#n-0#r" in names and "d#e-0+d#s-2+d#n-1#r" in names and "d#n-0#r" in names
-
-
 def test_views_that_cancel_out_are_left_out():
     views = [View("d", "d", ORIGINAL, ""), View("d#s-0", "d", SENTENCE, "")]
     vectors = np.array([[1, 0], [-1, 0]], np.float32)

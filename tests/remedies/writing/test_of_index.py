@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from argus.corpora import StoreCorpus
@@ -90,44 +89,6 @@ def test_a_repaired_index_is_served_by_the_store(home, index, tmp_path):
     assert state(home) == before
 
 
-def test_a_state_is_written_as_it_was(home, index, tmp_path):
-    first = write(f"{index}@original", home, tmp_path)
-    assert first.summary["counts"]["views"] == {} and first.summary["settings"] is None
-    assert any(line.endswith("no remedy: the documents alone") for line in first.headline())
-    expanded = write(f"{index}@expand-a", home, tmp_path)
-    assert expanded.summary["weight"] is None
-    assert "expansion" in expanded.summary["counts"]["views"]
-    assert expanded.summary["others"] == [first.remedy]
-
-
-def test_what_was_stopped_at_its_report_tells_what_both_runs_wrote(
-    home, index, tmp_path, monkeypatch
-):
-    def stopped(folder):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.remedies.store_writing.write_report", stopped)
-        write(index, home, tmp_path)
-    counts = write(index, home, tmp_path).summary["counts"]
-    assert (counts["there_before"], counts["written"]) == (0, counts["records"])
-    counts = write(index, home, tmp_path).summary["counts"]  # another command: all is there
-    assert (counts["there_before"], counts["written"]) == (counts["records"], 0)
-
-
-def test_what_was_taken_out_behind_a_stopped_run_was_not_there(home, index, tmp_path, monkeypatch):
-    def stopped(*_):
-        raise KeyboardInterrupt
-
-    remedy = write(index, home, tmp_path).remedy
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.remedies.store_writing._search_for", stopped)
-        write(index, home, tmp_path)
-    rollback_in_store(home, remedy, opening=opening(home))
-    counts = write(index, home, tmp_path).summary["counts"]
-    assert (counts["there_before"], counts["written"]) == (0, counts["records"])
-
-
 def test_ids_may_lie_in_a_field(tmp_path):
     vectors = ENCODER.encode_documents([document.content for document in DOCUMENTS])
     home = FILLS["qdrant"](tmp_path / "store", DOCUMENTS, vectors)  # its ids are numbers
@@ -144,29 +105,3 @@ def test_ids_may_lie_in_a_field(tmp_path):
             assert list(own.search([query], 5)[query.id]) == list(
                 own.index.search([query], 5)[query.id]
             )
-
-
-def test_a_field_that_names_a_document_twice_is_refused(tmp_path):
-    documents = [Document("d1", "A harbour.", "A"), Document("d2", "A tram.", "A")]
-    vectors = ENCODER.encode_documents([d.content for d in documents])
-    home = FILLS["chroma"](tmp_path / "store", documents, vectors)
-    folder = tmp_path / "index"
-    build_index([Document("A", "A harbour. A tram.")], out=folder, encoder=ENCODER)
-    with pytest.raises(InputError, match="'A' is the title of 'd1' and 'd2'"):
-        write(folder, home, tmp_path, id_field="title")
-
-
-def test_documents_that_the_store_lacks_are_told(home, index, tmp_path):
-    ViewIndex.open(index).add(
-        [View("new", "new", "original", "a new one", "")],
-        ENCODER.encode_documents(["a new one"]),
-    )
-    result = write(index, home, tmp_path)
-    assert result.summary["left_out"] == 1
-    assert "left out: 1 documents that are not in the store" in result.headline()
-
-
-def test_a_store_of_another_dimension_is_refused(index, tmp_path):
-    home = FILLS["chroma"](tmp_path / "other", DOCUMENTS, np.eye(40, 7, dtype=np.float32) + 0.1)
-    with pytest.raises(InputError, match="vectors of 7 dimensions"):
-        write(index, home, tmp_path)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import lancedb
 import pytest
 
 from argus.errors import ArgusError
-from argus.indexes.blend import Blend
 from argus.remedies.store_writing import list_in_store, rollback_in_store
 from argus.stores.opening import open_store
 from argus.stores.records import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
-from argus.stores.spec import parse_store
 
 ON_THREE = pytest.mark.parametrize("home", ["sqlite-vec", "lancedb", "pgvector"], indirect=True)
 """A file, a folder and a server; what breaks in the middle, and what is undone, is tried on all."""
@@ -47,16 +44,6 @@ def test_a_rollback_removes_exactly_what_was_written(home):
     assert note["records_removed"] == result.summary["counts"]["records"]
     assert note["collection_removed"] and home.state() == before
     assert list_in_store(home.spec, opening=home.opening) == []
-
-
-@ON_THREE
-def test_two_remedies_live_beside_each_other(home):
-    first = home.blend()
-    alone = home.state()
-    second = home.blend(blend=Blend(weight=0.5))
-    assert second.summary["others"] == [first.remedy]
-    note = rollback_in_store(home.spec, second.remedy, opening=home.opening)
-    assert not note["collection_removed"] and home.state() == alone
 
 
 @pytest.fixture
@@ -98,20 +85,6 @@ def test_a_store_that_fails_in_the_middle_is_completed(home, breaks):
     assert (counts["there_before"], counts["written"]) == (0, counts["records"])  # of both runs
     assert sum(sent) == counts["records"]  # the second run sent only what was missing
     assert home.state() == whole
-
-
-def test_a_write_goes_on_when_the_order_changed(make_home, breaks, wiki2, vectors):
-    home = make_home("lancedb", wiki2, vectors)
-    sent = breaks(home, 2)
-    with pytest.raises(ArgusError, match=r"80 of \d+ records"):
-        home.blend()
-    table = lancedb.connect(parse_store(home.spec).place).open_table("docs")
-    first = table.search().limit(1).to_arrow()  # an update of equal values moves a row
-    table.merge_insert("id").when_matched_update_all().execute(first)
-    assert table.to_arrow()["id"][0] != first["id"][0]
-    result = home.blend()
-    assert sum(sent) == result.summary["counts"]["records"] and not result.summary["others"]
-    assert len(home.records("docs_argus")) == result.summary["counts"]["records"]
 
 
 def home_remedy(home) -> str:
