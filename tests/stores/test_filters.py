@@ -34,6 +34,3 @@ def test_a_value_is_only_ever_a_value(kind, value, request, tmp_path):
     filled = _filled(kind, request, tmp_path)
     with open_store(filled.spec, StoreConfig(**filled.options)) as store:
         assert store.search(vectors()[:1], N, matching={"text": value}) == [[]]
-
-
-"""A table as applications make it: field to a value of record 7, and one that it cannot hold."""

@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from argus.stores.opening import open_store
 from tests.support.stores import DIM, N, vectors
-
-
-@pytest.fixture
-def table(tmp_path):
-    """A table whose ids are whole numbers."""
-    import lancedb
-    import pyarrow as pa
-
-    rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors().ravel()), DIM)
-    columns = {"id": list(range(N)), "vector": rows, "tenant": [i % 3 for i in range(N)]}
-    return lancedb.connect(str(tmp_path)).create_table("docs", pa.table(columns))
 
 
 def test_a_row_without_a_vector_is_read_and_never_a_hit(tmp_path):

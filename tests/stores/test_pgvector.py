@@ -8,8 +8,7 @@ import psycopg
 import pytest
 
 from argus.stores.opening import open_store
-from argus.stores.spec import StoreConfig
-from tests.support.stores import N, pgvector, vectors
+from tests.support.stores import N, pgvector
 
 
 @pytest.fixture
@@ -24,16 +23,6 @@ def database(postgres):
             connection.execute(f"DROP INDEX {index}")
         yield connection
         connection.execute("DROP TABLE IF EXISTS bare, chunks, half")
-
-
-@pytest.fixture
-def describe(postgres, database):
-    def facts(**options):
-        with open_store(f"pgvector:{postgres}/docs", StoreConfig(**options)) as store:
-            store.search(vectors()[:1], 5)
-            return store.describe()
-
-    return facts
 
 
 def test_a_statement_is_stopped_from_another_thread(postgres, database):

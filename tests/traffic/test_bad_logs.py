@@ -103,12 +103,6 @@ def test_a_spreadsheet_of_semicolons_is_read_and_utf_16_says_so(tmp_path):
         run(path, tmp_path / "out3")
 
 
-"""A whole number that JSON may hold, and no float can."""
-
-
-"""A number that Python reads, and does not write: it has too many digits."""
-
-
 GOOD = '{"query": "Aare?", "results": ["d1"]}'
 
 
