@@ -1,4 +1,4 @@
-"""Check what an index holds of a document: a view, the vector of its text, all of its text."""
+"""Check that an index holds a view of a document, the vector of its text, and all of its text."""
 
 from __future__ import annotations
 

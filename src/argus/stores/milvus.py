@@ -105,7 +105,7 @@ class MilvusStore(Client):
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
-        """Return the k best of each vector; L2 distances have their sign turned."""
+        """Return the k best of each vector. L2 distances have their sign turned."""
         with self._reported():
             answers = self._client.search(
                 self.collection, data=[v.tolist() for v in vectors], limit=k,

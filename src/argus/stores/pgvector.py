@@ -252,7 +252,7 @@ class PgVectorStore(Client):
                 self._db.execute(f"CREATE INDEX ON {table} USING hnsw {column}{options}", [])
 
     def drop_sibling(self, name: str) -> bool:
-        """Remove a collection that Argus made, once it is empty; return whether it was removed."""
+        """Remove a collection that Argus made, once it is empty. Return whether it was removed."""
         with self._reported(), self._db.transaction():
             return super().drop_sibling(name)
 
