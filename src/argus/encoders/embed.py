@@ -30,7 +30,7 @@ BATCH_TEXTS = 256
 
 
 class Role(StrEnum):
-    """How a text is embedded."""
+    """Role in which a text is embedded."""
 
     QUERY = "query"
     DOCUMENT = "document"
@@ -264,7 +264,7 @@ class SpreadEncoder(Generic[R]):
 
     @property
     def fingerprint(self) -> str:
-        """That of the encoder: the place where it runs changes no vector."""
+        """Fingerprint of the encoder. The place where it runs changes no vector."""
         return self.encoder.fingerprint
 
     @property
@@ -279,7 +279,7 @@ class SpreadEncoder(Generic[R]):
 
     @property
     def similarity(self) -> str:
-        """How rows are compared."""
+        """Similarity that compares rows."""
         return similarity_of(self.encoder)
 
     @property

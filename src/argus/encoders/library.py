@@ -44,7 +44,7 @@ class LibraryEncoder(ABC, Generic[R]):
     @property
     @abstractmethod
     def similarity(self) -> str:
-        """How rows are compared, for the fingerprint."""
+        """Similarity that compares rows, for the fingerprint."""
 
     @cached_property
     @abstractmethod

@@ -83,7 +83,7 @@ class Fingerprint:
     document_prompt: str = ""
     similarity: str = COSINE
     tasks: tuple[str, str] = ("", "")
-    """Of queries and documents, if the model has tasks of its own."""
+    """Tasks of queries and documents, if the model has tasks of its own."""
     code: str = ""
     """Digest of the code that came with the model, if that was run."""
 

@@ -42,7 +42,7 @@ QUERY, QUOTED, K, VECTOR, PAGE = "{query}", "{query_json}", "{k}", "{vector}", "
 """Placeholders of every request."""
 FILLED = (QUERY, QUOTED, K, VECTOR, PAGE)
 ATTEMPTS, BACKOFF_S = 3, 0.5
-"""Of one request."""
+"""Time limit of one request."""
 MESSAGE_CHARS = 2 * http_retry.SHOWN_CHARS
 MIN_SECRET_CHARS, MIN_KEY_CHARS = 4, 8
 """A shorter variable may be a word of an answer, a shorter key part of an id by chance."""
@@ -68,7 +68,7 @@ APath = Annotated[FieldPath, PlainValidator(_path)]
 
 
 class AnswerSpec(yaml_file.Strict):
-    """Where the results are in an answer.
+    """Place of the results in an answer.
 
     errors: where it reports an error. If anything is there, the query has failed.
     may_be_absent: an answer without the list has no results. Otherwise it has failed.
@@ -83,7 +83,7 @@ class AnswerSpec(yaml_file.Strict):
 
 
 class PagingSpec(yaml_file.Strict):
-    """How to ask for the rest of an answer, where one page holds fewer than k results."""
+    """Paging of an answer, if one page holds fewer than k results."""
 
     WHAT: ClassVar[str] = "paging"
     next: APath = Field(description="the path of what the next request sends as {page}")

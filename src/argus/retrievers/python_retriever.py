@@ -54,7 +54,7 @@ of them is mteb's."""
 
 @dataclass(frozen=True)
 class Call:
-    """How to ask a retriever one query, or several at once if it is `batched`."""
+    """Call that asks a retriever one query, or several at once if it is `batched`."""
 
     method: Callable[..., Any]
     shape: str
@@ -65,7 +65,7 @@ class Call:
     corpus_name: str | None
     needs_corpus: bool = False
     batched: Literal["", "argus", "beir", "mteb"] = ""
-    """How it takes several queries: as `Query`s, a dictionary of texts, or a table."""
+    """Form of several queries: `Query`s, a dictionary of texts, or a table."""
     prepare: Callable[[Corpus], None] | None = None
     """Indexes the corpus before the first query, once."""
 

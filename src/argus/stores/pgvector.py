@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import psycopg
 
 TYPES = {"vector": ">f4", "halfvec": ">f2"}
-"""Of columns that are read and searched: their numbers, as the server sends them."""
+"""Type numbers of columns that are read and searched, as the server sends them."""
 OPERATORS = {Metric.COSINE: "<=>", Metric.DOT: "<#>", Metric.L2: "<->"}
 _CLASSES = {
     f"{type_}_{name}_ops": metric

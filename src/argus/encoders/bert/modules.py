@@ -96,7 +96,7 @@ class SentenceModel(nn.Sequential):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """Device of the weights."""
         return next(self.parameters()).device
 
     @property
