@@ -42,7 +42,7 @@ QUERY, QUOTED, K, VECTOR, PAGE = "{query}", "{query_json}", "{k}", "{vector}", "
 """Placeholders of every request."""
 FILLED = (QUERY, QUOTED, K, VECTOR, PAGE)
 ATTEMPTS, BACKOFF_S = 3, 0.5
-"""Time limit of one request."""
+"""Attempts of one request, and seconds before the second one."""
 MESSAGE_CHARS = 2 * http_retry.SHOWN_CHARS
 MIN_SECRET_CHARS, MIN_KEY_CHARS = 4, 8
 """A shorter variable may be a word of an answer, a shorter key part of an id by chance."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import psycopg
 
 TYPES = {"vector": ">f4", "halfvec": ">f2"}
-"""Type numbers of columns that are read and searched, as the server sends them."""
+"""Number formats of the columns that are read and searched, as the server sends them."""
 OPERATORS = {Metric.COSINE: "<=>", Metric.DOT: "<#>", Metric.L2: "<->"}
 _CLASSES = {
     f"{type_}_{name}_ops": metric
