@@ -96,8 +96,8 @@ class BlendedRetriever:
     compare every vector, where the store can, False never to, None to compare all only where
     the first k are otherwise uncertain; `most`, records per query; `opening`, settings that its
     name does not hold. `id_field`: the field that holds the ids of the index, where a record's
-    own id does not. text_field: the field of a result's text, if it has none of the usual names. An index
-    remembers both, as its corpus had them.
+    own id does not. text_field: the field of a result's text, if it has none of the usual names. An
+    index remembers both, as its corpus had them.
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from any thread. Raises InputError for a source that is neither, a store without such records,
