@@ -1,19 +1,14 @@
-import asyncio
-import gc
 import gzip
 import json
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 
-from argus.data.types import Span
 from argus.encoders import EmbeddingStore, EncoderConfig, documents, embed, load_encoder
-from argus.encoders.embed import BATCH_TEXTS
 from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
 from argus.errors import EncodingError, EndpointRefusal, InputError
 
@@ -162,44 +157,6 @@ def test_the_key_is_no_part_of_the_fingerprint(endpoint, monkeypatch):
     )
 
 
-def test_prompts_are_put_in_front(encoder, endpoint):
-    prompted = encoder(query_prompt="q: ", document_prompt="doc: ")
-    prompted.encode_queries(["a"])
-    prompted.encode_documents(["a"])
-    vectors = prompted.encode_spans(["ab"], [Span(0, 1)])
-    assert endpoint.inputs == [["q: a"], ["doc: a"], ["doc: ab"]]
-    np.testing.assert_allclose(vectors, rows(7), atol=1e-6)
-
-
-def test_a_span_has_the_vector_of_its_text_which_is_sent_once(encoder, endpoint):
-    spans = [Span(0, 1), Span(0, 1), Span(1, 2)]
-    vectors = encoder().encode_spans(["ab", "c", "ab"], spans)
-    assert endpoint.inputs == [["ab", "c"]]
-    np.testing.assert_allclose(vectors, rows(2, 1, 2), atol=1e-6)
-
-
-def test_texts_go_in_batches_of_the_size_asked(encoder, endpoint):
-    texts = ["a" * n for n in range(1, 8)]
-    vectors = encoder(batch_size=3, concurrency=2).encode_documents(texts)
-    assert sorted(endpoint.inputs, key=lambda batch: len(batch[0])) == [
-        ["a", "aa", "aaa"],
-        ["aaaa", "aaaaa", "aaaaaa"],
-        ["aaaaaaa"],
-    ]
-    np.testing.assert_allclose(vectors, rows(*range(1, 8)), atol=1e-6)
-
-
-def test_as_many_requests_as_allowed_are_under_way_at_once(encoder, endpoint):
-    together = threading.Barrier(3)
-
-    def meet(texts, n):
-        together.wait(timeout=60)  # breaks, and the request with it, unless three are here
-
-    endpoint.behave = meet
-    vectors = encoder(batch_size=1, concurrency=3).encode_documents(["a", "aa", "aaa"] * 2)
-    np.testing.assert_allclose(vectors, rows(1, 2, 3, 1, 2, 3), atol=1e-6)
-
-
 def test_too_many_requests_is_tried_again_when_the_server_says(encoder, endpoint):
     endpoint.behave = behave({"status": 429, "headers": {"Retry-After": "0.3"}})
     start = time.monotonic()
@@ -207,20 +164,6 @@ def test_too_many_requests_is_tried_again_when_the_server_says(encoder, endpoint
     assert time.monotonic() - start >= 0.3
     assert endpoint.inputs == [["aa"], ["aa"]]
     np.testing.assert_allclose(vectors, rows(2), atol=1e-6)
-
-
-def test_a_dropped_connection_is_tried_again(encoder, endpoint):
-    endpoint.behave = behave({"drop": True}, {"drop": True})
-    np.testing.assert_allclose(encoder().encode_documents(["aa"]), rows(2), atol=1e-6)
-    assert len(endpoint.requests) == 3
-
-
-def test_a_lasting_trouble_is_said_with_its_last_cause(encoder, endpoint):
-    endpoint.behave = lambda texts, n: {"status": 503, "content": "overloaded"}
-    with pytest.raises(EncodingError, match="in 3 attempts; last: HTTP 503: overloaded") as raised:
-        encoder(attempts=3).encode_documents(["aa"])
-    assert raised.value.retryable
-    assert len(endpoint.requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -271,31 +214,6 @@ def test_a_refusal_for_all_stops_at_once_and_fails_no_text(encoder, endpoint, tm
     assert len(endpoint.requests) == 1
 
 
-def test_what_was_embedded_before_a_refusal_is_not_sent_again(encoder, endpoint, tmp_path):
-    texts = [f"{n:03}" for n in range(BATCH_TEXTS + 10)]
-    endpoint.behave = lambda _, n: {"status": 402} if n > 1 else None
-    asking = encoder(batch_size=BATCH_TEXTS)
-    with EmbeddingStore(tmp_path, fingerprint="f", dim=2) as store:
-        with pytest.raises(EndpointRefusal):
-            embed(documents(texts), asking, store)
-        assert (len(store), len(endpoint.requests)) == (BATCH_TEXTS, 2)
-        endpoint.behave = lambda _, n: None
-        assert embed(documents(texts), asking, store).ok.all()
-    assert endpoint.inputs[2:] == [texts[BATCH_TEXTS:]]
-
-
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_missing_key_is_named_at_once(endpoint, monkeypatch, status):
-    monkeypatch.delenv("MY_KEY", raising=False)
-    endpoint.behave = lambda texts, n: {"status": status}
-    config = EncoderConfig(model="openai:m", base_url=endpoint.url, api_key_env="MY_KEY")
-    loaded = load_encoder(config).encoder
-    with pytest.raises(EndpointRefusal, match="MY_KEY is not set"):
-        loaded.encode_documents(["a"])
-    loaded.close()
-    assert len(endpoint.requests) == 1
-
-
 @pytest.mark.parametrize("host", ["api.openai.com", "eu.api.openai.com"])
 def test_openai_without_a_key_is_refused_before_anything_is_sent(host, monkeypatch):
     monkeypatch.setenv("MY_KEY", "")
@@ -327,15 +245,6 @@ def test_a_password_that_the_server_repeats_is_hidden(endpoint, shape):
     assert "hunter2" not in str(raised.value) and "bWU6" not in str(raised.value)
 
 
-@pytest.mark.parametrize("part", ["drip", "drip_head"])
-def test_a_server_that_drips_bytes_is_left_after_the_same_time(encoder, endpoint, part):
-    endpoint.behave = lambda texts, n: {part: True}
-    start = time.monotonic()
-    with pytest.raises(EncodingError, match="2 attempts; last: no whole answer within"):
-        encoder(timeout_s=0.5, attempts=2).encode_documents(["aa"])
-    assert 1 <= time.monotonic() - start < 15  # a whole answer takes 20 s and more
-
-
 def padded(texts, size):
     """The right answer with so many spaces before it, compressed."""
     body = " " * size + json.dumps(embeddings(texts))
@@ -349,56 +258,3 @@ def test_an_answer_beyond_all_reason_is_not_read_to_its_end(encoder, endpoint):
     assert raised.value.retryable, "no text is at fault"
     assert len(endpoint.requests) == 1
     encoder(batch_size=100).encode_documents(["a"] * 65)
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ('{"data": [{"index": 0, "embedding": []}]}', r"shape \(1, 0\)"),
-        ("[" * 200_000 + "]" * 200_000, "RecursionError"),
-        ('{"data": [{"index": 0, "embedding": [1' + "0" * 400 + "]}]}", "OverflowError"),
-    ],
-    ids=["empty", "deep", "large"],
-)
-def test_numbers_that_make_no_vector_are_garbage(encoder, endpoint, content, reason):
-    endpoint.behave = lambda texts, n: {"content": content}
-    with pytest.raises(EncodingError, match=f"is no embeddings response .*{reason}") as raised:
-        encoder().encode_documents(["aa"])
-    assert len(str(raised.value)) < 1000
-    with pytest.raises(EncodingError, match=reason):
-        _ = encoder().dim
-
-
-def test_vectors_of_two_lengths_are_refused(encoder, endpoint):
-    data = [{"index": 0, "embedding": [1, 2, 3]}]
-    endpoint.behave = behave({"content": json.dumps({"data": data})})
-    with pytest.raises(EncodingError, match=r"vectors of \[2, 3\] numbers"):
-        encoder(batch_size=1, concurrency=1).encode_documents(["a", "aa"])
-
-
-def embedding_threads():
-    return [t for t in threading.enumerate() if t.name == "argus-embeddings"]
-
-
-def test_connections_are_kept_and_end_with_the_encoder(encoder, endpoint):
-    before = set(embedding_threads())
-    asking = encoder()
-    for _ in range(3):
-        asking.encode_documents(["a"])
-    assert (len(endpoint.requests), endpoint.connections) == (3, 1)
-    asking.close()
-    dropped = OpenAIEncoder(replace(asking.config))
-    dropped.encode_documents(["a"])
-    del dropped
-    gc.collect()
-    deadline = time.monotonic() + 60
-    while (alive := {*embedding_threads()} - before) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not alive
-
-
-def test_it_works_inside_a_running_event_loop(encoder):
-    async def notebook():
-        return encoder().encode_documents(["aa"])
-
-    np.testing.assert_allclose(asyncio.run(notebook()), rows(2), atol=1e-6)

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from argus.encoders.packing import PackedLinear, pack_linear_layers
+from argus.encoders.packing import pack_linear_layers
 
 
 class FeedForward(nn.Module):
@@ -30,10 +30,3 @@ def test_gelu_is_fused_and_another_activation_is_left(activation, fused):
     assert model.dense.fused[0] == fused
     assert isinstance(model.intermediate_act_fn, nn.Identity if fused == "gelu" else nn.ReLU)
     torch.testing.assert_close(after, before, rtol=0.02, atol=0.02)
-
-
-def test_a_layer_without_bias_and_a_float32_layer():
-    layers = nn.Sequential(nn.Linear(32, 16, bias=False).to(torch.bfloat16), nn.Linear(16, 8))
-    packed = pack_linear_layers(layers)
-    assert type(layers[1]) is nn.Linear
-    assert isinstance(layers[0], PackedLinear) == (packed == 1)

@@ -3,7 +3,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.load import choose_precision
 
 TEXTS = [f"text {i}" for i in range(60)]
@@ -61,33 +60,3 @@ def test_one_inexact_text_among_many_is_enough_to_refuse():
     name, trials = choose(float32=Timed(0.06), bfloat16=Uneven(0.003), float16=Timed(0.12))
     assert name == "float32"
     assert trials["bfloat16"]["min_cosine"] == pytest.approx(0, abs=1e-6)
-
-
-def test_a_slow_format_is_dropped_after_a_few_texts():
-    slow = Timed(0.05)
-    name, trials = choose(float32=Timed(0.005), bfloat16=slow, float16=slow)
-    assert name == "float32"
-    assert max(slow.asked) == 8  # a sixth of the sample of 48
-    for trial in trials.values():
-        assert trial["speedup"] < 1
-        assert (trial["min_cosine"], trial["accepted"]) == (None, False)
-
-
-def test_a_format_that_is_hardly_faster_is_refused():
-    name, trials = choose(float32=Timed(0.105), bfloat16=Timed(0.1), float16=Timed(0.2))
-    assert name == "float32"
-    assert not trials["bfloat16"]["accepted"]
-
-
-def test_the_precision_of_stored_vectors_is_kept(minilm):
-    stored = minilm.fingerprint.replace("precision=float32", "precision=bfloat16")
-    loaded = load_encoder(EncoderConfig(), sample=TEXTS, stored=stored)
-    assert loaded.encoder.fingerprint == stored
-    assert loaded.precision_trials == []
-
-
-def test_auto_tries_both_formats_and_says_what_it_measured():
-    loaded = load_encoder(EncoderConfig(), sample=TEXTS[:12])
-    assert [trial["precision"] for trial in loaded.precision_trials] == ["bfloat16", "float16"]
-    accepted = {t["precision"] for t in loaded.precision_trials if t["accepted"]}
-    assert loaded.encoder.precision in accepted | {"float32"}

@@ -5,11 +5,11 @@ import shutil
 import numpy as np
 import pytest
 
-from argus.encoders import EmbeddingStore, open_store
+from argus.encoders import open_store
 from argus.encoders import store as module
 from argus.encoders.rows import arrays_of
 from argus.encoders.store import COLUMNS, ENDS, VALUES
-from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.errors import ArgusError
 from tests.support.rows import DIM, KINDS, TERMS
 
 WIDTH = {"sparse": TERMS, "tokens": DIM}
@@ -31,22 +31,6 @@ def some_rows(family, n=6):
 def same(a, b):
     pairs = zip(arrays_of(a), arrays_of(b), strict=True)
     return all(np.array_equal(one, other) for one, other in pairs)
-
-
-@families
-def test_rows_come_back_in_the_order_asked(family, tmp_path):
-    rows = some_rows(family)
-    with opened(tmp_path, family) as store:
-        store.append([key(i) for i in range(4)], rows[:4])
-        store.append([key(3), key(4), key(5), key(5)], rows[np.array([0, 4, 5, 5])])
-        assert len(store) == 6 and key(4) in store and key(9) not in store
-        order = np.array([5, 0, 3, 0])
-        assert same(store.gather([key(i) for i in order.tolist()]), rows[order])
-        with pytest.raises(KeyError):
-            store.gather([key(9)])
-    with opened(tmp_path, family) as store:
-        assert same(store.gather([key(i) for i in range(6)]), rows)
-        assert not len(store.gather([]))
 
 
 @families
@@ -93,18 +77,6 @@ def test_a_full_disk_leaves_what_was_there(family, tmp_path, full_disk):
 
 
 @families
-def test_rows_of_another_encoder_or_family_are_refused(family, tmp_path):
-    opened(tmp_path, family).close()
-    with pytest.raises(FingerprintMismatch):
-        opened(tmp_path, family, "another")
-    with pytest.raises(InputError) as error:
-        EmbeddingStore(tmp_path, fingerprint="an encoder", dim=WIDTH[family])
-    assert error.value.where == tmp_path
-    with opened(tmp_path, family) as store, pytest.raises(ValueError, match="expected"):
-        store.append([key(0)], some_rows(family, 2))
-
-
-@families
 @pytest.mark.parametrize("value", [0.0, np.nan])
 def test_rows_of_a_torn_block_are_forgotten(family, value, tmp_path):
     rows, keys = some_rows(family), [key(i) for i in range(6)]
@@ -125,30 +97,3 @@ def test_rows_of_a_torn_block_are_forgotten(family, value, tmp_path):
 
 def values_of(rows, i):
     return arrays_of(rows[i : i + 1])[0]
-
-
-@pytest.mark.parametrize("column", [0, -1, TERMS])
-def test_columns_of_a_torn_block_are_noticed(tmp_path, column):
-    rows, keys = some_rows("sparse"), [key(i) for i in range(6)]
-    long = max(range(6), key=lambda i: len(values_of(rows, i)))
-    with opened(tmp_path, "sparse") as store:
-        store.append(keys, rows)
-        columns = np.memmap(tmp_path / COLUMNS, "<i4", "r+")
-        columns[rows.matrix.indptr[long] : rows.matrix.indptr[long + 1]] = column
-        columns.flush()
-        assert store.forget_broken(keys) == 1 and keys[long] not in store
-
-
-@families
-def test_rows_behind_an_end_that_cannot_be_are_cut_off(family, tmp_path):
-    rows, keys = some_rows(family), [key(i) for i in range(6)]
-    with opened(tmp_path, family) as store:
-        store.append(keys, rows)
-    ends = np.memmap(tmp_path / ENDS, "<i8", "r+")
-    ends[3:] = 0
-    ends.flush()
-    with opened(tmp_path, family) as store:
-        assert store.rows(keys).tolist() == [0, 1, 2, -1, -1, -1]
-        assert same(store.gather(keys[:3]), rows[:3])
-        store.append(keys, rows)
-        assert same(store.gather(keys), rows)

@@ -73,29 +73,6 @@ def test_code_that_is_trusted_is_run_and_told(folder, tmp_path):
     assert " code=" not in plain.fingerprint
 
 
-def test_other_code_is_another_encoder(folder):
-    before = load(folder, trust_remote_code=True).fingerprint
-    (folder / "turned.py").write_text(CODE.replace('"weather": -1.0', '"weather": -2.0'))
-    after = load(folder, trust_remote_code=True).fingerprint
-    assert before.rpartition(" code=")[0] == after.rpartition(" code=")[0] and before != after
-
-
-def test_a_task_of_the_model_goes_by_its_prompt(tmp_path):
-    tiny = make_model(
-        tmp_path / "tiny", normalize=False, prompts={"weather": "w: ", "cooking": "c: "}
-    )
-    folder = with_code(tiny, kwargs=["task"])
-    encoder = load(
-        folder, trust_remote_code=True, query_prompt="cooking", document_prompt="weather"
-    )
-    assert " query_task='cooking' document_task='weather'" in encoder.fingerprint
-    other = load(folder, trust_remote_code=True, query_prompt="c: ", document_prompt="weather")
-    documents = [each.encode_documents(["sea"]) for each in (encoder, other)]
-    np.testing.assert_array_equal(*documents)
-    queries = [each.encode_queries(["sea"]) for each in (encoder, other)]
-    assert np.abs(queries[0] + queries[1]).max() > 0.01  # told a task, it is more than turned
-
-
 def test_the_word_of_an_index_alone_has_no_code_run(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(trust, "_models", set())
     corpus = [Document(f"d{n}", text=f"a mill of {n} wheels") for n in range(3)]
@@ -116,10 +93,3 @@ def test_code_of_the_hub_is_pinned(revision):
         EncoderConfig(model="someone/model", trust_remote_code=True, revision=revision)
     assert error.value.where == "--revision"
     EncoderConfig(model="someone/model", trust_remote_code=True, revision=COMMIT)
-
-
-def test_code_that_fails_is_told(folder):
-    (folder / "turned.py").write_text(CODE.replace("return Turned()", "return {}['weights']"))
-    with pytest.raises(InputError) as error:
-        load(folder, trust_remote_code=True)
-    assert error.value.where == "--encoder" and "KeyError: 'weights'" in error.value.got

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from argus.data.types import View
 from argus.encoders import scoring as module
-from argus.encoders.rows import arrays_of, concatenate, empty_rows, replaced, usable
 from argus.encoders.scoring import scoring_of
 from argus.indexes import dense, known_item_search, search
 from argus.indexes.snapshot import Snapshot
-from tests.support.rows import DIM, KINDS, TERMS, plain_scores, token_rows
+from tests.support.rows import KINDS, plain_scores, token_rows
 
 kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 SEED = st.integers(0, 10**6)
@@ -81,17 +80,6 @@ def test_equal_texts_tie_though_their_products_are_rounded():
     assert (ranks - above).tolist() == [1, 2] * 40
 
 
-@pytest.mark.parametrize("length", [0.01, 30.0])
-def test_long_vectors_are_compared_again_as_unit_ones_are(length):
-    rng = np.random.default_rng(2)
-    half = (rng.normal(size=(60, 48)) * length).astype(np.float32)
-    documents = np.repeat(half, 2, axis=0)  # equal ones tie, if near ones are looked at again
-    ranks = known_item_search(documents, documents, np.arange(120), 3).rank
-    exact = documents.astype(float) @ documents.astype(float).T
-    above = (exact > exact.diagonal()[:, None] * (1 + 1e-9)).sum(axis=1)
-    assert (ranks - above).tolist() == [1, 2] * 60
-
-
 @pytest.mark.parametrize("power", [-60, -66, -70, -72])
 def test_tiny_vectors_rank_as_long_ones_do(power):
     """Their products are below what float32 holds in full."""
@@ -107,36 +95,3 @@ def test_tiny_vectors_rank_as_long_ones_do(power):
         Snapshot.of(views, documents * by).search(queries * by, 20).doc_ids for by in (one, tiny)
     )
     assert same == found
-
-
-@kinds
-@given(SEED)
-@settings(max_examples=20, deadline=None)
-def test_parts_of_rows_are_rows(make, seed):
-    rng = np.random.default_rng(seed)
-    rows, others = make(rng, 12), make(rng, 4)
-    places = np.sort(rng.choice(12, 4, replace=False))
-    joined = concatenate([rows[:5], rows[5:5], rows[5:]])
-    assert _same(joined, rows)
-    assert _same(rows[places], concatenate([rows[p : p + 1] for p in places.tolist()]))
-    mask = np.isin(np.arange(12), places)
-    exchanged = replaced(rows, mask, others)
-    assert _same(exchanged[mask], others) and _same(exchanged[~mask], rows[~mask])
-    assert usable(rows).all() or make is token_rows  # a token may be zero
-
-
-def _same(a, b):
-    pairs = zip(arrays_of(a), arrays_of(b), strict=True)
-    return all(np.array_equal(one, other) for one, other in pairs)
-
-
-def test_what_is_empty_or_not_finite_is_of_no_use():
-    rng = np.random.default_rng(4)
-    sparse, tokens = (make(rng, 3, whole=False) for make in KINDS.values())
-    sparse.matrix.data[sparse.matrix.indptr[1]] = np.nan
-    assert usable(sparse).tolist() == [True, False, True]
-    tokens.vectors[tokens.starts[2]] = np.inf
-    assert usable(tokens).tolist() == [True, True, False]
-    assert usable(replaced(tokens, np.array([True, False, False]), tokens[:1])).tolist()[0]
-    for family, dim in (("sparse", TERMS), ("tokens", DIM), ("dense", 5)):
-        assert len(empty_rows(family, dim)) == 0 and not len(usable(empty_rows(family, dim)))

@@ -7,14 +7,11 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.documents import write_beir
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.evaluation.compared_lists import compare_retrievers
 from tests.support.results import shown
-from tests.support.retrievable import DOCUMENTS, word_index, word_store
-from tests.support.word_encoder import WordEncoder
 
 QUERIES = [Query("q1", "hot leaves"), Query("q2", "reggae Jamaica"), Query("q3", "week of Rain")]
 QRELS = {"q1": {"tea": 1, "coffee": 1}, "q2": {"ska": 2, "rain": 0}, "q9": {"tea": 1}}
@@ -46,51 +43,6 @@ def test_what_one_alone_brings_back_is_told(tmp_path):
     }  # fmt: skip
     assert any("1 only after, 1 by neither" in line for line in shown(result))
     assert "3 queries are answered by both" in result.report.read_text("utf-8")
-
-
-def test_a_query_that_fails_on_one_side_is_left_out(tmp_path):
-    def fragile(query, k):
-        if "Rain" in query:
-            raise OSError("the shard is gone")
-        return one(query, k)
-
-    result = compare_retrievers([fragile, other], out=tmp_path, queries=QUERIES, k=2)
-    assert result.summary["queries"]["failed"] == 1 and result.summary["queries"]["given"] == 2
-    assert "judged" not in result.summary
-    (note,) = result.summary["notes"]
-    assert "fragile failed 1 queries" in note and "the shard is gone" in note
-
-    def down(query, k):
-        raise OSError("refused")
-
-    with pytest.raises(ArgusError, match=r"answered by both.*refused"):
-        compare_retrievers([down, other], out=tmp_path, queries=QUERIES, k=2)
-
-
-def test_an_index_and_a_store_of_one_encoder_agree(tmp_path):
-    index, store = word_index(tmp_path / "index"), word_store(tmp_path / "qdrant")
-    write_beir(tmp_path / "beir", DOCUMENTS, QUERIES, {})
-    for _ in range(2):
-        result = compare_retrievers(
-            [store], indexes=[str(index)], queries=QUERIES, corpus=tmp_path / "beir", k=2,
-            encoder=WordEncoder(), out=tmp_path / "out",
-        )  # fmt: skip
-        assert result.summary["names"] == [str(index), store]
-        assert result.summary["changed_queries"] == 0 and result.summary["lost"] == []
-    assert result.summary["notes"] == [
-        f"{name}: 3 of 3 answers are kept from an earlier run: --fresh asks again"
-        for name in (index, store)
-    ]
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())["comparison"]
-    assert manifest["config"]["asking"]["where"] == []
-    assert manifest["encoder"]["fingerprint"] == "words"
-    inside = index.rename(tmp_path / "out" / "index")
-    with pytest.raises(InputError, match="--fresh would empty"):
-        compare_retrievers(
-            [str(inside), one], queries=QUERIES, encoder=WordEncoder(), out=tmp_path / "out",
-            fresh=True,
-        )  # fmt: skip
-    assert inside.exists()
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,8 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-import argus
-from argus.data import Document
 from argus.errors import InputError
-from argus.evaluation.compared_lists import compare_indexes, compare_retrievers
-from argus.evaluation.compared_results import compare_folders
-from tests.support.word_encoder import WordEncoder
+from argus.evaluation.compared_lists import compare_retrievers
 
 CHUNKS = [
     {"chunk_id": "a1", "text": "tea", "metadata": {"doc": "A", "lang": "de"}},
@@ -22,7 +18,6 @@ CHUNKS = [
 ]
 BEFORE = {"q1": {"a1": 2.0, "b1": 1.0}, "q2": {"b1": 1.0}}
 AFTER = {"q1": {"a2": 2.0}, "q2": {"c1": 1.0}}
-FLOAT32 = argus.EncoderConfig(precision="float32")
 QRELS = {"q1": {"a1": 1, "b1": 1}, "q2": {"c1": 1}}
 
 
@@ -51,26 +46,6 @@ def test_chunks_and_relevant_ones_are_told_by_slice(corpus, tmp_path):
     assert result.summary["slices"]["shares"] == len(table)
     assert any("by lang" in line for line in result.headline())
     assert "Every share by lang" in result.report.read_text("utf-8")
-
-
-def test_indexes_and_folders_of_results_are_told_by_slice(tmp_path):
-    documents = [
-        Document(f"d{i}", f"{word} falls on the roof", word.title(), {"kind": f"k{i % 2}"})
-        for i, word in enumerate(["rain", "snow", "hail", "sleet"])
-    ]
-    argus.build_index(documents, out=tmp_path / "index", encoder=FLOAT32)
-    index = str(tmp_path / "index")
-    out = tmp_path / "indexes"
-    compare_indexes((index, index), corpus=documents, out=out, k=1, by=("kind",))
-    assert shares(out)["documents lost", "k0"] == (2, 0.0)
-    for name in "ab":
-        argus.exposure(
-            documents, out=tmp_path / name, encoder=WordEncoder(),
-            config=argus.ExposureConfig(k=1, sentences=0),
-        )  # fmt: skip
-    out = tmp_path / "folders"
-    compare_folders(tmp_path / "a", tmp_path / "b", corpus=documents, out=out, by=("kind",))
-    assert shares(out)["documents gained", "k1"] == (2, 0.0)
 
 
 @pytest.mark.parametrize("field", ["lang", "nope"])

@@ -54,42 +54,6 @@ def test_an_index_is_searched_deep_enough(judge, index):
     assert "excluded" not in plain["evaluation"]["config"]
 
 
-def test_a_run_a_retriever_and_the_lexical_baseline(judge, tmp_path):
-    file = tmp_path / "excluded.jsonl"
-    rows = [{"id": query, "excluded_ids": ids} for query, ids in EXCLUDED.items()]
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text("".join(json.dumps({"_id": d.id, "text": d.text}) + "\n" for d in CORPUS))
-    run = {"q1": {"post-2": 3.0, "post-1": 2.0, "tea": 1.0}, "q2": {"coffee": 1.0}}
-
-    def retrieve(query, k):
-        return ["post-1", "post-2", "tea"][:k] if "leaves" in query else ["coffee"]
-
-    result = judge(runs=[run], retrievers=[retrieve], excluded=file, corpus=corpus)
-    names = [system["name"] for system in result.summary["systems"]]
-    assert len(names) == 2
-    assert [s["measures"]["nDCG@1"] for s in result.summary["systems"]] == [1.0, 1.0]
-    assert result.summary["implicitness"]["bm25"]["RR"] == 1.0
-    plain = judge(runs=[run], corpus=corpus)
-    assert plain.summary["implicitness"]["bm25"]["RR"] < 1.0
-
-
-def test_excluded_chunks_leave_room_for_others(judge, tmp_path):
-    corpus = tmp_path / "corpus.jsonl"
-    rows = [("p#1", "p"), ("p#2", "p"), ("tea#1", "tea"), ("coffee#1", "coffee")]
-    corpus.write_text("".join(json.dumps({"_id": i, "text": i, "of": of}) + "\n" for i, of in rows))
-    config = EvaluateConfig(
-        measures=("nDCG@1",), headline="nDCG@1", depth=1, resamples=1000, parent_field="of"
-    )
-    run = {"q1": {"p#1": 3.0, "p#2": 2.0, "tea#1": 1.0}, "q2": {"coffee#1": 1.0}}
-    for excluded in ({"q1": ["p#1", "p#2"]}, {"q1": ["p"]}):
-        out = tmp_path / f"folded-{excluded['q1'][0]}"
-        result = evaluate(
-            QUERIES, QRELS, out=out, runs=[run], corpus=corpus, config=config, excluded=excluded
-        )
-        assert scores(result)["q1"] == 1.0
-
-
 def test_excluded_ids_of_another_task_are_refused(judge):
     with pytest.raises(InputError, match="none of the 1 queries") as error:
         judge(runs=[{"q1": {"tea": 1.0}}], excluded={"other": ["tea"]})

@@ -3,9 +3,8 @@ import json
 
 import pytest
 
-from argus.errors import InputError, Location
+from argus.errors import InputError
 from argus.evaluation.gate import GateBounds, Verdict, gate
-from argus.visible import visible_line
 
 AUDIT = {
     "k": 50, "pool": 800, "mean_rps": 0.6, "share_below_0.33": 0.1,
@@ -109,46 +108,12 @@ def test_what_failed_to_be_measured_is_never_a_pass(folder):
     assert gate([broken], GateBounds(min_self_retrieval=0.7)).exit_code == 2
 
 
-@pytest.mark.parametrize(
-    ("sections", "bounds", "says"),
-    [
-        ({"audit": AUDIT}, {"min_recall": 0.5}, "no evaluation among the results: run argus eval"),
-        ({"audit": changed(AUDIT, mean_rps=None, entities__measured=0)}, {"min_mean_rps": 0.0},
-         "mean RPS: measured on no entities"),
-        ({"audit": AUDIT}, {"max_at_risk_share": 0.5}, "among the results: run argus diagnose"),
-        ({"diagnosis": changed(DIAGNOSIS, share_flagged=None, entities__measured=0)},
-         {"max_at_risk_share": 0.0}, "entities at risk: measured on no entities"),
-        ({"evaluation": changed(EVALUATION, comparison=None)}, {"max_ndcg_drop": 0.5},
-         "only one system was evaluated: run argus evaluate with two"),
-        ({"evaluation": EVALUATION}, {"min_recall": 0.1, "recall_measure": "R@5"},
-         "R@5 is not among the measures: run argus evaluate --measures R@5"),
-        ({"exposure": changed(EXPOSURE, title__probes=0, sentence__probes=0)},
-         {"min_self_retrieval": 0.0}, "measured on no probes"),
-        ({"exposure": changed(EXPOSURE, documents__total=2)}, {"max_never_retrieved_share": 1.0},
-         "measured on no documents"),
-    ],
-)  # fmt: skip
-def test_a_missing_figure_is_not_measured_and_says_what_to_run(folder, sections, bounds, says):
-    result = gate([folder(**sections)], GateBounds(**bounds))
-    assert result.exit_code == 2 and result.outcomes[0].verdict == Verdict.NOT_MEASURED
-    assert says in result.outcomes[0].line and result.outcomes[0].value is None
-
-
 def test_a_failed_check_decides_over_one_that_was_not_measured(folder):
     path = folder(audit=AUDIT)
     both = gate([path], GateBounds(min_mean_rps=0.9, min_recall=0.5))
     assert [o.verdict for o in both.outcomes] == [Verdict.FAIL, Verdict.NOT_MEASURED]
     assert both.exit_code == 1
     assert gate([path], GateBounds(min_mean_rps=0.5, min_recall=0.5)).exit_code == 2
-
-
-def test_the_summary_for_a_pull_request_has_a_row_per_check(folder):
-    path = folder(audit=AUDIT)
-    text = gate([path], GateBounds(max_low_rps_share=0.05, min_recall=0.9)).markdown()
-    assert text.startswith("**Argus gate: fail**\n\n| | check | measured | bound | of |\n")
-    assert f"| fail | `max_low_rps_share` | 0.1000 | ≤ 0.05 | entities with RPS below 0.33, 100 " \
-        f"entities; 10 have no RPS (`{path}`) |\n" in text  # fmt: skip
-    assert "| not measured | `min_recall` | – | ≥ 0.9 | no evaluation among" in text
 
 
 @pytest.mark.parametrize("value", [10, -0.1, float("nan"), float("inf")])
@@ -165,75 +130,3 @@ def test_no_check_no_folder_and_an_empty_folder_are_refused(folder, tmp_path):
         gate([tmp_path / "none"], GateBounds(min_ndcg=0.5))
     with pytest.raises(InputError, match=r"no summary\.json in it"):
         gate([tmp_path], GateBounds(min_ndcg=0.5))
-
-
-@pytest.mark.parametrize(
-    ("bound", "section", "field", "value"),
-    [
-        ("max_low_rps_share", "audit", "share_below_0.33", "much"),
-        ("max_low_rps_share", "audit", "entities__measured", -100),
-        ("min_mean_rps", "audit", "mean_rps", 1.2),
-        ("min_mean_rps", "audit", "mean_rps", True),
-        ("min_mean_rps", "audit", "mean_rps", float("nan")),
-        ("max_at_risk_share", "diagnosis", "tau", "x"),
-        ("min_recall", "evaluation", "queries__measured", 2.5),
-        ("min_recall", "evaluation", "systems", []),
-        ("max_ndcg_drop", "evaluation", "queries__failed", -40),
-        ("max_never_retrieved_share", "exposure", "documents__total", "52"),
-        ("min_self_retrieval", "exposure", "probes_failed", -200),
-    ],
-)
-def test_a_broken_figure_is_not_measured_and_named_by_field(folder, bound, section, field, value):
-    sections = {"audit": AUDIT, "diagnosis": DIAGNOSIS, "exposure": EXPOSURE,
-                "evaluation": EVALUATION}  # fmt: skip
-    sections[section] = changed(sections[section], **{field: value})
-    path = folder(**sections)
-    (outcome,) = gate([path], GateBounds(**{bound: 0.5})).outcomes
-    assert outcome.verdict is Verdict.NOT_MEASURED
-    where = Location(path / "summary.json", field=f"{section}.{field.replace('__', '.')}")
-    assert f"{where}: {value!r}: " in outcome.detail.replace("NaN", "nan")
-
-
-def test_a_figure_deep_in_a_list_is_named_by_its_whole_path(folder):
-    lost = {"nDCG@10": {"queries": 40, "mean_difference": 1.5, "harmed": 41}}
-    evaluation = EVALUATION | {"comparison": lost, "systems": [{"measures": {"R@10": "all"}}]}
-    result = gate([folder(evaluation=evaluation)], GateBounds(min_recall=0.5, max_ndcg_drop=0.1))
-    assert "field 'evaluation.systems.0.measures.R@10': 'all'" in result.outcomes[0].detail
-    assert "field 'evaluation.comparison.nDCG@10.mean_difference'" in result.outcomes[1].detail
-    gone = gate([folder(evaluation={})], GateBounds(min_ndcg=0.1)).outcomes[0]
-    assert gone.verdict is Verdict.NOT_MEASURED and "'evaluation.queries'" in gone.detail
-
-
-@pytest.mark.parametrize("name", ["report\n", "report\nPASS x [y]", "\x1b[2Jreport"])
-def test_a_folder_of_any_name_is_told_in_one_line(folder, tmp_path, name):
-    bounds = GateBounds(min_mean_rps=0.5)
-    result = gate([folder(name, audit=AUDIT)], bounds)
-    escaped = visible_line(name)
-    lines = [*result.headline(), *result.markdown().splitlines(), result.junit()]
-    told = [line for line in lines if escaped in line]
-    assert len(told) == 3 and not any(name in line for line in lines)
-    assert result.outcomes[0].folder.endswith(name)
-    with pytest.raises(InputError, match="no such folder") as refused:
-        gate([tmp_path / "site" / name], bounds)
-    assert str(refused.value).splitlines() == [str(refused.value)]
-
-
-def test_lost_and_broken_records_of_a_store_count_alike(folder):
-    reach = {
-        "k": 10, "reached": {"asked": 40, "share": 0.95}, "reachable": 50,
-        "broken": {"no vector": 10}, "recall": None,
-        "recall_of_queries": {"queries": 7, "recall": 0.5},
-    }  # fmt: skip
-
-    def outcome(section, **bound):
-        (one,) = gate([folder(reach=section)], GateBounds(**bound)).outcomes
-        return one
-
-    unreachable = outcome(reach, max_unreachable_share=0.1)
-    assert unreachable.value == pytest.approx((10 + 50 * 0.05) / 60)
-    assert unreachable.verdict is Verdict.FAIL and "; 40 of them were asked" in unreachable.detail
-    recall = outcome(reach, min_index_recall=0.6)
-    assert (recall.value, recall.verdict) == (0.5, Verdict.FAIL)
-    nothing = changed(reach, reached={"asked": 0, "share": 0.0}, recall_of_queries=None)
-    for bound in ("max_unreachable_share", "min_index_recall"):
-        assert outcome(nothing, **{bound: 1}).verdict is Verdict.NOT_MEASURED

@@ -5,12 +5,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data import Document, Query, View
-from argus.data.runs import ranking
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.diagnosed import read_entities
 from argus.evaluation.job import evaluate
-from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 
 QUERIES = [
@@ -65,24 +62,6 @@ def result(corpus, tmp_path):
     )
 
 
-def test_queries_are_counted_by_state_unasked_ones_named(result):
-    assert result.summary["queries"] == {
-        "total": 5, "measured": 3, "failed": 0, "not applicable": 2,
-        "reasons": {"no judgement": 1, "no relevant document is judged": 1},
-    }  # fmt: skip
-    assert result.summary["judged_but_not_asked"] == {"queries": 1, "ids": ["elsewhere"]}
-
-
-def test_a_judged_document_that_is_not_indexed_is_reported(result):
-    for system in result.summary["systems"]:
-        assert system["missing_judged_documents"] == {
-            "documents": 1, "pairs": 1, "queries": 1, "queries_without_any": 0, "ids": ["gone"],
-        }  # fmt: skip
-    rows = {row["query_id"]: row for row in result.table.to_pylist()}
-    assert rows["q1"]["not_indexed before"] == 1 and rows["q5"]["not_indexed before"] == 0
-    assert rows["q1"]["R@10 after"] == 0.5, "it still counts as relevant"
-
-
 def test_both_systems_their_difference_and_who_was_harmed(result):
     rows = {row["query_id"]: row for row in result.table.to_pylist()}
     assert (rows["q1"]["RR before"], rows["q1"]["RR after"]) == (0.5, 1.0)
@@ -96,20 +75,6 @@ def test_both_systems_their_difference_and_who_was_harmed(result):
     assert (found["improved"], found["harmed"], found["unchanged"]) == (2, 1, 0)
     means = [s["measures"]["nDCG@10"] for s in result.summary["systems"]]
     assert found["mean_difference"] == pytest.approx(means[1] - means[0])
-
-
-def test_questions_are_grouped_by_words_shared_with_a_title(result):
-    rows = {row["query_id"]: row for row in result.table.to_pylist()}
-    assert (rows["q1"]["implicit"], rows["q2"]["implicit"]) == (True, False)
-    implicit = result.summary["implicitness"]
-    assert (implicit["measured"], implicit["implicit"]) == (3, 2)
-    assert implicit["share"] == pytest.approx(2 / 3)
-    assert [(g["name"], g["queries"]) for g in implicit["groups"]] == [
-        ("implicit", 2),
-        ("sharing", 1),
-    ]
-    assert implicit["groups"][1]["comparison"]["RR"]["mean_difference"] == -0.5
-    assert implicit["bm25"]["RR"] > 0.5 and 0 < implicit["mean_overlap"] < 1
 
 
 def test_the_statistic_of_table_4_is_read_from_a_diagnosis(tmp_path, corpus):
@@ -174,31 +139,6 @@ def test_settings_that_contradict_each_other_are_refused(settings, message):
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (None, "no diagnosis.parquet"),
-        ({"rps": [0.5]}, "state"),
-        ({"rps": [None], "state": ["failed"]}, "no entity in it has a predicted"),
-        ({"rps": ["0.5"], "state": ["measured"]}, "column 'rps' holds string"),
-        ({"rps": [0.5, 1.5], "state": ["measured"] * 2}, "'x' has 1.5; expected a number"),
-        ({"rps": [float("nan")], "state": ["measured"]}, "'x' has nan"),
-        ({"rps": [None], "state": ["measured"]}, "'x' was measured, without an RPS"),
-        ({"rps": [0.5], "state": ["measured"], "doc_id": [7]}, "column 'doc_id' holds int64"),
-    ],
-)
-def test_a_diagnosis_that_says_nothing_is_refused(tmp_path, columns, message):
-    if columns:
-        n = len(columns["rps"])
-        columns = {"doc_id": ["d1"] * n, "entity": ["x"] * n} | columns
-        pq.write_table(pa.table(columns), tmp_path / "diagnosis.parquet")
-    with pytest.raises(InputError, match=message):
-        evaluate(QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE], diagnosis=tmp_path)
-    with pytest.raises(InputError, match=message):  # explain reads the same file the same way
-        if not read_entities(tmp_path)[0]["rps"]:
-            raise InputError("no entity in it has a predicted RPS", expected="", fix="")
-
-
 @pytest.fixture(scope="module")
 def index(minilm, tmp_path_factory):
     """Three documents, and a remedy that gives d3 a second view."""
@@ -227,43 +167,3 @@ def test_an_index_before_and_after_a_remedy(index, tmp_path):
     assert result.summary["implicitness"]["mean_overlap"] is not None
     manifest = json.loads((tmp_path / "manifest.json").read_text())["evaluation"]
     assert manifest["encoder"]["fingerprint"].startswith("sentence-transformers:all-MiniLM-L6-v2")
-
-
-def test_a_hybrid_system_is_measured_beside_the_dense_one(index, minilm, tmp_path):
-    result = evaluate(
-        QUERIES, QRELS, out=tmp_path / "o", indexes=[str(index)] * 2, hybrid=["dense", "rrf"],
-        config=CONFIG,
-    )  # fmt: skip
-    names = [system["name"] for system in result.summary["systems"]]
-    assert names == [str(index), f"{index} (rrf with BM25)"]
-    manifest = json.loads((tmp_path / "o" / "manifest.json").read_text())["evaluation"]
-    assert manifest["config"]["hybrid"] == ["dense", "rrf"]
-    for side, hybrid in (("before", None), ("after", "rrf")):
-        retriever = IndexRetriever(ViewIndex.open(index), minilm, hybrid=hybrid)
-        run = retriever.search(QUERIES, CONFIG.depth)
-        for row in result.table.to_pylist():
-            relevant = [d for d, grade in QRELS.get(row["query_id"], {}).items() if grade]
-            ranks = [r for r, d in enumerate(ranking(run[row["query_id"]]), 1) if d in relevant]
-            assert row[f"rank {side}"] == min(ranks, default=None)
-    both = evaluate(
-        QUERIES, QRELS, out=tmp_path / "both", indexes=[f"{index}@original", str(index)],
-        hybrid=["dbsf"], config=CONFIG,
-    )  # fmt: skip
-    assert all(s["name"].endswith(" (dbsf with BM25)") for s in both.summary["systems"])
-
-
-@pytest.mark.parametrize(
-    ("hybrid", "runs", "message"),
-    [
-        (["sum"], 0, "fusion 'sum'"),
-        (["rrf", "dbsf"], 0, "--hybrid: 2 rankings for 1 indexes; expected one for all indexes"),
-        (["rrf"], 1, "--hybrid: 1 rankings for 0 indexes"),
-    ],
-)
-def test_a_ranking_that_there_is_not_or_for_no_index_is_refused(
-    index, tmp_path, hybrid, runs, message
-):
-    systems = {"runs": [BEFORE]} if runs else {"indexes": [str(index)]}
-    with pytest.raises(InputError) as caught:
-        evaluate(QUERIES, QRELS, out=tmp_path / "o", hybrid=hybrid, **systems)
-    assert message in str(caught.value) and not (tmp_path / "o").exists()

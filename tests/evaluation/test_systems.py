@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from argus.data import Document, Query, View
-from argus.data.folders import ArtifactFolder
 from argus.encoders import EmbeddingStore
-from argus.errors import EncodingError, InputError
-from argus.evaluation.compared_lists import compare_indexes
+from argus.errors import EncodingError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.systems import search_index
@@ -71,21 +69,6 @@ def test_an_index_is_searched_as_served_whatever_is_in_memory(approximate):
     assert exact.name.startswith("dense of") and exact.search(QUESTIONS, 50) != first
 
 
-def test_name_and_manifest_say_how_an_index_was_searched(approximate, tmp_path):
-    qrels = {q.id: {"d0001": 1} for q in QUESTIONS}
-    names = {}
-    for exact in (None, True, False):
-        result = evaluate(
-            QUESTIONS, qrels, out=tmp_path / str(exact), indexes=[str(approximate)],
-            encoder=Scattered(), exact=exact, config=CONFIG,
-        )  # fmt: skip
-        (system,) = result.summary["systems"]
-        names[exact] = system["name"].removeprefix(str(approximate))
-        manifest = (result.folder / "manifest.json").read_text()
-        assert ('"exact": [\n        true' in manifest) == (exact is True)
-    assert names == {None: " (approximate search)", True: "", False: " (approximate search)"}
-
-
 @pytest.fixture
 def index(tmp_path):
     documents = [Document("a", "rain and wind", "Rain"), Document("b", "a stone", "Stone")]
@@ -118,37 +101,3 @@ def test_a_rejected_query_fails_alone_and_is_in_no_mean(index, tmp_path):
     encoder.asked.clear()
     search_index("i", IndexRetriever(index, encoder), ASKED, 10)
     assert encoder.asked == ["stone!"], "what was embedded is not asked for again"
-
-
-def test_a_query_that_failed_in_one_system_counts_in_neither(index, tmp_path):
-    given = {"q1": {"a": 1.0}, "q2": {"b": 1.0}, "q3": {"b": 1.0}}
-    result = evaluate(
-        ASKED, JUDGED, out=tmp_path / "out", indexes=[str(index.path)], runs=[given],
-        encoder=Scattered(), config=CONFIG,
-    )  # fmt: skip
-    assert result.summary["comparison"]["RR"]["queries"] == 2
-
-
-def test_fresh_does_not_delete_the_index_that_is_evaluated(index, tmp_path):
-    for out in (index.path, index.path.parent):
-        ArtifactFolder(out).open()
-        with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
-            evaluate(
-                ASKED, JUDGED, out=out, indexes=[f"{index.path}@original"], encoder=Scattered(),
-                config=CONFIG, fresh=True,
-            )  # fmt: skip
-    assert (index.path / "index.json").is_file() and len(ViewIndex.open(index.path)) == 2
-
-
-def test_results_go_beside_an_index_but_not_to_another_corpus(tmp_path):
-    for name, text in (("one", "rain and wind"), ("two", "a stone")):
-        (tmp_path / f"{name}.jsonl").write_text(f'{{"_id": "a", "text": "{text}"}}\n')
-        build_index(tmp_path / f"{name}.jsonl", out=tmp_path / name, encoder=Scattered())
-    options = {"indexes": [str(tmp_path / "one")], "encoder": Scattered(), "config": CONFIG}
-    evaluate(ASKED[:1], JUDGED, out=tmp_path / "one", **options)
-    with pytest.raises(InputError, match="holds the index of another corpus"):
-        evaluate(ASKED[:1], JUDGED, out=tmp_path / "two", **options)
-    with pytest.raises(InputError, match="holds the index of another corpus"):
-        compare_indexes(
-            (str(tmp_path / "one"), str(tmp_path / "one")), out=tmp_path / "two", queries=ASKED[:1]
-        )

@@ -7,16 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from argus.cli.explain import describe
-from argus.data.types import Query, View
+from argus.data.types import Query
 from argus.explanation.config import ExplainConfig
-from argus.explanation.evidence import Cause, Verdict
+from argus.explanation.evidence import Cause
 from argus.explanation.job import explain
 from argus.indexes.blend import Blend
-from argus.indexes.recipe import DocumentNumbers
 from argus.indexes.retriever import IndexRetriever
-from argus.indexes.views import ViewIndex
-from tests.support.blended import REMEDY, UnitWords, blended_index, queries
+from tests.support.blended import REMEDY, blended_index, queries
 
 N = 60
 
@@ -75,66 +72,3 @@ def test_parts_add_up_to_the_score_of_a_search(blended, of):
                 )
         hubness = blended.index.snapshot().hubness
         assert evidence["median_hubness"] == pytest.approx(float(np.median(hubness)), abs=1e-4)
-
-
-def made(folder, hubness, blend):
-    """Twelve documents about steam of whom one says something else in its second sentence."""
-    encoder, index = UnitWords(), None
-    texts = {f"d{i:02}": f"steam engine number {['one', 'two', 'three', 'four'][i % 4]} valve"
-             for i in range(12)}  # fmt: skip
-    texts["odd"] = "flour oven bread seed field"
-    index = ViewIndex.create(folder, fingerprint=encoder.fingerprint, dim=encoder.dim)
-    own = [View(i, i, "original", text) for i, text in texts.items()]
-    index.add(own, encoder.encode_documents([view.text for view in own]))
-    views = [View(f"{i}#{REMEDY}-0", i, "sentence", text) for i, text in texts.items()]
-    views.append(View(f"odd#{REMEDY}-1", "odd", "sentence", "steam engine valve"))
-    index.add(views, encoder.encode_documents([view.text for view in views]), remedy=REMEDY)
-    home = index.path / "remedies" / REMEDY
-    home.mkdir(parents=True)
-    DocumentNumbers(list(texts), np.array([hubness.get(i, 0.1) for i in texts], np.float32)).save(
-        home
-    )
-    index.prescribe(REMEDY, blend=blend)
-    return IndexRetriever(index, encoder)
-
-
-QUESTION = "steam engine valve"
-
-
-def test_hubness_that_keeps_a_document_out_is_the_cause(tmp_path, of):
-    retriever = made(tmp_path / "index", {"d04": 0.9}, Blend(hubs=1.0, bm25=0))
-    found = explain(QUESTION, "d04", retriever)
-    finding = of(found, Cause.BLEND)
-    assert found.cause is Cause.BLEND and finding.state is Verdict.FOUND and finding.decisive
-    assert "hubness keeps it out" in found.verdict and "--hubs" in finding.advice
-    assert finding.evidence["rank_without"]["hubs"] <= 10 < finding.evidence["rank"]
-    assert (
-        finding.evidence["document"]["hubness"] == 0.9 and finding.evidence["median_hubness"] == 0.1
-    )
-
-
-def test_a_sentence_that_lifts_a_document_is_named(tmp_path, of):
-    retriever = made(tmp_path / "index", {}, Blend(weight=0.0, hubs=0, bm25=0))
-    found = explain(QUESTION, "odd", retriever, ExplainConfig(k=3))
-    finding = of(found, Cause.BLEND)
-    assert found.came_back and finding.state is Verdict.RULED_OUT
-    assert "its sentences lift it to 1: without, rank 13" in finding.summary
-    parts = finding.evidence["document"]
-    assert parts["sentence"] == "odd#blend-1-1" and parts["sentence_text"] == QUESTION
-    lines = "\n".join(describe(found))
-    assert "its best sentence is odd#blend-1-1 (1.0000, 'steam engine valve')" in lines
-
-
-def test_what_a_wrong_vector_costs_is_reckoned_by_the_blend(tmp_path, of):
-    retriever = made(tmp_path / "index", {}, Blend(hubs=0.3, bm25=0))
-    wrong = UnitWords().encode_documents(["storm cloud"])
-    retriever.index.delete_documents(["d04"])
-    retriever.index.add([View("d04", "d04", "original", "steam engine number one valve")], wrong)
-    found = explain(QUESTION, "d04", retriever, ExplainConfig(k=5))
-    evidence = of(found, Cause.VECTOR).evidence
-    snapshot = retriever.index.snapshot()
-    at, own = snapshot.positions(["d04"])[0], evidence["score_with_its_own_vector"]
-    scores = snapshot.document_scores(UnitWords().encode_queries([QUESTION]))[0]
-    mended = own - 0.3 * float(snapshot.hubness[at])
-    others = np.delete(scores, at)
-    assert evidence["rank_with_its_own_vector"] == 1 + int((others > mended).sum())

@@ -5,15 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from argus.corpora import StoreCorpus
 from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.scoring import scoring_of
-from argus.errors import InputError
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.run import explain_corpus
 from tests.support.sentence_models import make_late, make_model, make_sparse
-from tests.support.stored_corpora import ListStore
 
 ROWS = {
     "river": "a river bank", "bread": "bread and butter", "port": "a port by the river",
@@ -89,52 +86,3 @@ def test_what_matched_adds_up_to_the_score(name, encoders, corpus, of):
     assert (rival["rank"], rival["id"]) == (2, list(scores(encoder))[1])
     assert evidence["stronger_there"]
     assert rival["score"] > evidence["score"]
-
-
-def test_what_lies_beyond_the_window_is_told(encoders, corpus, of):
-    for name in ("sparse", "tokens"):
-        explanation = explain_corpus(QUERY, "long", encoders[name], RunConfig(k=3, corpus=corpus))
-        evidence = of(explanation, Cause.WINDOW).evidence
-        assert evidence["tokens_unread"] == evidence["tokens"] - evidence["window"] > 0
-        assert "rank_of_unread_part" in evidence
-    short = explain_corpus(QUERY, "sea", encoders["sparse"], RunConfig(corpus=corpus))
-    assert of(short, Cause.WINDOW).state is Verdict.RULED_OUT
-
-
-def stored(vectors):
-    """The documents with text, and vectors of them, as a store."""
-    texts = {id_: text for id_, text in ROWS.items() if text.strip()}
-    store = ListStore(list(texts), vectors, [{"text": text} for text in texts.values()])
-    return RunConfig(k=2, corpus=StoreCorpus(store))
-
-
-@pytest.fixture(scope="module")
-def made(encoders):
-    """What the encoder makes of the documents with text."""
-    return encoders["cosine"].encode_documents([text for text in ROWS.values() if text.strip()])
-
-
-def test_a_store_is_searched_by_its_own_vectors(encoders, made, tmp_path):
-    query = encoders["cosine"].encode_queries([QUERY])[0]
-    vectors = made - 0.1 * query  # near enough to pass for the encoder's
-    vectors /= np.linalg.norm(vectors, axis=1)[:, None]
-    own, anew = vectors @ query, made @ query
-    assert anew[0] - own[0] > 0.01
-    explanation = explain_corpus(
-        QUERY, "river", encoders["cosine"], stored(vectors), store=tmp_path / "store"
-    )
-    assert explanation.standing.run.score == pytest.approx(own[0], abs=1e-5)
-    assert explanation.standing.rank == 1 + (own > own[0]).sum()
-
-
-@pytest.mark.parametrize(("name", "value"), [("sparse", 0), ("tokens", np.nan), ("cosine", 0)])
-def test_a_query_without_a_row_has_no_rank(name, value, encoders, corpus, monkeypatch):
-    encoder = encoders[name]
-    rows = encoder.encode_queries([QUERY])
-    (rows.matrix.data if name == "sparse" else rows.vectors if name == "tokens" else rows)[:] = (
-        value
-    )
-    monkeypatch.setattr(encoder, "encode_queries", lambda texts: rows)
-    with pytest.raises(InputError) as error:
-        explain_corpus(QUERY, "sea", encoder, RunConfig(corpus=corpus))
-    assert error.value.where == "QUERY" and "not finite" in error.value.got

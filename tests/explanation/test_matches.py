@@ -8,11 +8,9 @@ import shutil
 import pytest
 
 from argus.data.runs import ranking, read_run
-from argus.data.types import Document
 from argus.errors import InputError
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import Cause, Verdict
-from argus.explanation.matches import holds_identifier
 from argus.explanation.run import explain_run
 from argus.generative.decode.settings import Decoding
 from argus.generative.jobs.search import search_ngrams
@@ -82,60 +80,6 @@ def test_identifiers_stand_beside_those_of_the_kth_passage(copied, ranked, weigh
     views = {row["view"] for row in evidence["identifiers"]}
     assert (views == {None}) == (source == "dpr.json"), "DPR JSON does not tell the view"
     assert found.query == QUESTIONS["q1"], "the keys know the question"
-
-
-def test_what_the_lost_document_holds_itself_is_told(ready, copied, of):
-    lines = (copied / "answers.jsonl").read_text("utf-8").splitlines()
-    answer = json.loads(lines[1])
-    answer["hits"][0]["keys"] = [
-        [" lake", 9, 2.0, "body"],
-        ["</s> Ada Lovelace @@", 2, 1.0, "title"],
-        [" wrote", 1, 0.5, "body"],
-        [" || what", 4, 0.1, "query"],
-    ]
-    hits = [hit for hit in answer["hits"] if hit["doc_id"] != "ada"]
-    lines[1] = json.dumps(answer | {"hits": hits})
-    (copied / "answers.jsonl").write_text("\n".join(lines) + "\n")
-    run = json.loads((copied / "run.json").read_text("utf-8"))
-    run["q1"].pop("ada", None)
-    (copied / "run.json").write_text(json.dumps(run))
-    evidence = of(
-        explained(copied, "ada", corpus=ready.corpus, k=1), Cause.IDENTIFIERS
-    ).evidence  # fmt: skip
-    held = {row["text"]: row["in_the_document"] for row in evidence["others"]}
-    assert held == {
-        " lake": False, "</s> Ada Lovelace @@": True,
-        " wrote": False,  # it occurs once, in the passage that it found
-        " || what": None,
-    }  # fmt: skip
-
-
-TITLED = Document("ada", "She wrote the first <b> program.", "Ada Lovelace")
-
-
-@pytest.mark.parametrize("border", ["</s>", "[SEP]", "<|endoftext|>", "##"])
-def test_a_title_is_compared_behind_the_tokenizers_border(border):
-    unknown = () if border == "##" else (None,)  # which no rule could tell from a word
-    for told in (border, *unknown):
-        assert holds_identifier(TITLED, f"{border} Ada Lovelace @@", told)
-        assert holds_identifier(TITLED, f"{border}Ada Love", told)
-        assert not holds_identifier(TITLED, f"{border} Lovelace @@", told), (
-            "no passage begins like this"
-        )
-        assert not holds_identifier(TITLED, f"{border} Basel @@", told)
-        assert holds_identifier(TITLED, " first <b>", told) and not holds_identifier(
-            TITLED, " first <i>", told
-        )
-
-
-def test_keys_of_another_search_are_ignored_or_refused_if_named(copied, ranked, of):
-    run = json.loads((copied / "run.json").read_text("utf-8"))
-    run["q1"] = {doc: float(i) for i, doc in enumerate(ranked)}  # the other way round
-    (copied / "run.json").write_text(json.dumps(run))
-    finding = of(explained(copied, ranked[0]), Cause.IDENTIFIERS)
-    assert finding.state is Verdict.UNCHECKED and "is not of this run" in finding.summary
-    with pytest.raises(InputError, match="ranks other passages than the run, or in another order"):
-        explained(copied, ranked[0], keys=copied / "dpr.json")
 
 
 @pytest.mark.parametrize(

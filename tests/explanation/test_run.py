@@ -11,10 +11,10 @@ from argus.corpora.opening import read_corpus
 from argus.data.documents import write_beir
 from argus.data.runs import ranking, write_run
 from argus.data.types import Query
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import Cause, Verdict
-from argus.explanation.run import explain_retriever, explain_run, show_corpus
+from argus.explanation.run import explain_run, show_corpus
 from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from tests.support.retrievable import DOCUMENTS
@@ -94,42 +94,6 @@ def test_ranks_by_words_and_fused_are_those_of_bm25(dense, config, bm25):
         assert place.fused.rank == both.index(doc) + 1
 
 
-def test_words_of_those_above_that_the_document_lacks_are_named(small, of):
-    found = asked(small, "tea")
-    finding = of(found, Cause.LEXICAL)
-    assert finding.state is Verdict.FOUND and not finding.evidence["shared_terms"]
-    assert finding.evidence["missing_terms_above"] == {
-        "came": 0, "ska": 0, "band": 1, "kingston": 1
-    }  # fmt: skip
-    assert finding.summary.endswith("1 of the first 2 say 'band'")
-    assert [(a.id, a.says) for a in found.standing.above] == [
-        ("jazz", ["band"]), ("port", ["kingston"])
-    ]  # fmt: skip
-    assert found.verdict.startswith("did not come back (rank 3 of 4, 0.5000 short of the top 2)")
-
-
-def test_a_superseder_is_the_cause_only_where_it_comes_back(small, of):
-    edges = small / "edges.tsv"
-    edges.write_text("superseder\tsuperseded\nport\tska\nska\ttea\n")
-    found = asked(small, "ska", supersedes=edges)
-    assert found.cause is Cause.SUPERSEDED and found.verdict.endswith("port ranks 2")
-    low = of(asked(small, "tea", supersedes=edges, k=1), Cause.SUPERSEDED)
-    assert low.evidence["superseded_by"] == [
-        {"id": "ska", "direct": True, "rank": None}, {"id": "port", "direct": False, "rank": 2}
-    ]  # fmt: skip
-    assert "ska is not in the run" in low.summary and "explain that one" in low.advice
-
-
-def test_without_corpus_and_queries_place_and_gap_are_still_told(small, of):
-    found = asked(small, "tea", corpus=None, queries=None)
-    assert found.standing.rank == 3 and found.query is None and found.standing.bm25 is None
-    states = {f.cause: f.state for f in found.findings}
-    assert set(states.values()) == {Verdict.UNCHECKED} and len(states) == 4
-    assert "no check explains it" in found.verdict
-    only = asked(small, "tea", queries=None)
-    assert of(only, Cause.LEXICAL).advice == "Give --queries FILE."
-
-
 @pytest.mark.parametrize(
     ("query", "doc", "options", "message"),
     [
@@ -151,37 +115,6 @@ def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     write_beir(folder, DOCUMENTS, [Query("q1", "hot leaves"), Query("q2", "rain")], {})
     return folder
-
-
-def listed(query, k):
-    """Two results at k, and what would follow where more are asked for."""
-    return ["coffee", "rain", "ska", "tea"][:k]
-
-
-def test_it_is_asked_as_people_ask_it(corpus):
-    """A reranker puts other documents first where it is given more of them."""
-
-    def reranked(query, k):
-        return listed(query, k) if k < 10 else listed(query, k)[::-1]
-
-    result = explain_retriever("hot leaves", "tea", reranked, RunConfig(k=2))
-    assert not result.came_back and result.standing.rank == 3
-    assert [row.id for row in result.standing.above] == ["coffee", "rain"]
-    assert explain_retriever("hot leaves", "rain", reranked, RunConfig(k=2)).came_back
-
-
-def test_what_cannot_be_explained_is_told(corpus):
-    def down(query, k):
-        raise OSError("refused")
-
-    with pytest.raises(ArgusError, match=r"down failed the query: .*refused"):
-        explain_retriever("hot leaves", "tea", down)
-    with pytest.raises(InputError, match="no query has the id 'q7'"):
-        explain_retriever("q7", "tea", listed, RunConfig(queries=corpus))
-    with pytest.raises(InputError, match="retriever and corpus belong together"):
-        explain_retriever("tea", "tea", lambda query: ["x"], RunConfig(corpus=corpus))
-    with pytest.raises(InputError, match="an empty document id"):
-        explain_retriever("tea", " ", listed)
 
 
 def test_a_corpus_is_shown_without_its_password() -> None:

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from argus.errors import InputError
-from argus.llm import ChatConfig, Prompt
+from argus.llm import ChatConfig
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,3 @@ def test_key_and_address_are_not_shown():
     config = ChatConfig(model="m", api_key="sk-secret", base_url="http://h/v1?key=abc")
     assert "sk-secret" not in repr(config) and "abc" not in repr(config)
     assert dataclasses.replace(config, model="n").api_key == "sk-secret"
-
-
-def test_a_prompt_that_allows_no_answer_is_refused():
-    with pytest.raises(InputError, match="Prompt: max_tokens=0; expected 1 or more"):
-        Prompt("a", max_tokens=0)
-
-
-def test_a_prompts_key_tells_text_from_system_not_length():
-    keys = {Prompt("a").key, Prompt("a", "b").key, Prompt("b", "a").key, Prompt("\ud800").key}
-    assert len(keys) == 4
-    assert Prompt("a", max_tokens=5).key == Prompt("a").key

@@ -1,6 +1,5 @@
 import re
 import sqlite3
-import threading
 from contextlib import closing
 
 import pytest
@@ -36,54 +35,6 @@ def test_an_answer_replaces_a_failure_and_never_the_reverse(ledger):
     assert ledger.get("k").answer == "b"
 
 
-def test_threads_and_other_connections_write_side_by_side(ledger):
-    with Ledger(ledger.path) as other:
-
-        def write(target, name):
-            for i in range(50):
-                target.put(entry(f"{name}{i}", answer=name))
-
-        threads = [
-            threading.Thread(target=write, args=(target, name))
-            for name, target in [("a", ledger), ("b", ledger), ("c", other)]
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(ledger) == len(other) == 150
-
-
-def test_ledgers_opened_at_once_do_not_disturb_each_other(tmp_path):
-    path, errors = tmp_path / "sub" / "ledger.sqlite", []
-    start = threading.Barrier(6)
-
-    def open_it():
-        start.wait()
-        try:
-            for _ in range(
-                20
-            ):  # every last one that closes makes the next one turn it to WAL again
-                Ledger(path).close()
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=open_it) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-
-
-def test_a_ledger_of_a_newer_argus_is_refused(ledger):
-    ledger._connection.execute("PRAGMA user_version = 3")
-    ledger.close()
-    with pytest.raises(InputError, match="format 3; expected format 2") as error:
-        Ledger(ledger.path)
-    assert error.value.where == ledger.path
-
-
 @pytest.mark.parametrize(
     ("column", "value"),
     [("answer", b"\xff\x00"), ("state", "oj"), ("tokens_in", "abc"), ("tokens_out", 1.5),
@@ -99,26 +50,6 @@ def test_a_value_of_another_type_is_refused_with_its_row(ledger, column, value):
     assert ledger.get("whole").state is OK
     with pytest.raises(ArgusError, match=rf"cannot be used .*'key of it' has .* its {column}"):
         ledger.get("key of it")
-
-
-def test_a_full_disk_is_said_and_what_was_written_stays(ledger):
-    ledger.put(entry("a", answer="kept"))
-    (pages,) = ledger._connection.execute("PRAGMA page_count").fetchone()
-    ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(ArgusError, match=r"database or disk is full.*the answers it holds stay"):
-        ledger.put(entry("b", answer="x" * 100_000))
-    assert len(ledger) == 1 and ledger.get("a").answer == "kept"
-
-
-def test_a_ledger_damaged_in_the_middle_is_said(ledger):
-    for i in range(200):
-        ledger.put(entry(f"k{i}", answer="x" * 500))
-    ledger.close()
-    data = bytearray(ledger.path.read_bytes())
-    data[4096:] = b"\xff" * (len(data) - 4096)
-    ledger.path.write_bytes(data)
-    with pytest.raises(ArgusError, match="the ledger cannot be used"), Ledger(ledger.path) as again:
-        again.counts()
 
 
 @pytest.mark.parametrize("kind", ["of something else", "no database", "a folder", "below a file"])

@@ -1,18 +1,15 @@
-import asyncio
 import gzip
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 
 import pytest
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel
 
 from argus.http_retry import Pace
 from argus.llm import ChatConfig, LanguageModelError, Ledger, OpenAIModel, Prompt, State
-from argus.llm.model import request_keys
 
 OK, FAILED, NOT_ASKED = State.OK, State.FAILED, State.NOT_ASKED
 
@@ -66,15 +63,6 @@ def test_a_request_holds_what_configuration_and_prompt_say(model, endpoint):
     assert endpoint.headers[0]["path"] == "/v1/chat/completions"
 
 
-def test_answers_are_never_asked_for_twice(model, endpoint):
-    first = ask(model(), "a", "b")
-    second = ask(model(), "b", "c", "a")
-    assert Counter(endpoint.texts) == Counter("abc")
-    assert [(o.value, o.cached) for o in second] == [("b!", True), ("c!", False), ("a!", True)]
-    assert (second[0].tokens_in, second[0].tokens_out) == (3, 2)
-    assert not any(o.cached for o in first)
-
-
 def test_equal_prompts_are_asked_once_and_all_get_the_answer(model, endpoint):
     asking = model(concurrency=3)
     outcomes = ask(asking, "a", "b", "a", "a")
@@ -86,15 +74,6 @@ def test_equal_prompts_are_asked_once_and_all_get_the_answer(model, endpoint):
     ]
     assert sorted(endpoint.texts) == ["a", "b"]
     assert asking.spent.tokens_in == 6
-
-
-@pytest.mark.parametrize(
-    "other",
-    [{"model": "n"}, {"temperature": 0.5}, {"temperature": None}, {"extra": {"seed": 2}}],
-)
-def test_other_parameters_are_other_questions(model, endpoint, other):
-    ask(model(), "a")
-    assert not ask(model(**other), "a")[0].cached
 
 
 def test_a_wait_that_the_server_asks_for_holds_for_all_requests(model, endpoint, monkeypatch):
@@ -124,19 +103,6 @@ def test_a_passing_trouble_is_tried_again(model, endpoint, trouble):
     assert len(endpoint.requests) == 2
 
 
-def test_what_failed_is_asked_again_by_the_next_run(model, endpoint):
-    endpoint.behave = lambda text, n: {"status": 503, "content": "busy"} if text == "a" else None
-    a, b = ask(model(attempts=3), "a", "b")
-    assert (a.state, a.value, b.value) == (FAILED, None, "b!")
-    assert a.reason == "no answer in 3 attempts; last: HTTP 503: busy"
-    assert (a.unanswered, b.unanswered) == (True, False)
-    kept = ask(model(retry_failed=False), "a")[0]
-    assert (kept.state, kept.cached, kept.unanswered) == (FAILED, True, True)
-    endpoint.behave = lambda text, n: None
-    a, b = ask(model(), "a", "b")
-    assert (a.value, a.cached, b.cached) == ("a!", False, True)
-
-
 def test_an_endpoint_that_dies_stops_the_run_and_loses_nothing(model, endpoint, ledger):
     endpoint.behave = lambda text, n: {"drop": True} if n > 5 else None
     asking = model(concurrency=1, attempts=2, give_up_after=3)
@@ -160,21 +126,6 @@ def test_a_refusal_that_every_prompt_would_meet_stops_at_once(model, endpoint, l
     assert ledger.counts() == {OK: 1, FAILED: 0}
 
 
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_missing_key_is_named_at_once(model, endpoint, monkeypatch, status):
-    monkeypatch.delenv("MY_KEY", raising=False)
-    endpoint.behave = lambda text, n: {"status": status}
-    with pytest.raises(LanguageModelError, match="MY_KEY is not set"):
-        ask(model(api_key_env="MY_KEY"), "a")
-    with pytest.raises(LanguageModelError) as raised:
-        ask(model(api_key_env="MY_KEY", api_key="k"), "a")
-    assert "not set" not in str(raised.value) and "the key (MY_KEY)" in str(raised.value)
-    monkeypatch.setenv("MY_KEY", "of another endpoint")
-    with pytest.raises(LanguageModelError, match="MY_KEY is set but not sent"):
-        ask(model(api_key_env="MY_KEY"), "a")
-    assert len(endpoint.requests) == 3
-
-
 def test_what_does_not_fit_fails_with_its_field(model, endpoint):
     answers = {
         "plain": '{"name": "Oslo", "people": 7}',
@@ -190,42 +141,6 @@ def test_what_does_not_fit_fails_with_its_field(model, endpoint):
     assert "does not fit City: name: Field required and 1 more" in got["shape"].reason
     assert {got[k].state for k in ("shape", "garbage", "deep")} == {FAILED}
     assert all(o.tokens_out == 2 for o in got.values())
-
-
-def test_without_response_format_the_prompt_says_the_schema(model, endpoint):
-    def old(text, n):
-        if "response_format" in endpoint.requests[n - 1]:
-            return {"status": 400, "content": "unknown field response_format"}
-        return {"content": endpoint.chat('{"name": "x"}')}
-
-    endpoint.behave = old
-    asking = model(attempts=1, concurrency=1)
-    outcomes = list(asking.complete([Prompt("a", system="be brief"), Prompt("b")], schema=City))
-    assert [o.value for o in outcomes] == [City(name="x")] * 2
-    assert ["response_format" in body for body in endpoint.requests] == [True, False, False]
-    system = endpoint.requests[1]["messages"][0]["content"]
-    assert system.startswith("be brief\n\nAnswer only with one JSON object") and "people" in system
-
-
-def test_an_answer_that_is_refused_by_now_is_asked_again(model, endpoint):
-    def city(capital_only):
-        class Town(BaseModel):
-            name: str
-
-            @field_validator("name")
-            @classmethod
-            def check(cls, name):
-                if capital_only and name != "Oslo":
-                    raise ValueError("no capital")
-                return name
-
-        return Town
-
-    answers = iter(["Bergen", "Oslo"])
-    endpoint.behave = lambda text, n: {"content": endpoint.chat(f'{{"name": "{next(answers)}"}}')}
-    assert ask(model(), "a", schema=city(False))[0].value.name == "Bergen"
-    assert ask(model(), "a", schema=city(True))[0].value.name == "Oslo"
-    assert ask(model(), "a", schema=city(True))[0].cached
 
 
 KILLED = """
@@ -266,26 +181,6 @@ def test_a_killed_run_is_taken_up_with_no_answer_asked_for_again(endpoint, tmp_p
     assert len(endpoint.requests) - asked_before == 40 - kept
 
 
-def test_closing_the_iterator_cancels_what_is_under_way(model, endpoint, ledger):
-    endpoint.behave = lambda text, n: endpoint.released.wait(20) and None if text != "a" else None
-    asking = model(concurrency=2)
-    running = asking.complete(prompts(*"abcdef"))
-    assert next(running).value == "a!"
-    start = time.monotonic()
-    running.close()
-    assert time.monotonic() - start < 15
-    assert ledger.counts()[OK] == 1
-    assert asking.spent.tokens_out >= 2 + 1024  # what was cancelled may be charged: at its bound
-    assert not [t for t in threading.enumerate() if t.name == "argus-llm"]
-
-
-def test_it_works_inside_a_running_event_loop(model):
-    async def notebook():
-        return ask(model(), "a")
-
-    assert asyncio.run(notebook())[0].value == "a!"
-
-
 def test_secrets_reach_neither_ledger_nor_errors_nor_names(model, endpoint, ledger):
     key = "sk-0123456789abcdef0123"
     endpoint.behave = lambda text, n: (
@@ -305,19 +200,6 @@ def test_secrets_reach_neither_ledger_nor_errors_nor_names(model, endpoint, ledg
     assert b"you sent ***" in files
     shown = f"{files!r} {raised.value} {asking.name} {asking.config!r}"
     assert key not in shown
-
-
-def test_any_text_can_be_asked_and_answered(model, endpoint, ledger):
-    texts = ["naïve 東京 😀", "half \ud800 pair", "nul \0 and \u2028", "'; DROP TABLE answers; --"]
-    outcomes = ask(model(concurrency=1), *texts)
-    sent = [text.replace("\ud800", "\ufffd") for text in texts]
-    assert endpoint.texts == sent
-    assert [o.value for o in outcomes] == [f"{text}!" for text in sent]
-    assert all(o.cached for o in ask(model(), *texts))
-    endpoint.behave = lambda text, n: {"content": endpoint.chat("\ud800")}
-    assert ask(model(), "x")[0].value == "\ufffd"
-    keys = request_keys(prompts(*texts, "x"), model().config, None)
-    assert {row.prompt for row in ledger.find(keys)} == {*sent, "x"}
 
 
 def test_an_endless_answer_is_cut_off_and_fails(model, endpoint, monkeypatch):

@@ -1,4 +1,4 @@
-from argus.measures import compare, evaluate, harmed_queries, top_k_changes
+from argus.measures import compare, evaluate, harmed_queries
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
 BEFORE = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"b": 1.0}, "q3": {"x": 1.0}}
@@ -14,8 +14,3 @@ def test_every_measure_is_compared_and_harm_listed():
     harmed = harmed_queries(first, second, "RR")
     assert [(c.query_id, c.difference) for c in harmed] == [("q2", -1.0), ("q1", -0.5)]
     assert harmed_queries(first, first, "RR") == []
-
-
-def test_what_enters_and_leaves_the_top_k_is_named_in_order():
-    assert top_k_changes(["a", "b", "c"], ["c", "d", "a"], k=2) == (["c", "d"], ["a", "b"])
-    assert top_k_changes(["a", "b"], ["b", "a"], k=2) == ([], [])

@@ -53,21 +53,6 @@ def test_weighted_ranks_match_scipy_on_repeated_pairs(found, random):
         assert rho == pytest.approx(spearmanr(repeated).statistic, abs=1e-12)
 
 
-def test_fewer_than_three_pairs_have_no_rho():
-    assert spearman([1, 2], [2, 1], seed=0).why_not == "only 2 pairs; needs 3"
-    assert spearman([1, math.nan], [2, 1], seed=0).why_not == "only 1 pair; needs 3"
-    assert spearman([], [], seed=0).rho is None
-
-
-def test_there_is_no_interval_where_many_resamples_cannot_vary():
-    # One hit among 20: a resample leaves it out with probability 0.95^20 = 0.36.
-    found = spearman(range(20), [1] + [0] * 19, seed=0)
-    assert found.rho is not None and found.p_value is not None
-    assert found.low is None and found.high is None
-    assert found.why_not.startswith("no interval: both vary in only 6")
-    assert found.why_not.endswith("of 1000 resamples")
-
-
 def test_the_interval_is_near_that_of_plain_python():
     rng = np.random.default_rng(3)
     x = rng.integers(0, 30, 150).astype(float)
@@ -79,11 +64,6 @@ def test_the_interval_is_near_that_of_plain_python():
     found = spearman(x, y, seed=0)
     assert found.low < found.rho < found.high
     assert [found.low, found.high] == pytest.approx(np.quantile(plain, [0.025, 0.975]), abs=0.03)
-
-
-def test_sides_of_unlike_length_are_refused():
-    with pytest.raises(ValueError, match=r"shapes \(2,\) and \(3,\): needs two of the same length"):
-        spearman([1, 2], [1, 2, 3], seed=0)
 
 
 @pytest.mark.parametrize(

@@ -61,16 +61,6 @@ def test_alpha_is_that_of_the_examples_in_the_literature():
     assert nominal_alpha(by_unit(*rows)) == pytest.approx(0.743, abs=5e-4)
 
 
-def test_what_is_not_defined_is_none_and_what_cannot_be_is_refused():
-    assert cohen_kappa([("A", "A")] * 3) is None
-    assert fleiss_kappa(["AA", "AA"]) is None
-    assert nominal_alpha(["AA", "A"]) is None and nominal_alpha([]) is None
-    with pytest.raises(ValueError, match="two raters agree on items that both have rated"):
-        cohen_kappa([])
-    with pytest.raises(ValueError, match=r"items with \[2, 3\] answers"):
-        fleiss_kappa(["AA", "AAB"])
-
-
 @given(UNITS, st.randoms())
 def test_neither_order_nor_names_of_categories_change_anything(units, random):
     names = dict(zip("ABC", "xyz", strict=True))

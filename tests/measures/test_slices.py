@@ -11,9 +11,7 @@ from argus.data import Document
 from argus.errors import InputError
 from argus.measures import wilson
 from argus.measures.slices import (
-    MAX_TEXTS,
     NONE,
-    OTHER,
     Trials,
     slice_figures,
     slice_lines,
@@ -40,63 +38,9 @@ def test_every_value_of_a_list_counts_and_none_is_a_slice():
     assert tags.names == ("b", "a", NONE) and tags.figures["without"] == 2
 
 
-@pytest.mark.parametrize("path", ["source", "metadata.source"])
-def test_a_path_may_begin_with_the_opened_object(path):
-    (one,) = slicings(documents({"source": "web"}, {"source": True}, {"source": ""}), [path])
-    assert one.labels == [("web",), ("true",), (NONE,)]
-
-
 def test_few_numbers_are_slices_of_their_own_in_order():
     assert names([[2001], [1999], [2001.0], ["1999"]]) == ("1999", "2001")
     assert names([[0.5], [10], [9]]) == ("0.5", "9", "10")
-
-
-def test_many_numbers_are_cut_into_ranges_of_as_many_items():
-    cut = slicing("year", [[str(1900 + i % 50)] for i in range(500)])
-    assert cut.names[0] == "1900 to 1909" and len(cut.names) == 5
-    counts = [sum(name in own for own in cut.labels) for name in cut.names]
-    assert counts == [100] * 5
-    assert cut.figures["cut"] == "50 numbers, cut into 5 ranges"
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["1.1", "1.10", "1.2"],
-        ["007", "01234", "7"],
-        ["1000", "1_000"],
-        ["10", "1e1"],
-        ["7", "7.0"],
-        ["٧", "7"],
-        ["0", "-0"],
-        ["10000000000000001", "10000000000000002"],
-    ],
-)
-def test_texts_that_read_as_equal_numbers_stay_apart(texts):
-    sliced = slicing("f", [[text] for text in texts])
-    assert sorted(sliced.names) == sorted(texts)
-    assert sliced.labels == [(text,) for text in texts]
-
-
-def test_numbers_may_be_as_large_as_they_are():
-    huge = 10**400
-    assert names([[huge], [1], [-huge], [0.5]]) == (str(-huge), "0.5", "1", str(huge))
-    cut = slicing("n", [[huge + i] for i in range(50)])
-    assert len(cut.names) == 5 and cut.names[0] == f"{huge} to {huge + 9}"
-    assert slicing("n", [["9" * 5000], [1]]).names == ("1", "9" * 5000)
-
-
-def test_a_number_that_many_share_is_a_range_of_its_own():
-    cut = slicing("n", [[0]] * 400 + [[i] for i in range(1, 101)])
-    assert cut.names[0] == "0" and len(cut.names) == 2
-
-
-def test_texts_beyond_the_most_frequent_are_folded():
-    values = [[f"v{i:03}"] for i in range(80)] + [["v079"]]
-    cut = slicing("host", values)
-    assert len(cut.names) == MAX_TEXTS + 1 and cut.names[0] == "v079"
-    assert cut.names[-1] == OTHER and sum(own == (OTHER,) for own in cut.labels) == 30
-    assert "80 values" in cut.figures["cut"]
 
 
 def test_many_dates_are_cut_into_years():
@@ -142,13 +86,3 @@ def test_the_worst_slice_is_surely_off_on_the_wrong_side(is_bad):
     assert shares[0]["worse_by"] == pytest.approx(float(off))
     (line,) = slice_lines(slice_figures([own], shares))
     assert line.startswith("worst slice by f: f = ") and "of all 62.5%" in line
-
-
-def test_a_slice_of_few_does_not_lead_and_is_said_to_be_few():
-    own = slicing("f", [["a"], ["b"]])
-    item = np.array([0] * 200 + [1] * 3)
-    shares = slice_shares([own], Trials("hits", item, np.r_[np.ones(150), np.zeros(50), 0, 1, 1]))
-    few = {share["slice"]: share["is_few"] for share in shares}
-    assert few == {"a": False, "b": True}
-    (line,) = slice_lines(slice_figures([own], worst_first(shares)))
-    assert line == "by f: no slice is surely worse than the whole"

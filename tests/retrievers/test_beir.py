@@ -32,21 +32,6 @@ def test_beirs_scores_are_those_of_argus(evaluation, repaired):
     assert recall["Recall@1"] == pytest.approx(own["R@1"], abs=1e-5)
 
 
-def test_a_maker_is_given_each_corpus_once(repaired):
-    sizes = []
-
-    def made(documents):
-        sizes.append(len(documents))
-        return repaired.retriever
-
-    search = as_beir(made)
-    for _ in range(2):
-        search.search(CORPUS, QUESTIONS, 1, "cos_sim")
-    other = dict(list(CORPUS.items())[:2])
-    search.search(other, QUESTIONS, 1, "cos_sim")
-    assert sizes == [len(TEXTS), 2]
-
-
 class Echo:
     """Finds the documents that it was made of, and nothing else."""
 
@@ -58,26 +43,6 @@ class Echo:
     def search(self, queries, k):
         scores = {document.id: 1.0 for document in self.documents[:k]}
         return {query.id: scores for query in queries}
-
-
-def test_a_corpus_that_takes_the_place_of_another_is_told_from_it():
-    search = as_beir(Echo)
-    for i in range(30):  # each may lie where the one before lay
-        found = search.search({f"c{i}-d{j}": {"text": "word"} for j in range(3)}, QUESTIONS, 3)
-        assert list(found["q1"]) == [f"c{i}-d{j}" for j in range(3)]
-    corpus = {"a": {"text": "word"}, "b": {"text": "word"}}
-    search.search(corpus, QUESTIONS, 3)
-    del corpus["a"]
-    corpus["c"] = {"text": "word"}
-    assert list(search.search(corpus, QUESTIONS, 3)["q1"]) == ["b", "c"]
-
-
-def test_an_index_is_held_against_a_corpus_that_changed(evaluation):
-    corpus = CORPUS | {"empty": {"text": ""}}
-    evaluation.retrieve(corpus, QUESTIONS)
-    corpus["rum"] = corpus.pop("empty") | {"text": "Sugar cane."}
-    with pytest.raises(InputError, match="lacks 1 documents, such as 'rum'"):
-        evaluation.retrieve(corpus, QUESTIONS)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +58,3 @@ def test_an_index_is_held_against_a_corpus_that_changed(evaluation):
 def test_what_is_no_corpus_and_no_queries_is_refused(corpus, queries, expected):
     with pytest.raises(InputError, match=expected):
         as_beir(Echo).search(corpus, queries, 1)
-
-
-def test_files_of_vectors_are_refused(evaluation):
-    with pytest.raises(InputError, match="retrieve in place of encode_and_retrieve"):
-        evaluation.encode_and_retrieve(CORPUS, QUESTIONS)
-    with pytest.raises(InputError, match="vectors in files"):
-        evaluation.retriever.search_from_files("q.pkl", [], 1)

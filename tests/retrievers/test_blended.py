@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import warnings
 
 import numpy as np
 import pytest
 
-from argus.data.types import Query
 from argus.errors import InputError
 from argus.indexes.retriever import IndexRetriever
 from argus.retrievers.blended import BlendedRetriever
-from tests.support.blended import defined, numbered, queries, same_ranking
-from tests.support.blended_stores import in_memory
+from tests.support.blended import defined, queries, same_ranking
 
 QUERIES = queries()
 EVERY = [f"d{i:03}" for i in range(60)]
@@ -56,20 +52,6 @@ def test_nothing_comes_back_that_the_retriever_did_not_return(index):
         assert set(own.search(QUERIES[:1], 3)["q0"]) <= set(shuffled(SOME)[:4])
 
 
-def test_unknown_documents_keep_their_order_and_are_told_once(index):
-    def newer(query):
-        return ["new-2", "d004", "new-1", "d003"]
-
-    own = BlendedRetriever(newer, index)
-    with pytest.warns(UserWarning, match="2 results are not in the index, such as 'new-2'") as told:
-        scores = own.search(QUERIES, 4)["q0"]
-        own.search(QUERIES, 4)
-    assert set(list(scores)[:2]) == {"d003", "d004"} and list(scores)[2:] == ["new-2", "new-1"]
-    assert list(scores.values()) == sorted(scores.values(), reverse=True) and len(told) == 1
-    with BlendedRetriever(lambda query: [], index) as none:
-        assert none.search(QUERIES, 4)["q0"] == {}
-
-
 def langchain(ids):
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
@@ -95,18 +77,6 @@ def llama_index(ids):
 
 def firsts(index, query, n, among=EVERY):
     return [d for d in index.search([query], 60)[query.id] if d in among][:n]
-
-
-def test_langchain_gets_its_own_documents_in_the_new_order(index):
-    source = langchain(shuffled(EVERY))
-    returned = {page.metadata["doc_id"]: page for page in source.invoke("anything")}
-    expected = firsts(index, QUERIES[0], 5)
-    with BlendedRetriever(source, index, k=5) as own:
-        pages = own.invoke(QUERIES[0].text)
-        assert [page.metadata["doc_id"] for page in pages] == expected
-        assert pages[0] == returned[expected[0]]
-        assert asyncio.run(own.ainvoke(QUERIES[0].text)) == pages
-        assert own.batch([QUERIES[0].text, " "]) == [pages, []]
 
 
 def test_it_is_a_retriever_of_langchain_and_stands_in_chains(index):
@@ -157,16 +127,6 @@ def test_it_is_a_retriever_of_llama_index_and_is_fused(index):
         assert [node.node_id for node in engine.query(text).source_nodes] == expected
 
 
-def test_a_store_serves_pages_and_nodes_with_its_fields(index):
-    text, expected = QUERIES[0].text, firsts(index, QUERIES[0], 3)
-    with BlendedRetriever(in_memory(numbered(index)), index, k=3) as own:
-        pages, nodes = own.invoke(text), own.retrieve(text)
-    assert [page.id for page in pages] == [node.node_id for node in nodes] == expected
-    assert pages[0].page_content == nodes[0].text == f"text of {expected[0]}"
-    assert pages[0].metadata["url"] == f"/{expected[0]}"
-    assert not [name for page in pages for name in page.metadata if name.startswith("argus")]
-
-
 def test_chunks_of_a_document_stay_together(index):
     from langchain_core.documents import Document
 
@@ -182,69 +142,6 @@ def test_chunks_of_a_document_stay_together(index):
     order = [page.metadata["source"] for page in pages]
     assert order == [d for d in ranked for _ in "ab"][:5]
     assert [page.page_content[-1] for page in pages] == list("ababa")
-
-
-async def asynchronous(query, k):
-    await asyncio.sleep(0)
-    return of_all(query, k)
-
-
-class Batched:
-    name = "batched"
-
-    def search(self, queries, k):
-        return {q.id: {d: -float(i) for i, d in enumerate(of_all(q.text, k))} for q in queries}
-
-
-class Made:
-    def __init__(self, corpus):
-        self.ids = [row["_id"] for row in corpus]
-
-    def retrieve(self, query, k):
-        return shuffled(self.ids)[:k]
-
-
-def generated(query, k):
-    yield from of_all(query, k)
-
-
-def in_dictionaries(query, top_k):
-    return {"documents": [{"id": i, "content": i} for i in of_all(query, top_k)]}
-
-
-@pytest.mark.parametrize(
-    "source", [asynchronous, Batched(), Made, generated, in_dictionaries],
-    ids=lambda s: getattr(s, "__name__", type(s).__name__),
-)  # fmt: skip
-def test_a_source_of_any_shape_will_do(source, index):
-    with BlendedRetriever(source, index) as own:
-        run = own.search(QUERIES, 10)
-
-        async def within_a_loop():
-            return own.search(QUERIES, 10), await own.ainvoke(QUERIES[0].text)
-
-        again, pages = asyncio.run(within_a_loop())
-    for query, expected in index.search(QUERIES, 60).items():
-        same_ranking(run[query], expected)
-    assert again == run and [page.metadata.get("id", page.id) for page in pages] == list(run["q0"])
-
-
-def test_questions_from_several_threads_are_asked_in_turn(index):
-    under_way = []
-
-    def alone(query, k):
-        under_way.append(query)
-        assert len(under_way) == 1
-        under_way.clear()
-        return of_all(query, k)
-
-    async def all_at_once(own):
-        return await asyncio.gather(*(own.ainvoke(query.text) for query in QUERIES * 5))
-
-    with BlendedRetriever(alone, index, k=3) as own:
-        answers = asyncio.run(all_at_once(own))
-    for query, pages in zip(QUERIES * 5, answers, strict=True):
-        assert [page.id for page in pages] == firsts(index, query, 3)
 
 
 def test_bad_sources_are_refused(index, tmp_path):
@@ -266,23 +163,3 @@ def test_bad_sources_are_refused(index, tmp_path):
 
     with BlendedRetriever(broken, index) as own, pytest.raises(RuntimeError, match="out of order"):
         own.search(QUERIES, 3)
-
-
-def test_a_package_that_is_absent_is_named(index, monkeypatch):
-    import sys
-
-    with warnings.catch_warnings(action="ignore"):  # connections that other tests' libraries left
-        gc.collect()
-    own = BlendedRetriever(of_all, index)
-    for package, module, call in [
-        ("langchain-core", "langchain_core.documents", own.invoke),
-        ("llama-index-core", "llama_index.core.schema", own.retrieve),
-    ]:
-        monkeypatch.setitem(sys.modules, module, None)
-        with pytest.raises(InputError, match=f"{package} is not installed"):
-            call(QUERIES[0].text)
-    assert own.search([Query("q", "river")], 3)["q"]
-    own.close()
-    del own
-    with warnings.catch_warnings(action="error"):
-        gc.collect()

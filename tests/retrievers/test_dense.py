@@ -8,22 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from argus.data.types import Document, Query
+from argus.data.types import Query
 from argus.errors import FingerprintMismatch, InputError
-from argus.indexes.job import build_index
 from argus.indexes.recipe import CORRECTION, QueryCorrection
 from argus.indexes.retriever import open_retriever
-from argus.retrievers.config import AskingConfig, check_store_settings
-from argus.retrievers.dense import parse_index
+from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
 from argus.retrievers.protocol import note_lines, note_of
-from argus.stores.client import reported
 from argus.stores.opening import open_store
 from argus.stores.spec import StoreConfig
-from argus.suite.job import state_of_source
-from tests.support.retrievable import DOCUMENTS, Picky, word_index, word_store
-from tests.support.stores import DIM, N, sqlite_vec
+from tests.support.retrievable import DOCUMENTS, word_index, word_store
 from tests.support.word_encoder import WordEncoder
 
 QUERIES = [Query("q1", "hot leaves"), Query("q2", "reggae Jamaica"), Query("q3", " ")]
@@ -79,18 +74,6 @@ def test_an_index_is_asked_by_its_path_and_as_it_was(index):
     assert first(expected) == RIGHT
 
 
-def test_how_an_index_is_searched_stands_in_its_name(index):
-    encoder = WordEncoder()
-    with opened(f"{index},hybrid=rrf,exact=yes,lambda=0.5", encoder=encoder) as source:
-        fused = open_retriever(index, encoder, hybrid="rrf", exact=True, weight=0.5)
-        assert source.search(QUERIES, 3) == fused.search(QUERIES, 3)
-    assert parse_index("index:a,b@original,exact=no")[0].as_of == "original"
-    assert str(parse_index("index:a,b,exact=no")[0]) == "a,b"
-    for way in ("exact=perhaps", "lambda=much", "depth=3"):
-        with pytest.raises(InputError, match=way), opened(f"{index},{way}"):
-            pass
-
-
 def test_an_index_needs_its_own_encoder(index):
     with pytest.raises(InputError, match="--encoder"), opened(str(index)):
         pass
@@ -103,14 +86,6 @@ def test_an_index_needs_its_own_encoder(index):
     with pytest.raises(InputError) as error, opened("index:nowhere"):
         pass
     assert "nowhere" in str(error.value.where)
-
-
-def test_a_rejected_text_is_one_failed_query(index, store):
-    for name in (str(index), store):
-        with opened(name, documents=DOCUMENTS, encoder=Picky("reggae")) as source:
-            answers = source.ask(QUERIES, 2)
-        assert set(answers.failed) == {"q2"} and "too much" in answers.failed["q2"]
-        assert set(answers.run) == {"q1", "q3"} and first(answers.run) == {"q1": "tea"}
 
 
 def test_a_store_is_asked_and_its_records_are_documents(store):
@@ -130,34 +105,6 @@ def test_a_store_is_asked_and_its_records_are_documents(store):
         assert first(source.search(QUERIES, 2)) == {"q1": "other tea", "q2": "other ska"}
 
 
-def test_numbers_that_meet_by_chance_are_no_ids(tmp_path):
-    numbered = [Document(str(i + 1), d.text) for i, d in enumerate(DOCUMENTS)]
-    store = word_store(tmp_path / "qdrant", numbered)  # records 0 to 3 hold documents 1 to 4
-    for known in (numbered, numbered[:2]):
-        with opened(store, documents=known, encoder=WordEncoder()) as source:
-            assert first(source.search(QUERIES, 2)) == {"q1": "1", "q2": "3"}
-
-
-def test_a_filter_shows_some_records(store, tmp_path):
-    config = AskingConfig(where=("year=2001",))
-    kept = tmp_path / "answers.sqlite"
-    for asking, k in ((config, 1), (AskingConfig(), 2)):
-        with opened(
-            store, documents=DOCUMENTS, encoder=WordEncoder(), config=asking, cache=kept
-        ) as source:
-            answers = source.ask(QUERIES, 2)
-        assert len(answers.run["q1"]) == k and answers.kept == 0
-    assert "coffee" in answers.run["q1"]
-    for where in ("year=soon", "tenant=1", "year"):
-        config = AskingConfig(where=(where,))
-        with (
-            pytest.raises(InputError) as error,
-            opened(store, encoder=WordEncoder(), config=config),
-        ):
-            pass
-        assert error.value.where == "--where"
-
-
 @pytest.mark.parametrize("of_store", [True, False])
 def test_a_time_out_counts_of_indexes_and_stores(index, store, of_store):
     slow = Slow("reggae", 1.0)
@@ -168,29 +115,6 @@ def test_a_time_out_counts_of_indexes_and_stores(index, store, of_store):
         answers = source.ask(QUERIES, 2)
     assert answers.failed == {"q2": "no answer in 0.3 s"}
     assert first(answers.run) == {"q1": "tea"} and slow.most == 1
-
-
-def test_a_search_that_takes_too_long_is_stopped(tmp_path):
-    filled = sqlite_vec(tmp_path / "sqlite")
-
-    class Wide(WordEncoder):
-        dim = DIM
-
-        def encode_documents(self, texts):
-            return super().encode_documents(texts)[:, :DIM]
-
-    with open_store(filled.spec) as client:
-        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT * FROM c"
-
-        def search(vectors, k, **_):
-            with reported("slow"):
-                client._db.execute(f"SELECT max(x) FROM ({endless})").fetchall()
-
-        client.search = search
-        with opened(client, encoder=Wide(), config=AskingConfig(timeout_s=0.2)) as source:
-            answers = source.ask(QUERIES[:1], 2)
-        assert "no answer in 0.2 s" in answers.failed["q1"]
-        assert client.describe().records == N, "the connection is free again"
 
 
 def test_what_a_store_lacks_is_told(store):
@@ -211,21 +135,6 @@ def test_what_a_store_lacks_is_told(store):
         ):
             pass
         assert error.value.where == where
-
-
-@pytest.mark.parametrize(
-    "name", ["nothing", "https://host/search", "quadrant:a/b", "list.txt:find"]
-)
-def test_a_name_of_nothing_is_told(name):
-    with pytest.raises(InputError, match="names no retriever") as error, opened(name):
-        pass
-    assert error.value.where == "--retriever"
-
-
-def test_a_folder_that_is_no_index_is_told(tmp_path):
-    with pytest.raises(InputError, match="no index") as error, opened(tmp_path):
-        pass
-    assert error.value.where == tmp_path
 
 
 def test_vectors_of_another_encoder_are_told(store):
@@ -262,37 +171,3 @@ def test_queries_of_a_store_are_corrected(store, tmp_path):
         run = source.search(QUERIES[:2], 4)
     for query, hits in zip(("q1", "q2"), by_hand, strict=True):
         assert run[query] == pytest.approx({names[int(id_)]: score for id_, score in hits})
-
-
-def test_a_correction_that_does_not_fit_is_told(store, index, tmp_path):
-    list(corrections(tmp_path, "other words"))
-    config = AskingConfig(correction=tmp_path / "one")
-    with (
-        pytest.raises(FingerprintMismatch),
-        opened(store, encoder=WordEncoder(), config=config),
-    ):
-        pass
-    with pytest.raises(InputError) as error:
-        check_store_settings([str(index)], config)
-    assert error.value.where == "--correction"
-    (tmp_path / "one" / CORRECTION).write_bytes(b"broken")
-    for where in ("one", "nowhere"):
-        config = AskingConfig(correction=tmp_path / where)
-        with (
-            pytest.raises(InputError) as error,
-            opened(store, encoder=WordEncoder(), config=config),
-        ):
-            pass
-        assert where in str(error.value.where)
-
-
-def test_answers_of_an_index_that_was_built_anew_are_asked_for_again(tmp_path):
-    kept, place, found, states = tmp_path / "answers.sqlite", tmp_path / "index", [], set()
-    for documents in (DOCUMENTS, DOCUMENTS[:1], DOCUMENTS[:1]):
-        build_index(documents, out=place, encoder=WordEncoder(), fresh=documents != DOCUMENTS)
-        states.add(state_of_source(str(place)))
-        with opened(str(place), encoder=WordEncoder(), cache=kept) as source:
-            answers, again = source.ask(QUERIES[:2], 4), source.ask(QUERIES[:2], 4)
-        found.append((answers.kept, again.kept, len(answers.run["q1"])))
-    assert found == [(0, 2, 4), (0, 2, 1), (0, 2, 1)]
-    assert len(states) == 3

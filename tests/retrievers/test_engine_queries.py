@@ -6,7 +6,6 @@ run: a stand-in checks the documented shapes, and computes their scripts.
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 
 from argus.errors import InputError
 from argus.indexes.blend import Blend
-from argus.retrievers.config import ENGINES
 from argus.retrievers.engine_queries import engine_queries
 from tests.support.blended import REMEDY, blended_index, defined, numbered, queries, same_ranking
 from tests.support.blended_stores import in_memory, pgvector
@@ -144,51 +142,6 @@ def test_a_search_engine_is_asked_for_the_same_ranking(engine, blended):
             scores = running.scores(filled(engine_query.body, query, vector))
             assert len(scores) == 20
             same_ranking({i: score - 2 for i, score in scores.items()}, defined(blended, query))
-
-
-def test_what_is_near_is_near_and_told_so(tmp_path):
-    retriever = blended_index(tmp_path / "index", 40)
-    running = SearchEngine(numbered(retriever), "elasticsearch")
-    made = engine_queries("elasticsearch", "docs_argus", REMEDY, k=5, records=30)
-    exact, near, fused = made.queries
-    assert exact.holds.startswith("Equal") and "30 nearest" in near.holds
-    assert fused.holds.startswith("Near")
-    body = filled(near.body, QUERIES[0], corrected(retriever, QUERIES[0]))
-    expected = defined(retriever, QUERIES[0])
-    assert all(s - 2 <= expected[i] + 1e-6 for i, s in running.scores(body).items())
-
-
-def test_words_are_weighed_as_the_blend_says():
-    blend = Blend(bm25=0.25)
-    *_, fused = engine_queries("elasticsearch", "c", REMEDY, blend=blend, records=300).queries
-    linear = fused.body["retriever"]["linear"]
-    assert linear["rank_window_size"] == 300 >= fused.body["size"]
-    weights = [(part["weight"], part["normalizer"]) for part in linear["retrievers"]]
-    assert weights == [(0.75, "minmax"), (0.25, "minmax")]
-    words = linear["retrievers"][1]["retriever"]["standard"]["query"]["bool"]
-    assert words["must"] == [{"multi_match": {"query": "{query}", "fields": ["title", "text"]}}]
-    assert words["filter"] == [{"term": {"argus_remedy": REMEDY}}]
-    made = engine_queries("opensearch", "c", REMEDY, blend=blend)
-    fused = made.queries[-1]
-    assert fused.request == "POST /c/_search?search_pipeline=argus_blend"
-    assert len(fused.body["query"]["hybrid"]["queries"]) == 2
-    (pipeline,) = [note for note in made.notes if "normalization-processor" in note]
-    definition = json.loads(pipeline[pipeline.index("{") :].rstrip("."))
-    (processor,) = definition["phase_results_processors"]
-    combination = processor["normalization-processor"]["combination"]
-    assert combination["parameters"] == {"weights": [0.75, 0.25]}
-    for engine in ("elasticsearch", "opensearch"):
-        assert len(engine_queries(engine, "c", REMEDY, blend=Blend(bm25=0)).queries) == 2
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_queries_are_json_and_markdown(engine):
-    made = engine_queries(engine, "docs_argus", "it's", field="own", k=7)
-    record = json.loads(json.dumps(made.as_dict()))
-    assert record["engine"] == engine and record["k"] == 7
-    text = made.markdown()
-    assert all(f"### {query.name}" in text and query.holds in text for query in made.queries)
-    assert "own" in text and ("'it''s'" in text or '"it\'s"' in text)
 
 
 def test_another_engine_is_refused():

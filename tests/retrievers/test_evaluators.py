@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
 from argus.data.runs import ranking
 from argus.data.types import Document, Query
 from argus.errors import InputError
-from argus.extras import MissingPackage
 from argus.indexes.retriever import open_retriever
 from argus.retrievers.evaluators import (
     Backend,
-    as_beir,
-    as_mteb,
-    as_pyterrier,
     strictly_decreasing_float32,
 )
 from tests.support.retrievable import DOCUMENTS, word_index
@@ -33,15 +27,6 @@ def index(tmp_path_factory):
 @pytest.fixture
 def retriever(index):
     return open_retriever(index, WordEncoder())
-
-
-def test_scores_fall_in_32_bits():
-    scores = {"b": 1.0, "a": 1.0, "c": 1.0 - 1e-12, "d": 0.5}
-    lower = strictly_decreasing_float32(scores)
-    assert list(lower) == ["a", "b", "c", "d"] and lower["d"] == 0.5
-    values = [np.float32(score) for score in lower.values()]
-    assert values == sorted(set(values), reverse=True)
-    assert max(abs(lower[d] - scores[d]) for d in scores) < 1e-6
 
 
 @pytest.mark.parametrize(
@@ -84,40 +69,8 @@ def test_an_index_has_to_be_of_the_corpus(retriever):
         backend.bind_corpus(DOCUMENTS[:1])
 
 
-def test_a_function_makes_a_retriever_of_each_corpus(retriever):
-    corpora = []
-
-    def made(documents):
-        corpora.append([document.id for document in documents])
-        return retriever
-
-    backend = Backend(made)
-    with pytest.raises(InputError, match="no corpus yet"):
-        backend.run(QUERIES, 1)
-    backend.bind_corpus(DOCUMENTS)
-    assert corpora == [[document.id for document in DOCUMENTS]] and backend.run(QUERIES, 1)["q1"]
-
-
-def test_candidates_are_ranked_among_all_documents(retriever):
-    ids = {document.id for document in DOCUMENTS}
-    candidates = {"q1": ids - {"tea"}}
-    run = Backend(retriever).rerank(QUERIES, candidates, 1, len(DOCUMENTS))
-    assert len(run["q1"]) == 1 and "tea" not in run["q1"] and run["q2"] == {}
-
-
 @pytest.mark.parametrize("source", [None, 7, object()])
 def test_what_is_no_source_is_refused(source):
     with pytest.raises(InputError, match="PATH@STATE") as error:
         Backend(source)
     assert error.value.where == "source"
-
-
-@pytest.mark.parametrize(
-    ("adapter", "package"), [(as_beir, "beir"), (as_mteb, "mteb"), (as_pyterrier, "pyterrier")]
-)
-def test_a_missing_package_names_its_extra(adapter, package, retriever, monkeypatch):
-    for name in [n for n in sys.modules if n.startswith(f"{package}.")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingPackage, match=f"argus-retrieval\\[{package}\\]"):
-        adapter(retriever)

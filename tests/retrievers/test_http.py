@@ -7,21 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import closing
 
-import numpy as np
 import pytest
 
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
-from argus.indexes.recipe import CORRECTION, QueryCorrection
 from argus.retrievers import http as module
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.http import HttpRetriever, load_endpoint, presets
-from argus.retrievers.opening import OpenRetriever, opened
-from argus.retrievers.session import AskingLoop
+from argus.retrievers.http import presets
+from argus.retrievers.opening import opened
 from tests.retrievers.conftest import by_words
-from tests.support.retrievable import Picky
 
 QUERIES = [Query(f"q{i}", f"hot leaves {i}") for i in range(8)]
 
@@ -59,12 +54,6 @@ def engine(server, tmp_path):
 def ask(engine, config=None):
     with opened(engine.spec, config=config) as source:
         return source.ask(QUERIES, 3)
-
-
-def test_an_unknown_engine_needs_no_python(engine):
-    answers = ask(engine)
-    assert not answers.failed and len(engine.requests) == len(QUERIES)
-    assert answers.run["q0"] == {"tea": 2.0, "coffee": 1.0, "ska": 0.0}
 
 
 def test_pages_are_followed_until_k(engine):
@@ -119,18 +108,6 @@ def test_what_is_no_answer_fails_the_query(engine, reply, reason):
         raise AssertionError(answers.failed["q3"])
 
 
-def test_answers_of_another_address_or_key_are_asked_for(engine, tmp_path, monkeypatch):
-    def kept(config=None):
-        with opened(engine.spec, config=config, cache=tmp_path / "answers.sqlite") as source:
-            return source.ask(QUERIES[:2], 3).kept
-
-    assert (kept(), kept(AskingConfig(at_once=3))) == (0, 2)
-    good = engine.reply
-    engine.reply = lambda p, q, body, h: good(p, q, body, {"x-key": "a-very-secret-key"})
-    monkeypatch.setenv("ENGINE_KEY", "another-tenants-key")
-    assert kept() == 0
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -147,67 +124,6 @@ def test_no_reason_holds_a_key_or_part_of_it(engine, reply):
     assert len(reasons) == len(QUERIES) and not any("a-very" in reason for reason in reasons)
 
 
-@pytest.mark.parametrize("status", [400, 401])
-def test_a_key_in_the_body_is_not_repeated(engine, status):
-    text = engine.file.read_text().replace(
-        "q: ", "api_key: key-of-body, auth: {by: [in-a-list]}, q: "
-    )
-    engine.file.write_text(text + "parameters: {filter: {token: deep-token}}\n")
-    content = "key-of-body in-a-list deep-token"
-    spelled = "".join(f"\\u{ord(c):04X}" for c in "key-of-body a-very-secret-key")
-    engine.reply = lambda *_: (status, f'{{"error": "wrong: {content} {spelled}"}}'.encode())
-    try:
-        told = str(ask(engine).failed)
-    except ArgusError as refused:
-        told = str(refused)
-    assert f"HTTP {status}" in told and "wrong: *** *** *** ***" in told
-
-
-def test_what_is_named_like_no_key_is_read(engine):
-    text = engine.file.read_text().replace("q: ", "author: everybody, keywords: [everybody], q: ")
-    engine.file.write_text(text)
-    engine.reply = lambda *_: (200, {"found": [{"meta": {"doc": "everybody"}}]})
-    assert list(ask(engine).run["q0"]) == ["everybody"]
-
-
-def test_a_key_that_no_header_carries_is_told_by_its_name(engine, monkeypatch):
-    monkeypatch.setenv("ENGINE_KEY", "a-very-secret-key\r")
-    with pytest.raises(InputError, match="ENGINE_KEY") as error:
-        ask(engine)
-    assert "a-very-secret" not in str(error.value)
-
-
-def test_a_pause_that_the_server_asks_for_fails_no_query(engine):
-    good, refused = engine.reply, []
-
-    def reply(*request):
-        if len(refused) < 4:
-            refused.append(request)
-            return 429, {}, {"retry-after": "4"}
-        return good(*request)
-
-    engine.reply = reply
-    answers = ask(engine, AskingConfig(timeout_s=3, at_once=4))
-    assert not answers.failed and len(engine.requests) == len(QUERIES) + 4
-
-
-def test_an_empty_list_is_an_answer_and_absence_may_be(engine):
-    engine.reply = lambda *_: (200, {"found": []})
-    assert ask(engine).run == {q.id: {} for q in QUERIES}
-    text = engine.file.read_text().replace("score: weight", "score: weight, may_be_absent: true")
-    engine.file.write_text(text)
-    engine.reply = lambda *_: (200, {})
-    assert ask(engine).run == {q.id: {} for q in QUERIES}
-
-
-def test_what_stands_at_its_errors_fails_a_query(engine):
-    text = engine.file.read_text().replace("score: weight", 'score: weight, errors: "errors[]"')
-    engine.file.write_text(text)
-    engine.reply = lambda *_: (200, {"errors": [{"message": "no class"}], "found": []})
-    failed = ask(engine).failed
-    assert set(failed) == {q.id for q in QUERIES} and "no class" in failed["q0"]
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -221,15 +137,6 @@ def test_a_refusal_of_all_stops_at_once_without_the_key(engine, reply, reason):
     with pytest.raises(ArgusError, match=reason) as error:
         ask(engine, AskingConfig(at_once=1))
     assert "a-very-secret-key" not in str(error.value) and len(engine.requests) == 1
-
-
-def test_a_server_that_is_down_or_hangs_is_told(engine):
-    engine.delay_s = 4
-    answers = ask(engine, AskingConfig(timeout_s=0.2, at_once=8))
-    assert set(answers.failed.values()) == {"no answer in 0.2 s"}
-    engine.close()
-    with pytest.raises(ArgusError, match="8 queries in a row; the last: no answer in 3 attempts"):
-        ask(engine, AskingConfig(give_up_after=8))
 
 
 @pytest.mark.parametrize(
@@ -282,46 +189,6 @@ def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):
     with pytest.raises(InputError, match=problem) as error, opened(f"http:{file}"):
         pass
     assert "u:p" not in str(error.value)
-
-
-def test_a_text_without_a_vector_is_one_failed_query(server, tmp_path):
-    file = tmp_path / "engine.yaml"
-    file.write_text(
-        f"url: {server.address}\nbody: {{vector: '{{vector}}'}}\nencoder: words\n"
-        "answer: {results: 'hits[]', id: id}\n"
-    )
-    server.reply = lambda *_: (200, {"hits": [{"id": "tea"}]})
-    endpoint = HttpRetriever(load_endpoint(file), "engine", encoder=Picky("reggae"))
-    queries = [Query("q1", "hot leaves"), Query("q2", "reggae")]
-    with closing(AskingLoop()) as loop:
-        answers = OpenRetriever(endpoint, "", AskingConfig(at_once=1), loop).ask(queries, 2)
-    assert list(answers.run) == ["q1"] and "too much" in answers.failed["q2"]
-    assert len(server.requests) == 1 and len(server.requests[0][2]["vector"]) == 24
-
-
-def test_a_vector_is_corrected_before_it_is_sent(server, tmp_path, minilm):
-    rng = np.random.default_rng(0)
-    u, w = rng.normal(size=(2, minilm.dim, 2)).astype(np.float32)
-    correction = QueryCorrection(u, w, 1.0, minilm.fingerprint)
-    (tmp_path / "adapt").mkdir()
-    correction.save(tmp_path / "adapt" / CORRECTION)
-    config = AskingConfig(correction=tmp_path / "adapt", at_once=1)
-    file = tmp_path / "engine.yaml"
-    answer = "answer: {results: 'hits[]', id: id}\n"
-    file.write_text(
-        f"url: {server.address}\nbody: {{vector: '{{vector}}'}}\nencoder: {minilm.name}\n{answer}"
-    )
-    server.reply = lambda *_: (200, {"hits": [{"id": "tea"}]})
-    with opened(f"http:{file}", config=config) as source:
-        assert source.name == f"http:{file} corrected"
-        assert source.ask(QUERIES[:1], 1).run["q0"] == {"tea": 1.0}
-    sent = np.array(server.requests[0][2]["vector"])
-    plain = minilm.encode_queries([QUERIES[0].text])
-    assert sent == pytest.approx(correction.apply(plain)[0], abs=1e-5)
-    assert not np.allclose(sent, plain[0], atol=1e-2)
-    file.write_text(f"url: {server.address}\nbody: {{q: '{{query}}'}}\n{answer}")
-    with pytest.raises(InputError, match="sends no vector"), opened(f"http:{file}", config=config):
-        pass
 
 
 DIM = 384

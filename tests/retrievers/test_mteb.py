@@ -44,59 +44,12 @@ def evaluate(model, one):
     return result.task_results[0].scores["test"][0]
 
 
-def test_it_is_a_search_model_with_a_name_and_a_revision(repaired):
-    from mteb.models import SearchProtocol
-
-    model = as_mteb(repaired.retriever)
-    assert isinstance(model, SearchProtocol)
-    meta = model.mteb_model_meta
-    assert meta.name.startswith("argus/") and meta.name.count("/") == 1
-    index = repaired.retriever.index
-    assert meta.revision == f"now-{index.version}-{index.made}"
-    assert as_mteb(repaired.retriever, name="argus/blend").mteb_model_meta.name == "argus/blend"
-
-
 def test_mtebs_scores_are_those_of_argus(repaired):
     scores = evaluate(as_mteb(repaired.retriever), task())
     own = repaired.scores("nDCG@10", "R@1", "RR")
     assert scores["ndcg_at_10"] == pytest.approx(own["nDCG@10"], abs=1e-5)
     assert scores["recall_at_1"] == pytest.approx(own["R@1"], abs=1e-5)
     assert scores["mrr_at_10"] == pytest.approx(own["RR"], abs=1e-5)
-
-
-def test_a_maker_serves_tasks_of_any_corpus(repaired):
-    sizes = []
-
-    def made(documents):
-        sizes.append(len(documents))
-        return repaired.retriever
-
-    assert evaluate(as_mteb(made), task())["ndcg_at_10"] > 0.5 and sizes == [len(TEXTS)]
-
-
-def test_candidates_of_a_reranking_task_alone_are_ranked(repaired):
-    model, one = as_mteb(repaired.retriever), task()
-    data = one.dataset["default"]["test"]
-    rest = {"task_metadata": one.metadata, "hf_split": "test", "hf_subset": "default",
-            "encode_kwargs": {}, "num_proc": None}  # fmt: skip
-    model.index(data["corpus"], **rest)
-    top_ranked = {"q1": ["coffee", "ska"], "q2": ["ska"], "q3": []}
-    run = model.search(data["queries"], top_k=10, top_ranked=top_ranked, **rest)
-    assert list(run["q1"]) == [d for d in repaired.ranks()["q1"] if d in ("coffee", "ska")]
-    assert list(run["q2"]) == ["ska"] and run["q3"] == {}
-
-
-def test_candidates_may_be_named_by_numbers_as_documents_may():
-    class Both:
-        name = "both"
-
-        def search(self, queries, k):
-            return {query.id: {"1": 2.0, "2": 1.0} for query in queries}
-
-    model = as_mteb(Both())
-    model.index([{"id": 1, "text": "tea"}, {"id": 2, "text": "ska"}])
-    run = model.search([{"id": 7, "text": "tea"}], top_k=5, top_ranked={7: [2]})
-    assert run == {"7": {"2": 1.0}}
 
 
 def test_instructions_of_queries_come_after_them(repaired):

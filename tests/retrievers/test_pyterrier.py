@@ -37,37 +37,6 @@ def test_a_pipeline_with_a_cutoff_and_an_experiment(repaired):
     assert table["recip_rank"][0] == pytest.approx(own["RR"], abs=1e-5)
 
 
-def test_results_are_ranked_anew_with_what_they_carry(repaired):
-    transformer = as_pyterrier(repaired.retriever, k=1)
-    candidates = pd.DataFrame(
-        [("q1", "hot leaves", "ska", 9.0, 0, "x"), ("q1", "hot leaves", "tea", 1.0, 1, "y")],
-        columns=["qid", "query", "docno", "score", "rank", "text"],
-    )
-    results = transformer(candidates)
-    assert list(results["docno"]) == ["tea", "ska"] and list(results["rank"]) == [0, 1]
-    assert list(results["text"]) == ["y", "x"] and results["score"][0] > results["score"][1]
-    chain = as_pyterrier(repaired.retriever) >> transformer
-    assert chain(TOPICS).groupby("qid").head(1)["docno"].tolist() == [
-        ranks[0] for ranks in repaired.ranks().values()
-    ]
-
-
-def test_one_qid_of_two_queries_is_refused(repaired):
-    transformer = as_pyterrier(repaired.retriever, k=3)
-    two = pd.DataFrame({"qid": ["1", "1"], "query": ["hot leaves", "reggae"]})
-    for frame in (two, two.assign(query="reggae")):
-        with pytest.raises(InputError, match="1 rows are there twice, such as qid '1'"):
-            transformer(frame)
-    with pytest.raises(InputError, match="1 query ids are given twice, such as '1'"):
-        transformer(two.assign(docno=["tea", "reggae"]))
-
-
-def test_a_candidate_that_is_there_twice_is_refused(repaired):
-    twice = pd.DataFrame({"qid": ["1", "1"], "query": ["tea", "tea"], "docno": ["tea", "tea"]})
-    with pytest.raises(InputError, match="such as qid '1', docno 'tea'; expected one row per qid"):
-        as_pyterrier(repaired.retriever)(twice)
-
-
 def test_no_k_and_no_corpus_are_refused(repaired):
     with pytest.raises(InputError):
         as_pyterrier(repaired.retriever, k=0)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
-from pathlib import Path
-
 import pytest
 
 from argus.data.types import Query
-from argus.errors import ArgusError, InputError
-from argus.retrievers.config import AskingConfig
+from argus.errors import InputError
 from argus.retrievers.opening import opened
 from tests.retrievers.conftest import by_words
 
@@ -168,18 +163,6 @@ def test_a_retriever_that_cannot_be_asked_is_refused(retriever, problem):
     assert error.value.where == "retriever"
 
 
-def test_a_corpus_that_cannot_be_indexed_ends_the_job(documents):
-    class Full(Mteb):
-        def index(self, corpus, *, task_metadata, hf_split, hf_subset, encode_kwargs):
-            raise MemoryError("too large")
-
-    with (
-        opened(Full(), documents=documents) as source,
-        pytest.raises(ArgusError, match="could not index the corpus: it raised MemoryError"),
-    ):
-        source.ask(QUERIES, 2)
-
-
 @pytest.mark.parametrize(
     ("text", "spec", "problem"),
     [
@@ -201,113 +184,3 @@ def test_a_file_without_a_retriever_is_refused(tmp_path, text, spec, problem):
     with pytest.raises(InputError, match=problem) as error, opened(f"{file}{spec}"):
         pass
     assert error.value.where == file
-
-
-def test_an_object_that_raises_when_it_is_looked_at_is_refused(tmp_path):
-    file = tmp_path / "odd.py"
-    file.write_text(
-        "class Odd:\n    def __getattr__(self, name): raise SystemExit(1)\n"
-        "class Type(type):\n    def __getattribute__(self, name): raise KeyError(name)\n"
-        "class Closed(metaclass=Type): pass\nodd = Odd()\n"
-    )
-    for name, kind in (("odd", "SystemExit"), ("Closed", "KeyError")):
-        with (
-            pytest.raises(InputError, match=f"raised {kind} when it was looked at"),
-            opened(f"{file}:{name}"),
-        ):
-            pass
-
-
-def test_prints_of_a_file_are_no_result(tmp_path, capsys):
-    """Standard output is the command's own: `--json` stays JSON. A pattern is no retriever."""
-    file = tmp_path / "loud.py"
-    file.write_text(
-        "import re\nWORD = re.compile('x')\nprint('imported')\n"
-        "def retrieve(query, k):\n    print('looking')\n    return ['d']\n"
-    )
-    with opened(str(file)) as source:
-        assert source.search(QUERIES[:1], 1) == {"q1": {"d": 1.0}}
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err == "imported\nlooking\n"
-
-
-@pytest.fixture
-def versions(tmp_path):
-    """Two folders whose search.py is the same, and whose lib.py and package are not."""
-    files = []
-    for name in ("old", "new"):
-        package = tmp_path / name / "parts"
-        package.mkdir(parents=True)
-        (package / "__init__.py").write_text("")
-        (package / "last.py").write_text(f"LAST = '{name} part'\n")
-        (tmp_path / name / "lib.py").write_text(f"FIRST = '{name}'\n")
-        file = tmp_path / name / "search.py"
-        file.write_text(
-            "from lib import FIRST\nfrom parts.last import LAST\n"
-            "def retrieve(query, k):\n    return [FIRST, LAST]\n"
-        )
-        files.append(str(file))
-    return files
-
-
-def test_each_file_imports_its_own_neighbours_once(versions):
-    with ExitStack() as stack:
-        sources = [stack.enter_context(opened(file)) for file in versions]
-        answers = [list(source.search(QUERIES[:1], 2)["q1"]) for source in sources]
-    assert answers == [["old", "old part"], ["new", "new part"]]
-    assert not {"lib", "parts", "parts.last"} & set(sys.modules)
-    with opened(versions[0]):
-        lib = sys.modules["lib"]
-        with opened(versions[1]):
-            assert sys.modules["lib"] is not lib
-        assert sys.modules["lib"] is lib
-        with opened(versions[0]):
-            assert sys.modules["lib"] is lib
-
-
-def test_cached_answers_are_of_a_file_and_its_neighbours(versions, tmp_path):
-    def cached(file):
-        with opened(str(file), cache=tmp_path / "answers.sqlite") as source:
-            return source.ask(QUERIES[:1], 2).kept
-
-    assert [cached(file) for file in (*versions, *versions)] == [0, 0, 1, 1]
-    (tmp_path / "old" / "parts" / "last.py").write_text("LAST = 'other'\n")
-    assert [cached(file) for file in versions] == [0, 1]
-    (tmp_path / "late.py").write_text("import later\nWORD = 'a'\n")  # imported by a function
-    (tmp_path / "mine.py").write_text(
-        "def retrieve(query, k):\n    import late\n    return [late.WORD]\n"
-    )
-    counts = []
-    for text in ("", "", "# another\n"):
-        (tmp_path / "later.py").write_text(text)
-        counts.append(cached(tmp_path / "mine.py"))
-    assert counts == [0, 1, 0]
-
-
-MOVES = """
-import pathlib
-import os
-os.chdir("there")
-class Search:
-    def __init__(self):
-        self.first = pathlib.Path("first.txt").read_text()
-        os.makedirs("deeper", exist_ok=True)
-    def retrieve(self, query, k):
-        found = [self.first, os.path.basename(os.getcwd())]
-        os.chdir("deeper" if os.path.isdir("deeper") else ".")
-        return found
-"""
-
-
-def test_a_file_that_changes_the_working_folder_changes_its_own(tmp_path, monkeypatch):
-    (tmp_path / "there").mkdir()
-    (tmp_path / "there" / "first.txt").write_text("a")
-    (tmp_path / "moves.py").write_text(MOVES)
-    monkeypatch.chdir(tmp_path)
-    with opened("moves.py", cache=Path("answers.sqlite"), config=AskingConfig()) as source:
-        for asked, found in (("tea", "there"), ("rice", "deeper"), ("salt", "deeper")):
-            assert [*source.search([Query("q", asked)], 2)["q"]] == ["a", found]
-            assert Path.cwd() == tmp_path
-    with opened("moves.py:Search"):
-        assert Path.cwd() == tmp_path
-    assert (tmp_path / "answers.sqlite").is_file()

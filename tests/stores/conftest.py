@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from argus.data.writing import waiting_for
-from argus.stores.protocol import Metric
 from tests.support.stores import LOCAL, Filled, pgvector
 
 
@@ -40,11 +39,3 @@ def filled(request, tmp_path) -> Filled:
     if request.param == "pgvector":
         return pgvector(request.getfixturevalue("postgres"))
     return LOCAL[request.param](tmp_path / "store")
-
-
-@pytest.fixture(params=[*LOCAL, "pgvector"])
-def filled_by_l2(request, tmp_path) -> Filled:
-    """Each of the stores in turn, ranking by L2 vectors of many lengths."""
-    if request.param == "pgvector":
-        return pgvector(request.getfixturevalue("postgres"), Metric.L2)
-    return LOCAL[request.param](tmp_path / "store", Metric.L2)

@@ -34,20 +34,3 @@ def test_user_and_password_of_an_address_are_sent_and_not_shown() -> None:
     server.server_close()
     assert heard and set(heard) == {f"Basic {b64encode(b'ada:se@cret').decode()}"}
     assert "cret" not in str(refused.value)
-
-
-@pytest.mark.parametrize("first", ["argus", "langchain"])
-def test_a_folder_is_opened_beside_langchain_in_one_process(tmp_path, monkeypatch, first):
-    from chromadb.api.shared_system_client import SharedSystemClient
-    from langchain_chroma import Chroma
-
-    monkeypatch.delenv("ANONYMIZED_TELEMETRY", raising=False)
-    place = str(tmp_path / "store")
-    theirs = Chroma("docs", None, place)
-    theirs._collection.add(ids=["a"], embeddings=[[1.0, 0.0]], documents=["one"])
-    if first == "argus":
-        SharedSystemClient.clear_system_cache()
-    with open_store(f"chroma:{place}/docs") as store:
-        assert store.describe().records == 1
-        assert Chroma("docs", None, place).get()["ids"] == ["a"]
-    assert Chroma("docs", None, place).get()["ids"] == ["a"]  # theirs goes on

@@ -7,7 +7,6 @@ import pytest
 
 from argus.errors import InputError
 from argus.stores.opening import open_store
-from argus.stores.protocol import Records
 from tests.support.stores import DIM, N, vectors
 
 IDS = [7 * i + 1000 for i in range(N)]
@@ -58,17 +57,6 @@ def test_rows_are_named_by_the_file_of_ids(kind, written, tmp_path):
         error = np.linalg.norm(held - vectors()[[int(id_[1:]) for id_ in ids]], axis=1)
         assert error.max() < (0.9 if "PQ" in kind else 0.05)
         assert store.describe().is_exact == (kind == "Flat")
-
-
-def test_an_ivf_with_own_ids_is_written(written):
-    vector = np.eye(DIM, dtype=np.float32)[:1]
-    spec = written("IVF4,Flat", IDS)
-    with open_store(spec) as store:
-        store.upsert(Records([str(IDS[0])], vector, [{}]))
-        store.delete([str(IDS[1]), "nobody"])
-    with open_store(spec) as store:
-        assert store.describe().records == N - 1
-        assert store.search(vector, 1)[0][0][0] == str(IDS[0])
 
 
 def _spectral(file):

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import apsw
 import numpy as np
 import psycopg
-import pytest
-import sqlite_vec
 
-from argus.reach import reach
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records
 
@@ -40,31 +36,3 @@ def test_columns_of_postgres_have_any_name(postgres):
         assert store.drop_sibling("odd 100%_argus")
         store.delete(["b"])
         assert store.describe().records == 1
-
-
-@pytest.mark.parametrize("odd", [np.nan, np.inf, 1e30])
-def test_a_vector_without_a_distance_is_measured_around(tmp_path, odd):
-    database = filled(tmp_path / "s.db", "docs", distance="l2")
-    database.execute(
-        "INSERT INTO docs (id, v) VALUES (?, ?)", ("odd", np.full(4, odd, np.float32).tobytes())
-    )
-    database.close()
-    with open_store(f"sqlite-vec:{tmp_path}/s.db/docs") as store:
-        assert next(id_ for id_, _ in store.search(VECTORS[:1], 5)[0]) == "d0"
-    result = reach(f"sqlite-vec:{tmp_path}/s.db/docs", out=tmp_path / "out")
-    reached = result.summary["reached"]
-    assert reached["asked"] == (5 if np.isfinite(odd) else 4) and reached["reached"] >= 4
-
-
-def filled(file, table, distance="cosine"):
-    database = apsw.Connection(str(file))
-    database.enable_load_extension(True)
-    database.load_extension(sqlite_vec.loadable_path())
-    name = '"' + table.replace('"', '""') + '"'
-    database.execute(
-        f"CREATE VIRTUAL TABLE {name} "
-        f"USING vec0(id TEXT PRIMARY KEY, v FLOAT[4] distance_metric={distance})"
-    )
-    for i, row in enumerate(VECTORS):
-        database.execute(f"INSERT INTO {name} (id, v) VALUES (?, ?)", (f"d{i}", row.tobytes()))
-    return database

@@ -6,7 +6,6 @@ import pytest
 
 from argus.errors import InputError
 from argus.stores.opening import open_store
-from argus.stores.protocol import Metric
 from argus.stores.spec import StoreConfig
 from tests.support.stores import DIM, N, lengthy, vectors
 
@@ -42,15 +41,6 @@ def test_of_several_vectors_one_is_named(spec, field):
         pass
     assert "title" in error.value.expected and "body" in error.value.expected
     assert "--vector-field" in error.value.fix
-
-
-@pytest.mark.parametrize(("field", "metric"), [("title", Metric.COSINE), ("body", Metric.L2)])
-def test_each_vector_has_its_own_metric(spec, field, metric):
-    with open_store(spec, StoreConfig(vector_field=field)) as store:
-        facts = store.describe()
-        assert (facts.metric, facts.vector_field) == (metric, field)
-        rows = (vectors() if field == "title" else lengthy())[4:5]
-        assert store.search(rows, 1)[0][0][0] == "4"
 
 
 def test_points_without_the_vector_are_broken(spec):

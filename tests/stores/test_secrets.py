@@ -28,14 +28,6 @@ def test_an_address_is_shown_without_secrets(place):
     assert "topsecret" not in str(parse_store(f"qdrant:{place}/docs"))
 
 
-def test_a_plain_address_is_shown_as_it_is():
-    for place in (
-        "http://127.0.0.1:6333", "/data/a@b/docs.db", "postgresql://h/db?user=u", "s3://b/key=3/db",
-        "http://h:6333/a@b",
-    ):  # fmt: skip
-        assert shown(place) == place
-
-
 @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
 @pytest.mark.parametrize("kind", ["qdrant", "chroma", "milvus"])
 def test_a_server_that_is_down_tells_no_secret(kind, monkeypatch):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-
 import apsw
 import pytest
 
 from argus.errors import ArgusError
 from argus.stores import sqlite_vec as module
 from argus.stores.opening import open_store
-from tests.support.stores import N, sqlite_vec
+from tests.support.stores import sqlite_vec
 
 
 @pytest.fixture
@@ -25,12 +23,6 @@ def writer(store, tmp_path):
     other.execute("BEGIN EXCLUSIVE")
     yield other
     other.close()
-
-
-def test_who_writes_to_the_file_for_a_moment_is_waited_for(store, writer):
-    threading.Timer(0.3, lambda: writer.execute("COMMIT")).start()
-    with open_store(store.spec) as opened:
-        assert opened.describe().records == N
 
 
 def test_a_file_that_stays_held_is_told_as_such(store, writer, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 from argus.errors import InputError
 from argus.stores.opening import open_store
-from argus.stores.protocol import Metric, Records
+from argus.stores.protocol import Records
 from argus.stores.spec import StoreConfig, parse_store
 from tests.support.stores import DIM, N
 
@@ -18,13 +18,6 @@ from tests.support.stores import DIM, N
 def store(filled):
     with open_store(filled.spec, StoreConfig(**filled.options)) as opened:
         yield opened
-
-
-def test_it_describes_itself(store, filled):
-    facts = store.describe()
-    assert (facts.records, facts.dim) == (N, DIM)
-    assert (facts.metric, facts.is_exact) == (filled.metric, filled.is_exact)
-    assert facts.vector_field in facts.vector_fields and facts.index
 
 
 def test_every_record_is_read_once_with_its_vector(store, filled):
@@ -47,18 +40,6 @@ def test_a_search_agrees_with_a_plain_one(store, filled):
     assert all(a >= b for hits in answers for (_, a), (_, b) in pairwise(hits))
     if store.can_search_exactly:
         assert store.search(filled.vectors[:8], 5, exact=True) == answers
-
-
-def test_a_store_of_l2_ranks_by_distance(filled_by_l2):
-    with open_store(filled_by_l2.spec, StoreConfig(**filled_by_l2.options)) as store:
-        facts, answers = store.describe(), store.search(filled_by_l2.vectors[:8], 5)
-    assert (facts.metric, facts.is_exact) == (Metric.L2, filled_by_l2.is_exact)
-    apart = filled_by_l2.vectors[:8, None] - filled_by_l2.vectors[None]
-    best = np.argsort(np.linalg.norm(apart, axis=2), axis=1)[:, :5]
-    assert [[id_ for id_, _ in hits] for hits in answers] == [
-        [filled_by_l2.ids[row] for row in rows] for rows in best
-    ]
-    assert all(a >= b for hits in answers for (_, a), (_, b) in pairwise(hits))
 
 
 def test_a_filter_hides_the_rest(store, filled):
@@ -113,18 +94,3 @@ def test_a_name_that_is_none_is_told_without_its_password(text, problem):
     with pytest.raises(InputError, match=problem) as error:
         parse_store(text)
     assert "secret" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("postgresql://me@host/db/docs", "postgresql://me@host/db"),
-        ("postgresql://me@host/db/docs?sslmode=require", "postgresql://me@host/db?sslmode=require"),
-        ("postgresql://me@host/db?sslmode=require/docs", "postgresql://me@host/db?sslmode=require"),
-        ("postgresql://me@/db/docs?host=/run/pg", "postgresql://me@/db?host=/run/pg"),
-        ("postgresql://me@/db?host=/run/pg/docs", "postgresql://me@/db?host=/run/pg"),
-    ],
-)
-def test_parameters_of_postgres_stand_after_the_table_or_before_it(text, place):
-    spec = parse_store(f"pgvector:{text}")
-    assert (spec.place, spec.collection) == (place, "docs")

@@ -16,10 +16,6 @@ NO_SYSTEM = (
     "{{ raise_exception('System role not supported') }}{% endif %}"
     + TEMPLATE[len("{{ bos_token }}{% for message in messages %}") :]
 )
-DROPS_SYSTEM = (
-    "{% for m in messages %}{% if m.role != 'system' %}[{{ m.role }}]{{ m.content }}"
-    "{% endif %}{% endfor %}"
-)
 SPECIAL = ("<s>", END, "<|system|>", "<|user|>", "<|assistant|>")
 
 

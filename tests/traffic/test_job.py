@@ -11,13 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import argus
-from argus.corpora.opening import read_corpus
-from argus.data.documents import read_queries
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
-from argus.measures.slices import NONE
-from argus.traffic.questions import RISK, SUPPORT
 from tests.support.examples import write_rows
 
 BEGIN = 1_772_323_200  # 2026-03-01
@@ -91,55 +87,6 @@ def test_windows_are_compared_by_tests(tmp_path):
     assert again.summary["log"]["backwards"] > 100
 
 
-def test_who_serves_is_told_by_slice_and_over_time(tmp_path):
-    """Of each part the hub and the documents that serve nobody, counted by hand."""
-    day = 86_400
-    rows = [
-        {"query": "a", "results": ["d1", "d2"], "team": "x", "time": BEGIN},
-        {"query": "b", "results": ["d1"], "team": "x", "time": BEGIN},
-        {"query": "c", "results": ["d3"], "team": "y", "time": BEGIN + 2 * day},
-        {"query": "d", "results": ["d3", "d1"], "time": BEGIN + 2 * day},
-        {"query": "e", "results": [], "team": "y"},
-        {"query": "f", "team": "y"},
-    ]
-    documents = [argus.Document(f"d{i}", f"text {i}", title=f"title {i}") for i in range(1, 6)]
-    result = argus.audit_traffic(
-        log_of(tmp_path / "log.jsonl", rows), out=tmp_path / "out", corpus=documents,
-        retriever=lambda query, k: [], reading=argus.LogConfig(by=("team",)),
-        config=argus.TrafficConfig(resamples=1_000, near=1),
-    )  # fmt: skip
-    table = pq.read_table(result.folder / "served_by_part.parquet").to_pylist()
-    parts = {(row["field"], row["part"]): row for row in table}
-    told = {
-        key: (row["asks"], row["different"], row["never"], row["hub"], row["hub_asks"])
-        for key, row in parts.items()
-    }
-    days = [key[1] for key in parts if key[0] == "time"]
-    assert told == {
-        ("team", "x"): (2, 2, 3, "d1", 2),
-        ("team", "y"): (3, 1, 4, "d3", 1),
-        ("team", NONE): (1, 2, 3, "d1", 1),
-        ("time", days[0]): (2, 2, 3, "d1", 2),
-        ("time", days[1]): (2, 2, 3, "d3", 2),
-    }
-    assert days[0] < days[1] and parts["team", "x"]["hub_label"] == "title 1"
-    assert "Who serves, part by part" in result.report.read_text("utf-8")
-
-
-def test_no_change_is_not_called_one():
-    import numpy as np
-
-    from argus.traffic.figures import permute
-
-    rng, low = np.random.default_rng(0), 0
-    for seed in range(200):
-        values = rng.random(40)
-        tested = permute(values[:20], values[20:], seed=seed, resamples=1_000)
-        assert tested is not None
-        low += tested["p_value"] < 0.05
-    assert low <= 20  # 5% of 200 in the mean; above 20 with a chance of 0.0004
-
-
 RECORDS = [
     {"_id": "old", "type": "law", "time": "2020", "text": "the old law", "bill": ["b1"]},
     {"_id": "new", "type": "law", "time": "2026-03-10", "text": "the new law", "bill": ["b1"]},
@@ -186,25 +133,3 @@ def test_hashes_alone_keep_no_text(tmp_path):
     assert {row["question"] for row in table}.isdisjoint(names)  # another salt
     with pytest.raises(InputError, match="--hash-only"):
         argus.audit_traffic(log, out=tmp_path / "r", reading=reading, retriever=print)
-
-
-def test_unmet_demand_is_clustered_and_named(shared, tmp_path):
-    documents = read_corpus(shared("cranfield"))
-    questions = [query.text for query in read_queries(shared("cranfield"))][:60]
-    about = ["which visa is needed for Japan", "visa for Japan needed by students",
-             "does Japan need a visa of tourists", "how is bread baked at home",
-             "baking bread at home without yeast", "home baked bread recipe"]  # fmt: skip
-    rows = [{"query": text} for text in questions + about * 3]
-    result = argus.audit_traffic(
-        log_of(tmp_path / "log.jsonl", rows), out=tmp_path / "out", corpus=documents,
-        retriever=BM25(documents),
-    )  # fmt: skip
-    unmet = result.summary["unmet"]
-    assert unmet is not None
-    assert set(unmet["why"]) == {RISK, SUPPORT}
-    called = [set(one["words"].split(", ")) for one in unmet["largest"]]
-    assert any({"japan", "visa"} <= words for words in called)
-    assert any({"bread", "home"} <= words for words in called)
-    foreign = [one for one in unmet["largest"] if {"visa", "bread"} & set(one["words"].split(", "))]
-    assert sum(one["asks"] for one in foreign) >= 15  # of 18
-    assert all(one["examples"] and one["instead"] for one in unmet["largest"])

@@ -179,43 +179,6 @@ def test_ubi_events_are_joined_to_queries(tmp_path):
     assert result.summary["log"]["skipped"] == {"events of no interest (hover)": 1}
 
 
-UBI_QUERY = {
-    "query_id": "a", "client_id": "c", "user_query": "toner",
-    "query_response_hit_ids": ["d1", "d2"],
-}  # fmt: skip
-
-
-def heard(path: Path, **event: Any) -> tuple[int, int, str] | str:
-    """Return what an event of UBI says: good, bad, what was opened; or why it is left out."""
-    event = {"action_name": "rate", "query_id": "a", **event}
-    both, reader = read(write_lines(path / "ubi.jsonl", [UBI_QUERY, event]))
-    said = [(one.good, one.bad, one.click) for one in both if isinstance(one, Feedback)]
-    return said[0] if said else next(iter(reader.tally.skipped))
-
-
-@pytest.mark.parametrize(
-    ("event", "expected"),
-    [
-        ({"event_attributes": {"feedback": False}}, (0, 1, "")),
-        ({"event_attributes": {"feedback": -1}, "action_name": "helpful"}, (0, 1, "")),
-        ({"event_attributes": '{"feedback": "down"}'}, (0, 1, "")),
-        ({"event_attributes.feedback": "false", "action_name": "like"}, (0, 1, "")),
-        ({"feedback": False, "event_attributes": {"position": 1}}, (0, 1, "")),
-        ({"action_name": "dislike"}, (0, 1, "")), ({"action_name": "Thumbs-up"}, (1, 0, "")),
-        ({"event_attributes": {"rating": "4 stars"}, "action_name": "like"}, (1, 0, "")),
-        ({"event_attributes": {"feedback": "wrong year"}, "action_name": "dislike"}, (0, 1, "")),
-        ({"event_attributes": {"feedback": True}, "action_name": "dislike"},
-         "events whose feedback contradicts their action (dislike)"),
-        ({}, "events of no interest (rate)"),
-        ({"action_name": "click", "event_attributes": '{"object": {"object_id": "d2"}}'},
-         (0, 0, "d2")),
-        ({"action_name": "click", "query_id": None}, "events that name no query"),
-    ],
-)  # fmt: skip
-def test_an_event_of_ubi_says_what_it_says(tmp_path, event, expected):
-    assert heard(tmp_path, **event) == expected
-
-
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
@@ -263,30 +226,6 @@ def test_a_plain_log_is_read_in_every_file_format(tmp_path, ending):
     assert ids(one) == ["d1", "d2"] and (one.good, one.bad) == (1, 0)
     assert one.user and one.user != "u"  # a hash stands for who asked
     assert not reader.tally.skipped
-
-
-@pytest.mark.parametrize(
-    ("row", "settings", "expected"),
-    [
-        ({"query": "a", "data": [{"id": "d1"}]}, {"results_field": "data"}, [("a", ["d1"])]),
-        ({"ask": "a", "rows": [{"id": "d1"}]},
-         {"query_field": "ask", "results_field": "rows"}, [("a", ["d1"])]),
-        ({"query": "a", "hits": {"hits": [{"_id": "d1", "_source": {"text": "t"}}]}}, {},
-         [("a", ["d1"])]),
-        ({"message": "ok", "data": [{"query": "a"}, {"query": "b"}]}, {},
-         [("a", None), ("b", None)]),
-        ({"ok": 1, "rows": [{"text": "a", "hits": ["d1"]}]}, {}, [("a", ["d1"])]),
-        ({"input": "a", "spans": spans()}, {}, [("what is a span?", ["d2", "d1", "d10"])]),
-        ({"query": {"match_all": {}},
-          "hits": {"hits": [{"_source": {"query": "a", "results": ["d1"]}}]}}, {}, [("a", ["d1"])]),
-    ],
-)  # fmt: skip
-def test_a_record_with_a_question_is_not_taken_for_what_holds_records(
-    tmp_path, row, settings, expected
-):
-    exchanges, _ = read(write_lines(tmp_path / "log.jsonl", [row]), **settings)
-    got = [(one.query, ids(one)) for one in exchanges if isinstance(one, Exchange)]
-    assert got == expected
 
 
 @pytest.mark.parametrize(

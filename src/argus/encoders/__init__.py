@@ -1,4 +1,4 @@
-"""Text to vectors: encoders behind one protocol, and the store that keeps what they made."""
+"""Text to vectors: encoders behind one protocol, and the store that keeps their vectors."""
 
 import lazy_loader
 

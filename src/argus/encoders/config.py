@@ -120,5 +120,5 @@ class EncoderConfig:
 
 
 def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:
-    """Return settings of a name or a folder; settings and loaded encoders stay as they are."""
+    """Return settings of a name or a folder. Settings and loaded encoders stay as they are."""
     return EncoderConfig(model=str(encoder)) if isinstance(encoder, (str, Path)) else encoder

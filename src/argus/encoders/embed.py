@@ -26,11 +26,11 @@ from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError
 from argus.progress import progress
 
 BATCH_TEXTS = 256
-"""Texts that a kill can lose; the encoder cuts them into its own batches."""
+"""Texts that a kill can lose. The encoder cuts them into its own batches."""
 
 
 class Role(StrEnum):
-    """How a text is embedded."""
+    """Role in which a text is embedded."""
 
     QUERY = "query"
     DOCUMENT = "document"
@@ -60,7 +60,7 @@ Batch = Sequence[Item]
 class Encoded(Generic[R]):
     """The result of encoding a batch.
 
-    vectors: n_ok rows, in the order of the items that were embedded; as the encoder compares them.
+    vectors: n_ok rows, in the order of the embedded items, as the encoder compares them.
     failures: position in the batch to the reason.
     """
 
@@ -104,7 +104,7 @@ def documents(texts: Sequence[str]) -> list[Item]:
 def embed(
     items: Sequence[Item], encoder: Encoder[R], store: Store[R], *, what: str = "texts"
 ) -> Embedded[R]:
-    """Embed `items`, reading from `store` what it has and adding what it lacks.
+    """Embed `items`, reading stored vectors from `store` and adding the others.
 
     An item that the encoder rejects, or whose vector is not finite, is reported in `failures`.
     An encoder that fails for every item of a first batch raises its EncodingError instead, and an
@@ -164,7 +164,7 @@ def _encoded(
 
 
 def _batches(missing: Mapping[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
-    """Cut into batches of one role and similar length; all spans of one text come together."""
+    """Cut into batches of one role and similar length. All spans of one text come together."""
     order = sorted(missing.items(), key=lambda kv: (kv[1].role, len(kv[1].text), kv[1].text))
     batch: list[tuple[bytes, Item]] = []
     texts: set[str] = set()
@@ -180,7 +180,7 @@ def _batches(missing: Mapping[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]
 
 
 def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
-    """Encode one batch; halve it on a rejection until the items at fault are found."""
+    """Encode one batch. Halve it on a rejection until the items at fault are found."""
     texts = [item.text for item in items]
     rows: Any
     try:
@@ -238,7 +238,7 @@ def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded[Any]]:
 class SpreadEncoder(Generic[R]):
     """An `Encoder` that has batches embedded on an engine, and answers single calls itself.
 
-    config: loaded by workers; without it they are sent the encoder itself. Raises InputError for
+    config: loaded by workers. Without it they are sent the encoder itself. Raises InputError for
     one that cannot be pickled. Vectors are those of the encoder: to the last bit if workers have
     as many threads, within 1e-6 in float32 otherwise.
     """
@@ -264,7 +264,7 @@ class SpreadEncoder(Generic[R]):
 
     @property
     def fingerprint(self) -> str:
-        """That of the encoder: the place where it runs changes no vector."""
+        """Fingerprint of the encoder. The place where it runs changes no vector."""
         return self.encoder.fingerprint
 
     @property
@@ -279,7 +279,7 @@ class SpreadEncoder(Generic[R]):
 
     @property
     def similarity(self) -> str:
-        """How rows are compared."""
+        """Similarity that compares rows."""
         return similarity_of(self.encoder)
 
     @property
@@ -311,7 +311,7 @@ class CountingSpreadEncoder(SpreadEncoder[R]):
 
     @property
     def max_tokens(self) -> int | None:
-        """Longest input in tokens, special tokens included; None when unlimited."""
+        """Longest input in tokens, special tokens included. None when unlimited."""
         longest: int | None = self.encoder.max_tokens
         return longest
 
@@ -326,7 +326,7 @@ def on_engine(
 ) -> Encoder[R]:
     """Return the encoder, its batches embedded on `engine` if there is one.
 
-    config: loads the same encoder again, precision included; None sends workers the encoder itself.
+    config: loads the same encoder again, precision included. None sends workers the encoder itself.
     The local engine leaves work that uses all cores to this process, whose encoder is loaded.
     """
     if engine is None or engine.name == "local":

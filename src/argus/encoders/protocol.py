@@ -17,7 +17,7 @@ R_co = TypeVar("R_co", bound=Rows, default=FloatArray, covariant=True)
 
 
 def similarity_of(encoder: object) -> str:
-    """Return how an encoder's rows are compared; by default they have length 1."""
+    """Return how an encoder's rows are compared. By default they have length 1."""
     return str(getattr(encoder, "similarity", COSINE))
 
 
@@ -28,7 +28,7 @@ class Encoder(Protocol[R_co]):
     `fingerprint` names everything that changes a vector: model, weights, prompts, pooling,
     dimension, maximum tokens, precision. Equal fingerprints mean vectors that may be compared.
     `Encoder` alone gives one vector per text, (n, dim) float32, unit rows unless its `similarity`
-    is DOT; one of sparse rows or of rows of tokens says so by its `family`.
+    is DOT. One of sparse rows or of rows of tokens says so by its `family`.
     """
 
     @property
@@ -41,7 +41,7 @@ class Encoder(Protocol[R_co]):
 
     @property
     def pools_spans(self) -> bool:
-        """True if `encode_spans` pools token vectors; if not it returns the vector of the text."""
+        """True if `encode_spans` pools token vectors. If not it returns the vector of the text."""
 
     def encode_queries(self, texts: Sequence[str]) -> R_co:
         """Return n rows."""
@@ -63,7 +63,7 @@ class TokenCounter(Protocol):
 
     @property
     def max_tokens(self) -> int | None:
-        """Longest input in tokens, special tokens included; None when unlimited."""
+        """Longest input in tokens, special tokens included. None when unlimited."""
 
     def count_tokens(self, texts: Sequence[str]) -> IntArray:
         """Return (n,) token counts, special tokens included, nothing cut."""
@@ -83,7 +83,7 @@ class Fingerprint:
     document_prompt: str = ""
     similarity: str = COSINE
     tasks: tuple[str, str] = ("", "")
-    """Of queries and documents, if the model has tasks of its own."""
+    """Tasks of queries and documents, if the model has tasks of its own."""
     code: str = ""
     """Digest of the code that came with the model, if that was run."""
 
@@ -105,7 +105,7 @@ def directions(encoder: object, vectors: FloatArray) -> FloatArray:
 
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
-    """Return the rows scaled to length 1, float32; rows of length 0 stay."""
+    """Return the rows scaled to length 1, float32. Rows of length 0 stay."""
     with np.errstate(over="ignore", invalid="ignore"):  # rows that `usable` finds
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit = (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)

@@ -92,11 +92,11 @@ class TokenRows:
 Rows: TypeAlias = FloatArray | SparseRows | TokenRows
 Family = Literal["dense", "sparse", "tokens"]
 R = TypeVar("R", bound=Rows, default=FloatArray)
-"""Rows of a generic; one vector per text by default."""
+"""Type parameter for rows. By default, one vector per text."""
 
 
 def family_of(encoder: object) -> Family:
-    """Return the kind of an encoder's rows; one vector per text by default."""
+    """Return the kind of an encoder's rows. One vector per text by default."""
     family: Family = getattr(encoder, "family", "dense")
     return family
 
@@ -134,7 +134,7 @@ def concatenate(parts: Sequence[R]) -> R:
 
 
 def replaced(rows: R, places: BoolArray, others: R) -> R:
-    """Return rows with others at some places, in order; an array is changed in place."""
+    """Return rows with others at some places, in order. An array is changed in place."""
     if isinstance(rows, np.ndarray):
         rows[places] = cast(FloatArray, others)
         return cast(R, rows)

@@ -24,11 +24,11 @@ Float64Array = npt.NDArray[np.float64]
 UNIT = 1e-3
 """Tolerance of a row's length 1."""
 BLOCK_TOKENS = 1 << 14
-"""Tokens of documents in a block; one text with more makes a block by itself."""
+"""Tokens of documents in a block. One text with more makes a block by itself."""
 PAIR_BYTES = 64 << 20
 """Products of query tokens with document tokens, or sparse scores, in memory at once."""
 MAX_SINGLE = 64
-"""Rows that are compared one by one; of more, equal ones are compared once."""
+"""Rows that are compared one by one. Of more, equal ones are compared once."""
 
 
 class Scoring(Protocol[R]):
@@ -43,10 +43,10 @@ class Scoring(Protocol[R]):
         """Return the largest error of a difference of two of these scores."""
 
     def pairs(self, queries: R, documents: R) -> Float64Array:
-        """Return the exact score of query i and document i, both of n rows; shape (n,)."""
+        """Return the exact score of query i and document i, both of n rows, as shape (n,)."""
 
     def against(self, query: R, rows: IntArray) -> Float64Array:
-        """Return the exact scores of one query, of one row, with some documents; as `pairs`."""
+        """Return the exact scores of one query, of one row, with some documents."""
 
 
 def scoring_of(documents: R) -> Scoring[R]:
@@ -63,7 +63,7 @@ def widened(rows: R) -> R:
 
 
 def reach_of(vectors: FloatArray) -> float:
-    """Return the length of the longest row; 1 where all rows have length 1."""
+    """Return the length of the longest row, or 1 if all rows have length 1."""
     squares = np.einsum("ij,ij->i", vectors, vectors)
     if not len(squares):
         return 1.0
@@ -208,7 +208,7 @@ def exact_max_sim(query: FloatArray, document: FloatArray) -> float:
 
 
 def _max_sim(queries: TokenRows, documents: TokenRows) -> FloatArray:
-    """Return the scores of a block; every text has a token."""
+    """Return the scores of a block. Every text has a token."""
     similarity = queries.vectors @ documents.vectors.T  # (query tokens, document tokens)
     best = np.maximum.reduceat(similarity, documents.starts[:-1], axis=1)
     sums: FloatArray = np.add.reduceat(best, queries.starts[:-1], axis=0, dtype=np.float64)
@@ -216,7 +216,7 @@ def _max_sim(queries: TokenRows, documents: TokenRows) -> FloatArray:
 
 
 def _cut(counts: IntArray, most: int) -> Iterator[slice]:
-    """Yield consecutive texts of at most `most` tokens together; more where one text has more."""
+    """Yield consecutive texts of at most `most` tokens together, unless one text has more."""
     start, total = 0, 0
     for i, count in enumerate(counts.tolist()):
         if i > start and total + count > most:

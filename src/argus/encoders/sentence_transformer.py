@@ -71,7 +71,7 @@ class SentenceTransformerEncoder:
         prompts: Prompts | None = None,
         code: str = "",
     ) -> None:
-        """Take a model as it is; prompts: None for its own. code: digest of code beside it."""
+        """Take a model as it is. prompts: None for its own. code: digest of code beside it."""
         self.model, self.name, self.precision, self.code = model, name, precision, code
         self.prompts = prompts or resolve_prompts(model.prompts or {})
         self.similarity = _similarity(model)
@@ -132,11 +132,11 @@ class SentenceTransformerEncoder:
         return token_counts(self.model.tokenizer, texts, self.prompts.document.text)
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim), the query prompt in front; unit rows unless `similarity` is the dot."""
+        """Return (n, dim), the query prompt in front. Unit rows unless `similarity` is the dot."""
         return self._sentences(texts, self.prompts.query, "query")
 
     def encode_documents(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim), likewise; texts beyond the window are cut, as in any index."""
+        """Return (n, dim), likewise. Texts beyond the window are cut, as in any index."""
         return self._sentences(texts, self.prompts.document, "document")
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
@@ -311,7 +311,7 @@ class SentenceTransformerEncoder:
 class Reading:
     """Text for one forward pass, and the mentions to pool from it.
 
-    ranges: characters of each token in prompt and text; special tokens are empty. prompt:
+    ranges: characters of each token in prompt and text. Special tokens are empty. prompt:
     characters of the prompt. mentions: position in the caller's list, and span in `text`.
     """
 
@@ -438,7 +438,7 @@ def weights_digest(model: torch.nn.Module) -> str:
     """Return 12 hexadecimal digits that identify a model's weights, whatever their precision.
 
     Hashes name, shape and all values of every tensor, rounded to bfloat16: a model has one digest
-    in float32 and bfloat16; precision is a field of its own.
+    in float32 and bfloat16. Precision is a field of its own.
     """
     import torch
 

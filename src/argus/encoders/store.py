@@ -6,7 +6,7 @@ Vectors are in `vectors.f32` (row-major float32). Sparse rows and rows of tokens
 `ends.i64` (where each row ends, in weights or tokens).
 
 All files only grow, and a batch's keys are written last. A run killed at any moment leaves whole
-rows under whole keys; opening cuts off the rest, so at most the batch in flight is lost. A disk can
+rows under whole keys. Opening cuts off the rest, so at most the batch in flight is lost. A disk can
 still lose data that it confirmed: rows are checked before they are read (`Store.forget_broken`),
 and broken ones stay where they are, without a key.
 """
@@ -91,16 +91,16 @@ class Store(ABC, Generic[R]):
         self.close()
 
     def close(self) -> None:
-        """Release the lock; the store may then be opened again."""
+        """Release the lock. The store may then be opened again."""
         self._lock.close()
 
     @property
     def mapped_dim(self) -> int:
-        """Numbers in a gathered row that may be part of a file; 0 if all are in memory."""
+        """Numbers in a gathered row that may be part of a file, or 0 if all are in memory."""
         return 0
 
     def failure(self, key: bytes) -> str | None:
-        """Return why there can be no row for a key; None if there is one, or can be."""
+        """Return why there can be no row for a key. None if there is one, or can be."""
         return None
 
     def keep(self, keys: Sequence[bytes]) -> list[bytes]:
@@ -108,11 +108,11 @@ class Store(ABC, Generic[R]):
         return list(keys)
 
     def rows(self, keys: Sequence[bytes]) -> IntArray:
-        """Return the row of each key, -1 where it is not stored; shape (len(keys),)."""
+        """Return the row of each key, -1 where it is not stored, as shape (len(keys),)."""
         return np.array([self._rows.get(key, -1) for key in keys], np.int64)
 
     def rows_stored(self, keys: Sequence[bytes]) -> IntArray:
-        """Return the row of each key; KeyError if one is not stored."""
+        """Return the row of each key. Raises KeyError if one is not stored."""
         rows = self.rows(keys)
         if (rows < 0).any():
             raise KeyError(f"{int((rows < 0).sum())} of {len(keys)} keys are not in {self.path}")
@@ -144,7 +144,7 @@ class Store(ABC, Generic[R]):
         return len(broken)
 
     def gather(self, keys: Sequence[bytes]) -> R:
-        """Return the rows of `keys`; KeyError if one is missing."""
+        """Return the rows of `keys`. Raises KeyError if one is missing."""
         return self._read(self.rows_stored(keys))
 
     def append(self, keys: Sequence[bytes], vectors: R) -> None:
@@ -186,7 +186,7 @@ class Store(ABC, Generic[R]):
 
     @abstractmethod
     def _cut(self, most: int) -> int:
-        """Cut the files back to at most so many whole rows; return how many are left."""
+        """Cut the files back to at most so many whole rows. Return how many are left."""
 
     def _cut_file(self, path: Path, size: int) -> None:
         """Cut a file back to a size, if it is larger and the store may be written."""
@@ -207,7 +207,7 @@ class Store(ABC, Generic[R]):
         return rows
 
     def _check_header(self) -> None:
-        """Write the header of a new store; refuse one of other rows."""
+        """Write the header of a new store. Refuse one of other rows."""
         stored, family, dim = _header(self.path)
         if stored is None and (self.path / KEYS).exists():
             raise InputError(
@@ -250,7 +250,7 @@ class EmbeddingStore(Store[FloatArray]):
         self._remove_gathered()  # of a run that was killed
 
     def close(self) -> None:
-        """Release the lock; the store may then be opened again.
+        """Release the lock. The store may then be opened again.
 
         Large arrays that `gather` returned stay readable here, but their files are gone.
         """
@@ -321,7 +321,7 @@ class EmbeddingStore(Store[FloatArray]):
         return np.array([own if row is None else n + row for row, own in rows], np.int64)
 
     def gather(self, keys: Sequence[bytes]) -> FloatArray:
-        """Return the vectors of `keys`, shape (len(keys), dim); KeyError if one is missing.
+        """Return the vectors of `keys`, shape (len(keys), dim). Raises KeyError if one is missing.
 
         Beyond LARGE_BYTES they are a memory-mapped, read-only file in the store's folder, which
         is removed when the store is closed.
@@ -472,7 +472,7 @@ class TokenStore(_RaggedStore):
 
 
 def open_store(family: Family, path: Path, *, fingerprint: str, dim: int) -> Store[Rows]:
-    """Open the store of an encoder's rows; dim: length of a vector, or number of terms."""
+    """Open the store of an encoder's rows. dim: length of a vector, or number of terms."""
     kinds: dict[Family, Any] = {
         "dense": EmbeddingStore,
         "sparse": SparseStore,
@@ -498,12 +498,12 @@ def sharing(folder: Path, store: Path) -> Iterator[None]:
 
 
 def stored_fingerprint(path: Path) -> str | None:
-    """Return the fingerprint of the store at `path`; None if there is no store."""
+    """Return the fingerprint of the store at `path`. None if there is no store."""
     return _header(path)[0]
 
 
 def stored_dim(path: Path) -> Any:
-    """Return the dim in the header of the store at `path`; None if it has none."""
+    """Return the dim in the header of the store at `path`. None if it has none."""
     return _header(path)[2]
 
 

@@ -2,8 +2,8 @@
 
 An index may come from anybody. Its `index.json` could have every question, and any variable of the
 environment, sent to any server, or code run that comes with a model. Options and configs are the
-caller's own word: what they named in this process, or in ARGUS_KEYS and ARGUS_CODE, an index may
-name, too.
+caller's own word: an index may name
+anything named in this process, or in ARGUS_KEYS and ARGUS_CODE.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import torch
 
 KEYS_VARIABLE, CODE_VARIABLE = "ARGUS_KEYS", "ARGUS_CODE"
-"""Environment variables: pairs NAME=ADDRESS, a space between them; models, a colon between them."""
+"""Environment variables: NAME=ADDRESS pairs with spaces between them, and models with colons."""
 FETCHED = "transformers_modules."
 """Prefix of modules that came with a model."""
 INSTALLED = ("torch", "transformers", "sentence_transformers", "argus", "peft")
@@ -118,7 +118,7 @@ def _full_name(config: EncoderConfig) -> str:
 def code_digest(model: torch.nn.Module) -> str:
     """Return 12 hexadecimal digits of the code in a model that no library brought; "none" if none.
 
-    Of modules that came with the model, all files beside them count; of installed packages that its
+    Of modules that came with the model, all files beside them count. Of installed packages that its
     settings name, the file of the class.
     """
     found: set[Path] = set()
@@ -135,7 +135,7 @@ def code_digest(model: torch.nn.Module) -> str:
 
 
 def code_refusal(model: str, error: Exception) -> InputError | None:
-    """Return the error of a model that could not be loaded without its code; None for others."""
+    """Return the error of a model that could not be loaded without its code. None for others."""
     if _WANTS_CODE.search(str(error)) is None:
         return None
     return InputError(

@@ -84,7 +84,7 @@ def compare_indexes(
     fields: FieldNames | None = None,
     fresh: bool = False,
 ) -> CompareResult:
-    """Ask two indexes for every document by its own title, and given queries; compare the top k.
+    """Ask two indexes for every document by its own title, and given queries. Compare the top k.
 
     names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
     entities are asked for by name. Without it, documents alone are compared. hybrid, exact,
@@ -294,9 +294,9 @@ def compare_retrievers(
     """Compare the top k of two systems, in the order indexes, retrievers, runs.
 
     retrievers: named (see `argus.retrievers.names`), or objects that retrieve. runs: files, TREC or
-    JSON, or runs. queries: for the retrievers; of two runs only their texts, to show. qrels:
+    JSON, or runs. queries: for the retrievers, and of two runs only their texts, to show. qrels:
     relevant documents, which are counted apart. corpus: titles, and documents that a retriever may
-    need, by the columns of `fields`. parent_field: folds its chunks to documents; retrievers are
+    need, by the columns of `fields`. parent_field: folds its chunks to documents. Retrievers are
     asked deeper then. by: fields of the corpus, by which losses and gains are counted, too.
     encoder: of a store's queries, and of an index that names none. hybrid, exact, weights: of the
     indexes, as for `argus.evaluate`. A query that fails on one side is left out. Raises InputError
@@ -475,7 +475,7 @@ def _only_rows(
 def _compare_relevant(
     runs: Sequence[Run], qrels: Qrels, k: int
 ) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """Count relevant documents by the sides that bring them back; return the verdict of each."""
+    """Count relevant documents by the sides that bring them back. Return the verdict of each."""
     verdicts = {(False, True): GAINED, (True, False): LOST}
     pairs: list[tuple[str, str]] = []
     sides: Counter[tuple[bool, bool]] = Counter()

@@ -196,7 +196,7 @@ def _judge(
 def _why_no_audit(
     corpus: Corpus, source: KnowledgeSource, config: AuditConfig, limit: int | None
 ) -> str | None:
-    """Return why entities and relations are too few for an audit; None if they are enough.
+    """Return why entities and relations are too few for an audit. None if they are enough.
 
     Raises InputError for files that cannot be read: that is no reason to leave the audit out.
     """

@@ -578,7 +578,7 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
 def _test_figures(
     before: JobRun, after: JobRun, folder: str, tested: list[_Tested], missing: list[Outcome]
 ) -> None:
-    """Test each figure of a job; append what came of it to `tested` or `missing`."""
+    """Test each figure of a job. Append the result to `tested` or `missing`."""
     job, unit = before.job, TRACKED[before.job].unit
     if differing := differing_settings(before, after):
         missing.append(_missing(folder, f"{job}: not the same figures: {', '.join(differing)}"))

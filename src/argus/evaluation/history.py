@@ -1,4 +1,4 @@
-"""List the runs of a folder and test what changed between two of them (`argus history`)."""
+"""List the runs of a folder and test the changes between two of them (`argus history`)."""
 
 from __future__ import annotations
 

@@ -114,11 +114,11 @@ def evaluate(
     excluded: Path | str | Excluded | None = None,
     fields: FieldNames | None = None,
 ) -> EvaluateResult:
-    """Measure one or two systems; with two, test the second against the first.
+    """Measure one or two systems. With two, test the second against the first.
 
     indexes: `PATH`, `PATH@original` or `PATH@REMEDY`. They come before `retrievers` (named as
     `argus.retrievers.names` says, or any object that retrieves), and these before `runs` (TREC or
-    JSON files, or runs). corpus: titles and texts, by the columns of `fields`; an index knows its
+    JSON files, or runs). corpus: titles and texts, by the columns of `fields`. An index knows its
     own. diagnosis: folder with diagnosis.parquet, for ARGUS' Table 4. encoder: for indexes that
     name none, and for the queries of stores. hybrid: how indexes fuse vectors with BM25 ("min-max",
     "rrf", "dbsf", or "dense" for not at all), one for all or one for each. exact: None searches
@@ -280,7 +280,7 @@ class _Measured(NamedTuple):
         return first_rank(self.systems[system].run.get(query_id, {}), relevant)
 
     def compare(self, sides: Sequence[Evaluation]) -> dict[str, DifferenceFigures] | None:
-        """Test the second of two against the first; None of one."""
+        """Test the second of two against the first. None for one system."""
         if len(sides) < 2:
             return None
         seed, resamples = self.config.seed, self.config.resamples
@@ -432,7 +432,7 @@ def _implicitness(found: _Measured, words: Words) -> Implicitness:
 
 
 def _score_bm25(found: _Measured) -> dict[str, float] | None:
-    """Return the measures of BM25 over the same texts; None if no texts are known."""
+    """Return the measures of BM25 over the same texts. None if no texts are known."""
     texts = next((system.texts for system in found.systems if system.texts), None)
     if not texts:
         return None
@@ -448,7 +448,7 @@ def _score_bm25(found: _Measured) -> dict[str, float] | None:
 
 
 def _tabulate(found: _Measured, words: Words) -> pa.Table:
-    """Return a row per query, in their order; null if there is no value.
+    """Return a row per query, in their order. Missing values are null.
 
     `relevant` documents, whether it is `implicit`, and the `overlap` of its words with the best
     relevant text. Then, per system: `rank` of the first relevant document, relevant documents that
@@ -505,7 +505,7 @@ def _tabulate(found: _Measured, words: Words) -> pa.Table:
 def _means_by_slice(
     found: _Measured, questions: JudgedQueries
 ) -> tuple[list[Slicing], list[SliceShare]]:
-    """Return the mean of the headline measure by slice, the worst first; of two systems, of both.
+    """Return the mean of the headline measure by slice, the worst first, for each system.
 
     A query is in the slices of all of its relevant documents, and of their chunks if these are
     folded. Raises InputError for a measure beyond 0 to 1, and as `Slicer.by` does.

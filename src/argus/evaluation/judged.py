@@ -26,7 +26,7 @@ class JudgedQueries:
     """Queries and judgements, of which some can be measured.
 
     files: those that queries and judgements were read from. corpus: its origin for a manifest.
-    documents: titles and texts; None leaves them to the index. fold: of chunks to documents, if
+    documents: titles and texts. None leaves them to the index. fold: of chunks to documents, if
     judgements are of documents.
     """
 

@@ -30,7 +30,7 @@ class ParentFold:
 
     @classmethod
     def of(cls, field: str | None, chunks: Sequence[Document] | None) -> ParentFold | None:
-        """Return the fold by a field; None without one.
+        """Return the fold by a field. None without one.
 
         Raises InputError without a corpus, and if no chunk has the field.
         """
@@ -49,7 +49,7 @@ class ParentFold:
 
     @classmethod
     def of_corpus(cls, source: ChunkedCorpus | None) -> ParentFold | None:
-        """Read a corpus and return its fold; None without a field.
+        """Read a corpus and return its fold. None without a field.
 
         Raises InputError as `of` does.
         """
@@ -77,7 +77,7 @@ class ParentFold:
         return best
 
     def chunks_of(self, id_: str) -> frozenset[str]:
-        """Return a document and its chunks; of a chunk, its document and that one's chunks."""
+        """Return a document and its chunks. Of a chunk, its document and that one's chunks."""
         parent = self.of_chunk.get(id_, id_)
         return frozenset([parent, *(c for c, own in self.of_chunk.items() if own == parent)])
 
@@ -137,7 +137,7 @@ class Slicer:
     def by(
         cls, fields: Sequence[str], corpus: Sequence[Document] | None, fold: ParentFold | None
     ) -> Slicer | None:
-        """Slice a corpus by fields; return None without fields.
+        """Slice a corpus by fields. Return None without fields.
 
         fold: a document is in the slices of all of its chunks. Raises InputError without a corpus,
         and as `argus.data.fields.payload_values` does.

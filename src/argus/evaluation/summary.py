@@ -171,7 +171,7 @@ class EvaluationSummary(TypedDict):
 
 
 def headline(summary: EvaluationSummary) -> Iterator[str]:
-    """Yield every measure, what makes it doubtful, and the effect of a change."""
+    """Yield every measure, the doubts about it, and the effect of a change."""
     counts, systems, comparison = summary["queries"], summary["systems"], summary["comparison"]
     yield (
         f"queries: {counts['measured']:,} measured, {counts['failed']:,} failed, "

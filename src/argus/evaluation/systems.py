@@ -87,9 +87,9 @@ def open_index(
     exact: bool | None = None,
     weight: float | None = None,
 ) -> tuple[str, IndexRetriever]:
-    """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`; return its display name, too.
+    """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`. Return its display name, too.
 
-    encoder: instead of the one that the index names; raises FingerprintMismatch if it differs.
+    encoder: instead of the one that the index names. Raises FingerprintMismatch if it differs.
     ranked_by: as `rankings` returns. exact: None searches as the index is served. weight: λ of
     documents against scenarios. An unusual setting becomes part of the name.
     """
@@ -134,7 +134,7 @@ def contents(name: str, retriever: IndexRetriever) -> System:
 def search_index(
     name: str, retriever: IndexRetriever, queries: Sequence[Query], depth: int
 ) -> System:
-    """Ask an index every query; keep `depth` results."""
+    """Ask an index every query. Keep `depth` results."""
     system = contents(name, retriever)
     if not queries:
         return system
@@ -192,7 +192,7 @@ def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
 
 
 def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int) -> System:
-    """Ask a retriever every query; keep `depth` results."""
+    """Ask a retriever every query. Keep `depth` results."""
     from argus.retrievers.dense import IndexSource
 
     answers = retriever.ask(queries, depth)
@@ -222,7 +222,7 @@ def run_system(run: Path | Run, queries: Sequence[Query], depth: int, name: str)
 
 
 def with_corpus(system: System, corpus: Sequence[Document]) -> System:
-    """Return the system with titles and texts from a corpus; a run gets its documents, too."""
+    """Return the system with titles and texts from a corpus. A run gets its documents, too."""
     return replace(
         system,
         documents=frozenset(d.id for d in corpus) if system.documents is None else system.documents,
@@ -310,7 +310,7 @@ def require_gold(qrels: Qrels, documents: Collection[str], where: str = "--qrels
 
 
 def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
-    """Count relevant documents that the index does not hold; None if that is not known.
+    """Count relevant documents that the index does not hold. None if that is not known.
 
     The retriever cannot bring such a document back. It stays in the measures, as in trec_eval.
     Raises InputError if the index holds no relevant document.

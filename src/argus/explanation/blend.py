@@ -1,4 +1,4 @@
-"""Check what each part of a blend adds to a document, and where it would rank without that part.
+"""Check how much each part of a blend adds to a document, and its rank without that part.
 
 The rival is the k-th document, whose place the explained one would take.
 """
@@ -131,7 +131,7 @@ class _Search:
 
 
 def _split_score(case: Case, doc_id: str, search: _Search, dense: dict[str, float]) -> Evidence:
-    """Return what each part of the blend adds to a document, in the order of addition.
+    """Return how much each part of the blend adds to a document, in the order of addition.
 
     `score` is `own` (its vectors, scenarios included) + `sentences_add` - `hubness_takes`.
     `hubness` is its r. `vectors_scaled` and `bm25_adds` sum to the fused score of min-max fusion.

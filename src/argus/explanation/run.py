@@ -141,7 +141,7 @@ def explain_retriever(
     results, as people ask it, and for 100 if the document is not among these. retriever, asking,
     encoder: as for `argus.compare_retrievers`. authority: supersessions, in place of the config's
     file. Raises InputError for an unknown query or name and for a corpus without any document of
-    the results; ArgusError where the retriever fails.
+    the results. Raises ArgusError where the retriever fails.
     """
     config = config or RunConfig()
     _check_ids(query, doc_id, config.k)

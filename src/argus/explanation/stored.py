@@ -1,4 +1,4 @@
-"""Check what an index holds of a document: a view, the vector of its text, all of its text."""
+"""Check that an index holds a view of a document, the vector of its text, and all of its text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MAX_TITLE = 12
 SLACK = 0.0005
 """Difference in cosine below which the variant with fewer changes is preferred."""
 PROMPTS = {"query: ": "the prompt 'query: ' used", "passage: ": "the prompt 'passage: ' used"}
-"""Of the E5 family. Tried where the model has no prompt of its own."""
+"""Prompts of the E5 family. Tried if the model has no prompt of its own."""
 
 
 def check_presence(case: Case, corpus: NamedCorpus | None, fields: FieldNames) -> Finding:

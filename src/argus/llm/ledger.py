@@ -88,7 +88,7 @@ _ENTRY = TypeAdapter(Entry)
 
 
 def _entry(row: Sequence[Any]) -> Entry:
-    """Return a row of _COLUMNS; DatabaseError for a value of another type: SQLite keeps any."""
+    """Return a row of _COLUMNS. Raises DatabaseError for a value of another type."""
     try:
         return _ENTRY.validate_python(dict(zip(_COLUMNS, row, strict=True)))
     except ValidationError as error:

@@ -236,7 +236,7 @@ class LoadedModel:
         return [group[i : i + size] for group in groups for i in range(0, len(group), size)]
 
     def _groups(self, questions: Sequence[Question]) -> list[list[Question]]:
-        """Return questions by their room, first those without any; longest prompts come first."""
+        """Return questions by their room, first those without any. Longest prompts come first."""
         rooms = [(max(self._room(question), 0), question) for question in questions]
         rooms.sort(key=lambda pair: (pair[0] > 0, -pair[0], -len(pair[1].tokens)))
         grouped = groupby(rooms, key=lambda pair: pair[0])

@@ -172,7 +172,7 @@ def most_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Tokens read and written, and what they cost where prices are known."""
+    """Tokens read and written, and their cost where prices are known."""
 
     tokens_in: int
     tokens_out: int
@@ -407,7 +407,7 @@ class LedgerModel:
     def _entry(
         self, key: str, prompt: Prompt, reply: Reply, schema: type[BaseModel] | None, seconds: float
     ) -> Entry:
-        """Return the row for a reply; FAILED where there is no text, or none that fits `schema`."""
+        """Return the row for a reply. It is FAILED without a text that fits `schema`."""
         if schema and not reply.reason:
             try:
                 read_object(reply.text, schema)

@@ -144,7 +144,7 @@ def schema_hash(schema: type[BaseModel]) -> str:
 
 
 def response_format(schema: type[BaseModel]) -> dict[str, Any]:
-    """Return the `response_format` that asks an endpoint to generate only what fits `schema`."""
+    """Return the `response_format` that restricts an endpoint to answers that fit `schema`."""
     strict = copy.deepcopy(schema.model_json_schema())
     _close(strict)
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in schema.__name__)[:64]

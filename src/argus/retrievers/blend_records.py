@@ -43,7 +43,7 @@ PAGE = 1000
 PER_DOCUMENT = 3
 """Records asked for at first, per document wanted."""
 MAX_RECORDS = 4096
-"""Records per query; every store returns as many at once."""
+"""Records per query. Every store returns as many at once."""
 ROUNDING = 1e-6
 """Difference that scores of one vector may have, as stores compute in float32."""
 REREAD_S = 30.0
@@ -78,7 +78,7 @@ class Numbers:
     fields: dict[str, Payload] = field(default_factory=dict)
     """The user's own fields of each document."""
     encoder: str | None = None
-    """Fingerprint of the encoder of their vectors; None if no record says it."""
+    """Fingerprint of the encoder of their vectors. None if no record says it."""
 
 
 class Bound:
@@ -108,9 +108,9 @@ class Bound:
 
 
 class BlendRecords:
-    """The records of one remedy in a store; made by `open_records`.
+    """The records of one remedy in a store. Made by `open_records`.
 
-    where: the user's filter. exact: True lets the store compare every vector, False never; None
+    where: the user's filter. exact: True lets the store compare every vector, False never, None
     only where the result is otherwise open.
     """
 
@@ -276,7 +276,7 @@ def open_records(
 def read_numbers(
     store: Store, remedy: str | None, id_fields: Sequence[str], own: str | None = None
 ) -> tuple[str, Numbers]:
-    """Return the remedy and the numbers of its records; arguments as for `open_records`."""
+    """Return the remedy and the numbers of its records. Arguments as for `open_records`."""
     entries: Iterable[Entries] = ()
     if not isinstance(store, WritableStore):
         entries = ((page.ids, page.payloads) for page in store.iterate(PAGE))

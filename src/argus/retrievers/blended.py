@@ -63,7 +63,7 @@ QUERY = "query"
 
 
 class Ranked(NamedTuple):
-    """One document of a ranking. items: of the user's retriever; fields: of a store."""
+    """One document of a ranking. items: of the user's retriever. fields: of a store."""
 
     id: str
     score: float
@@ -87,22 +87,22 @@ class BlendedRetriever:
     source: a store that holds the records of a blend, by its name (`qdrant:PLACE/docs_argus`) or
     opened; or a retriever of your own, as an object, class, function or name: its first `depth`
     results are ranked anew, and nothing else is ever returned. index: the Argus index with the
-    blend, its path or an `IndexRetriever`; a retriever of your own needs it, a store takes BM25,
+    blend, its path or an `IndexRetriever`. A retriever of your own needs it, a store takes BM25,
     query correction and encoder from it. encoder: of the queries, where no index names it.
     k: how many `invoke` and `retrieve` return. depth: how many documents are fused with BM25.
 
     Of a store alone: `where`, the filter that every result must pass (`{"tenant": 7}`); `remedy`,
     which blend, where it holds several; `correction`, where no index has it; `exact`, True to
-    compare every vector, where the store can; False never to; None to compare all only where the
-    first k are otherwise uncertain; `most`, records per query; `opening`, settings that its name
-    does not hold. `id_field`: the field that holds the ids of the index, where a record's own id
-    does not. text_field: the field of a result's text, if it has none of the usual names. An index
-    remembers both, as its corpus had them.
+    compare every vector, where the store can, False never to, None to compare all only where
+    the first k are otherwise uncertain; `most`, records per query; `opening`, settings that its
+    name does not hold. `id_field`: the field that holds the ids of the index, where a record's
+    own id does not. text_field: the field of a result's text, if it has none of the usual names. An
+    index remembers both, as its corpus had them.
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from any thread. Raises InputError for a source that is neither, a store without such records,
-    no encoder, or settings that the source does not take; FingerprintMismatch for records that
-    another encoder made.
+    no encoder, or settings that the source does not take. Raises FingerprintMismatch for
+    records that another encoder made.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class BlendedRetriever:
         return self._ranking.name
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
-        """Return the k best documents per query; a query without text finds none."""
+        """Return the k best documents per query. A query without text finds none."""
         check_k(k)
         check_unique(queries)
         run: Run = {query.id: {} for query in queries}
@@ -200,7 +200,7 @@ class BlendedRetriever:
         return pages
 
     def __call__(self, query: str) -> list[Page]:
-        """Return LangChain documents; so `|` and dictionaries of runnables take it."""
+        """Return LangChain documents, so that `|` and dictionaries of runnables accept it."""
         return self.invoke(query)
 
     def batch(self, queries: Sequence[str], config: Any = None, **_: Any) -> list[list[Page]]:
@@ -280,7 +280,7 @@ class BlendedRetriever:
         self._held.close()
 
     def __enter__(self) -> BlendedRetriever:
-        """Return itself; it is closed with the context."""
+        """Return itself. It is closed with the context."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -301,7 +301,7 @@ class BlendedRetriever:
     def _passages(self, text: str) -> list[Passage]:
         """Return the k best items of a ranking, all chunks of a document together.
 
-        The metadata of an item stay as they are; id, score and title are added.
+        The metadata of an item stay as they are. The id, score and title are added.
         """
         if not text.strip():
             return []
@@ -478,7 +478,7 @@ class RecordRanking:
 
 
 class CandidateRanking:
-    """Ranks the first results of the user's own retriever; nothing else ever comes back.
+    """Ranks the first results of the user's own retriever. Nothing else ever comes back.
 
     Results that the index does not know keep their order, after the others.
     """
@@ -555,8 +555,8 @@ def open_candidates(
 ) -> Iterator[tuple[str, Ask]]:
     """Open a retriever: an object, class or function, or a name (see `argus.retrievers.names`).
 
-    Items of an object or function are kept, so that they can be handed on; of an endpoint, an
-    index, or a batch search only ids come back. documents: of the index; their ids and texts tell
+    Items of an object or function are kept, so that they can be handed on. Of an endpoint, an
+    index, or a batch search only ids come back. documents: of the index. Their ids and texts tell
     which field of a result is the id. Raises InputError if it cannot be opened.
     """
     name = str(source) if isinstance(source, str | Path) else ""

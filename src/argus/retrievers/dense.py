@@ -83,7 +83,7 @@ class IndexSource(Source):
         return content_hash("index", *parts, repr(ways)).hex()
 
     async def answer(self, queries: Sequence[Query], k: int) -> Run:
-        """Return documents with decreasing scores per query; see `Source`."""
+        """Return documents with decreasing scores per query. See `Source`."""
         numbered = [Query(str(i), query.text) for i, query in enumerate(queries)]
         try:
             run = await self.blocking.call(lambda: self.retriever.search(numbered, k))
@@ -95,7 +95,7 @@ class IndexSource(Source):
 
 
 def parse_index(name: str) -> tuple[IndexSpec, dict[str, Any]]:
-    """Split `[index:]PATH[@STATE][,SETTING=VALUE ...]`; InputError for an unknown setting.
+    """Split `[index:]PATH[@STATE][,SETTING=VALUE ...]`. Raises InputError for an unknown setting.
 
     Returns the index, and settings as arguments of `IndexRetriever`.
     """
@@ -125,7 +125,7 @@ def parse_index(name: str) -> tuple[IndexSpec, dict[str, Any]]:
 def open_index(name: str, encoder: AnyEncoder | None = None) -> IndexRetriever:
     """Open a named index.
 
-    encoder: for an index that names none; one that is not the option's default replaces the index's
+    encoder: for an index that names none. One that is not the option's default replaces the index's
     own, and its device holds for both. Raises InputError for a folder without an index and for one
     without an encoder, FingerprintMismatch for an encoder that did not make it.
     """
@@ -183,7 +183,7 @@ class StoreSource(Source):
         return self.encoder.fingerprint
 
     async def answer(self, queries: Sequence[Query], k: int) -> Run:
-        """Return documents with decreasing scores per query; see `Source`."""
+        """Return documents with decreasing scores per query. See `Source`."""
         try:
             answers = await self.blocking.call(lambda: self._search(queries, k))
         except (EndpointRefusal, InputError):
@@ -213,10 +213,11 @@ def open_store_source(
 ) -> Iterator[StoreSource]:
     """Open a store, and the encoder of its queries.
 
-    known: the documents of the corpus; where the records' ids are not theirs, `config.id_field` or
+    known: the documents of the corpus. Where the records' ids are not theirs, `config.id_field` or
     fields and texts tell. is_blend: the records are those of a blend. Raises InputError without an
     encoder, for one of another dimension, for a filter of fields or values that no record holds,
-    and unless there is exactly one blend; FingerprintMismatch if another encoder made the blend.
+    and unless there is exactly one blend. Raises FingerprintMismatch if
+    another encoder made the blend.
     """
     if encoder is None:
         raise InputError(

@@ -93,7 +93,7 @@ def engine_queries(
 ) -> EngineQueries:
     """Return the queries that serve a blend in an engine (`ENGINES`).
 
-    collection: of the records. field: of their vectors; None takes the usual name. records: of an
+    collection: of the records. field: of their vectors. None takes the usual name. records: of an
     approximate search. blend: has the weight of BM25. text_fields: searched by words. Raises
     InputError for another engine.
     """

@@ -46,7 +46,7 @@ def as_mteb(source: Source, encoder: Encoder | str | None = None, *, name: str =
     source: an index (`PATH@STATE` or open) of the task's corpus, any retriever of Argus, or a
     function that makes one of documents, for tasks with corpora of their own. encoder: for an index
     that names none. name: under which mteb saves results, `argus/...` by default. Raises InputError
-    for any other source; MissingPackage without mteb.
+    for any other source. Raises MissingPackage without mteb.
     """
     from mteb.models.model_meta import ModelMeta
 
@@ -106,7 +106,7 @@ class Backend:
 
     @property
     def index(self) -> IndexRetriever | None:
-        """The index that answers; None for another retriever, and before one is made."""
+        """The index that answers. None for another retriever, and before one is made."""
         return self._retriever if isinstance(self._retriever, IndexRetriever) else None
 
     @property
@@ -117,7 +117,7 @@ class Backend:
         return getattr(self._maker, "__name__", type(self._maker).__name__)
 
     def bind_corpus(self, documents: Sequence[Document]) -> None:
-        """Make the retriever of a corpus, or check that an index is of it; once per corpus.
+        """Make the retriever of a corpus, or check that an index is of it, once per corpus.
 
         Raises InputError if an index lacks a document with text, or holds others.
         """
@@ -161,7 +161,7 @@ class Backend:
     def rerank(
         self, queries: Sequence[Query], candidates: Mapping[str, Collection[str]], k: int, most: int
     ) -> Run:
-        """Return the k best of each query's candidates; most: documents that there are."""
+        """Return the k best of each query's candidates. most: documents that there are."""
         deep = self.run([query for query in queries if candidates.get(query.id)], most)
         reranked: Run = {}
         for query in queries:
@@ -207,7 +207,7 @@ def _ids_in(retriever: IndexRetriever) -> set[str]:
 
 
 def _document(id_: object, row: Any) -> Document:
-    """Return the document of a row; InputError unless it has text and perhaps a title."""
+    """Return the document of a row. Raises InputError unless it has text and perhaps a title."""
     where = f"document {id_}"
     if not isinstance(row, Mapping):
         raise InputError(
@@ -221,7 +221,7 @@ def _document(id_: object, row: Any) -> Document:
 
 
 def _query(id_: object, text: object) -> Query:
-    """Return a query; InputError for one that is no text, such as a conversation."""
+    """Return a query. Raises InputError for one that is no text, such as a conversation."""
     return Query(str(id_), text_in(text, f"query {id_}"))
 
 
@@ -259,7 +259,7 @@ class MtebSearch:
         top_ranked: Mapping[str, list[str]] | None = None,
         **_: Any,
     ) -> Run:
-        """Return documents and scores per query; of a reranking task only its candidates.
+        """Return documents and scores per query. A reranking task gets only its candidates.
 
         A query's own instruction follows its text, as in mteb.
         """
@@ -290,7 +290,7 @@ class _BeirSearch:
     ) -> Run:
         """Return documents and scores per query.
 
-        An index must be of the corpus; a function makes a retriever of each corpus once.
+        An index must be of the corpus. A function makes a retriever of each corpus once.
         """
         for rows, name, expected in (
             (corpus, "corpus", "{id: {'text': ..., 'title': ...}}"),
@@ -315,7 +315,7 @@ class _BeirSearch:
 
 
 class _TerrierSearch:
-    """Queries (qid, query) to results (docno, score, rank); with docno, these are ranked anew."""
+    """Rank documents for queries (qid, query), or rerank those of `docno`."""
 
     def __init__(self, backend: Backend, k: int) -> None:
         super().__init__()
@@ -327,9 +327,9 @@ class _TerrierSearch:
         return f"argus({self.name})"
 
     def transform(self, inp: Foreign) -> Foreign:
-        """Return the results of all queries, best first; columns of the queries stay with them.
+        """Return the results of all queries, best first. Columns of the queries stay with them.
 
-        A frame with `docno` holds candidates; those that the retriever does not find among all
+        A frame with `docno` holds candidates. Those that the retriever does not find among all
         documents are left out. Raises InputError for duplicate rows, and two texts of one query.
         """
         import pyterrier as pt

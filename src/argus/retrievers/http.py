@@ -42,7 +42,7 @@ QUERY, QUOTED, K, VECTOR, PAGE = "{query}", "{query_json}", "{k}", "{vector}", "
 """Placeholders of every request."""
 FILLED = (QUERY, QUOTED, K, VECTOR, PAGE)
 ATTEMPTS, BACKOFF_S = 3, 0.5
-"""Of one request."""
+"""Attempts of one request, and seconds before the second one."""
 MESSAGE_CHARS = 2 * http_retry.SHOWN_CHARS
 MIN_SECRET_CHARS, MIN_KEY_CHARS = 4, 8
 """A shorter variable may be a word of an answer, a shorter key part of an id by chance."""
@@ -68,10 +68,10 @@ APath = Annotated[FieldPath, PlainValidator(_path)]
 
 
 class AnswerSpec(yaml_file.Strict):
-    """Where the results are in an answer.
+    """Place of the results in an answer.
 
-    errors: where it says what went wrong; if anything is there, the query has failed.
-    may_be_absent: an answer without the list has no results; otherwise it has failed.
+    errors: where it reports an error. If anything is there, the query has failed.
+    may_be_absent: an answer without the list has no results. Otherwise it has failed.
     """
 
     WHAT: ClassVar[str] = "answer"
@@ -83,7 +83,7 @@ class AnswerSpec(yaml_file.Strict):
 
 
 class PagingSpec(yaml_file.Strict):
-    """How to ask for the rest of an answer, where one page holds fewer than k results."""
+    """Paging of an answer, if one page holds fewer than k results."""
 
     WHAT: ClassVar[str] = "paging"
     next: APath = Field(description="the path of what the next request sends as {page}")
@@ -355,7 +355,7 @@ def _check_variables(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
 
 @dataclass
 class HttpRetriever(Source):
-    """An endpoint. A refusal of one query fails that query; a refusal of all stops the job.
+    """An endpoint. A refusal of one query fails that query. A refusal of all stops the job.
 
     encoder: makes {vector} of a query. correction: changes it before it is sent.
     """
@@ -396,7 +396,7 @@ class HttpRetriever(Source):
             yield
 
     async def answer(self, queries: Sequence[Query], k: int) -> Run:
-        """Return documents with decreasing scores per query; see `Source`.
+        """Return documents with decreasing scores per query. See `Source`.
 
         No message holds the value of a variable: the text of every exception is scrubbed here.
         """
@@ -473,7 +473,7 @@ class HttpRetriever(Source):
         return hits
 
     async def _send(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Send one request, again where that may help; return the object of the answer."""
+        """Send one request, again where that may help. Return the object of the answer."""
         tries = http_retry.Tries(ATTEMPTS, BACKOFF_S)
         result: bytes | http_retry.Refusal | None = await http_retry.persist(
             lambda: self._attempt(values), tries

@@ -24,14 +24,14 @@ def is_index(name: str) -> bool:
 
 
 def http_file(name: str) -> Path | None:
-    """Return the file of `http:FILE.yaml`; None for another name."""
+    """Return the file of `http:FILE.yaml`. None for another name."""
     if not name.startswith(HTTP) or name.startswith(f"{HTTP}//"):
         return None
     return Path(name.removeprefix(HTTP))
 
 
 def input_path(retriever: object) -> Path | None:
-    """Return the file or folder of a named retriever; None for an object or a server."""
+    """Return the file or folder of a named retriever. None for an object or a server."""
     if not isinstance(retriever, str | Path):
         return None
     name = str(retriever)
@@ -47,7 +47,7 @@ def input_path(retriever: object) -> Path | None:
 
 
 def check_named(name: str) -> None:
-    """Raise InputError unless the name is that of a retriever; nothing is opened."""
+    """Raise InputError unless the name is that of a retriever. Nothing is opened."""
     if asks_store(name) or is_index(name) or http_file(name):
         return
     check_python_file(name)

@@ -62,7 +62,7 @@ class OpenRetriever:
 
     @property
     def fingerprint(self) -> str | None:
-        """Fingerprint of the encoder of its queries; None without one, or if it is not known."""
+        """Fingerprint of the encoder of its queries. None without one, or if it is not known."""
         return self.source.fingerprint
 
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
@@ -228,7 +228,7 @@ def all_opened(
     cache: Path | None,
     encoder: AnyEncoder | None = None,
 ) -> Iterator[list[OpenRetriever]]:
-    """Open every retriever; arguments as for `opened`.
+    """Open every retriever. Arguments as for `opened`.
 
     Raises InputError for settings of a store if none is one.
     """
@@ -261,7 +261,7 @@ class Answerer:
 
     @property
     def is_named(self) -> bool:
-        """True if there is one; otherwise a job searches with vectors of its own."""
+        """True if there is one. Otherwise a job searches with vectors of its own."""
         return self.retriever is not None or self.run is not None
 
 
@@ -325,7 +325,7 @@ def note_retrievers(
 def run_answers(run: Path | Run, queries: Sequence[Query], name: str = "run") -> Answers:
     """Return the answers of a run to `queries`. A query that is not in the run has failed.
 
-    A TREC file cannot tell a query without results from one that was never asked; JSON can. Readers
+    JSON can tell a query without results from one that was never asked. A TREC file cannot. Readers
     of judged runs take both for empty, as trec_eval does. name: of a run that is no file. Raises
     InputError if the run answers none of the queries.
     """

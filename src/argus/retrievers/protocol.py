@@ -32,7 +32,7 @@ class Answers:
     """Answers of a retriever to some queries. Every query is answered or failed."""
 
     run: Run
-    """Query id to document id to score; a query that brought nothing back has no document."""
+    """Query id to document id to score. A query that brought nothing back has no document."""
     failed: Mapping[str, str] = field(default_factory=dict)
     """Query id to the reason of its failure. It never counts as a query without results."""
     kept: int = 0
@@ -85,7 +85,7 @@ def note_of(name: str, answers: Answers) -> RetrieverNote:
 
 
 def note_lines(note: RetrieverNote, n: int) -> Iterator[str]:
-    """Yield warnings, failures and cached answers in words; n: queries in all."""
+    """Yield warnings, failures and cached answers in words. n: queries in all."""
     if "warning" in note:
         yield f"WARNING: {note['warning']}"
     if note["failed"]:

@@ -2,7 +2,7 @@
 
 The file runs as it is and may do whatever a program may. While the module is in use, imports find
 the neighbours of its file. Of two files in use at once, each gets its own neighbours for imports
-at the top of the file; an import inside a function finds those of the file opened last.
+at the top of the file. An import inside a function finds those of the file opened last.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class WorkingFolder:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Run user code in the folder where it was last; return to the caller's folder."""
+        """Run user code in the folder where it was last. Return to the caller's folder."""
         with self._lock:
             self._running += 1
             if self._running == 1:
@@ -81,7 +81,7 @@ def _go(folder: Path | None) -> None:
 
 
 def split_spec(spec: str) -> tuple[Path, str]:
-    """Split `FILE.py` or `FILE.py:NAME` into file and name; InputError if there is no such file."""
+    """Split `FILE.py[:NAME]` into file and name. Raises InputError without such a file."""
     path, name = Path(spec), ""
     if not path.is_file() and ":" in spec:
         before, _, name = spec.rpartition(":")
@@ -105,7 +105,7 @@ def split_spec(spec: str) -> tuple[Path, str]:
 
 @contextmanager
 def module_of(path: Path, expected: str) -> Iterator[ModuleType]:
-    """Run a file and yield its module; within the context, imports find its neighbours.
+    """Run a file and yield its module. Within the context, imports find its neighbours.
 
     expected: what the file must define, for messages. Raises InputError if it cannot be run.
     """
@@ -175,7 +175,7 @@ def _is_neighbour(name: str, folder: Path) -> bool:
 def file_hash(path: Path) -> str:
     """Hash the path and content of a file and of all neighbours that it imports.
 
-    A neighbour counts if `import` names it anywhere in the file or in another neighbour; a package
+    A neighbour counts if `import` names it anywhere in the file or in another neighbour. A package
     counts with all its modules.
     """
     pending = [path.resolve()]

@@ -33,7 +33,7 @@ Corpus = Sequence[Mapping[str, Any]]
 METHODS = (
     "similarity_search_with_score", "invoke", "retrieve", "search", "run", "get_relevant_documents",
 )  # fmt: skip
-"""Tried in this order; the async twin has an `a` before its name. Then the object itself."""
+"""Tried in this order. The async twin has an `a` before its name. Then the object itself."""
 QUERY = ("query", "queries", "input", "question", "text", "q", "str_or_query_bundle", "search_term")
 DEPTH = ("k", "top_k", "topk", "limit", "n", "n_results", "num_results", "max_results", "size")
 CORPUS = ("corpus", "documents", "docs")
@@ -54,7 +54,7 @@ of them is mteb's."""
 
 @dataclass(frozen=True)
 class Call:
-    """How to ask a retriever one query, or several at once if it is `batched`."""
+    """Call that asks a retriever one query, or several at once if it is `batched`."""
 
     method: Callable[..., Any]
     shape: str
@@ -65,16 +65,16 @@ class Call:
     corpus_name: str | None
     needs_corpus: bool = False
     batched: Literal["", "argus", "beir", "mteb"] = ""
-    """How it takes several queries: as `Query`s, a dictionary of texts, or a table."""
+    """Form of several queries: `Query`s, a dictionary of texts, or a table."""
     prepare: Callable[[Corpus], None] | None = None
     """Indexes the corpus before the first query, once."""
 
     def one(self, text: str, k: int, corpus: Corpus) -> Any:
-        """Ask one query; the result may have to be awaited."""
+        """Ask one query. The result may have to be awaited."""
         return self._send(text, k, corpus)
 
     def all(self, queries: Sequence[Query], k: int, corpus: Corpus) -> Any:
-        """Ask a batch; return a run, as the retriever's own convention has it."""
+        """Ask a batch. Return a run, as the retriever's own convention has it."""
         if self.batched == "argus":
             return self._send(list(queries), k, corpus)
         if self.batched == "mteb":
@@ -123,7 +123,7 @@ def call_of(retriever: Any) -> Call:
 
 
 def call_of_method(retriever: Any, name: str, method: Callable[..., Any] | None = None) -> Call:
-    """Return how to ask one method of an object; InputError if it needs more than a query.
+    """Return how to ask one method of an object. Raises InputError if it needs more than a query.
 
     method: called instead, such as the async twin of the named one.
     """
@@ -165,7 +165,7 @@ def _bound(method: Callable[..., Any], shape: str) -> Call:
 
 
 def _signature(method: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """Return all parameters; None if the method does not tell them."""
+    """Return all parameters. None if the method does not tell them."""
     try:
         return list(inspect.signature(method).parameters.values())
     except (TypeError, ValueError):
@@ -177,7 +177,7 @@ def _names(method: Callable[..., Any]) -> list[str]:
 
 
 def _parameters(method: Callable[..., Any], shape: str) -> list[inspect.Parameter]:
-    """Return the parameters but for *args and **kwargs; InputError if it does not tell them."""
+    """Return the parameters but *args and **kwargs. Raises InputError if it tells none."""
     parameters = _signature(method)
     if parameters is None:
         raise InputError(
@@ -241,7 +241,7 @@ class PythonRetriever(Source):
     """Asks an object. Whatever it raises fails that query.
 
     in_threads: make blocking calls in threads, so that several run at once and one that hangs can
-    be given up; otherwise in the caller's own thread, one by one.
+    be given up. Otherwise in the caller's own thread, one by one.
     """
 
     call: Call
@@ -263,7 +263,7 @@ class PythonRetriever(Source):
         yield
 
     async def answer(self, queries: Sequence[Query], k: int) -> Run:
-        """Return documents with decreasing scores per query; see `Source`."""
+        """Return documents with decreasing scores per query. See `Source`."""
         if not self.call.batched:
             return {q.id: await self._answer_one(q.text, k) for q in queries}
         answers = await self._called(lambda: self.call.all(queries, k, self.corpus))
@@ -279,7 +279,7 @@ class PythonRetriever(Source):
         return ranked(answer, k, self.known, self.id_field)
 
     async def _called(self, call: Callable[[], Any]) -> Any:
-        """Return the result of user code; whatever it raises becomes a RetrievalError."""
+        """Return the result of user code. Whatever it raises becomes a RetrievalError."""
         try:
             is_async = inspect.iscoroutinefunction(self.call.method)
             work = partial(_collected, call)
@@ -303,7 +303,10 @@ def _collected(call: Callable[[], Any]) -> Any:
     try:
         answer = call()
         return answer if type(answer) is list else listed(answer)
-    except (asyncio.CancelledError, GeneratorExit) as error:  # nobody cancels what is no coroutine
+    except (
+        asyncio.CancelledError,
+        GeneratorExit,
+    ) as error:  # no coroutine to cancel
         raise RetrievalError(raised(error)) from error
 
 
@@ -372,7 +375,7 @@ def _no_corpus(shape: str) -> InputError:
 
 @contextmanager
 def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
-    """Run `FILE.py` or `FILE.py:NAME`; yield the named object, or the only one that retrieves.
+    """Run `FILE.py` or `FILE.py:NAME`. Yield the named object, or the only one that retrieves.
 
     With it comes a hash of the file, its neighbours and the name: the identity of its answers.
     Raises InputError if there is no such object.

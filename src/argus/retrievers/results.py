@@ -63,7 +63,7 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
 
     Of a document that comes back twice, as chunks do, the first counts. Without scores, or if they
     increase, the order of the answer is the ranking and document i scores 1 / i (`are_places`).
-    id_field: dotted path of an item's id ("metadata.source"); None looks at the usual places.
+    id_field: dotted path of an item's id ("metadata.source"). None looks at the usual places.
     Raises RetrievalError if there is no list, no id, half a character in an id, or a score that is
     no finite number.
     """
@@ -120,7 +120,7 @@ def _decreasing_pairs(answer: Any) -> dict[str, float] | None:
 def items_of(
     answer: Any, known: Known, id_field: str | None = None
 ) -> Iterator[tuple[str, float | None, Any]]:
-    """Yield id, score and the item itself, in the order they came in; errors as for `ranked`."""
+    """Yield id, score and item in the order of the answer. Raises errors as `ranked` does."""
     for item in _items(answer):
         inner, score = item, None
         if isinstance(item, tuple | list):
@@ -217,7 +217,7 @@ def hit_id(item: Any, known: Known, id_field: str | None) -> str:
 
 
 def _dotted(item: Any, path: str) -> Any:
-    """Return the value at a path, which may begin inside what wraps the item."""
+    """Return the value at a path, which may begin inside a wrapper of the item."""
     name, *rest = path.split(".")
     value = _get(item, name)
     if value is None:

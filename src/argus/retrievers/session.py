@@ -46,7 +46,7 @@ ANSWERS = "answers.sqlite"
 FLUSH_S = 0.25
 """Flush interval of cached answers. A kill loses at most this much."""
 READ_AT_ONCE = 500
-"""Answers in one SELECT; older versions of SQLite take 999 parameters."""
+"""Answers in one SELECT. Older versions of SQLite take 999 parameters."""
 MIN_FORECAST = 20
 """Fewer queries are asked without a word."""
 PACE_QUERIES, PACE_S = 5, 2.0
@@ -62,7 +62,7 @@ class Source(ABC):
 
     name: str
     batch: int | None = 1
-    """Queries per call; None takes all at once, since each call is expensive."""
+    """Queries per call. None takes all at once, since each call is expensive."""
 
     @property
     def warning(self) -> str | None:
@@ -71,7 +71,7 @@ class Source(ABC):
 
     @property
     def fingerprint(self) -> str | None:
-        """Fingerprint of the encoder of its queries; None without one, or if it is not known."""
+        """Fingerprint of the encoder of its queries. None without one, or if it is not known."""
         return None
 
     def session(self) -> AbstractAsyncContextManager[None]:
@@ -90,8 +90,8 @@ class Source(ABC):
 class QuerySession:
     """The queries of one job: answers and failures so far.
 
-    config: with `at_once` set. Raises ArgusError when `give_up_after` queries in a row have failed;
-    the cache holds the answers until then.
+    config: with `at_once` set. Raises ArgusError when `give_up_after` queries in a row have failed.
+    The cache holds the answers until then.
     """
 
     source: Source
@@ -168,7 +168,7 @@ class QuerySession:
         return left
 
     async def _ask_one(self, query: Query, *, is_last: bool) -> float | None:
-        """Ask once; return the seconds to wait before another attempt, None if it is done."""
+        """Ask once. Return the seconds to wait before another attempt, None if it is done."""
         timeout_s = self.config.timeout_s
         limit = None if timeout_s is None else asyncio.timeout(timeout_s)
         try:
@@ -207,7 +207,7 @@ class QuerySession:
 
 
 def forecast(name: str, n: int, n_cached: int, advance: Advance) -> Advance:
-    """Log how many queries a retriever is asked; return an `advance` that logs the time left.
+    """Log how many queries a retriever is asked. Return an `advance` that logs the time left.
 
     Both are logged once, at level INFO. The command line prints them on standard error, and a
     Python caller sees them if it listens.
@@ -262,7 +262,7 @@ class AnswerCache:
             self._connection.close()
 
     def read(self, texts: Iterable[str], k: int) -> dict[str, Scores]:
-        """Return cached answers by text; damaged ones are left out, so they are asked again."""
+        """Return cached answers by text. Damaged ones are left out, so they are asked again."""
         texts = list(dict.fromkeys(texts))
         answers: dict[str, Scores] = {}
         with self._lock, self._naming_the_file():
@@ -279,7 +279,7 @@ class AnswerCache:
         return answers
 
     def put(self, text: str, k: int, answer: Scores) -> None:
-        """Cache one answer; it is on disk at once, or together with those of the next FLUSH_S."""
+        """Cache one answer. It is on disk at once, or together with those of the next FLUSH_S."""
         shown = text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
         with self._lock:
             self._waiting.append((self._key(text, k), shown, json.dumps(answer)))
@@ -369,8 +369,8 @@ def _ctrl_c_ends_calls() -> Iterator[None]:
 class Blocking:
     """Makes blocking calls one at a time, since few clients serve several threads.
 
-    is_timed: make calls in threads, so that they can be given up; otherwise in the caller's own.
-    interrupt: stops the call under way, if anything can; used when a call is given up.
+    is_timed: make calls in threads, so that they can be given up. Otherwise in the caller's own.
+    interrupt: stops the call under way, if anything can. Used when a call is given up.
     """
 
     is_timed: bool = False

@@ -69,7 +69,7 @@ class Client:
             return self._open(name, sibling_name(self.name, name))
 
     def drop_sibling(self, name: str) -> bool:
-        """Remove a collection that Argus made, once it is empty; return whether it was removed."""
+        """Remove a collection that Argus made, once it is empty. Return whether it was removed."""
         with self._reported():
             is_removed = self._is_own_and_empty(name)
             if is_removed:

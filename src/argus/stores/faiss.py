@@ -82,7 +82,7 @@ class FaissStore:
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
-        """Return the k best of each vector; L2 distances have their sign turned."""
+        """Return the k best of each vector. L2 distances have their sign turned."""
         if matching:
             expected, fix = "none: FAISS holds no fields", "Leave --where out."
             raise InputError("a filter", expected=expected, fix=fix, where=self.name)
@@ -96,7 +96,7 @@ class FaissStore:
         ]
 
     def upsert(self, records: Records) -> None:
-        """Add vectors under their ids, in the place of what is there. The file is written."""
+        """Add vectors under their ids, replacing those already there. Writes the file."""
         if not self._has_ids or not all(id_.isdecimal() for id_ in records.ids):
             raise self._fixed()
         ids = np.array([int(id_) for id_ in records.ids], np.int64)
@@ -120,7 +120,7 @@ class FaissStore:
         del self._index, self._vectors, self._transform, self._lists, self._map
 
     def _ids(self, numbers: list[int]) -> list[str]:
-        """Return the ids of what a search brings, or of rows where there are no own ids."""
+        """Return the ids of search results, or row numbers without own ids."""
         listed = None if self._has_ids else self._listed
         return list(map(str if listed is None else listed.__getitem__, numbers))
 

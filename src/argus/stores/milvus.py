@@ -30,7 +30,7 @@ STRONG = {"consistency_level": "Strong"}
 MAX_ID_BYTES = 4_096  # of a record of a remedy: the id of its parent and some more
 NEVER = 2**31 - 1
 UNPINGED = {"grpc.keepalive_time_ms": NEVER, "grpc.keepalive_permit_without_calls": 0}
-"""Of a channel: the server of Milvus Lite hangs up on a client that pings it every ten seconds."""
+"""Channel options. Milvus Lite's server hangs up on a client that pings it every ten seconds."""
 
 
 class MilvusStore(Client):
@@ -105,7 +105,7 @@ class MilvusStore(Client):
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
-        """Return the k best of each vector; L2 distances have their sign turned."""
+        """Return the k best of each vector. L2 distances have their sign turned."""
         with self._reported():
             answers = self._client.search(
                 self.collection, data=[v.tolist() for v in vectors], limit=k,

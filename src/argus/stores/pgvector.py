@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import psycopg
 
 TYPES = {"vector": ">f4", "halfvec": ">f2"}
-"""Of columns that are read and searched: their numbers, as the server sends them."""
+"""Number formats of the columns that are read and searched, as the server sends them."""
 OPERATORS = {Metric.COSINE: "<=>", Metric.DOT: "<#>", Metric.L2: "<->"}
 _CLASSES = {
     f"{type_}_{name}_ops": metric
@@ -252,7 +252,7 @@ class PgVectorStore(Client):
                 self._db.execute(f"CREATE INDEX ON {table} USING hnsw {column}{options}", [])
 
     def drop_sibling(self, name: str) -> bool:
-        """Remove a collection that Argus made, once it is empty; return whether it was removed."""
+        """Remove a collection that Argus made, once it is empty. Return whether it was removed."""
         with self._reported(), self._db.transaction():
             return super().drop_sibling(name)
 

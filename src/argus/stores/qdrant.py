@@ -98,7 +98,7 @@ class QdrantStore(Client):
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
-        """Return the k best of each vector; L2 distances have their sign turned."""
+        """Return the k best of each vector. L2 distances have their sign turned."""
         from qdrant_client import models
 
         condition = _condition(matching)

@@ -1,7 +1,6 @@
 """A BERT loaded here gives what sentence-transformers gives, to the bit; others go there."""
 
 import json
-import pickle
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.bert import open_model
 from argus.encoders.bert.modules import SentenceModel
-from argus.encoders.packing import pack_linear_layers
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import InputError
 from tests.support.sentence_models import HIDDEN, make_model
@@ -97,44 +95,10 @@ def test_minilm_is_the_same_to_the_bit():
     assert_same(*both(get_model_path()))
 
 
-def test_minilm_packed_in_bfloat16_is_the_same():
-    here, there = both(get_model_path(), "bfloat16")
-    few = TEXTS[:6]
-    np.testing.assert_array_equal(here.encode_documents(few), there.encode_documents(few))
-    assert pack_linear_layers(here.model) == pack_linear_layers(there.model)
-    np.testing.assert_array_equal(here.encode_documents(few), there.encode_documents(few))
-    assert here.fingerprint == there.fingerprint
-
-
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_small_models_are_the_same_to_the_bit(saved, kind, precision):
     assert_same(*both(saved[kind], precision))
-
-
-def test_texts_made_lower_case_are_the_same(saved, tmp_path):
-    folder = shutil.copytree(saved["cased"], tmp_path / "m")
-    as_it_was = both(folder)[0].encode_documents(TEXTS)
-    change(folder, "sentence_bert_config.json", do_lower_case=True)
-    here, there = both(folder)
-    assert_same(here, there)
-    assert not np.array_equal(here.encode_documents(TEXTS), as_it_was)
-
-
-def test_a_longest_text_of_its_own_is_kept(tiny):
-    change(tiny, "sentence_bert_config.json", max_seq_length=11)
-    here, there = both(tiny)
-    assert here.max_tokens == there.max_tokens == 11
-    np.testing.assert_array_equal(here.encode_documents(TEXTS), there.encode_documents(TEXTS))
-    assert here.fingerprint == there.fingerprint
-
-
-@pytest.mark.parametrize("longest", [None, 20, 10**30])
-def test_the_longest_text_of_the_tokenizer_counts(tiny, longest):
-    change(tiny, "tokenizer_config.json", model_max_length=longest)
-    here, there = both(tiny)
-    assert here.max_tokens == there.max_tokens == min(longest or 32, 32)
-    np.testing.assert_array_equal(here.encode_documents(TEXTS), there.encode_documents(TEXTS))
 
 
 def test_older_files_mean_what_they_mean(tiny):
@@ -155,29 +119,6 @@ def test_older_files_mean_what_they_mean(tiny):
     here, there = both(tiny)
     assert_same(here, there)
     assert " pooling=cls " in here.fingerprint
-
-
-def test_another_window_is_read_as_it_would_be(saved):
-    here, there = both(saved["prompts"])
-    for encoder in (here, there):
-        encoder.model.max_seq_length = 9
-    np.testing.assert_array_equal(here.encode_documents(TEXTS), there.encode_documents(TEXTS))
-    assert here.model[0].auto_model.config.max_position_embeddings == 32
-
-
-def test_a_few_texts_without_a_prompt_are_the_same(saved):
-    here, there = both(saved["prompts"])
-    for unit in (True, False):
-        options = {"prompt": "", "normalize_embeddings": unit}
-        own, other = (e.model.encode(["the river", "a"], **options) for e in (here, there))
-        np.testing.assert_array_equal(own, other)
-
-
-def test_a_model_goes_to_another_process(saved):
-    here, _ = both(saved["prompts"])
-    there = pickle.loads(pickle.dumps(here))
-    assert there.fingerprint == here.fingerprint
-    np.testing.assert_array_equal(there.encode_documents(TEXTS), here.encode_documents(TEXTS))
 
 
 UNFAMILIAR = [
@@ -238,13 +179,6 @@ def test_a_damaged_folder_is_an_error_as_before(tiny, file):
     with pytest.raises(InputError) as refused:
         load_encoder(EncoderConfig(model=str(tiny), precision="float32", device="cpu"))
     assert refused.value.where == "--encoder"
-
-
-def test_a_model_with_dense_goes_through_its_library(tmp_path):
-    folder = make_model(tmp_path / "dense", dense=8, prompts=PROMPTS)
-    encoder = load_encoder(EncoderConfig(model=str(folder), precision="float32")).encoder
-    assert isinstance(encoder.model, SentenceTransformer)
-    assert encoder.encode_documents(TEXTS).shape == (len(TEXTS), 8)
 
 
 def test_loading_imports_only_what_the_model_needs(tmp_path):

@@ -9,10 +9,9 @@ import threading
 import pytest
 
 from argus.data.types import Document
-from argus.errors import InputError, NothingMeasured
+from argus.errors import InputError
 from argus.llm import ChatConfig
 from argus.traffic.config import JudgingConfig
-from argus.traffic.judging import job as module
 from argus.traffic.judging.job import LiveJudging, judge_traffic
 from argus.traffic.judging.sample import ServedQuestion
 from tests.conftest import Endpoint, serving
@@ -62,17 +61,6 @@ def test_drawn_filled_in_and_estimated(tmp_path):
     assert {row["probability"] for row in rows} == {None}, "24 judgements make no probability"
 
 
-def test_a_budget_larger_than_the_log_judges_all(tmp_path):
-    config = JudgingConfig(budget=500, k=3)
-    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=config)
-    grade(drawn.to_judge, fails)
-    result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=config)
-    assert result.summary["estimates"][0]["is_count"]
-    assert "Nothing is left to judge" in list(result.headline())[-1]
-    rows = result.table.to_pylist()
-    assert rows[0]["probability"] < 0.2 < 0.8 < rows[-1]["probability"]
-
-
 def test_another_log_in_the_same_folder_is_refused(tmp_path):
     judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
     with pytest.raises(InputError, match="drawn from another log"):
@@ -118,72 +106,10 @@ def test_a_model_judges_and_is_not_asked_twice(tmp_path):
     assert first.summary["judged"]["measured"] == 12
 
 
-def judged_by_model(out, config=TWO, **settings):
-    endpoint = Endpoint()
-    endpoint.behave = answer
-    with serving(endpoint) as url:
-        model = ChatConfig(model="m", base_url=url)
-        result = judge_traffic(
-            log(), corpus=DOCUMENTS, out=out, config=config, model=model, **settings
-        )
-    return result, len(endpoint.requests)
-
-
-def test_grades_of_people_outlast_a_model_which_is_asked_for_the_rest(tmp_path):
-    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    grade(drawn.to_judge, lambda cell: 3, keep=lambda cell: cell[1] != "1")
-    result, asked = judged_by_model(tmp_path)
-    assert asked == 24 and result.summary["graded"] == 72
-    assert sorted(result.summary["judges"].values()) == [24, 48]
-    assert result.summary["judges"]["people"] == 48
-    assert result.summary["judge"].startswith("people (48 documents) and m")
-    rows = [line.split("\t") for line in drawn.to_judge.read_text("utf-8-sig").splitlines()]
-    assert rows[0][-2:] == ["model_grade", "model_name"]
-    assert all(row[3] == ("" if row[1] == "1" else "3") for row in rows[1:])
-    assert all((row[-2] != "") == (row[1] == "1") for row in rows[1:])
-    grade(drawn.to_judge, lambda cell: 2, keep=lambda cell: cell[1] == "1")
-    again, asked = judged_by_model(tmp_path)
-    assert asked == 0 and again.summary["judges"] == {"people": 72}
-    assert again.summary["judge"] == "people"
-
-
-def test_questions_are_ordered_by_risk_where_the_log_tells_none(tmp_path):
-    bare = [ServedQuestion(q.id, f"text of {i % 12}", q.documents) for i, q in enumerate(log())]
-    result = judge_traffic(bare, corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    assert result.summary["risk"] == {"is_own": False, "ranked": 60, "flagged": {}, "here": None}
-
-
-def test_nothing_served_is_no_measurement(tmp_path):
-    with pytest.raises(NothingMeasured, match="no question was served a document"):
-        judge_traffic([ServedQuestion("q", "what?", ())], corpus=DOCUMENTS, out=tmp_path)
-
-
 @pytest.fixture
 def folder(tmp_path):
     judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
     return tmp_path
-
-
-def grade_all(live, questions):
-    for id_ in questions:
-        for row in live.rows_of(id_):
-            live = live.graded({row.pair: fails([id_, str(row.rank)])})
-    return live
-
-
-def test_figures_are_those_of_the_job_after_every_question(folder):
-    live = LiveJudging.of(folder)
-    assert live.summary() == live.began and live.summary()["estimates"] == []
-    widths = []
-    for i, id_ in enumerate(live.draw.drawn):
-        live = grade_all(live, [id_])
-        if i in (4, 11, 23):
-            again = judge_traffic(log(), corpus=DOCUMENTS, out=folder, config=TWO).summary
-            assert live.summary() == again == LiveJudging.of(folder).summary()
-            failure = again["estimates"][0]
-            widths.append(failure["high"] - failure["low"])
-    assert widths[-1] < widths[0]
-    assert live.next_after("") is None
 
 
 def test_two_who_judge_at_once_lose_nothing(folder):
@@ -202,20 +128,6 @@ def test_two_who_judge_at_once_lose_nothing(folder):
     for thread in threads:
         thread.join()
     assert len(LiveJudging.of(folder).grades) == 30
-
-
-def test_grades_that_come_while_the_job_runs_stay(folder, monkeypatch):
-    pair = LiveJudging.of(folder).draw.rows[0].pair
-    write = module.write_sample
-
-    def meanwhile(*parts):
-        write(*parts)
-        LiveJudging.of(folder).graded({pair: 3})
-
-    monkeypatch.setattr(module, "write_sample", meanwhile)
-    result = judge_traffic(log(), corpus=DOCUMENTS, out=folder, config=TWO)
-    assert result.summary["graded"] == 1
-    assert LiveJudging.of(folder).grades == {pair: 3}
 
 
 def test_what_was_not_drawn_cannot_be_graded(folder):

@@ -2,7 +2,7 @@
 
 Importing sentence-transformers takes several seconds of processor time, most of it for models and
 metrics that no BERT needs. A folder of which every setting is known to mean the same here is loaded
-by `open_model`; every other one goes through sentence-transformers.
+by `open_model`. Every other one goes through sentence-transformers.
 """
 
 from argus.encoders.bert.folder import open_model

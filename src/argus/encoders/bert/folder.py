@@ -50,9 +50,9 @@ _UNUSED_TENSORS = {"embeddings.position_ids"}
 
 
 def open_model(folder: Path, *, dtype: torch.dtype, device: str) -> SentenceModel | None:
-    """Return the model in a folder; None where sentence-transformers is to load it.
+    """Return the model in a folder. None where sentence-transformers is to load it.
 
-    None too for a folder that is damaged or incomplete: its loader says what is wrong.
+    None too for a damaged or incomplete folder. Its loader names the fault.
     """
     try:
         parts = _parts(folder, dtype)

@@ -62,7 +62,7 @@ class Normalize(nn.Module):
 
 
 class SentenceModel(nn.Sequential):
-    """What `SentenceTransformerEncoder` needs of a model, as a SentenceTransformer offers it."""
+    """Interface of SentenceTransformer that `SentenceTransformerEncoder` uses."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class SentenceModel(nn.Sequential):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """Device of the weights."""
         return next(self.parameters()).device
 
     @property
@@ -111,7 +111,7 @@ class SentenceModel(nn.Sequential):
     def preprocess(
         self, texts: Sequence[str], prompt: str | None = None, task: str | None = None
     ) -> Features:
-        """Return the network's inputs, (n, n_tokens); texts beyond the window are cut.
+        """Return the network's inputs, (n, n_tokens). Texts beyond the window are cut.
 
         task: no module here treats queries and documents differently.
         """
@@ -139,7 +139,7 @@ class SentenceModel(nn.Sequential):
 
 
 def _mean(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Average the tokens that are no padding; sums of half precision are kept in float32."""
+    """Average the tokens that are not padding. Sums of half precision are kept in float32."""
     exact = torch.promote_types(tokens.dtype, torch.float32)
     weights = mask[:, :, None].to(tokens.dtype)
     total = (tokens * weights).sum(dim=1, dtype=exact)

@@ -31,7 +31,7 @@ class BertConfig:
 class Bert(nn.Module):
     """Token ids to token vectors.
 
-    The pooler belongs to the checkpoint, and so to the digest of its weights; nothing here uses it.
+    The pooler belongs to the checkpoint, and so to the digest of its weights. Nothing here uses it.
     """
 
     def __init__(self, config: BertConfig) -> None:
@@ -42,7 +42,7 @@ class Bert(nn.Module):
         self.pooler = nn.ModuleDict({"dense": nn.Linear(config.hidden_size, config.hidden_size)})
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return (n, n_tokens, hidden_size); all inputs are (n, n_tokens), the mask 1 or 0."""
+        """Return (n, n_tokens, hidden_size). All inputs are (n, n_tokens), the mask 1 or 0."""
         mask = attention_mask.bool()
         n, width = mask.shape
         # Without padding no mask is given: another kernel may then be chosen.
@@ -84,7 +84,7 @@ class Embeddings(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention and a feed-forward block, each added to what went in and normalised."""
+    """Attention and a feed-forward block, each added to its input and normalised."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class Attention(nn.Module):
         self.width = config.hidden_size // config.num_attention_heads
 
     def forward(self, hidden: Tensor, allowed: Tensor | None) -> Tensor:
-        """Return (n, n_tokens, hidden_size). allowed: which token may see which; None for all."""
+        """Return (n, n_tokens, hidden_size). allowed: which token may see which, None for all."""
         query, key, value = (
             project(hidden).unflatten(-1, (-1, self.width)).transpose(1, 2)
             for project in (self.query, self.key, self.value)
@@ -126,7 +126,7 @@ class Attention(nn.Module):
 
 
 class Expansion(nn.Module):
-    """The first half of the feed-forward block; names as `packing` looks for them."""
+    """The first half of the feed-forward block. `packing` needs these names."""
 
     def __init__(self, hidden: int, inner: int) -> None:
         super().__init__()
@@ -140,7 +140,7 @@ class Expansion(nn.Module):
 
 
 class Residual(nn.Module):
-    """A linear layer, added to what went in and normalised."""
+    """A linear layer, added to its input and normalised."""
 
     def __init__(self, n_in: int, n_out: int, eps: float) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Unfamiliar(Exception):
-    """A model has something that is not known here; sentence-transformers loads it."""
+    """A model has something that is not known here. Use sentence-transformers for it."""
 
 
 class Settings:
@@ -25,7 +25,7 @@ class Settings:
 
     @classmethod
     def read(cls, path: Path) -> Settings:
-        """Read a file; OSError or ValueError where that fails."""
+        """Read a file. Raises OSError or ValueError where that fails."""
         return cls(parse_json(path.read_text(encoding="utf-8")), path.name)
 
     def take(self, name: str, default: Any = None) -> Any:
@@ -33,7 +33,7 @@ class Settings:
         return self._rest.pop(name, default)
 
     def one_of(self, name: str, *known: Any) -> Any:
-        """Return a value that is one of `known`; one that is not there counts as None."""
+        """Return a value that is one of `known`. One that is not there counts as None."""
         value = self._rest.pop(name, None)
         if not any(type(value) is type(each) and value == each for each in known):
             self.refuse(f"{name} = {value!r}")
@@ -61,7 +61,7 @@ class Settings:
         return self
 
     def finish(self) -> None:
-        """Refuse what was not taken."""
+        """Refuse settings that were not read."""
         if self._rest:
             self.refuse(", ".join(self._rest))
 

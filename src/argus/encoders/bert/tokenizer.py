@@ -23,13 +23,13 @@ _WITHOUT_EFFECT = (
     "backend", "clean_up_tokenization_spaces", "is_local", "local_files_only", "max_length",
     "name_or_path", "special_tokens_map_file", "stride", "truncation_strategy",
 )  # fmt: skip
-"""What a call does not read: it says itself whether and where texts are cut."""
+"""Settings that a call does not read. A call says itself whether and where to cut texts."""
 NO_LIMIT = int(1e30)
-"""What transformers takes where a folder names no longest text."""
+"""Maximum text length in transformers for a folder that names none."""
 
 
 class WordPieceTokenizer:
-    """Texts to token ids; called as the tokenizers of transformers are."""
+    """Convert texts to token ids, with the interface of transformers' tokenizers."""
 
     is_fast = True
 
@@ -51,7 +51,7 @@ class WordPieceTokenizer:
         return_tensors: str | None = None,
         verbose: bool = True,
     ) -> dict[str, Any]:
-        """Return ids, and what else is asked for, per text; of one text, of that text alone.
+        """Return ids and the other requested values per text. One text has no list around it.
 
         truncation: cut to `max_length`, or to `model_max_length`. padding: to the longest text.
         return_tensors: "pt" or None for lists. verbose: nothing is said in either case.
@@ -90,10 +90,10 @@ class WordPieceTokenizer:
 def read_tokenizer(
     folder: Path, longest: int | None, positions: int, *, lower: bool
 ) -> WordPieceTokenizer:
-    """Return the tokenizer of a folder; Unfamiliar where it is not exactly as known.
+    """Return the tokenizer of a folder. Raises Unfamiliar where it is not exactly as known.
 
-    longest: tokens of a text at most, None for what the folder says; positions: what the network
-    can read; lower: whether texts are made lower case first.
+    longest: tokens of a text at most, None for the folder's own. positions: what the network
+    can read. lower: whether texts are made lower case first.
     """
     config = Settings.read(folder / "tokenizer_config.json")
     config.one_of("tokenizer_class", "BertTokenizer", "BertTokenizerFast")
