@@ -559,7 +559,7 @@ def _group_table(authority: AuthorityAuditSummary) -> Table:
 
 
 def reachable_by_rank(ranks: Mapping[str, Sequence[int]], k: int, total: int) -> Figure:
-    """Share of controlling documents within each depth, per proxy. Mark k."""
+    """Share of controlling documents within each depth, per proxy, with k marked."""
     colours = {"title": BAND_COLOURS["mid"], "text": BAND_COLOURS["high"]}
     depths = np.unique(np.geomspace(1, max(total, 2), 60).astype(int))
     traces = [

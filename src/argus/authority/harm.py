@@ -352,7 +352,7 @@ def _ask(
 
 
 def _judge(config: HarmConfig, answering: RecordedModel) -> AnyModel:
-    """Return the judge. Of one budget for both it has the rest that answering left."""
+    """Return the judge. If both share one budget, the judge has the rest of it."""
     judge = config.judge or config.model
     if not isinstance(judge, ChatConfig) or not isinstance(config.model, ChatConfig):
         return judge
@@ -396,7 +396,7 @@ def _figures(arm: str, answers: Sequence[JudgedAnswer]) -> ArmFigures:
 def harm_table(judged: Sequence[JudgedAnswer]) -> pa.Table:
     """Return one row per question and context that it was answered from.
 
-    arm: context, by the way of its retrieval.
+    arm: context: superseded, controlling, or the system that served it.
     documents: ids of the documents that were shown, parted by "; ".
     controlling_shown: whether one that controls is among them.
     answer: answer of the model.

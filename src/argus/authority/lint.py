@@ -50,14 +50,14 @@ if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
 
 
-# What a lint gives a rate of.
+# Names of the rates of a lint.
 RateName = Literal[
     "violations", "frontier_missing", "superseder_ignored", "stale_queries", "stale_hits",
     "removed_unreplaced", "false_retirements",
 ]  # fmt: skip
 
 
-# What each rate is of, on the page and on the command line.
+# Label of each rate, on the page and on the command line.
 RATES: dict[RateName, str] = {
     "violations": "queries that violate Theorem 4, or are served what is not in force yet",
     "frontier_missing": "queries that lack a controlling document",
@@ -292,9 +292,9 @@ def _removed(
     )
 
 
-NAMED, PRINTED = 20, 8  # violations in the summary and on the command line; the table holds all
+NAMED, PRINTED = 20, 8  # violations in the summary and on the command line. The table holds all
 BOUNDED: tuple[RateName, ...] = ("violations", "stale_hits", "false_retirements")
-# What is averaged over the measured queries; values lie in 0..1, None does not apply.
+# Means over the measured queries. Values lie in 0..1, None does not apply.
 MEASURES: Mapping[RateName, Callable[[LintedQuery], float | None]] = {
     "violations": lambda q: not q.holds,
     "frontier_missing": lambda q: bool(q.conditions.missing),
@@ -345,8 +345,8 @@ def lint(
     complete. Of a query that is not among them, the chains of all retrieved documents must be.
     before: the run before superseded documents were taken out of it, to find false retirements and
     documents that nothing replaced. out: folder for table and report. retriever: answers the texts
-    of `queries` in place of a run, which is then None. encoder: of the queries of a store. asking:
-    how. A query that fails is no measured one, and a bound that it could break is not measured.
+    of `queries` in place of a run, which is then None. encoder: of the queries of a store.
+    asking: how. A query that fails is not measured, and a bound that it could break is not either.
     Raises InputError for unreadable files, and for results of which no document has a record.
     """
     bounds = bounds or LintBounds()
@@ -404,7 +404,7 @@ def _served(
     folder: ArtifactFolder | None,
     record: Record,
 ) -> tuple[Run, RetrieverNote]:
-    """Return what a retriever serves; InputError where it is not clear who is asked what."""
+    """Return the results of a retriever. Raise InputError if it or the queries are unclear."""
     if not source.is_named or run is not None or queries is None:
         got = "a run and a retriever" if source.is_named and run is not None else "no run"
         raise InputError(

@@ -408,7 +408,7 @@ def _counts(rule: RuleCoverage, authority: Authority) -> RuleCounts:
 
 
 def open_authority(source: AuthoritySource) -> OpenedAuthority:
-    """Read records, rules and edges. Raise InputError for any that cannot be meant so."""
+    """Read records, rules and edges. Raise InputError for mistakes in them."""
     if source.rules is None and source.edges is None:
         raise InputError(
             "neither rules nor edges",

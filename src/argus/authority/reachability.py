@@ -50,7 +50,7 @@ class Endings:
         self._ends: dict[str, tuple[End, ...]] = {}
 
     def of(self, id_: str) -> tuple[End, ...]:
-        """Return what controls a record in force, nearest first; itself where it is active.
+        """Return the controllers of a record in force, nearest first. An active one is its own.
 
         Each record is asked by itself, which is quadratic where each is superseded by all that came
         after it: once too many links were looked at, the record's own chains are walked instead.

@@ -139,7 +139,7 @@ class Authority:
         return self.at.in_force(id_)
 
     def horizon(self, order: Order) -> int | None:
-        """Return by which end what is ordered so is in force; None where another time decides."""
+        """Return the end by which such records are in force. None where another time decides."""
         return self.at.horizon(order)
 
     def links(
@@ -209,7 +209,7 @@ class Authority:
         return found
 
     def among(self, ids: Iterable[str]) -> Authority:
-        """Return the relation of some records alone, at the same time; InputError for unknown ids.
+        """Return the relation of some records alone, at the same time. Refuse unknown ids.
 
         Chains through other records are none in it.
         """
@@ -256,7 +256,7 @@ class Authority:
         return [id_ for id_ in members if id_ not in dominated]
 
     def controlling(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
-        """Return front(cl(ids)): what controls them now, nearest first (CAR's target, eq. 2).
+        """Return front(cl(ids)): their controllers now, nearest first (CAR's target, eq. 2).
 
         A closure holds every superseder of its members, so its frontier is its active part.
         """
@@ -338,7 +338,7 @@ class Authority:
         return chain_to(newer, self.reach([older]))
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> None:
-        """Add one record, and edges of it; InputError for a known id or a cycle, nothing added."""
+        """Add one record and its edges. For a known id or a cycle raise InputError, unchanged."""
         self._require_base()
         if record.id in self.records:
             raise InputError(

@@ -100,7 +100,7 @@ class Bucket:
 
     @property
     def latest(self) -> int | None:
-        """Latest start of a record that supersedes here; what ends by then is superseded."""
+        """Latest start of a superseding record. Records that end by then are superseded."""
         return self.superseding[-1][0] if self.superseding else None
 
     def newer(self, moment: Moment, below: tuple[int, str] | None = None) -> Iterator[str]:

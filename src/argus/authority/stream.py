@@ -110,7 +110,7 @@ class Stream:
         return tuple(self._watches)
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
-        """Add a record with explicit edges of it; InputError as `Authority.insert`, no change.
+        """Add a record with explicit edges of it. Errors as `Authority.insert`, without change.
 
         Edges that it had before it was deleted hold again.
         """
@@ -229,7 +229,7 @@ class Stream:
         return [*relation.edges.get(id_, ()), *relation.reverse.get(id_, ())]
 
     def _active_below(self, record: Record, edges: Iterable[Edge]) -> set[str]:
-        """Return what is active while the record, which it would supersede, is not there."""
+        """Return the records that are active only while the given record is absent."""
         index = self.authority.index
         below = {edge.superseded for edge in edges if edge.superseder == record.id}
         for place, moment in index.superseding_places(record):
@@ -261,7 +261,7 @@ class Stream:
         return keys
 
     def _marked(self, place: Place, start: int) -> set[str]:
-        """Return the results whose closure holds what supersedes in a place from `start` on."""
+        """Return the results whose closure holds superseders in a place from `start` on."""
         least = self._least.get(place)
         return set() if least is None else {key for _, key in least.irange(None, (start, LAST))}
 
@@ -398,10 +398,11 @@ def stream_authority(
 ) -> StreamSummary:
     """Make the changes of a file in order, and name the answers of a run that go stale.
 
-    changes: rows of records to insert, in the form of the records. With `op: delete` or `op:
-    correct`, an id, and of a correction `timestamp` or `published`. run: the cached answers. Of
-    each, the first k documents that have a record are watched. Raises InputError, naming the row,
-    for a change that cannot be made, and for an earlier time, which does not change.
+    changes: rows of records to insert, in the form of the records. With
+    `op: delete` or `op: correct`, an id, and of a correction `timestamp` or `published`. run: the
+    cached answers. Of each, the first k documents that have a record are watched. Raises
+    InputError, naming the row, for a change that cannot be made, and for an earlier time, which
+    does not change.
     """
     if source.as_of is not None or source.known_by is not None:
         raise InputError(

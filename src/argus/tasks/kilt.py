@@ -1,8 +1,8 @@
 """KILT (Petroni et al., 2021): a data set with provenance, and the pages that it points to.
 
-A data set is JSON lines of `id`, `input` and `output`; each output has its `provenance`, pages by
+A data set is JSON lines of `id`, `input` and `output`. Each output has its `provenance`, pages by
 `wikipedia_id` and paragraphs from `start_paragraph_id` to `end_paragraph_id`. The knowledge source
-is JSON lines, too, of `wikipedia_id`, `wikipedia_title` and `text`, a list of paragraphs; the
+is JSON lines, too, of `wikipedia_id`, `wikipedia_title` and `text`, a list of paragraphs. The
 published file is called kilt_knowledgesource.json.
 """
 

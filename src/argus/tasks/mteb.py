@@ -164,7 +164,7 @@ def of_dictionary(data: Mapping[str, Values], config: MtebConfig, name: str = "t
 def _level(
     data: Mapping[str, Values], key: str, setting: str, where: str
 ) -> tuple[str, Mapping[str, Values]]:
-    """Return the entry of a dictionary of subsets or splits; its only one where none is named."""
+    """Return the entry of a dictionary of subsets or splits, or its only one without a name."""
     if key not in data and len(data) == 1 and (not key or setting == "split"):
         key = next(iter(data))
     if not isinstance(data.get(key), Mapping):

@@ -66,7 +66,7 @@ class Task:
         return replace(self, queries=queries, instructions={}) if texts else self
 
     def evaluate(self, run: Run, metrics: Sequence[str] = ()) -> Evaluation:
-        """Score a run on the questions that can be measured; `metrics` are the task's own if none.
+        """Score a run on the measurable questions. `metrics` defaults to the task's own.
 
         Where a question has several sets of evidence, R-precision and recall are KILT's own.
         """

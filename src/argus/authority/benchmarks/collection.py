@@ -88,7 +88,7 @@ def write_benchmark(
     where the path is a file, or a folder of something else.
     """
     _require_ours(folder)
-    # benchmark.json comes first: what is left of a write that was stopped can be written over
+    # benchmark.json comes first: the rest of a stopped write can be written over
     folder.mkdir(parents=True, exist_ok=True)
     about = {
         "name": benchmark.name,

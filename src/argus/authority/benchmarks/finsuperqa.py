@@ -7,7 +7,7 @@ another ticker, three of other employees and the same ticker, three of neither.
 It differs from the published generator where that leaks the gold or leaves the relation open:
 
 * There, blackouts are keyed to the asking employee although their text names none, so that looking
-  up the pair finds the answer. Here an event's scope holds what its text names: a blackout the
+  up the pair finds the answer. Here an event's scope holds the names in its text: a blackout the
   issuer, an exception the issuer and a staff number, a policy nobody. A blackout that someone is
   excepted from is addressed to four employees and lists their numbers, since an exception (R3) must
   not lift it for anybody else.
@@ -41,13 +41,13 @@ RULES = load_domain("trading").rules  # R1 to R10 of Appendix A
 HOPS = ("T0", "T1", "T2", "T3")
 EXAMPLES = 1000
 BYSTANDERS, CALM, RESTRICTED = 500, 500, 200
-"""Employees who never ask; tickers nobody asks about, without restrictions, and with them."""
+"""Employees who never ask. Tickers nobody asks about, without restrictions, and with them."""
 SAME_EMPLOYEE = ("PreClearanceApproved",) * 3 + ("ConflictDisclosed",)
 SAME_TICKER, RANDOM = 3, 3
 """Distractors per example: types of those of the same employee, number of the two other kinds."""
 LISTED = 3  # Employees besides the asking one that a blackout with an exception is addressed to
 PERIOD_DAYS, NEAR_DAYS = 600, 60
-"""Cases begin in that period; their distractors lie that near to the first event."""
+"""Cases begin in that period. Their distractors lie that near to the first event."""
 
 CHAINS: dict[str, tuple[tuple[str, ...], ...]] = {
     "T0": (("PreClearanceApproved",),),

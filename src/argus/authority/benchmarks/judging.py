@@ -91,7 +91,7 @@ class ShareFigures(TypedDict):
 class Figures:
     """Scores of one question's retrieved list.
 
-    answer_correct: â = a*; None where the question has no a*, or no scope.
+    answer_correct: â = a*. None where the question has no a*, or no scope.
     no_ignored_superseder: of every superseded document of the list, one superseder is in the list,
     by any chain.
     tca_by: BY_ANSWERS or BY_CONDITIONS.
@@ -378,8 +378,8 @@ def _limit(
 ) -> float:
     """Return how many of some questions of one text k documents can hit.
 
-    kinds: document -> its looks. copies: how many documents look so. Each place that goes to a kind
-    is worth the questions with gold of that kind, over its copies.
+    kinds: document -> its kind. copies: number of documents of each kind. Each place that goes to a
+    kind is worth the questions with gold of that kind, over its copies.
     """
     golds = Counter(kinds[id_] for question in group for id_ in question.gold)
     worth = sorted(((n / copies[kind], copies[kind]) for kind, n in golds.items()), reverse=True)

@@ -29,7 +29,7 @@ from argus.authority.benchmarks.judging import (
 from argus.authority.opening import UnruledType, unruled_types
 from argus.data.types import State
 
-# What `Shares` has.
+# The names of `Shares`.
 ShareName = Literal[
     "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
     "controlling_hit_equivalent", "provenance_recall", "recall", "anchor_recall",
@@ -37,7 +37,7 @@ ShareName = Literal[
 
 
 class BenchmarkCounts(TypedDict):
-    """A benchmark, and how many of what it holds.
+    """A benchmark and its sizes.
 
     name: name of the benchmark.
     records: documents of the benchmark.
@@ -147,7 +147,7 @@ class ScoringSummary(TypedDict):
 # Where anchor recall of the first stage is looked at besides k (stage-1 ablation).
 ANCHOR_DEPTHS = (1, 5, 10, 20)
 
-Closure = Callable[[Sequence[str]], Collection[str]]  # What a pipeline reaches from its anchors
+Closure = Callable[[Sequence[str]], Collection[str]]  # Ids that a pipeline reaches from its anchors
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,7 +261,7 @@ def choose(
 ) -> list[System]:
     """Return the systems to score: those named, or all that can run.
 
-    Raises InputError for an unknown name, and for a system that lacks what it needs.
+    Raises InputError for an unknown name, and for a system that lacks an input.
     """
     lacking: dict[str, tuple[str, str]] = {}
     if not encoder:
