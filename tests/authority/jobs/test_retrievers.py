@@ -65,6 +65,15 @@ def test_a_retriever_of_another_corpus_or_down_is_refused(story, tmp_path):
         audit_authority(source, out=tmp_path / "out", retriever=down)
 
 
+@pytest.fixture
+def questions(tmp_path):
+    texts = {"archive": "An archive", "tokens": "Tokens", "broken": "Members"}
+    file = tmp_path / "queries.jsonl"
+    rows = [{"_id": id_, "text": text} for id_, text in texts.items()]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
 def test_what_a_retriever_serves_is_linted(story, tmp_path, questions):
     source, bounds = story_source(story), LintBounds(violations=0.5)
     result = lint(
