@@ -11,7 +11,6 @@ from argus.authority.records import Record
 from argus.authority.relation import Authority, chain_to
 from argus.authority.rules import Edge, Order, Rule, ScopeKey
 from argus.authority.times import Moment
-from argus.errors import InputError
 from tests.support.draws import examples
 from tests.support.relations import Naive
 
@@ -53,41 +52,6 @@ def test_an_earlier_time_of_a_crowded_scope_is_cut_not_walked(order):
     assert view.controlling([f"n{N // 2 + 1}"]) == []
 
 
-def test_an_earlier_time_of_two_times_is_walked():
-    authority = Authority([note(i) for i in range(N)], [LATER])
-    view = authority.as_of(at(N // 2), at(N // 2))
-    assert view.controlling(["n7"]) == [f"n{N // 2}"]
-    assert cost(view, lambda: view.controlling(["n7"])) > N // 2
-
-
-def test_own_scopes_in_a_crowded_scope_are_not_walked():
-    """A group of one per record, and nothing that leads out of the package."""
-    authority = Authority([note(i) for i in range(N)], [LATER, OWN])
-    assert authority.controlling(["n7"]) == [f"n{N - 1}"]
-    assert cost(authority, lambda: authority.controlling(["n7"])) < FEW
-    made = authority.index.buckets[0, ("x",)].heads
-    assert (len(made.groups), len(made.loose), made.wide, len(made.narrow[1])) == (1, 0, {}, 0)
-
-
-def test_what_is_newer_in_both_scopes_leads_nowhere_else():
-    """Every CVE has two notes, both of the package: the second is newer there as well."""
-    records = [note(i, cve=f"c{i % (N // 2)}") for i in range(N)]
-    authority = Authority(records, [LATER, OWN])
-    assert authority.controlling(["n7"]) == [f"n{N - 1}"]
-    assert cost(authority, lambda: authority.controlling(["n7"])) < FEW
-
-
-def test_only_what_leads_out_of_the_scope_is_followed():
-    out = range(0, N, N // 10)
-    patches = [note(i, type_="patch", when=N + i, package="other") for i in out]
-    authority = Authority([*(note(i) for i in range(N)), *patches], [LATER, OWN])
-    assert set(authority.controlling(["n1"])) == {f"n{N - 1}", *(f"p{i}" for i in out[1:])}
-    assert cost(authority, lambda: authority.controlling(["n1"])) < 10 * FEW
-    late = f"n{out[-1]}"
-    assert set(authority.controlling([late])) == {f"n{N - 1}", f"p{out[-1]}"}
-    assert cost(authority, lambda: authority.controlling([late])) < FEW
-
-
 def test_an_outlet_opens_and_closes_as_records_come_and_go():
     authority = Authority([note(i) for i in range(N)], [LATER, OWN])
     last = f"n{N - 1}"
@@ -100,33 +64,6 @@ def test_an_outlet_opens_and_closes_as_records_come_and_go():
     authority.delete("p50")
     assert made.narrow[0] == set() and len(made.narrow[1]) == 0
     assert authority.controlling(["n7"]) == [last]
-
-
-def test_heads_are_made_anew_when_the_scope_has_twice_as_many():
-    authority = Authority([note(i) for i in range(100)], [LATER])
-    authority.controlling(["n0"])
-    first = authority.index.buckets[0, ("x",)].heads
-    for i in range(100, 201):
-        authority.insert(note(i))
-        assert authority.controlling(["n0"]) == [f"n{i}"]
-    assert first.size == 100
-    assert authority.index.buckets[0, ("x",)].heads.size == 201
-
-
-def test_a_product_of_many_values_is_refused_with_its_counts():
-    keys = ("a", "b", "c")
-    rule = Rule("note", "note", keys, name="all three")
-    many = Record("wide", "note", at(0), {key: tuple(map(str, range(300))) for key in keys})
-    with pytest.raises(InputError) as error:
-        Authority([many], [rule])
-    told = "record 'wide' has 27,000,000 scopes under rule 'all three' (300 of 'a' x 300 of 'b' x"
-    assert told in str(error.value) and "at most 10,000" in str(error.value)
-    authority = Authority([note(0)], [rule])
-    with pytest.raises(InputError, match="27,000,000 scopes"):
-        authority.insert(many)
-    assert list(authority.records) == ["n0"] and authority.index.buckets == {}
-    fits = Record("fits", "note", at(0), {"a": ("1", "1"), "b": tuple("ab"), "c": ("x",)})
-    assert len(Authority([fits], [rule]).index.buckets) == 2  # a value told twice is one
 
 
 VALUES = st.lists(st.sampled_from("uvw"), max_size=2, unique=True).map(tuple)

@@ -54,36 +54,6 @@ def package(name: str) -> tuple[str, str]:
     return "package", name
 
 
-def test_without_names_the_anchors_softmaxed_scores_decide(authority, names):
-    anchors = {"adv-lib": 2.0, "adv-http": 1.0, "plain": 9.0}
-    posterior = scope_posterior("an old bug", anchors, authority, names)
-    weight = 1 / (1 + math.exp(-1))
-    assert posterior == pytest.approx(
-        {package("mercury"): weight, package("mercury http"): 1 - weight}
-    )
-    hot = LatentConfig(temperature=1e9)
-    even = scope_posterior("an old bug", anchors, authority, names, hot)
-    assert list(even.values()) == pytest.approx([0.5, 0.5])
-
-
-def test_without_scoped_anchors_the_names_decide(authority, names):
-    for anchors in ({}, {"plain": 1.0}):
-        posterior = scope_posterior("mercury", anchors, authority, names)
-        assert posterior == {package("mercury"): 1.0}
-        assert expectation(authority, posterior, anchors) == {}
-        assert map_frontier(authority, posterior, anchors) == {}
-
-
-def test_names_and_anchors_are_mixed_by_their_share(authority, names):
-    anchors = {"adv-http": 1.0}
-    config = LatentConfig(names=0.25)
-    posterior = scope_posterior("mercury", anchors, authority, names, config)
-    assert posterior == pytest.approx({package("mercury http"): 0.75, package("mercury"): 0.25})
-    assert list(posterior) == [package("mercury http"), package("mercury")]
-    # What is named and not found leads to no document: a quarter of the run is missing.
-    assert expectation(authority, posterior, anchors) == pytest.approx({"note-http": 0.75})
-
-
 def test_an_ambiguous_query_keeps_the_right_document(authority, names):
     """ "mercury" is a package and the beginning of two others; the bug is one of the parser."""
     anchors = {"adv-lib": 5.0, "adv-parser": 4.9, "adv-http": 2.0}
@@ -95,29 +65,6 @@ def test_an_ambiguous_query_keeps_the_right_document(authority, names):
     assert list(run) == ["note-lib", "note-parser", "note-http"]
     assert sum(run.values()) == pytest.approx(1)
     assert run["note-parser"] > 0.2
-
-
-def test_nothing_named_and_nothing_found_is_an_empty_posterior(authority, names):
-    posterior = scope_posterior("an old bug", {}, authority, names)
-    assert posterior == {} and map_scope(posterior) is None
-    assert expectation(authority, posterior, {}) == map_frontier(authority, posterior, {}) == {}
-
-
-def test_an_anchor_of_several_scopes_shares_its_vote():
-    records = [
-        record("adv", "advisory", package=("one", "two")),
-        record("n1", "note", package="one"),
-        record("n2", "note", package="two"),
-    ]
-    authority = Authority(records, [NOTE])
-    posterior = scope_posterior("?", {"adv": 3.0}, authority, ScopeNames(records))
-    assert posterior == {package("one"): 0.5, package("two"): 0.5}
-    assert expectation(authority, posterior, {"adv": 3.0}) == {"n1": 1.0, "n2": 1.0}
-
-
-def test_equal_scopes_are_ordered_by_name():
-    posterior = {("k", "b"): 0.5, ("k", "a"): 0.5}
-    assert map_scope(posterior) == ("k", "a")
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -153,10 +100,3 @@ def test_expectation_is_the_sum_over_scopes_by_rule_checks(relation, data):
 def test_impossible_settings_are_refused_in_words(options, message):
     with pytest.raises(InputError, match=re.escape(message)):
         LatentConfig(**options)
-
-
-def test_unknown_documents_and_no_scores_are_refused(authority, names):
-    with pytest.raises(InputError, match=r"no record 'nope'"):
-        scope_posterior("mercury", {"nope": 1.0}, authority, names)
-    with pytest.raises(InputError, match=r"document 'adv-lib' has the score nan; expected a numb"):
-        scope_posterior("mercury", {"adv-lib": math.nan}, authority, names)

@@ -38,40 +38,6 @@ def test_a_superseded_document_alone_violates_both_conditions(authority):
     assert query.stale_share == 0.5 and not query.holds
 
 
-def test_one_superseder_is_enough_for_condition_two_not_one(authority):
-    query = one(["flaw", "fix"], authority)
-    assert {i.document for i in query.conditions.ignored} == {"fix"}
-    assert [m.document for m in query.conditions.missing] == ["refix"]
-
-
-def test_the_ends_of_a_chain_without_its_middle_hold(authority):
-    query = one(["flaw", "refix"], authority)
-    assert query.holds and query.stale_share == 0.5
-
-
-def test_only_the_top_k_counts(authority):
-    assert not one(["flaw", "open", "refix"], authority, k=2).holds
-    assert one(["flaw", "open", "refix"], authority, k=3).holds
-
-
-def test_given_anchors_replace_those_that_were_retrieved(authority):
-    assert one(["open"], authority).holds
-    query = one(["open"], authority, anchors={"q": ["flaw"]})
-    assert [m.document for m in query.conditions.missing] == ["refix"]
-
-
-def test_documents_without_record_are_told_and_harmless(authority):
-    query = one(["stranger", "open"], authority)
-    assert query.unknown == ("stranger",) and query.holds
-    assert one(["stranger"], authority).state is State.NOT_APPLICABLE
-    assert one([], authority).state is State.NOT_APPLICABLE
-
-
-def test_what_is_not_in_force_yet_must_not_be_served(authority):
-    query = one(["flaw", "fix"], authority.as_of("2024-01-31"))
-    assert query.future == ("fix",) and not query.conditions.missing and not query.holds
-
-
 class TestFalseRetirement:
     def kept(self, before, after, authority, k=3):
         earlier = {"q": {d: -i for i, d in enumerate(before)}}

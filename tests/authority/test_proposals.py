@@ -18,7 +18,6 @@ from argus.authority.proposals import (
     propose_supersessions,
     read_proposals,
     shingles,
-    split_title,
     write_proposals,
 )
 from argus.authority.records import Record
@@ -33,7 +32,6 @@ ROWS = [
     {"_id": "OPS-11", "timestamp": "2022-01-01",
      "text": "Some argued that the board should replace OPS-9; it stays as it is."},
 ]  # fmt: skip
-BODY = "Members of staff have twenty four days of paid leave in every calendar year of service"
 CASES = [
     Record("RFC-2616", "rfc", title="Hypertext Transfer Protocol 1.1"),
     Record("RFC-7230", "rfc", title="Message Syntax and Routing"),
@@ -62,10 +60,6 @@ def decide(file, decisions):
         writer = csv.DictWriter(out, rows[0].keys())
         writer.writeheader()
         writer.writerows(rows)
-
-
-def record(id_, time=None, text="", title="", **scope):
-    return Record.of(id_, "doc", scope, time=time, text=text, title=title)
 
 
 def kinds(*records, **settings):
@@ -119,29 +113,6 @@ def test_a_broken_review_is_refused_and_nothing_written(tmp_path, rows, message)
     assert not (tmp_path / "edges.jsonl").exists()
 
 
-def test_kinds_of_evidence_and_times_that_forbid_them():
-    older, newer = record("OPS-7", "2019-01-01"), record("OPS-9", "2019-01-01", "Replaces OPS-7.")
-    assert kinds(older, newer) == {} == kinds(record("OPS-7", "2020-01-01"), newer)
-    assert kinds(record("OPS-7"), newer) == {("OPS-9", "OPS-7"): "stated"}
-    assert kinds(
-        record("a", title="Handbook of Travel, version 1.9"),
-        record("b", title="Handbook of Travel, version 1.10"),
-        record("c", title="Handbook of Leave, version 2.0"),
-    ) == {("b", "a"): "newer version"}
-    titles = [
-        record(id_, time, title="Rules of Conduct") for id_, time in (("a", "2020"), ("b", "2022"))
-    ]
-    assert kinds(*titles) == {("b", "a"): "same title"}
-    changed = BODY.replace("twenty four", "twenty eight")
-    bodies = record("a", "2020", BODY), record("b", "2022", changed)
-    assert kinds(*bodies, similarity=0.3) == {("b", "a"): "near-duplicate"}
-    assert kinds(record("a", text=BODY), record("b", text=changed), similarity=0.3) == {}
-    cites = record("OPS-7", "2019"), record("OPS-9", "2021", "See OPS-7.")
-    assert kinds(*cites) == {}
-    assert kinds(*cites, citations=True) == {("OPS-9", "OPS-7"): "cited"}
-    assert split_title("RFC 9110: HTTP semantics (June 2022)")[0] == "rfc http semantics"
-
-
 @given(st.integers(0, 2**16))
 def test_near_duplicates_are_those_of_all_pairs(seed):
     """Against the plain reference: all pairs. Long texts of one pool meet in their sketches."""
@@ -184,20 +155,3 @@ def test_near_duplicates_are_those_of_all_pairs(seed):
 )  # fmt: skip
 def test_statements_of_a_text(text, found):
     assert stated(text) == found
-
-
-def test_names_inside_a_container():
-    both = stated("Deprecated: use `read_all` or `load` instead.", CASES[-3])
-    assert both == [("pkg.read_all", False, False), ("pkg.load", False, False)]
-
-
-def test_overrulings_of_the_court_are_proposed(shared, tmp_path):
-    """Of 41 listed overrulings 19 are named in the summaries at all."""
-    folder = shared("authority/scotus")
-    gold = {(e.superseder, e.superseded) for e in read_edges(folder / "supersedes.jsonl")}
-    result = propose_supersessions(folder / "corpus.jsonl", out=tmp_path / "court.csv")
-    stated = [p for p in result.proposals if p.kind.startswith("stated")]
-    right = sum((p.superseder, p.superseded) in gold for p in stated)
-    assert right >= 12 and right / len(stated) >= 0.25
-    assert any(p.superseder == "oyez:2002.02-102" and "overruled Bowers" in p.evidence
-               for p in stated)  # fmt: skip

@@ -142,21 +142,6 @@ def test_proposition_2_bounds_phi_times_anchor_recall(n):
     assert float(mean) == pytest.approx(ceiling)
 
 
-def test_proposition_2_bounds_one_promoted_chain_not_k_documents():
-    assert mean_tca(3, lambda a, q: list(a.records), "old0") == 1  # the whole scope passes
-    assert mean_tca(3, lambda a, q: ["new0", "new2"], "old0") == Fraction(2, 3)
-    assert scope_ceiling([ambiguity_of("old0", 3)], [True], chains=2) == pytest.approx(2 / 3)
-
-
-def test_proposition_2_fails_where_times_tell_chains_apart():
-    old = [record(f"noise{i}", "note", 1, entity="s") for i in range(4)]
-    records = [*old, *chain("d1", "d2", first_day=5)]
-    authority = Authority(records, [LATER])
-    assert scope_ambiguity(["d1"], authority, EntityIndex(records)).phi == pytest.approx(1 / 3)
-    served = ScopeTimes(records).latest(["d1"], 1)
-    assert check_conditions(served, authority, ["d1"]).hold  # by times alone, in every case
-
-
 def test_remark_4_a_newer_document_misleads_time_not_rules():
     records = [*chain("d1", "d2"), record("noise", "note", 9, entity="s")]
     authority = Authority(records, [LATER])
@@ -270,36 +255,6 @@ def test_proposition_3_a_closure_takes_a_lookup_per_record(relation, data):
     anchors = data.draw(st.lists(st.sampled_from(relation.ids), unique=True))
     closure = authority.closure(anchors)
     assert authority.calls.lookups == len(closure)
-
-
-@settings(deadline=None)
-@given(relations(), st.data())
-def test_proposition_3_a_closure_reads_a_superseder_once(relation, data):
-    authority = relation.authority
-    index = authority.index
-    anchors = data.draw(st.lists(st.sampled_from(relation.ids), unique=True))
-    closure = authority.closure(anchors)
-    least: dict[object, int] = {}
-    for id_ in closure:
-        for place, moment in index.superseded_places(authority.record(id_)):
-            least[place] = min(moment.end, least.get(place, moment.end))
-    read = sum(
-        start >= end
-        for place, end in least.items()
-        if place in index.buckets
-        for start, _ in index.buckets[place].superseding
-    )
-    explicit = sum(edge.superseded in closure for edge in relation.edges)
-    assert authority.calls.edges == read + explicit
-    edges = sum(1 for id_ in closure for _ in authority.links(id_))
-    assert read + explicit <= edges  # at most each edge once, per rule and scope that make it
-
-
-def test_proposition_3_one_superseder_takes_two_lookups():
-    records = [record("d1", "approval", 1, ticker="T"), record("d2", "blackout", 2, ticker="T")]
-    authority = Authority(records, [Rule("blackout", "approval", ("ticker",))])
-    authority.closure(["d1"])
-    assert (authority.calls.lookups, authority.calls.edges) == (2, 1)  # d1 and d2 are asked
 
 
 def test_proposition_3_lookups_are_linear_pairs_quadratic():

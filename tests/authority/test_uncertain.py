@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import uncertain
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Rule
@@ -102,17 +100,6 @@ def test_the_frontier_shrinks_with_alpha_closures_with_theta(relation, a, b):
         assert set(authority.closure([id_], high)) <= set(authority.closure([id_], low))
 
 
-@settings(max_examples=examples(60), deadline=None)
-@given(relations(names=SEVERAL))
-def test_when_all_is_certain_the_safe_frontier_is_the_frontier(relation):
-    rules = [dataclasses.replace(rule, confidence=1.0) for rule in relation.rules]
-    edges = [dataclasses.replace(edge, confidence=1.0) for edge in relation.edges]
-    assume(not Naive(relation.records, rules, edges).has_cycle)
-    authority, ids = Authority(relation.records, rules, edges), [r.id for r in relation.records]
-    for alpha in (0.001, 0.5, 1.0):
-        assert list(safe_frontier(authority, ids, alpha).ids) == authority.frontier(ids)
-
-
 def test_chances_by_hand():
     # a -0.9-> b -0.5-> c: a is maximal when its edge fails (b counts though c supersedes it).
     authority = Authority(bare("a", "b", "c"), [], told(("a", "b", 0.9), ("b", "c", 0.5)))
@@ -122,39 +109,6 @@ def test_chances_by_hand():
     assert safe_frontier(authority, ["a", "c"], 0.55).ids == ("a", "c")
     assert safe_frontier(authority, ["a", "c"], 0.56).ids == ("c",)
     assert safe_frontier(authority, [], 0.5).ids == ()
-
-
-def test_ways_share_an_edge_and_parallel_edges_add_up():
-    diamond = told(("a", "b", 0.5), ("b", "c", 0.5), ("b", "d", 0.5), ("c", "e", 1), ("d", "e", 1))
-    authority = Authority(bare(*"abcde"), [], diamond)
-    assert chances(authority, ["a", "e"])["a"] == pytest.approx(1 - 0.5 * 0.75)
-    twice = Authority(bare("a", "b"), [], told(("a", "b", 0.5), ("a", "b", 0.8)))
-    assert chances(twice, ["a", "b"])["a"] == pytest.approx(0.5 * 0.2)
-
-
-def test_several_shared_entities_are_one_chance_of_a_rule():
-    records = [Record(id_, id_, None, {"k": ("x", "y")}) for id_ in ("court", "note")]
-    rules = [Rule("court", "note", "k", name="bound", order="type", confidence=0.25)]
-    assert chances(Authority(records, rules), ["note", "court"])["note"] == 0.75
-    same = told(("note", "court", 0.5), ("note", "court", 0.5))
-    assert chances(Authority(records, (), same), ["note", "court"])["note"] == 0.5
-
-
-def test_a_chain_of_two_relations_does_not_dominate():
-    edges = [
-        Edge("b", "a", confidence=0.5, relation="later"),
-        Edge("c", "b", confidence=0.5, relation="higher"),
-    ]
-    authority = Authority(bare("a", "b", "c"), [], edges)
-    assert chances(authority, ["a", "c"]) == {"a": 1, "c": 1}
-    assert chances(authority, ["a", "b", "c"]) == pytest.approx({"a": 0.5, "b": 0.5, "c": 1})
-
-
-def test_the_closure_at_theta_does_not_follow_less_sure_edges():
-    authority = Authority(bare("a", "b", "c"), [], told(("a", "b", 0.6), ("b", "c", 0.9)))
-    assert authority.closure(["a"], 0.6) == ["a", "b", "c"]
-    assert authority.closure(["a"], 0.61) == ["a"]
-    assert authority.controlling(["b"], 0.9) == ["c"]
 
 
 def in_one_scope(n: int, p: float) -> Authority:
@@ -178,22 +132,6 @@ def test_more_uncertain_edges_are_sampled_and_say_so():
     assert "d4" in safe_frontier(authority, ids, near, samples=4000, seed=1).undecided
 
 
-def test_each_part_counts_for_itself():
-    """Twelve pairs have 12 uncertain edges, no part more than one: all is exact."""
-    pairs = [(f"a{i}", f"b{i}", 0.25) for i in range(12)]
-    authority = Authority(bare(*(id_ for a, b, _ in pairs for id_ in (a, b))), [], told(*pairs))
-    found = safe_frontier(authority, authority.records, 0.7, exact_edges=1)
-    assert found.is_exact and len(found.ids) == 24
-    assert found.chances["a3"].probability == 0.75
-
-
-def test_what_lies_above_the_records_asked_for_does_not_count():
-    authority = in_one_scope(3000, 0.5)
-    found = safe_frontier(authority, ["d0", "d1"], 0.5)
-    assert found.is_exact
-    assert found.chances["d0"].probability == found.chances["d1"].probability - 0.5 == 0.5
-
-
 def test_a_large_scope_is_refused_not_multiplied_out():
     authority = in_one_scope(3000, 0.5)
     with pytest.raises(
@@ -201,13 +139,6 @@ def test_a_large_scope_is_refused_not_multiplied_out():
     ):
         safe_frontier(authority, ["d0", "d2999"], 0.5)
     assert len(authority.closure(["d0"], 0.5)) == 3000
-
-
-def test_too_many_draws_are_refused_in_words(monkeypatch):
-    monkeypatch.setattr(uncertain, "MAX_DRAWS", 1000)
-    authority = in_one_scope(8, 0.5)
-    with pytest.raises(InputError, match=r"28 uncertain supersessions.*10,000 samples; expected"):
-        safe_frontier(authority, authority.records, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -222,26 +153,3 @@ def test_too_many_draws_are_refused_in_words(monkeypatch):
 def test_impossible_settings_are_refused_in_words(options, message):
     with pytest.raises(InputError, match=message):
         safe_frontier(in_one_scope(2, 0.5), ["d0"], **{"alpha": 0.5} | options)
-
-
-def test_an_unknown_record_is_refused_in_words():
-    with pytest.raises(InputError, match="no record 'nope'"):
-        safe_frontier(in_one_scope(2, 0.5), ["nope"], 0.5)
-
-
-@pytest.mark.parametrize("second", [0.5, 0.4])
-def test_two_rules_of_one_name_are_two_chances(second):
-    rules = [Rule("note", "note", "k", name="same", confidence=p) for p in (0.5, second)]
-    records = [
-        Record(id_, "note", Moment(i, i + 1, ""), {"k": ("x", "y")}) for i, id_ in enumerate("ab")
-    ]
-    found = chances(Authority(records, rules), ["a", "b"])
-    assert found["a"] == pytest.approx(0.5 * (1 - second))
-
-
-def test_what_was_not_in_force_is_in_no_safe_frontier():
-    records = [Record(id_, "note", Moment(i, i + 1, ""), {"k": "x"}) for i, id_ in enumerate("abc")]
-    authority = Authority(records, [Rule("note", "note", "k", confidence=0.5)])
-    found = safe_frontier(authority.as_of(Moment(1, 2, "")), ["a", "b", "c"], 0.5)
-    assert found.ids == ("a", "b")
-    assert {id_: c.probability for id_, c in found.chances.items()} == {"a": 0.5, "b": 1.0}

@@ -11,7 +11,7 @@ from argus.authority.benchmarks.collection import read_benchmark
 from argus.authority.benchmarks.job import score_systems
 from argus.authority.config import ScoreConfig
 from argus.authority.rules import Edge
-from argus.errors import InputError, Location
+from argus.errors import InputError
 from argus.tasks.opening import open_task
 from tests.support.tasks import FINSUPERQA, event, lines, read_lines
 
@@ -56,23 +56,6 @@ def test_the_pairs_of_ghsa_are_the_converted_benchmark(shared, tmp_path):
     own = {q.id: (q.text, q.gold, q.anchor, set(q.equivalent)) for q in benchmark.questions}
     assert own == {q.id: (q.text, q.gold, q.anchor, set(q.equivalent)) for q in converted.questions}
     assert len(open_task(file).documents) == 318
-
-
-def test_a_benchmark_folder_is_a_task(shared):
-    folder = shared("authority/ghsa")
-    task = open_task(folder)
-    assert task.name == "car/ghsa" and len(task.queries) == 159
-    assert task.metrics == ("Success@5", "Success@10", "Success@20", "RR")
-    structured = open_task(f"car:{folder},queries=queries_structured.jsonl")
-    assert structured.queries[0].text.startswith("Is axios still affected by CVE-2025-62718?")
-
-
-def test_tca_is_success(shared):
-    task = open_task(shared("authority/ghsa"))
-    first, *others = [question.id for question in task.queries]
-    run = {first: {f"x{i}": 10.0 - i for i in range(4)} | {f"{first}#patch": 0.0}}
-    assert task.evaluate(run, ["Success@5"]).aggregate["Success@5"] == 1 / 159
-    assert others
 
 
 def test_the_pairs_of_scotus_ask_by_the_papers_template(shared, tmp_path):
@@ -121,24 +104,6 @@ def test_the_pairs_of_fda(tmp_path):
     assert task.qrels == {"fda_0000": {"fda_0000#recall": 1}, "fda_0001": {"fda_0001#recall": 1}}
 
 
-def test_two_pairs_of_one_id_are_two_as_in_the_expanded_list_of_scotus(tmp_path):
-    pair = {"id": "scotus_031", "original_citation": "1 U.S. 1", "overruling_citation": "2 U.S. 2"}
-    pairs = [
-        pair | {"original_case": f"{name} v. Ferguson", "original_text": f"{name} holds.",
-                "overruling_case": f"Brown v. {name}", "overruling_text": f"{name} is overruled."}
-        for name in ("Plessy", "Adler")
-    ]  # fmt: skip
-    file = tmp_path / "legal_scotus_expanded_pairs.json"
-    file.write_text(json.dumps(pairs))
-    benchmark = open_task(f"car:{file}").benchmark
-    first, second = benchmark.questions
-    assert (first.id, second.id) == ("scotus_031", "scotus_031-2")
-    assert second.text.startswith("Is Adler v. Ferguson still good law")
-    texts = {record.id: record.text for record in benchmark.records}
-    assert texts[second.gold[0]] == "Adler is overruled." and len(texts) == 4
-    assert benchmark.edges[1] == Edge("scotus_031-2#overruling", "scotus_031-2#original")
-
-
 @pytest.fixture
 def finsuperqa(tmp_path):
     (tmp_path / "finsuperqa_test_ids.txt").write_text("fba01b1c-8c7\n")
@@ -170,41 +135,6 @@ def test_the_released_questions_are_answered_in_their_own_words(finsuperqa, tmp_
     assert answers == ["active", "compliant"]
 
 
-def test_a_split_has_the_events_of_its_own_questions(finsuperqa):
-    task = open_task(f"car:{finsuperqa},split=test")
-    assert task.name == "car/finsuperqa-test"
-    assert [query.id for query in task.queries] == ["fba01b1c-8c7"] and len(task.documents) == 3
-    with pytest.raises(InputError, match="no such file") as error:
-        open_task(f"car:{finsuperqa},split=dev")
-    assert error.value.where == finsuperqa.with_name("finsuperqa_dev_ids.txt")
-    finsuperqa.with_name("finsuperqa_dev_ids.txt").write_text("fba01b1c-8c7 unknown")
-    with pytest.raises(InputError, match="'unknown' is no question"):
-        open_task(f"car:{finsuperqa},split=dev")
-
-
-def test_a_split_of_an_empty_file_is_refused(finsuperqa):
-    finsuperqa.write_text("")
-    with pytest.raises(InputError, match="'fba01b1c-8c7' is no question") as error:
-        open_task(f"car:{finsuperqa},split=test")
-    assert error.value.where == finsuperqa.with_name("finsuperqa_test_ids.txt")
-
-
-def test_the_corpus_of_the_released_scorer_is_taken_as_distractors(finsuperqa):
-    rows = [{"doc_id": e["event_id"], "text": e["text"], "event_type": e["event_type"],
-             "entities": {"employee": "E", "ticker": "T"}, "timestamp": e["timestamp"]}
-            for q in FINSUPERQA for e in q["kb"]]  # fmt: skip
-    more = {"doc_id": "distractor_000000", "text": "EMP001 disclosed a conflict.",
-            "event_type": "conflict_disclosed", "entities": {"employee": "EMP001", "ticker": "X"},
-            "timestamp": "2024-01-05T09:00:00"}  # fmt: skip
-    file = lines(finsuperqa.with_name("corpus.jsonl"), *rows, more)
-    records = open_task(f"car:{finsuperqa},distractors={file}").benchmark.records
-    assert [record.id for record in records][4:] == ["distractor_000000"]
-    assert records[-1].scope == {"employee": "EMP001", "ticker": "X"}
-    lines(file, rows[0] | {"text": "another text"})
-    with pytest.raises(InputError, match="two documents have the id 'e23513f5'"):
-        open_task(f"car:{finsuperqa},distractors={file}")
-
-
 def test_edges_of_the_other_generators(tmp_path):
     older = event("36546a9e", "ruling_issued", "14", "The court held that it is so.")
     newer = event("303edecd", "ruling_overruled", "20", "The earlier approach is overruled.")
@@ -218,12 +148,6 @@ def test_edges_of_the_other_generators(tmp_path):
     benchmark = open_task(lines(tmp_path / "legalprecedentqa_v1.jsonl", question)).benchmark
     assert benchmark.questions[0].gold == ("303edecd",) and benchmark.questions[0].hop == "T1"
     assert benchmark.edges == [Edge("303edecd", "36546a9e", "R_LEG1")]
-
-
-def test_a_released_file_is_scored_like_a_benchmark(finsuperqa, tmp_path):
-    result = score_systems(open_task(finsuperqa).benchmark, out=tmp_path / "out", encoder=None)
-    systems = {system["name"]: system for system in result.summary["systems"]}
-    assert systems["bm25"]["questions"]["measured"] == 2
 
 
 @pytest.mark.parametrize(
@@ -240,28 +164,3 @@ def test_broken_questions_are_refused_by_their_line(tmp_path, change, problem):
     with pytest.raises(InputError, match=problem) as error:
         open_task(file)
     assert (error.value.where.file, error.value.where.line) == (file, 2)
-
-
-@pytest.mark.parametrize(
-    ("content", "line"),
-    [("[1]", 1), ('[{"id": "a", "text": "b"}]', 1), ('[{"id": "fda_1"', None), ("[]", None)],
-)
-def test_lists_that_are_none_of_pairs(tmp_path, content, line):
-    file = tmp_path / "fda_recall_pairs.json"
-    file.write_text(content)
-    with pytest.raises(InputError) as error:
-        open_task(file)
-    assert error.value.where == (file if line is None else Location(file, line))
-
-
-def test_pairs_without_questions_say_where_these_are(shared, tmp_path):
-    file = ghsa(tmp_path / "data", shared("authority/ghsa"))
-    file.with_name("ghsa_freeform_cache.jsonl").unlink()
-    with pytest.raises(InputError, match="queries=FILE") as error:
-        open_task(file)
-    assert error.value.where == Location(file, 1, "query")
-
-
-def test_a_folder_has_no_split(shared):
-    with pytest.raises(InputError, match="a folder with split"):
-        open_task(f"car:{shared('authority/ghsa')},split=test")

@@ -30,10 +30,6 @@ def test_a_real_beir_folder(shared):
     assert task.evaluate(perfect).aggregate == {"nDCG@10": 1.0}
 
 
-def test_the_folder_alone_names_the_task(shared):
-    assert open_task(shared("cranfield")).name == "cranfield"
-
-
 def test_queries_that_a_split_does_not_judge_are_left_out(tmp_path):
     task = open_task(f"beir:{collection(tmp_path / 'c', split='dev')},split=dev")
     assert [query.id for query in task.queries] == ["q1"]
@@ -54,23 +50,6 @@ def test_a_query_that_is_a_document_may_not_find_itself(tmp_path, name, setting,
     assert task.spare == excluded
     run = {"d1": {"d1": 2.0, "d2": 1.0}}
     assert task.evaluate(run, ["RR"]).aggregate["RR"] == (1.0 if excluded else 0.5)
-
-
-def test_rarb_has_an_instruction(tmp_path):
-    folder = collection(tmp_path / "winogrande", queries=("wino-q-0",), corpus=("wino-d-1",))
-    wording = "Given the following sentence, retrieve an appropriate answer."
-    (folder / "instruction.txt").write_text(f"{wording}\n")
-    for spec in (f"rarb:{folder}", folder):
-        task = open_task(spec)
-        assert (task.name, task.instruction) == ("rarb/winogrande", wording)
-    assert open_task(f"beir:{folder}").instruction == ""
-
-
-def test_rarb_without_instruction_is_refused(tmp_path):
-    folder = collection(tmp_path / "piqa")
-    with pytest.raises(InputError, match=r"instruction\.txt") as error:
-        open_task(f"rarb:{folder}")
-    assert error.value.where == folder
 
 
 def test_a_corpus_that_was_not_judged_is_refused(tmp_path):

@@ -6,7 +6,6 @@ import csv
 
 import pytest
 
-from argus.data.types import Document
 from argus.errors import InputError, Location
 from argus.tasks.opening import open_task
 from tests.support.tasks import lines, read_lines
@@ -52,31 +51,6 @@ def repository(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("part", ["arithmetic", "wknow", "temporal"])
-@pytest.mark.parametrize("setting", ["multi", "uni"])
-def test_all_parts_and_settings(repository, part, setting):
-    task = open_task(f"impliret:{repository},part={part},setting={setting}")
-    prefix = f"{part[0]}{setting[0]}"
-    assert task.name == f"impliret/{part}-{setting}"
-    assert task.qrels == {f"{prefix}-q{n:04}": {f"{prefix}-d{n:04}": 1} for n in (0, 1)}
-    assert task.documents[1] == Document(f"{prefix}-d0001", "document 1", metadata={"group": 0})
-
-
-def test_a_file_names_its_own_part(repository):
-    assert open_task(repository / "T_Uni.jsonl").name == "impliret/temporal-uni"
-
-
-def test_a_table_in_doubt_and_one_that_is_missing(repository):
-    with pytest.raises(InputError, match="2 tables") as error:
-        open_task(f"impliret:{repository},part=temporal")
-    assert error.value.where == repository
-    (repository / "T_Uni.jsonl").unlink()
-    with pytest.raises(InputError, match="no such table"):
-        open_task(f"impliret:{repository},part=temporal,setting=uni")
-    with pytest.raises(InputError, match="arithmetic, wknow, temporal"):
-        open_task(f"impliret:{repository},part=semantic")
-
-
 @pytest.mark.parametrize(
     ("broken", "field"),
     [({"pos_document": 7}, "pos_document"), ({"id": ""}, "id"), ({"question": None}, None)],
@@ -89,8 +63,3 @@ def test_broken_rows_are_refused(tmp_path, broken, field):
     with pytest.raises(InputError) as error:
         open_task(file)
     assert error.value.where == Location(file, 2, field)
-
-
-def test_a_row_twice_is_refused(tmp_path):
-    with pytest.raises(InputError, match="'0' stands in row 1"):
-        open_task(lines(tmp_path / "W_Uni.jsonl", row(0), row(0)))

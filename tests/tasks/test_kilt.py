@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import InputError, Location
-from argus.tasks.kilt_scores import r_precision, recall
+from argus.tasks.kilt_scores import recall
 from argus.tasks.opening import open_task
 from argus.tasks.task import judged_of
-from tests.support.tasks import KILT, kilt, lines
+from tests.support.tasks import KILT, kilt
 
 
 def sets(*ids):
@@ -23,20 +23,6 @@ def test_pages_are_documents_and_provenance_judges_them(tmp_path):
     assert task.qrels == {"q1": {"303": 1, "307": 1}, "q2": {"290": 1}}
     assert judged_of(task).judged.reasons == {"q3": "no judgement"}
     assert task.evidence["q1"] == sets("303 307", "307")
-
-
-def test_paragraphs_are_documents_where_the_data_set_names_them(tmp_path):
-    task = open_task(f"{kilt(tmp_path)},unit=paragraph")
-    assert [d.id for d in task.documents if d.id.startswith("303")] == ["303:1", "303:2"]
-    assert task.qrels["q2"] == {"290:1": 1, "290:2": 1, "290:3": 1}
-    assert task.documents[0].metadata == {"wikipedia_id": "290"}
-
-
-def test_a_question_that_stands_twice_is_refused(tmp_path):
-    name = kilt(tmp_path, [*KILT, KILT[0]])
-    with pytest.raises(InputError, match="stands in row 1 of nq-dev-kilt") as error:
-        open_task(name)
-    assert error.value.where == Location(tmp_path / "nq-dev-kilt.jsonl", len(KILT) + 1)
 
 
 def test_the_best_set_of_evidence_counts(tmp_path):
@@ -65,20 +51,6 @@ def test_recall_counts_whole_sets(ranks, evidence, k, expected):
     assert recall(ranks.split(), sets(*evidence), k) == expected
 
 
-def test_r_precision_is_that_of_the_best_set():
-    assert r_precision(["a", "x", "b"], sets("a b", "c")) == 0.5
-    assert r_precision(["c"], sets("a b", "c")) == 1.0
-    assert r_precision([], sets("a")) == 0.0
-
-
-def test_a_knowledge_source_is_needed(tmp_path):
-    spec = kilt(tmp_path).partition(",")[0]
-    with pytest.raises(InputError, match="no knowledge source"):
-        open_task(spec)
-    with pytest.raises(InputError, match=r"no file nowhere\.json"):
-        open_task(f"{spec},knowledge=nowhere.json")
-
-
 @pytest.mark.parametrize(
     ("provenance", "field"),
     [("303", "output.provenance"), ([{"title": "Alabama"}], None), ([{"wikipedia_id": 1.5}],
@@ -89,15 +61,3 @@ def test_broken_provenance_is_refused(tmp_path, provenance, field):
     with pytest.raises(InputError) as error:
         open_task(kilt(tmp_path, [KILT[0], broken]))
     assert error.value.where == Location(tmp_path / "nq-dev-kilt.jsonl", 2, field)
-
-
-def test_pages_without_paragraphs_and_units_without_numbers(tmp_path):
-    entity = {"id": "q9", "input": "x", "output": [{"provenance": [{"wikipedia_id": "290"}]}]}
-    with pytest.raises(InputError, match="unit=page") as error:
-        open_task(f"{kilt(tmp_path, [entity])},unit=paragraph")
-    assert error.value.where.line == 1
-    spec = kilt(tmp_path)
-    source = lines(tmp_path / "kilt_knowledgesource.json", {"wikipedia_id": "1", "text": "no list"})
-    with pytest.raises(InputError) as error:
-        open_task(spec)
-    assert error.value.where == Location(source, 1, "text")

@@ -44,30 +44,6 @@ def test_what_datasets_saves(tmp_path):
     check(open_task(f"mteb:{tmp_path / 'b'}"))
 
 
-def test_a_subset_is_chosen(tmp_path):
-    hub(tmp_path / "c", prefix="de-"), hub(tmp_path / "c", prefix="fr-")
-    task = open_task(f"mteb:{tmp_path / 'c'},subset=de")
-    assert task.name == "mteb/c-de"
-    check(task)
-    with pytest.raises(InputError, match="no corpus in the folder") as error:
-        open_task(tmp_path / "c")
-    assert error.value.where == tmp_path / "c"
-
-
-def test_a_split_is_chosen(tmp_path):
-    folder = hub(tmp_path / "d")
-    parquet(folder / "qrels" / "dev-00000-of-00001.parquet", QRELS[0] | {"corpus-id": "d2"})
-    assert open_task(f"mteb:{folder},split=dev").qrels == {"q1": {"d2": 1}}
-    with pytest.raises(InputError, match="one of dev, test"):
-        open_task(f"mteb:{folder},split=train")
-
-
-def test_a_query_goes_on_in_the_next_shard(tmp_path):
-    folder = hub(tmp_path / "d", name="test-00000-of-00002.parquet")
-    parquet(folder / "qrels" / "test-00001-of-00002.parquet", QRELS[0] | {"corpus-id": "d2"})
-    assert open_task(folder).qrels == {"q1": {"d1": 1, "d2": 1}}
-
-
 def test_numbers_are_ids_and_instructions_are_read(tmp_path):
     folder = tmp_path / "e"
     parquet(folder / "corpus" / "test.parquet", {"id": 7, "text": "Beans."})
@@ -100,13 +76,6 @@ DICTIONARY = {
     "queries": {"q1": "hot leaves", "q2": "without judgement"},
     "relevant_docs": {"q1": {"d1": 1}},
 }  # fmt: skip
-
-
-def test_dictionaries_of_a_split_and_of_subsets():
-    check(open_task(DICTIONARY))
-    check(open_task({"default": {"test": DICTIONARY}}))
-    check(open_task({"de": {"test": DICTIONARY}, "fr": {"test": {}}}, subset="de"))
-    check(open_task({"corpus": CORPUS, "queries": QUERIES, "relevant_docs": QRELS}))
 
 
 @pytest.mark.parametrize(

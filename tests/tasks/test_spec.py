@@ -16,19 +16,6 @@ def test_kind_place_and_settings():
     assert str(spec) == "bright:a,b/BRIGHT,domain=pony,long=yes"
 
 
-def test_a_path_that_is_there_is_that_path(tmp_path):
-    odd = tmp_path / "beir:x,split=dev"
-    odd.mkdir()
-    assert parse_task_spec(odd, READERS).place == odd
-
-
-@pytest.mark.parametrize("text", ["beir:x,a=b,split", "beir:x,split=a,split=b", "beir:x,split="])
-def test_settings_stand_once_with_a_value(text):
-    with pytest.raises(InputError, match="setting=value") as error:
-        parse_task_spec(text, READERS)
-    assert error.value.where == text
-
-
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [("domain=pony", "setting 'domain'"), ("identical=maybe", "yes or no")],
@@ -44,10 +31,3 @@ def test_what_is_not_there_is_not_downloaded(spec):
     with pytest.raises(InputError, match="nothing is downloaded") as error:
         open_task(spec)
     assert error.value.where == spec
-
-
-def test_a_folder_that_tells_no_kind_and_an_object_of_none(tmp_path):
-    with pytest.raises(InputError, match="no task in"):
-        open_task(tmp_path)
-    with pytest.raises(InputError, match="a list"):
-        open_task([1])

@@ -1,1 +1,1 @@
-"""Controlling-authority retrieval: what supersedes what, and what to serve instead."""
+"""Controlling-authority retrieval: find superseded documents, and serve their superseders."""

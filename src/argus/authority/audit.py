@@ -1,4 +1,4 @@
-"""`argus authority audit`: test which superseded documents bring back what controls them now.
+"""`argus authority audit`: test which superseded documents bring back their controlling documents.
 
 No queries are needed. Every superseded document is a query itself, by its title and by its text,
 and the documents that control it must come into the top k. `audit_authority` ranks them by the
@@ -70,13 +70,13 @@ measured: pairs that at least one proxy could ask for.
 
 
 class ProxyFigures(TypedDict):
-    """Shares of superseded documents that reach what controls them; none where none could ask.
+    """Shares of superseded documents that reach their controlling documents, or None.
 
     documents: superseded documents that asked with this proxy.
     reachable: share whose controlling document is in the top k, with its 95% Wilson interval.
     low, high: 95% Wilson interval of the reachable share.
     first: share whose controlling document comes first.
-    mean_divergence: mean of the score of what comes first less that of the controlling document.
+    mean_divergence: mean of the best score less the score of the controlling document.
     median_outranking: median number of documents that score above the controlling one (N+).
     """
 
@@ -93,7 +93,7 @@ class GroupFigures(TypedDict):
     """The proxies of the pairs of one rule, or of two types.
 
     name: rule, or types as "older → newer".
-    proxies: figures by what was asked with: title or text.
+    proxies: figures by proxy: title or text.
     """
 
     name: str
@@ -103,11 +103,11 @@ class GroupFigures(TypedDict):
 class AuthorityAuditSummary(TypedDict):
     """Figures of an audit of controlling authority.
 
-    proxies: figures by what was asked with: title or text.
+    proxies: figures by proxy: title or text.
     by_rule: the same, by rule.
     by_types: the same, by the types of both documents.
-    text_window: how much of the documents the encoder reads; None where that is not known.
-    retriever: retriever that was asked; absent where vectors are compared.
+    text_window: how much of the documents the encoder reads. None where that is not known.
+    retriever: retriever that was asked. Absent where vectors are compared.
     queries: queries that the retriever was asked.
     """
 
@@ -124,7 +124,7 @@ class AuthorityAuditSummary(TypedDict):
 
 @dataclass(frozen=True, repr=False)
 class AuthorityAuditResult(Result):
-    """Result of `audit_authority`; everything in it is also in `folder`."""
+    """Result of `audit_authority`. The folder holds all of it, too."""
 
     TABLES = ("table",)
     folder: Path
@@ -139,10 +139,10 @@ class AuthorityAuditResult(Result):
 
 
 class ProxyRanks(NamedTuple):
-    """Ranks of the controlling documents, asked with one proxy; arrays are of the pairs that asked.
+    """Ranks of the controlling documents with one proxy. Arrays are of the pairs that asked.
 
     rank: 1-based; BEYOND where a retriever's list ends before it. why_not: state and reason of the
-    pairs that could not ask, by number. outranking, divergence: see `Reach`; None of a retriever.
+    pairs that could not ask, by number. outranking, divergence: see `Reach`. None of a retriever.
     """
 
     rank: IntArray
@@ -163,7 +163,7 @@ def audit_authority(
     retriever: Any = None,
     asking: AskingConfig | None = None,
 ) -> AuthorityAuditResult:
-    """Ask for what controls every superseded document with its own title and text.
+    """Look for the controlling documents of every superseded document by its title and text.
 
     k: how far down a list counts as reachable. store: as for `argus.audit`. retriever: asked in
     place of the encoder, which then embeds the queries of a store. asking: see `AskingConfig`.
@@ -344,14 +344,14 @@ _SCHEMA = pa.schema(
 """One row per superseded document and document that controls it.
 
 superseded, controlling: id of the document.
-superseded_title, controlling_title: its title; empty without one.
+superseded_title, controlling_title: its title. Empty without one.
 types: their types, older → newer.
 hops: supersessions from one to the other.
-chain: these, in words; of more than 20 the first.
+chain: these, in words. Of more than 20 the first.
 state: measured where one of the two proxies could ask.
-title_rank, text_rank: rank of the controlling one, asked with this; null beyond a list's end.
+title_rank, text_rank: rank of the controlling one, asked with this. Null beyond a list's end.
 title_n_plus, text_n_plus: documents that score strictly above it (N+).
-title_divergence, text_divergence: score of what comes first less its score, at least 0.
+title_divergence, text_divergence: best score less its score, at least 0.
 title_reachable, text_reachable: whether it is in the top k.
 """
 
@@ -410,7 +410,7 @@ def _summarise_by(found: pa.Table, column: str, k: int) -> list[GroupFigures]:
 
 
 def _summarise(found: pa.Table, proxy: Proxy, k: int) -> ProxyFigures:
-    """Return the figures of one proxy; of several controlling documents the best counts."""
+    """Return the figures of one proxy. Of several controlling documents the best counts."""
     names = ("rank", "n_plus", "divergence", "reachable")
     columns = (found[name].to_pylist() for name in ("superseded", *(f"{proxy}_{n}" for n in names)))
     best: dict[str, tuple[int, int, float]] = {}
@@ -559,7 +559,7 @@ def _group_table(authority: AuthorityAuditSummary) -> Table:
 
 
 def reachable_by_rank(ranks: Mapping[str, Sequence[int]], k: int, total: int) -> Figure:
-    """Share of controlling documents within each depth, per proxy; k is marked."""
+    """Share of controlling documents within each depth, per proxy, with k marked."""
     colours = {"title": BAND_COLOURS["mid"], "text": BAND_COLOURS["high"]}
     depths = np.unique(np.geomspace(1, max(total, 2), 60).astype(int))
     traces = [

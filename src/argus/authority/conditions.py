@@ -15,7 +15,7 @@ class Missing:
     """Condition (i) violated: a frontier element that was not retrieved.
 
     anchor: the first anchor that it controls.
-    chain: from anchor to document; empty where they are one.
+    chain: from anchor to document. Empty where they are one.
     """
 
     document: str

@@ -242,13 +242,13 @@ class HarmSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class HarmConfig(HarmSettings):
-    """Contexts to compare, the model that answers, and the judge; None judges by the model."""
+    """Contexts to compare, the model that answers, and the judge. None judges by the model."""
 
     model: AnyModel
     judge: AnyModel | None = None
 
     def described(self) -> dict[str, object]:
-        """Return the settings that change the outcome; no secret, no pace, no budget."""
+        """Return the settings that change the outcome: no secret, no pace, no budget."""
         values: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(HarmSettings)}
         judge = self.judge or self.model
         return values | {

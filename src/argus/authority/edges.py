@@ -16,9 +16,9 @@ SUPERSEDING = ("superseder", "superseding")
 def read_edges(file: Path | str) -> list[Edge]:
     """Read edges from any row format.
 
-    Columns: `superseder` (or `superseding`) and `superseded`; `rule`, `confidence` and `relation`
-    where they are there. Raises InputError for a missing file or column, an empty id, an edge from
-    a document to itself, a confidence that is none, and a file without rows.
+    Columns: `superseder` (or `superseding`) and `superseded`, and optionally `rule`, `confidence`
+    and `relation`. Raises InputError for a missing file or column, an empty id, an edge from a
+    document to itself, a confidence that is none, and a file without rows.
     """
     edges = []
     for row in read_rows(Path(file)):

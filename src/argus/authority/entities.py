@@ -84,7 +84,7 @@ class ScopeNames:
         self._lengths = sorted({len(name) for name in self._bearers}, reverse=True)
 
     def bearers(self, text: str) -> list[tuple[Entity, ...]]:
-        """Return the bearers of every name in a text, in order of place; names do not overlap."""
+        """Return the bearers of every name in a text, in order of place. Names do not overlap."""
         tokens = words(text)
         taken = [False] * len(tokens)
         places: list[tuple[int, tuple[Entity, ...]]] = []
@@ -120,7 +120,7 @@ class ScopeTimes:
         return self.latest_first(id_ for id_, named in keys.items() if len(named) == most)
 
     def latest_first(self, ids: Iterable[str]) -> list[str]:
-        """Return records by the start of their time, latest first, ties by id; those without last.
+        """Return records by the start of their time, latest first, ties by id, those without last.
 
         Raises InputError for an unknown record.
         """
@@ -136,8 +136,8 @@ class ScopeTimes:
 
         Two records are of one scope when they share an entity and differ in no key that both have.
         Of a record without time the keys decide alone, as in the paper's look-up of an advisory's
-        patch or a drug's recall: all others of its scope count as later; it itself as none of a
-        dated one. Raises InputError for an unknown record.
+        patch or a drug's recall: all others of its scope count as later. It does not itself count
+        as later than a dated one. Raises InputError for an unknown record.
         """
         record = find_record(self._records, id_)
         later = []

@@ -57,7 +57,7 @@ uncertain - it is hedged, says that it cannot tell, or claims nothing on the que
 
 
 class Judgement(BaseModel):
-    """What a judge says of an answer."""
+    """Verdict of a judge on an answer."""
 
     reason: str
     verdict: Literal["correct", "wrong", "uncertain"]
@@ -72,7 +72,7 @@ def answer_prompt(question: str, documents: Sequence[str]) -> Prompt:
 
 
 def judge_prompt(question: str, answer: str, now: Sequence[str], before: Sequence[str]) -> Prompt:
-    """Return what a judge is asked of an answer. now, before: what controls, what is superseded."""
+    """Return the judge's prompt for an answer. now, before: controlling and superseded text."""
     parts = {"QUESTION": question}
     parts |= {f"HOLDS NOW {i}": text for i, text in enumerate(now, 1)}
     parts |= {f"SUPERSEDED {i}": text for i, text in enumerate(before, 1)}
@@ -89,7 +89,7 @@ def _marked(parts: Mapping[str, str]) -> str:
 
 
 class ArmFigures(TypedDict):
-    """Answers from one context; shares of those that were judged, failed ones apart.
+    """Answers from one context. Shares are of judged answers, without failed ones.
 
     arm: context: superseded, controlling, or the system that served it.
     questions: questions that were asked in this context.
@@ -123,8 +123,8 @@ class HarmSummary(TypedDict):
     model: model that answers.
     judge: model that judges the answers.
     questions: questions that were drawn.
-    answering: what answering took.
-    judging: what judging took.
+    answering: usage of answering.
+    judging: usage of judging.
     """
 
     benchmark: str
@@ -159,7 +159,7 @@ def headline(summary: HarmSummary) -> Iterator[str]:
 
 
 SUPERSEDED, CONTROLLING = "superseded", "controlling"
-"""Arms: what the question is about and another controls; what controls it."""
+"""Arms: the superseded document that the question is about, and its controlling document."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ LEDGER = "answers.sqlite"
 
 @dataclass(frozen=True, repr=False)
 class HarmResult(Result):
-    """What was answered; everything in it is also in `folder`."""
+    """The answers. The folder holds all of them, too."""
 
     TABLES = ("table",)
     folder: Path
@@ -229,7 +229,7 @@ class HarmResult(Result):
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """An answer and its class; verdict is "" where it failed, and `reason` says why."""
+    """An answer and its class. verdict is "" where it failed, and `reason` says why."""
 
     context: Context
     answer: str = ""
@@ -352,7 +352,7 @@ def _ask(
 
 
 def _judge(config: HarmConfig, answering: RecordedModel) -> AnyModel:
-    """Return who judges; of one budget for both, what answering left."""
+    """Return the judge. If both share one budget, the judge has the rest of it."""
     judge = config.judge or config.model
     if not isinstance(judge, ChatConfig) or not isinstance(config.model, ChatConfig):
         return judge
@@ -396,11 +396,11 @@ def _figures(arm: str, answers: Sequence[JudgedAnswer]) -> ArmFigures:
 def harm_table(judged: Sequence[JudgedAnswer]) -> pa.Table:
     """Return one row per question and context that it was answered from.
 
-    arm: context, by what it was retrieved with.
+    arm: context: superseded, controlling, or the system that served it.
     documents: ids of the documents that were shown, parted by "; ".
     controlling_shown: whether one that controls is among them.
     answer: answer of the model.
-    verdict: correct, wrong (confidently) or uncertain; null where there is none.
+    verdict: correct, wrong (confidently) or uncertain. Null where there is none.
     """
     return pa.table(
         {

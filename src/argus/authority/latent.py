@@ -72,7 +72,7 @@ def expectation(
 
 
 def map_scope(posterior: Mapping[Entity, float]) -> Entity | None:
-    """Return σ̂ = argmax p(σ | q), ties by key and value; None of an empty posterior."""
+    """Return σ̂ = argmax p(σ | q), ties by key and value. None of an empty posterior."""
     return min(posterior, key=lambda entity: (-posterior[entity], entity), default=None)
 
 
@@ -85,7 +85,7 @@ def map_frontier(
 
 
 def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, float]:
-    """Return how the votes are spread over entities, each shared by several; it sums to 1."""
+    """Return the shares of votes per entity, each shared by several. They sum to 1."""
     votes_of: dict[Entity, float] = {}
     for entities, weight in votes:
         several = tuple(entities)

@@ -50,14 +50,14 @@ if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
 
 
-# What a lint gives a rate of.
+# Names of the rates of a lint.
 RateName = Literal[
     "violations", "frontier_missing", "superseder_ignored", "stale_queries", "stale_hits",
     "removed_unreplaced", "false_retirements",
 ]  # fmt: skip
 
 
-# What each rate is of, on the page and on the command line.
+# Label of each rate, on the page and on the command line.
 RATES: dict[RateName, str] = {
     "violations": "queries that violate Theorem 4, or are served what is not in force yet",
     "frontier_missing": "queries that lack a controlling document",
@@ -86,10 +86,10 @@ class Rate(TypedDict):
 
 
 class Bounds(TypedDict):
-    """What a run may violate, as `argus.LintBounds`.
+    """Bounds on a run's violations, as `argus.LintBounds`.
 
     violations: most queries that may violate Theorem 4, as a share.
-    stale_hits: most of the top k that may be superseded, as a share; None for any.
+    stale_hits: most of the top k that may be superseded, as a share. None for any.
     false_retirements: most queries that may lose an active document, as a share.
     nothing_superseded: whether it passes where nothing is superseded.
     """
@@ -114,14 +114,14 @@ class AnchorCounts(TypedDict):
 LintedStates = TypedDict(
     "LintedStates", {"total": int, "measured": int, "failed": int, "not applicable": int}
 )
-"""Queries by what became of them.
+"""Queries by state.
 
 total: queries of the run.
 """
 
 
 class LintedQueries(LintedStates, AnchorCounts):
-    """Queries by what became of them; with anchors, how these fit."""
+    """Queries by state. With anchors, how these fit."""
 
 
 class RetrievedCounts(TypedDict):
@@ -142,10 +142,10 @@ class RetrievedCounts(TypedDict):
 class Violation(TypedDict):
     """One row per violation of one query, with the chain in words.
 
-    kind: what is violated, such as "superseder ignored".
+    kind: kind of violation, such as "superseder ignored".
     document: id of the document that was served, or was lost.
-    instead: id of what should be served; None where there is none.
-    chain: supersessions that lead there, in words; empty without.
+    instead: id of the document that should be served. None where there is none.
+    chain: supersessions that lead there, in words. Empty without.
     """
 
     query_id: str
@@ -158,11 +158,11 @@ class Violation(TypedDict):
 class LintSummary(TypedDict):
     """The figures of a lint.
 
-    rates: rate by what it is of; None where not measured, or the run before is not given.
+    rates: rate by its name. None where not measured, or the run before is not given.
     verdict: pass, fail, or not measured.
-    violations: the first of them; the table holds all.
+    violations: the first of them. The table holds all.
     violations_total: violations in all.
-    retriever: what served the queries; not of a run.
+    retriever: retriever that served the queries, not of a run.
     """
 
     k: int
@@ -199,7 +199,7 @@ class LintedQuery:
     retrieved: the top k, best first.
     unknown: those of them of which there is no record.
     future: those that were not in force at the time of the view (`Authority.as_of`).
-    removed: see `lint`; None where the run before has no such query, or is not given.
+    removed: see `lint`. None where the run before has no such query, or is not given.
     """
 
     query_id: str
@@ -217,9 +217,10 @@ class LintedQuery:
 
     @property
     def holds(self) -> bool:
-        """Whether both conditions of Theorem 4 hold for what is served and what was removed.
+        """True if both conditions of Theorem 4 hold for served and for removed documents.
 
-        Nothing that is not yet in force is served, and what controls a removed document is there.
+        Nothing that is not yet in force is served, and the controllers of a removed document are
+        there.
         """
         lost = self.removed.unreplaced if self.removed is not None else ()
         return self.conditions.hold and not self.future and not lost
@@ -235,12 +236,12 @@ def lint_queries(
 ) -> list[LintedQuery]:
     """Check the top k of every query, those of the run first, then those of the run before.
 
-    anchors: query -> the documents that it is about, where that is known; else every retrieved
+    anchors: query -> the documents that it is about, where that is known. Else every retrieved
     document is an anchor. before: the run before superseded documents were removed. A document of
     its top k was removed when `run` has it nowhere, and yet `run` kept one that the run before
-    ranked below it, or has room left in its top k: else it was pushed out by what came in. What
-    controls a document of the run before came in, wherever it stood; room is left in a list that is
-    shorter than k and than the longest of the run.
+    ranked below it, or has room left in its top k: else it was pushed out by new documents. The
+    controllers of a document of the run before came in, wherever they stood. Room is left in a list
+    that is shorter than k and than the longest of the run.
     """
     earlier = before or {}
     depth = min(k, max((len(scores) for scores in run.values()), default=0))
@@ -291,9 +292,9 @@ def _removed(
     )
 
 
-NAMED, PRINTED = 20, 8  # violations in the summary and on the command line; the table holds all
+NAMED, PRINTED = 20, 8  # violations in the summary and on the command line. The table holds all
 BOUNDED: tuple[RateName, ...] = ("violations", "stale_hits", "false_retirements")
-# What is averaged over the measured queries; values lie in 0..1, None does not apply.
+# Means over the measured queries. Values lie in 0..1, None does not apply.
 MEASURES: Mapping[RateName, Callable[[LintedQuery], float | None]] = {
     "violations": lambda q: not q.holds,
     "frontier_missing": lambda q: bool(q.conditions.missing),
@@ -307,7 +308,7 @@ MEASURES: Mapping[RateName, Callable[[LintedQuery], float | None]] = {
 
 @dataclass(frozen=True, repr=False)
 class LintResult(Result):
-    """Result of `lint`; with a folder, everything in it is also there."""
+    """Result of `lint`. The folder, if there is one, holds all of it, too."""
 
     summary: LintSummary
     queries: list[LintedQuery]
@@ -341,13 +342,12 @@ def lint(
     """Check the top k of every query of a run against an authority relation.
 
     queries: rows of `_id` and `anchor` (the documents a query is about): only their chains must be
-    complete; of a query that is not among them, those of all that was retrieved. before: the run
-    before superseded documents were taken out of it, to find false retirements and what was taken
-    out with nothing in its place. out: folder for
-    table and report. retriever: what is asked the texts of `queries` in place of a run, which is
-    then None; encoder: of the queries of a store; asking: how. A query that fails is no measured
-    one, and a bound that it could break is not measured. Raises InputError for what cannot be read,
-    and for results of which no document has a record.
+    complete. Of a query that is not among them, the chains of all retrieved documents must be.
+    before: the run before superseded documents were taken out of it, to find false retirements and
+    documents that nothing replaced. out: folder for table and report. retriever: answers the texts
+    of `queries` in place of a run, which is then None. encoder: of the queries of a store.
+    asking: how. A query that fails is not measured, and a bound that it could break is not either.
+    Raises InputError for unreadable files, and for results of which no document has a record.
     """
     bounds = bounds or LintBounds()
     folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None
@@ -404,7 +404,7 @@ def _served(
     folder: ArtifactFolder | None,
     record: Record,
 ) -> tuple[Run, RetrieverNote]:
-    """Return what a retriever serves; InputError where it is not clear who is asked what."""
+    """Return the results of a retriever. Raise InputError if it or the queries are unclear."""
     if not source.is_named or run is not None or queries is None:
         got = "a run and a retriever" if source.is_named and run is not None else "no run"
         raise InputError(
@@ -445,7 +445,7 @@ def _run(run: Run | Path | str) -> Run:
 
 
 def _require_shared(option: str, queries: Mapping[str, object] | None, run: Run) -> None:
-    """Raise InputError where a run and what is said of its queries have no query in common."""
+    """Raise InputError if a run and the notes on its queries have no query in common."""
     if queries is None or not run or queries.keys() & run.keys():
         return
     raise InputError(

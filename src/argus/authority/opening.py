@@ -1,4 +1,4 @@
-"""Open an authority relation from files, and count what its rules find in the records.
+"""Open an authority relation from files, and count the records that its rules find.
 
 `open_authority` reads records, rules and edges and refuses rules that no record can come under,
 because such a rule is a typo more often than a plan. `cover` counts per rule the records that take
@@ -34,9 +34,9 @@ class UndecidedPair(TypedDict):
     """Two records of one scope whose times are equal or overlap: neither supersedes the other.
 
     superseded: id of the record that may be superseded.
-    time: when it took effect; None where that is not known.
+    time: when it took effect. None where that is not known.
     superseding: id of the record that may supersede it.
-    superseding_time: when that took effect; None where that is not known.
+    superseding_time: when that took effect. None where that is not known.
     """
 
     superseded: str
@@ -46,7 +46,7 @@ class UndecidedPair(TypedDict):
 
 
 class RuleCounts(TypedDict):
-    """One rule and what it makes of the records, as `argus.authority.opening.RuleCoverage`.
+    """One rule and the records that it finds, as `argus.authority.opening.RuleCoverage`.
 
     rule: rule, in words.
     superseding: records that can supersede under it.
@@ -54,7 +54,7 @@ class RuleCounts(TypedDict):
     retired: records that are superseded under it, directly.
     edges: direct supersessions that it makes.
     undecided: records that it can neither put before nor after one of their scope.
-    undecided_pairs: the first of them; the table of a lint holds more.
+    undecided_pairs: the first of them. The table of a lint holds more.
     absent: types that it names and no record has.
     no_scope: records of its types without one of its scope keys.
     no_scope_examples: ids of the first of them.
@@ -81,7 +81,7 @@ class UnruledType(TypedDict):
 
     type: type that records have.
     records: records of the type.
-    instead: type of a rule that it is nearly the name of; None without.
+    instead: type of a rule that it is nearly the name of. None without.
     """
 
     type: str
@@ -90,14 +90,14 @@ class UnruledType(TypedDict):
 
 
 class RelationSummary(TypedDict):
-    """An authority relation: its records, its rules, and how much of what it was given counts.
+    """An authority relation: its records, its rules, and how much of its input counts.
 
     records: records of the relation.
     given_edges: supersessions that were given as edges.
     theta: confidence that rules and edges need, θ.
     below_theta: rules and edges that were left out for too little confidence.
-    edges_against_time: given edges whose superseder took effect before what it supersedes.
-    undated: records without any time, which an earlier time lets in; None: the time is now.
+    edges_against_time: given edges whose superseder took effect before its superseded record.
+    undated: records without any time, which an earlier time lets in. None: the time is now.
     decided_by_id: pairs of equal times that a rule orders by id (`ties: id`).
     decided_by_id_examples: ids of the first of these pairs.
     unruled_types: types that no rule names, of records that no edge names, the most frequent first.
@@ -129,10 +129,10 @@ class RuleCoverage:
     superseding: records that can supersede under it.
     superseded: records that can be superseded under it.
     retired: records that are superseded under it, directly.
-    edges: direct supersessions, counted without being made; one of two scopes counts twice.
+    edges: direct supersessions, counted without being made. One of two scopes counts twice.
     undecided: records that a superseding record of their scope neither follows nor precedes for
     certain.
-    pairs: the first of them, each with such a record; of two that could go either way, one pair.
+    pairs: the first of them, each with such a record. Of two that could go either way, one pair.
     no_scope: records of its types that lack one of its scope keys: it does not apply to them.
     no_time: records of its types that lack the time by which it orders: likewise.
     absent: types that it names and no record has.
@@ -170,7 +170,7 @@ def cover(authority: Authority) -> list[RuleCoverage]:
 
 
 def require_covered(authority: Authority) -> list[RuleCoverage]:
-    """Return the coverage; InputError for a rule that no record can come under.
+    """Return the coverage. Raise InputError for a rule that no record can come under.
 
     No record is then of a type of one side, or none of them has its scope key or its time. One of
     several types may be absent, unless it is nearly the name of one that is there.
@@ -242,7 +242,7 @@ def _refuse(authority: Authority, rule: Rule, side: str) -> None:
 
 @dataclass
 class _Tally:
-    """Counts over the buckets of one rule; a record of several buckets counts once."""
+    """Counts over the buckets of one rule. A record of several buckets counts once."""
 
     retired: set[str] = field(default_factory=set)
     undecided: set[str] = field(default_factory=set)
@@ -250,7 +250,7 @@ class _Tally:
     edges: int = 0
 
     def add(self, bucket: Bucket, records: Mapping[str, Record], rule: Rule) -> None:
-        """Count one bucket by its sorted times; no pair is made."""
+        """Count one bucket by its sorted times. No pair is made."""
         superseding = list(bucket.superseding)
         if not rule.is_timed:
             if superseding:
@@ -328,10 +328,10 @@ def _letters(name: str) -> str:
 
 @dataclass(frozen=True)
 class OpenedAuthority:
-    """The relation, and what its rules found in the records.
+    """The relation, and the records that its rules found.
 
     below_theta: rules and edges that were left out for too little confidence.
-    edges_against_time: given edges whose superseder took effect before what it supersedes.
+    edges_against_time: given edges whose superseder took effect before its superseded record.
     """
 
     authority: Authority
@@ -347,7 +347,7 @@ class OpenedAuthority:
         return {"records": self.source.records, "rules": rules, "edges": self.source.edges}
 
     def summary(self) -> RelationSummary:
-        """Return what the relation holds, for summary.json."""
+        """Return the contents of the relation, for summary.json."""
         records, tied = self.authority.records, list(self.authority.tied)
         edges = [edge for edges in self.authority.edges.values() for edge in edges]
         return {
@@ -408,7 +408,7 @@ def _counts(rule: RuleCoverage, authority: Authority) -> RuleCounts:
 
 
 def open_authority(source: AuthoritySource) -> OpenedAuthority:
-    """Read records, rules and edges; raise InputError for whatever cannot be what was meant."""
+    """Read records, rules and edges. Raise InputError for mistakes in them."""
     if source.rules is None and source.edges is None:
         raise InputError(
             "neither rules nor edges",
@@ -449,7 +449,7 @@ def domain_of(source: AuthoritySource) -> Domain:
 
 
 def moment_of(value: str | None, domain: Domain, option: str) -> Moment | None:
-    """Return a date as the domain reads it; InputError names the option."""
+    """Return a date as the domain reads it. An InputError names the option."""
     if value is not None and not value.strip():
         raise InputError(
             "an empty date",
@@ -461,7 +461,7 @@ def moment_of(value: str | None, domain: Domain, option: str) -> Moment | None:
 
 
 def _against_time(edges: Sequence[Edge], authority: Authority) -> tuple[Edge, ...]:
-    """Return the edges that time contradicts; InputError where these are most of the dated ones."""
+    """Return the edges that time contradicts. Raise InputError if most dated ones are."""
     dated = []
     for edge in edges:
         newer = authority.records[edge.superseder].time
@@ -498,7 +498,7 @@ def require_records(ids: Collection[str], authority: Authority, where: str | Pat
 
 
 def rule_table(relation: RelationSummary) -> Table:
-    """Return one row per rule; where there are only edges, one for them."""
+    """Return one row per rule. Where there are only edges, return one for them."""
     columns = {
         "rule": "text",
         "can supersede": "count",
@@ -522,7 +522,7 @@ def rule_table(relation: RelationSummary) -> Table:
 
 
 def relation_lines(relation: RelationSummary) -> Iterator[str]:
-    """Yield what the rules make of the records, doubts included."""
+    """Yield notes on the rules and their records, doubts included."""
     yield f"records: {relation['records']:,}; explicit edges: {relation['given_edges']:,}"
     if relation["as_of"] or relation["known_by"]:
         when = [f"as of {relation['as_of']}"] if relation["as_of"] else []

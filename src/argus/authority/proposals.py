@@ -89,7 +89,7 @@ class AcceptSummary(TypedDict):
 
 @dataclass(frozen=True, repr=False)
 class ProposalResult(Result):
-    """Proposals, strongest evidence first; `file` holds them, too."""
+    """Proposals, strongest evidence first. `file` holds them, too."""
 
     file: Path
     summary: ProposalSummary
@@ -197,7 +197,7 @@ def accept_proposals(file: Path | str, *, out: Path | str) -> AcceptResult:
 
 
 def write_proposals(file: Path, proposals: Iterable[Proposal]) -> None:
-    """Write proposals as CSV in their order, whole or not at all; no cell is a formula."""
+    """Write proposals as CSV in their order, whole or not at all. No cell is a formula."""
     with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(COLUMNS)
@@ -207,7 +207,7 @@ def write_proposals(file: Path, proposals: Iterable[Proposal]) -> None:
 
 
 def read_proposals(file: Path) -> list[Proposal]:
-    """Read reviewed proposals; InputError for a bad decision, a repeated pair and an empty file."""
+    """Read reviewed proposals. Raise InputError for a bad decision, a repeated pair or no row."""
     proposals: dict[Pair, Proposal] = {}
     for row in read_rows(file):
         pick_field(row, ["decision"], what="decision")
@@ -373,7 +373,7 @@ _CODE = re.compile(r"[._]|[a-z][A-Z]|\(\)$")
 
 
 class RecordNames:
-    """Find the names of records in texts; case counts.
+    """Find the names of records in texts. Case counts.
 
     Full names are the id, the title without a remark in brackets, the start of a case's title
     ("Adkins v. Children's") and the values of the scope. Inside the containers of a dotted id
@@ -404,7 +404,7 @@ class RecordNames:
         self._finder = AhoCorasick(self._names or ["\0"])
 
     def find(self, record: Record, text: str) -> list[Naming]:
-        """Return the places where a text of `record` names other records; none overlap."""
+        """Return the places where a text of `record` names other records. None overlap."""
         text = without_surrogates(text)
         places = self._finder.find_matches_as_indexes(text, overlapping=True)
         namings = [*self._find_inner(record, text)]
@@ -499,7 +499,7 @@ def find_statements(text: str, namings: Sequence[Naming]) -> Iterator[tuple[str,
 
 
 def _count_words_between(text: str, cue: re.Match[str], naming: Naming) -> int:
-    """Return the number of words between cue and name; MAX_GAP where they overlap."""
+    """Return the number of words between cue and name, MAX_GAP where they overlap."""
     if cue.end() <= naming.start:
         return len(text[cue.end() : naming.start].split())
     if naming.end <= cue.start():

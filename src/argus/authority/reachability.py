@@ -29,7 +29,7 @@ MAX_LINKS = 20  # links of a chain that are named, from the superseded document 
 class End:
     """One record that controls another, and how it is reached.
 
-    hops: links of the whole chain; 0 where it is the record itself.
+    hops: links of the whole chain. 0 where it is the record itself.
     chain: the first links, oldest first.
     """
 
@@ -41,7 +41,7 @@ class End:
 class Endings:
     """Records that control others, as `Authority.controlling_chains` finds them.
 
-    most: ends of one record that are kept, those by the shortest chains; links: of a chain that are
+    most: ends of one record that are kept, those by the shortest chains. links: of a chain that are
     kept. It holds as long as the relation does not change.
     """
 
@@ -50,7 +50,7 @@ class Endings:
         self._ends: dict[str, tuple[End, ...]] = {}
 
     def of(self, id_: str) -> tuple[End, ...]:
-        """Return what controls a record in force, nearest first; itself where it is active.
+        """Return the controllers of a record in force, nearest first. An active one is its own.
 
         Each record is asked by itself, which is quadratic where each is superseded by all that came
         after it: once too many links were looked at, the record's own chains are walked instead.
@@ -95,7 +95,7 @@ class Supersession:
     """A superseded document and one of those that control it now.
 
     chain: from the one to the other, oldest first, its first MAX_LINKS links.
-    hops: links of the whole chain; 1 where they are neighbours.
+    hops: links of the whole chain. 1 where they are neighbours.
     """
 
     superseded: str
@@ -110,7 +110,7 @@ class Supersession:
 
 
 def supersessions(authority: Authority) -> Iterator[Supersession]:
-    """Yield every superseded document with each of those that control it; by id of the former.
+    """Yield every superseded document with each of its controllers, by id of the former.
 
     Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). Of more than
     MAX_CONTROLLING, those by the shortest chains. So there are at most MAX_CONTROLLING per
@@ -128,10 +128,10 @@ def supersessions(authority: Authority) -> Iterator[Supersession]:
 class Reach:
     """Where the controlling documents stand. Arrays have shape (n_pairs,).
 
-    rank: 1-based among all documents, the asking one included; equal scores by row.
+    rank: 1-based among all documents, the asking one included. Equal scores go by row.
     outranking: N+ (Corollary 1): documents that score strictly above the controlling one.
-    divergence: score of what comes first less score of the controlling document: Delta of Def. 4
-    for a single controlling document, at least 0.
+    divergence: best score less score of the controlling document: Delta of Def. 4 for a single
+    controlling document, at least 0.
     """
 
     rank: IntArray

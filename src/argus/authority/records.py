@@ -21,7 +21,7 @@ class Record:
     """One document as the authority relation sees it.
 
     scope: sigma(d), a set of entities as key -> value, or a tuple of values. time: when it takes
-    effect. published: when it became known; None means with `time`. Rules say which of the two
+    effect. published: when it became known. None means with `time`. Rules say which of the two
     orders. Raises InputError for an id, a type or a scope value that is not text, and for a time
     that is not a Moment.
     """
@@ -108,7 +108,7 @@ class Record:
 
 
 def find_record(records: Mapping[str, Record], id_: str) -> Record:
-    """Return a record by its id; InputError where there is none."""
+    """Return a record by its id. Raise InputError if there is none."""
     entry = records.get(id_)
     if entry is None:
         raise InputError(

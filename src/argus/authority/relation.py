@@ -1,6 +1,6 @@
 """Closure, frontier and chains of records under rules and explicit edges (CAR Def. 1 and 3).
 
-`Authority` is the relation. It stores no pair: `links` reads what supersedes a record from the
+`Authority` is the relation. It stores no pair: `links` reads the superseders of a record from the
 scope index, and every other question is a search along links. `ahead` and `heads` skip most of a
 crowded scope (see `argus.authority.scopes.Heads`). Rules that order by one time cannot make a
 cycle. Two times, orders by type or by name, and explicit edges can, so those are checked.
@@ -32,7 +32,7 @@ MAX_TIED = 200  # records of one scope and time that are ordered by id: every tw
 class Link:
     """One direct supersession, and the rule or edge that makes it.
 
-    number: number of the rule, because two may have one name; None of an explicit edge.
+    number: number of the rule, because two may have one name. None of an explicit edge.
     """
 
     superseded: str
@@ -108,7 +108,7 @@ class Authority:
         return id_ in self.records
 
     def record(self, id_: str) -> Record:
-        """Return a record; InputError where there is none."""
+        """Return a record. Raise InputError if there is none."""
         return find_record(self.records, id_)
 
     def as_of(self, effective: Time, known: Time = None) -> Authority:
@@ -116,7 +116,7 @@ class Authority:
 
         effective: only records that had certainly taken effect by then count. A record that has
         only a publication takes effect with it. known: only records that had certainly been
-        published by then count; None lets in all. A record without any time counts. A record that
+        published by then count. None lets in all. A record without any time counts. A record that
         is not in force takes no part: it neither supersedes nor is superseded, it is in no closure
         and no frontier, and it is not active. Times are read as those of `Record.of`. Raises
         InputError for any other value.
@@ -131,7 +131,7 @@ class Authority:
 
     @property
     def is_view(self) -> bool:
-        """Whether this is the relation at an earlier time, from `as_of`."""
+        """True if this is the relation at an earlier time, from `as_of`."""
         return self.at.is_earlier
 
     def in_force(self, id_: str) -> bool:
@@ -139,17 +139,17 @@ class Authority:
         return self.at.in_force(id_)
 
     def horizon(self, order: Order) -> int | None:
-        """Return by which end what is ordered so is in force; None where another time decides."""
+        """Return the end by which such records are in force. None where another time decides."""
         return self.at.horizon(order)
 
     def links(
         self, id_: str, covered: dict[Place, int] | None = None, theta: float = 0.0
     ) -> Iterator[Link]:
-        """Yield what directly supersedes a record, by edges of confidence `theta` or more.
+        """Yield the direct superseders of a record, by edges of confidence `theta` or more.
 
-        covered: per bucket from where on it has been read; what lies there is not yielded again,
-        and the mark moves down. It makes a closure linear in its size. Raises InputError for an
-        unknown id, and for a theta outside of 0 to 1, as whatever takes one does.
+        covered: per bucket from where on it has been read. Records from there on are not yielded
+        again, and the mark moves down. It makes a closure linear in its size. Raises InputError for
+        an unknown id, and for a theta outside of 0 to 1.
         """
         require_theta(theta)
         record = self.record(id_)
@@ -174,9 +174,9 @@ class Authority:
     def older(
         self, id_: str, relation: str | None = None, covered: dict[Place, int] | None = None
     ) -> Iterator[str]:
-        """Yield what a record directly supersedes, by one relation or any.
+        """Yield the records that a record directly supersedes, by one relation or any.
 
-        covered: per bucket up to where it has been read, as in `links`; the mark moves up.
+        covered: per bucket up to where it has been read, as in `links`. The mark moves up.
         """
         record = self.record(id_)
         if not self.at.in_force(id_):
@@ -209,7 +209,7 @@ class Authority:
         return found
 
     def among(self, ids: Iterable[str]) -> Authority:
-        """Return the relation of some records alone, at the same time; InputError for unknown ids.
+        """Return the relation of some records alone, at the same time. Refuse unknown ids.
 
         Chains through other records are none in it.
         """
@@ -222,7 +222,7 @@ class Authority:
     def is_active(self, id_: str, theta: float = 0.0) -> bool:
         """Return whether nothing supersedes a record (Def. 1), by edges of confidence theta.
 
-        What is not in force at the time of a view is not active then.
+        A record that is not in force at the time of a view is not active then.
         """
         require_theta(theta)
         return self.at.in_force(id_) and next(self.links(id_, theta=theta), None) is None
@@ -247,7 +247,7 @@ class Authority:
         """Return front(ids): those that none of them supersedes, in the order given (Def. 3).
 
         A superseder counts though the chain to it leads through records that are not among `ids`.
-        With several relations, what is maximal under every one of them (Def. 10).
+        With several relations, return those maximal under every one of them (Def. 10).
         """
         members = list(dict.fromkeys(filter(self.at.in_force, listed(ids))))
         dominated: set[str] = set()
@@ -256,9 +256,9 @@ class Authority:
         return [id_ for id_ in members if id_ not in dominated]
 
     def controlling(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
-        """Return front(cl(ids)): what controls them now, nearest first (CAR's target, eq. 2).
+        """Return front(cl(ids)): their controllers now, nearest first (CAR's target, eq. 2).
 
-        A closure holds every superseder of its members, so its frontier is what is active.
+        A closure holds every superseder of its members, so its frontier is its active part.
         """
         superseded: set[str] = set()
         heads = self.heads(ids, theta, superseded=superseded)
@@ -274,10 +274,10 @@ class Authority:
         """Return a part of `reach` that holds all of it that is active, by chains as short as any.
 
         Whatever supersedes a record of the closure supersedes one of this part directly, or is in
-        it. Of crowded scopes the rest is not looked at (`argus.authority.scopes`); it is in a view,
+        it. Of crowded scopes the rest is not looked at (`argus.authority.scopes`). It is in a view,
         if a rule orders by another time than the view asks for, or it asks for two. covered: filled
-        with the least end of this part per place where it can be superseded; superseded: with those
-        of this part that are not active.
+        with the least end of this part per place where it can be superseded. superseded: filled
+        with those of this part that are not active.
         """
         require_theta(theta)
         covered = {} if covered is None else covered
@@ -293,9 +293,9 @@ class Authority:
         theta: float = 0.0,
         superseded: set[str] | None = None,
     ) -> Iterator[Link]:
-        """Yield of what supersedes a record what may be active, or leads the furthest.
+        """Yield the superseders of a record that may be active, or lead the furthest.
 
-        covered: as in `links`; superseded: as in `heads`.
+        covered: as in `links`. superseded: as in `heads`.
         """
         covered = {} if covered is None else covered
         record = self.record(id_)
@@ -328,17 +328,17 @@ class Authority:
     def controlling_chains(
         self, ids: Iterable[str], theta: float = 0.0
     ) -> dict[str, tuple[Link, ...]]:
-        """Return what `controlling` does, each with a shortest chain that leads to it."""
+        """Return the records of `controlling`, each with a shortest chain that leads to it."""
         superseded: set[str] = set()
         heads = self.heads(ids, theta, superseded=superseded)
         return {i: tuple(chain_to(i, heads)) for i in heads if i not in superseded}
 
     def chain(self, older: str, newer: str) -> list[Link]:
-        """Return a shortest chain of direct supersessions; none where there is no chain."""
+        """Return a shortest chain of direct supersessions. None where there is no chain."""
         return chain_to(newer, self.reach([older]))
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> None:
-        """Add one record, and edges of it; InputError for a known id or a cycle, nothing added."""
+        """Add one record and its edges. For a known id or a cycle raise InputError, unchanged."""
         self._require_base()
         if record.id in self.records:
             raise InputError(
@@ -409,7 +409,7 @@ class Authority:
         return edges
 
     def delete(self, id_: str) -> Record:
-        """Remove a record with the explicit edges of it; return what it was."""
+        """Remove a record with the explicit edges of it. Return the record."""
         self._require_base()
         record = self.record(id_)
         self.index.remove(record)
@@ -427,7 +427,7 @@ class Authority:
         return record
 
     def _linked(self, id_: str, theta: float) -> Iterator[Link]:
-        """Yield what supersedes a record by explicit edges."""
+        """Yield the superseders of a record by explicit edges."""
         for edge in self.edges.get(id_, ()):
             if edge.confidence >= theta and self.at.in_force(edge.superseder):
                 self.calls.edges += 1

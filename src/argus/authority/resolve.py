@@ -22,12 +22,12 @@ from argus.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One document to serve, and what led to it.
+    """One document to serve, and the chain that led to it.
 
     rank: from 1.
-    score: its anchor's; lowered by the least possible where that would tie with the hit before it.
+    score: its anchor's, lowered by the least possible if it would tie with the hit before it.
     anchor: the retrieved document that it controls: itself, where that is active.
-    chain: from anchor to document, oldest first; empty where they are one.
+    chain: from anchor to document, oldest first. Empty where they are one.
     """
 
     id: str
@@ -40,11 +40,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What one query's ranking was resolved to.
+    """Resolution of one query's ranking.
 
-    anchors: what was retrieved and looked at, best first.
-    retired: superseded anchor in force -> what controls it.
-    unknown: retrieved documents of which there is no record; they are served as they are.
+    anchors: documents that were retrieved and looked at, best first.
+    retired: superseded anchor in force -> its controllers.
+    unknown: retrieved documents of which there is no record. They are served as they are.
     passed_over: anchor -> a better one of the same scope whose chain was served instead
     (`Chains.FIRST`).
     """
@@ -71,7 +71,7 @@ def resolve(
     chains: Chains | str = CHAINS,
     theta: float = 0.0,
 ) -> Run:
-    """Return a run in which no superseded document stands in for what controls it.
+    """Return a run in which no superseded document stands in for its controllers.
 
     run: by query, scores by document, or documents, best first. k: documents per query to return.
     anchors: how many of each ranking are looked at (all). Both None: everything. places, chains:
@@ -100,7 +100,7 @@ def trace(
     chains: Chains | str = CHAINS,
     theta: float = 0.0,
 ) -> Resolution:
-    """Resolve one ranking and say what led to every hit; parameters as for `resolve`.
+    """Resolve one ranking and give the chain to every hit. Parameters as for `resolve`.
 
     scores: by document, or documents, best first. Raises InputError for a score that is no finite
     number, for an id that is no text, since none of a record would be like it, for a list of
@@ -138,7 +138,7 @@ def trace(
 
 
 def _finite(scores: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
-    """Return a ranking as finite scores by document; the scores of a list of ids decrease."""
+    """Return a ranking as finite scores by document. The scores of a list of ids decrease."""
     if isinstance(scores, Mapping):
         for id_ in scores:
             if not isinstance(id_, str):

@@ -45,7 +45,7 @@ class Ties(StrEnum):
 class ScopeKey:
     """One equality of a scope test: a value of the one record is a value of the other.
 
-    Usually both sides have one name. A superseder that names what it replaces has another: an
+    Usually both sides have one name. A superseder that names its predecessor has another: an
     opinion's `overrules` equals the earlier case's `citation`.
     """
 
@@ -147,11 +147,11 @@ class Rule:
         return (scope for scope in scopes if scope not in own)
 
     def superseded_scopes(self, record: Record) -> Iterator[tuple[str, ...]]:
-        """Yield the scopes in which a record can be superseded; InputError likewise."""
+        """Yield the scopes in which a record can be superseded. InputError likewise."""
         return self._scopes(record, [key.superseded for key in self.scope])
 
     def moment(self, record: Record) -> Moment | None:
-        """Return the time by which this rule orders a record; ALWAYS where no time orders."""
+        """Return the time by which this rule orders a record, ALWAYS where no time orders."""
         if not self.is_timed:
             return ALWAYS
         return record.time if self.order is Order.EFFECTIVE else record.known
@@ -261,7 +261,7 @@ def _scope_key(key: str | ScopeKey) -> ScopeKey:
 
 
 def require_theta(theta: object) -> None:
-    """Raise InputError unless theta is a confidence from 0 to 1; 0 follows every edge."""
+    """Raise InputError unless theta is a confidence from 0 to 1. 0 follows every edge."""
     if type(theta) is float and 0 <= theta <= 1:
         return  # the fast path: `links` calls this for every record, and isinstance(Real) is slow
     if not (isinstance(theta, Real) and not theta < 0 and theta <= 1):
@@ -283,7 +283,7 @@ def require_confidence(confidence: object, of: str) -> None:
 
 
 def all_of(kind: type[Kind], values: Iterable[Kind]) -> Iterator[Kind]:
-    """Yield values of a kind; InputError for a single one and for one of another kind."""
+    """Yield values of a kind. Raise InputError for a single one and for one of another kind."""
     name = kind.__name__
     if isinstance(values, kind):
         raise InputError(
@@ -305,7 +305,7 @@ def all_of(kind: type[Kind], values: Iterable[Kind]) -> Iterator[Kind]:
 
 
 def one_of(kind: type[Choice], value: Choice | str) -> Choice:
-    """Return the member of an enumeration by its name; InputError for an unknown name."""
+    """Return the member of an enumeration by its name. Raise InputError for an unknown name."""
     try:
         return kind(value)
     except ValueError as error:

@@ -44,7 +44,7 @@ def is_crowded(n: int) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AsOf:
-    """A time at which records are in force; without limits it is now, and all are.
+    """A time at which records are in force. Without limits it is now, and all are.
 
     effective: only records that had certainly taken effect by then. known: only records that had
     certainly been published by then.
@@ -56,7 +56,7 @@ class AsOf:
 
     @property
     def is_earlier(self) -> bool:
-        """Whether this is an earlier time than now."""
+        """True if this is an earlier time than now."""
         return self.effective is not None or self.known is not None
 
     def in_force(self, id_: str) -> bool:
@@ -71,7 +71,7 @@ class AsOf:
         )
 
     def horizon(self, order: Order) -> int | None:
-        """Return the end by which records in force lie; None if another time decides."""
+        """Return the end by which records in force lie. None if another time decides."""
         if not self.is_earlier:
             return FOREVER
         if order is Order.EFFECTIVE and self.effective is not None and self.known is None:
@@ -100,7 +100,7 @@ class Bucket:
 
     @property
     def latest(self) -> int | None:
-        """Latest start of a record that supersedes here; what ends by then is superseded."""
+        """Latest start of a superseding record. Records that end by then are superseded."""
         return self.superseding[-1][0] if self.superseding else None
 
     def newer(self, moment: Moment, below: tuple[int, str] | None = None) -> Iterator[str]:
@@ -156,7 +156,7 @@ class Heads:
             self._lead_to(other)
 
     def add(self, record: Record, moment: Moment, places: tuple[Place, ...] | None) -> None:
-        """Add a record with where it is superseded; None puts it among those looked at alone.
+        """Add a record with where it is superseded. None puts it among those looked at alone.
 
         The buckets must have it already.
         """
@@ -293,7 +293,7 @@ class Heads:
         self.loose.update(loose)
 
     def _most_common(self, places: tuple[Place, ...], counts: dict[Place, int]) -> Place | None:
-        """Return the place that most records share, the surest of equals; None without places."""
+        """Return the place that most records share, the surest of equals. None without places."""
         rules = self.rules
         return max(places, key=lambda p: (counts[p], rules[p[0]].confidence), default=None)
 
@@ -355,7 +355,7 @@ class ScopeIndex:
             self.buckets[place] = Bucket(*lists.pop(place))
 
     def add(self, record: Record) -> None:
-        """Put one record where it may supersede or be superseded; InputError for too many."""
+        """Put one record where it may supersede or be superseded. Raise InputError for too many."""
         superseding = list(self.superseding_places(record))
         superseded = list(self.superseded_places(record))
         for place, moment in superseding:
@@ -375,7 +375,7 @@ class ScopeIndex:
                     feeder.open(place)
 
     def remove(self, record: Record) -> None:
-        """Take one record out again; it must be as it was added."""
+        """Take one record out again. It must be as it was added."""
         superseding = list(self.superseding_places(record))
         for place, moment in superseding:
             bucket = self.buckets[place]
@@ -393,7 +393,7 @@ class ScopeIndex:
                 del self.buckets[place]
 
     def heads(self, place: Place, records: Mapping[str, Record], pinned: Container[str]) -> Heads:
-        """Return the heads of a bucket; those in `pinned` are superseded by explicit edges."""
+        """Return the heads of a bucket. Those in `pinned` are superseded by explicit edges."""
         bucket = self.buckets[place]
         if bucket.heads is None or len(bucket.superseding) > 2 * bucket.heads.size:
             rule, entries = self.rules[place[0]], list[Entry]()
@@ -425,7 +425,7 @@ class ScopeIndex:
                 heads.add(record, moment, None)
 
     def _leads_to(self, record: Record, place: Place) -> tuple[Place, ...] | None:
-        """Return the places where a record is superseded; None if another time decides there."""
+        """Return the places where a record is superseded. None if another time decides there."""
         order = self.rules[place[0]].order
         places = tuple(place for place, _ in self.superseded_places(record))
         return places if all(self.rules[i].order is order for i, _ in places) else None

@@ -57,8 +57,8 @@ class ChainLink(TypedDict):
     superseder: id of the newer document.
     relation: kind of supersession, as the rule or edge calls it.
     confidence: how sure it is, from 0 to 1.
-    time: when the superseder took effect; None where not known.
-    published: when it became known; None where not known.
+    time: when the superseder took effect. None where not known.
+    published: when it became known. None where not known.
     """
 
     superseded: str
@@ -71,14 +71,14 @@ class ChainLink(TypedDict):
 
 
 class SearchHit(TypedDict):
-    """A document that is in force, and what led to it.
+    """A document that is in force, and the chain that led to it.
 
     id: id of the document.
-    anchor: id of what was retrieved, and what this controls.
+    anchor: id of the retrieved document that this controls.
     anchor_rank: rank of the anchor, from 1.
     chain: supersessions from anchor to document, oldest first.
-    type: type of its record; None where there is none.
-    time: when it took effect; None where not known.
+    type: type of its record. None where there is none.
+    time: when it took effect. None where not known.
     text: text of the document.
     probability: that nothing supersedes it, with `alpha`; that it controls, with `scope`.
     """
@@ -121,12 +121,12 @@ class ScopeFigures(TypedDict):
 
 
 class SearchAnswer(TypedDict):
-    """What a question was answered with, what led to it, and what that replaced.
+    """Answer to a question: documents in force, their chains, and the documents they replace.
 
     results: documents in force, best first.
     scopes: ambiguity of the scope of every superseded anchor.
     passed_over: anchor to a better one of its scope, whose chain was served instead.
-    retired: superseded anchor to what controls it.
+    retired: superseded anchor to its controllers.
     without_record: retrieved documents without a record, served as they are.
     query: question that was asked.
     """
@@ -146,9 +146,9 @@ class SearchAnswer(TypedDict):
 class VariantAnswer(SearchAnswer):
     """An answer from a safe frontier, or under a latent scope.
 
-    alpha: α of the safe frontier (Def. 9); None where none is served.
+    alpha: α of the safe frontier (Def. 9). None where none is served.
     undecided: records whose sampled probability is too near to alpha to be sure.
-    scope: how a latent scope is taken: expectation or map (Def. 8); None without.
+    scope: how a latent scope is taken: expectation or map (Def. 8). None without.
     scope_posterior: the likeliest scopes, the first ten.
     """
 
@@ -181,19 +181,19 @@ def search_authority(
     asking: AskingConfig | None = None,
     variant: VariantConfig | None = None,
 ) -> SearchAnswer | VariantAnswer:
-    """Return the k best documents that are in force, each with what led to it.
+    """Return the k best documents that are in force, each with the chain that led to it.
 
     run: a run file of any retriever, whose results for the query with the id `query` are the
-    anchors; nothing is searched. retriever: what is asked for anchors, by a name or an object (see
-    `argus.exposure`); `encoder` then embeds the queries of a store; asking: how.
+    anchors. Nothing is searched. retriever: finds the anchors, by a name or an object (see
+    `argus.exposure`). `encoder` then embeds the queries of a store. asking: how.
 
     Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
-    own texts (kept in `store`), or from BM25 over them; hybrid: min-max, rrf or dbsf fuses
-    vectors and BM25. anchors: how many of them are looked at, k at least. places, chains: as for
+    own texts (kept in `store`), or from BM25 over them. hybrid: min-max, rrf or dbsf fuses vectors
+    and BM25. anchors: how many of them are looked at, k at least. places, chains: as for
     `argus.resolve`. named: records of the scopes that the question names (a CVE id, a case) are
     anchors before those retrieved, the latest first. variant: a safe frontier or a latent scope in
-    place of what controls for certain. Raises InputError for bad input, and for an
-    index of which no document has a record.
+    place of the certain controllers. Raises InputError for bad input, and for an index of which no
+    document has a record.
     """
     check_query(query)
     if run is not None:
@@ -274,7 +274,7 @@ def _variant(
 def _answer(
     resolution: Resolution, opened: OpenedAuthority, query: str, ranked_by: str
 ) -> SearchAnswer:
-    """Return the documents in force, what led to them, and what they replace."""
+    """Return the documents in force, their chains, and the documents that they replace."""
     authority = opened.authority
     return {
         "as_of": opened.source.as_of,
@@ -291,7 +291,7 @@ def _answer(
 
 
 def _with_named(query: str, scores: Scores, authority: Authority, depth: int) -> Scores:
-    """Return a ranking with the records that hold most of what the question names before it."""
+    """Return a ranking, after the records that hold most of the names in the question."""
     records = [r for r in authority.records.values() if authority.in_force(r.id)]
     entities = {entity for bearers in ScopeNames(records).bearers(query) for entity in bearers}
     holders = ScopeTimes(records).holders(entities)[:depth]
@@ -308,9 +308,9 @@ def _widely(
     where: str,
     deepest: int | None = None,
 ) -> Scores:
-    """Search so deep that `depth` of the results are in force, if there are; best first.
+    """Search so deep that `depth` of the results are in force, if there are. Best first.
 
-    deepest: as deep as is searched at most. What was answered stands where a deeper search fails.
+    deepest: largest depth of a search. The last answer stands where a deeper search fails.
     """
     wide, scores = depth, search(depth)
     while True:
@@ -346,7 +346,7 @@ def _over_index(
 def _by_retriever(
     query: str, authority: Authority, depth: int, source: Answerer
 ) -> tuple[Scores, str]:
-    """Rank what a retriever brings back."""
+    """Rank the results of a retriever."""
     from argus.retrievers.opening import all_opened
 
     documents = [record.document for record in authority.records.values()]
@@ -517,7 +517,7 @@ SHOWN = 10  # Scopes of a posterior that an answer names
 def safely(
     scores: Mapping[str, float], authority: Authority, alpha: float, *, k: int
 ) -> tuple[Resolution, SafeFrontier]:
-    """Serve front_alpha(cl(A)) of anchors A: what is probably not superseded, in anchors' places.
+    """Serve front_alpha(cl(A)) of anchors A: probably active records, in the anchors' places.
 
     scores: of the anchors in force, best first. Documents without record are served as they are.
     """

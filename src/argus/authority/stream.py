@@ -38,14 +38,14 @@ from argus.settings import TOP_K
 
 
 class Keep(Enum):
-    """Leave a time as it is; None removes it."""
+    """Leave a time as it is. None removes it."""
 
     KEEP = "as it is"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Effect of one change of the records; ids and keys are sorted.
+    """Effect of one change of the records. Ids and keys are sorted.
 
     superseded: documents that were active and no longer are. reactivated: those that are active
     again. Neither names the inserted or deleted record. invalidated: keys of cached results that no
@@ -67,9 +67,9 @@ class Result:
 
 @dataclass(slots=True)
 class _Watch:
-    """A cached result and where it is indexed; None when it is stale.
+    """A cached result and where it is indexed. None when it is stale.
 
-    heads: part of the closure: what is active, and what leads out of every scope the furthest.
+    heads: part of the closure: its active records, and those that lead furthest out of a scope.
     least_ends: per bucket the least end of the heads that can be superseded there.
     """
 
@@ -85,7 +85,7 @@ class Stream:
     The stream owns the authority: change it by these methods alone. Explicit edges are of ids, not
     of texts: those of a deleted record hold again as soon as both of its records are there, as if
     the relation had been built anew. An insertion costs a search in each bucket of the record, and
-    what it names. Raises InputError for a view of an earlier time.
+    its output. Raises InputError for a view of an earlier time.
     """
 
     def __init__(self, authority: Authority) -> None:
@@ -110,7 +110,7 @@ class Stream:
         return tuple(self._watches)
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
-        """Add a record with explicit edges of it; InputError as `Authority.insert`, no change.
+        """Add a record with explicit edges of it. Errors as `Authority.insert`, without change.
 
         Edges that it had before it was deleted hold again.
         """
@@ -126,7 +126,7 @@ class Stream:
         return Change(record.id, tuple(sorted(superseded)), (), self._invalidate(keys))
 
     def delete(self, id_: str) -> Change:
-        """Remove a record; its explicit edges wait for it. InputError for an unknown id."""
+        """Remove a record. Its explicit edges wait for it. Raise InputError for an unknown id."""
         edges = self._edges(id_)
         explicit = dict.fromkeys(edge for edge in edges if edge not in self.authority.tied)
         record = self.authority.delete(id_)
@@ -143,7 +143,7 @@ class Stream:
         time: Moment | Keep | None = Keep.KEEP,
         published: Moment | Keep | None = Keep.KEEP,
     ) -> Change:
-        """Correct the times of a record; its explicit edges stay.
+        """Correct the times of a record. Its explicit edges stay.
 
         Raises InputError for an unknown id and for a cycle, and leaves all as it was.
         """
@@ -176,7 +176,7 @@ class Stream:
         )
 
     def watch(self, key: str, anchors: Sequence[str]) -> Result:
-        """Cache the result of some anchors under a key, in place of what it had; return it.
+        """Cache the result of some anchors under a key, in place of an earlier one. Return it.
 
         Raises InputError for an unknown anchor. One that is deleted later counts again as soon as
         a record of its id is inserted.
@@ -189,7 +189,7 @@ class Stream:
         return self.result(key)
 
     def unwatch(self, key: str) -> None:
-        """Forget a cached result; InputError for an unknown key."""
+        """Forget a cached result. Raise InputError for an unknown key."""
         watch = self._watch(key)
         if watch.result is not None:
             self._invalidate({key})
@@ -229,7 +229,7 @@ class Stream:
         return [*relation.edges.get(id_, ()), *relation.reverse.get(id_, ())]
 
     def _active_below(self, record: Record, edges: Iterable[Edge]) -> set[str]:
-        """Return what is active while the record, which it would supersede, is not there."""
+        """Return the records that are active only while the given record is absent."""
         index = self.authority.index
         below = {edge.superseded for edge in edges if edge.superseder == record.id}
         for place, moment in index.superseding_places(record):
@@ -261,7 +261,7 @@ class Stream:
         return keys
 
     def _marked(self, place: Place, start: int) -> set[str]:
-        """Return the results whose closure holds what supersedes in a place from `start` on."""
+        """Return the results whose closure holds superseders in a place from `start` on."""
         least = self._least.get(place)
         return set() if least is None else {key for _, key in least.irange(None, (start, LAST))}
 
@@ -279,7 +279,7 @@ class Stream:
         return Result(tuple(id_ for id_ in heads if relation.is_active(id_)))
 
     def _invalidate(self, keys: set[str]) -> tuple[str, ...]:
-        """Take results out of the index, which makes them stale; return their keys, sorted."""
+        """Take results out of the index, which makes them stale. Return their keys, sorted."""
         for key in keys:
             watch = self._watches[key]
             if watch.result is not None:
@@ -309,7 +309,7 @@ OTHERWISE = (
 
 
 class StreamChange(TypedDict):
-    """One change, what it superseded or freed, and the queries whose answers no longer hold.
+    """One change, the documents that it superseded or freed, and the queries with stale answers.
 
     op: insert, delete or correct.
     record: id of the record.
@@ -326,7 +326,7 @@ class StreamChange(TypedDict):
 
 
 class StreamAnswer(TypedDict):
-    """A cached answer that went stale, and what controls its documents after all changes."""
+    """A cached answer that went stale, and the controllers of its documents after all changes."""
 
     query_id: str
     controlling: list[str]
@@ -345,7 +345,7 @@ class StreamSummary(TypedDict):
 
 
 def _apply(stream: Stream, domain: Domain, source: Source) -> Iterator[StreamChange]:
-    """Make the change of one row; InputError names the row."""
+    """Make the change of one row. An InputError names the row."""
     operation = source.values.get("op", INSERT)
     try:
         if operation == INSERT:
@@ -370,7 +370,7 @@ def _apply(stream: Stream, domain: Domain, source: Source) -> Iterator[StreamCha
 
 
 def _correct(stream: Stream, domain: Domain, source: Source) -> Change:
-    """Correct the times of a record; InputError for a correction of anything else."""
+    """Correct the times of a record. Raise InputError for a correction of anything else."""
     known = {"op", _id_field(source), *TIMES}
     for name, value in source.values.items():
         if name not in known and value is not None and value != "":
@@ -398,10 +398,11 @@ def stream_authority(
 ) -> StreamSummary:
     """Make the changes of a file in order, and name the answers of a run that go stale.
 
-    changes: rows of records to insert, in the form of the records; with `op: delete` or
-    `op: correct`, an id, and of a correction `timestamp` or `published`. run: the cached answers;
-    of each the first k documents that have a record are watched. Raises InputError, naming the row,
-    for a change that cannot be made, and for an earlier time, which does not change.
+    changes: rows of records to insert, in the form of the records. With
+    `op: delete` or `op: correct`, an id, and of a correction `timestamp` or `published`. run: the
+    cached answers. Of each, the first k documents that have a record are watched. Raises
+    InputError, naming the row, for a change that cannot be made, and for an earlier time, which
+    does not change.
     """
     if source.as_of is not None or source.known_by is not None:
         raise InputError(

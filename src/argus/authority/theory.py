@@ -34,8 +34,8 @@ class Divergence:
     """Distance between the most relevant document of a query and the documents that control it.
 
     top: d1: the document in force with the highest score, ties by id.
-    frontier: F(q) = front(cl({d1})), best score first, ties by id; never empty.
-    delta: Δ(q) = s(d1) - max over F(q) of s, at least 0; infinite where nothing of F(q) is scored.
+    frontier: F(q) = front(cl({d1})), best score first, ties by id, never empty.
+    delta: Δ(q) = s(d1) - max over F(q) of s, at least 0, infinite where nothing of F(q) is scored.
     n_plus: N+(q): documents that score strictly above the best-scoring of F(q).
     n_plus_all: documents that score strictly above the worst-scoring of F(q): TCA needs all of
     F(q).
@@ -86,7 +86,7 @@ def divergences(
 ) -> Iterator[Divergence]:
     """Yield Δ(q) and N+(q) per query from scores of a whole corpus, one row after the other.
 
-    rows: each of shape (len(ids),), in the order of `ids`. Otherwise as `divergence`; documents of
+    rows: each of shape (len(ids),), in the order of `ids`. Otherwise as `divergence`. Documents of
     F(q) that are not among `ids` cannot be retrieved and stand below all that are.
     """
     numbers = [i for i, id_ in enumerate(ids) if _counts(id_, authority)]
@@ -111,7 +111,7 @@ def _divergence(
     absent: float,
     theta: float,
 ) -> Divergence:
-    """Return Δ and N+ for values aligned with ids; position: id -> index into both."""
+    """Return Δ and N+ for values aligned with ids. position: id -> index into both."""
     _check_scores(values, absent)
     best = float(values.max())
     top = min(ids[i] for i in np.flatnonzero(values == best).tolist())
@@ -158,14 +158,14 @@ class ScopeAmbiguity:
     def kappa(self) -> float:
         """κ(q) = |D_σ(q)| / |cl(A(q))|, infinite without anchors.
 
-        At least 1 where D_σ holds the closure, as the paper has it; less where a chain leaves the
+        At least 1 where D_σ holds the closure, as the paper has it. Less where a chain leaves the
         scope, as it may where scopes have several keys or the query names another scope.
         """
         return self.documents / self.closure if self.closure else math.inf
 
     @property
     def phi(self) -> float:
-        """φ(q) = min(1, 1/κ(q)); 0 where no document is in the scope, or no anchor was found."""
+        """φ(q) = min(1, 1/κ(q)), 0 where no document is in the scope, or no anchor was found."""
         return min(1.0, self.closure / self.documents) if self.documents else 0.0
 
 
@@ -175,9 +175,9 @@ def scope_ambiguity(
     index: EntityIndex,
     scope: Iterable[Entity] | None = None,
 ) -> ScopeAmbiguity:
-    """Return κ(q) and φ(q) of the anchors A(q), of what is in force.
+    """Return κ(q) and φ(q) of the anchors A(q), of the records in force.
 
-    scope: σ(q), as (key, value); None takes the scopes of the anchors. Raises InputError for an
+    scope: σ(q), as (key, value). None takes the scopes of the anchors. Raises InputError for an
     unknown anchor.
     """
     ids = list(dict.fromkeys(anchors))
@@ -192,10 +192,10 @@ def scope_ceiling(
 ) -> float:
     """Return Proposition 2's bound, the mean of φ(q)·R_anchor(q) over queries.
 
-    anchored: whether a gold anchor was retrieved. chains: of how many chains the algorithm serves
-    the heads; the printed bound is for one, with m of them it is min(1, m·φ). It holds in the mean
-    over exchangeable chains of equal length with the anchor at the bottom; an algorithm can beat it
-    on a corpus whose times tell the chains apart. Raises InputError without queries.
+    anchored: whether a gold anchor was retrieved. chains: number of chains whose heads the
+    algorithm serves. The printed bound is for one. With m of them it is min(1, m·φ). It holds in
+    the mean over exchangeable chains of equal length with the anchor at the bottom. An algorithm
+    can beat it on a corpus whose times tell the chains apart. Raises InputError without queries.
     """
     if not ambiguities or len(ambiguities) != len(anchored):
         raise InputError(
@@ -237,7 +237,7 @@ class SupersessionGraph:
         return [id_ for id_ in self.documents if id_ not in superseded]
 
     def closure(self, anchors: Iterable[str]) -> list[str]:
-        """Return the anchors and what supersedes them by chains within the graph, nearest first.
+        """Return the anchors and their superseders by chains within the graph, nearest first.
 
         Raises InputError for an anchor that is none of the documents.
         """
@@ -293,9 +293,10 @@ def neighbourhood(
     """Return the records in force that share an entity with an anchor, the anchors first.
 
     hops: 1 is D_σ of the anchors (Def. 5), the paper's neighbourhood. A chain whose scopes have
-    several keys can leave it, since ⇝ is transitive and sharing an entity is not; 2 adds what
-    shares an entity with those, None goes on until nothing is new and holds every chain of rules
-    that `index` was built with. Raises InputError for an unknown anchor and for hops below 1.
+    several keys can leave it, since ⇝ is transitive and sharing an entity is not. 2 adds the
+    records that share an entity with those. None goes on until nothing is new and holds every chain
+    of rules that `index` was built with. Raises InputError for an unknown anchor and for hops below
+    1.
     """
     if hops is not None and hops < 1:
         raise InputError(f"hops={hops}", expected="1 or more", fix="Give None for all.")

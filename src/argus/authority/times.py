@@ -47,7 +47,7 @@ def date_form(text: str) -> str:
 
 
 def read_form(text: str, forms: Iterable[str]) -> tuple[datetime, str] | None:
-    """Return the date in one of the forms, and the form; None where none fits.
+    """Return the date in one of the forms, and the form. None where none fits.
 
     Raises ValueError where two forms read it differently.
     """
@@ -134,7 +134,7 @@ def parse_moment(
     where: Location | str | None = None,
     forms: Sequence[str] = (),
 ) -> Moment | None:
-    """Read a date or time; None and "" give None.
+    """Read a date or time. None and "" give None.
 
     zone: of times without one. forms: of dates as `strptime` has them, tried before the usual ones.
     Raises InputError for anything else, also for numbers: 20240301 might be a day or seconds since
@@ -153,7 +153,7 @@ def parse_moment(
 
 
 def zone_named(name: str, where: Location | str | None = None) -> tzinfo:
-    """Return the time zone of an IANA name, such as America/New_York; InputError for another."""
+    """Return the time zone of an IANA name, such as America/New_York, or raise InputError."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
@@ -184,7 +184,7 @@ def _no_time(
 
 
 def _formed(value: object, zone: tzinfo, forms: Sequence[str]) -> tuple[int, int] | None:
-    """Return the interval of a text in one of the forms; None where it is in none."""
+    """Return the interval of a text in one of the forms. None where it is in none."""
     reading = read_form(value.strip(), forms) if forms and isinstance(value, str) else None
     if reading is None:
         return None

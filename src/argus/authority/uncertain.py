@@ -34,7 +34,7 @@ Links = dict[str, dict[tuple[str, str], float]]
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Pr[maximal] of one record; samples is 0 where it is exact, and half_width then, too.
+    """Pr[maximal] of one record. samples and half_width are 0 where it is exact.
 
     half_width: of the 95% Wilson interval.
     """
@@ -54,7 +54,7 @@ class SafeFrontier:
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing was sampled."""
+        """True if nothing was sampled."""
         return not any(chance.samples for chance in self.chances.values())
 
     @property
@@ -78,9 +78,9 @@ def safe_frontier(
 ) -> SafeFrontier:
     """Return {d in S: Pr[no d' in S with d ⇝ d'] >= alpha} for S = `ids` (Def. 9).
 
-    exact_edges: parts with up to so many uncertain edges (at most 20) are exact; the others take
-    `samples` random outcomes, and their share decides. What is not in force at the time of a view
-    is not in S. Raises InputError for an unknown id, alpha outside [0, 1], no samples, and where
+    exact_edges: parts with up to so many uncertain edges (at most 20) are exact. The others take
+    `samples` random outcomes, and their share decides. Records not in force at the time of a view
+    are not in S. Raises InputError for an unknown id, alpha outside [0, 1], no samples, and where
     too much lies between the records.
     """
     _check(alpha, samples, exact_edges)
@@ -217,7 +217,7 @@ def _dominated(links: Links, members: set[str], holds: list[Bits], n: int) -> di
 
 
 def _newest_first(links: Links) -> list[str]:
-    """Return the records so that what supersedes one comes before it; there are no cycles."""
+    """Return the records in such an order that superseders come first. There are no cycles."""
     done: dict[str, None] = {}
     for start in links:
         todo = [start]

@@ -1,7 +1,7 @@
 """Put an authority relation around a retriever of LangChain's, LlamaIndex' or CAR's shape.
 
-No library is imported: what is retrieved is of its own classes, and so is what takes its place; of
-plain ids, an id. Two lines:
+No library is imported. A replacement has the class of the retrieved item, or is an id like it. Two
+lines:
 
     authority = Authority(records, rules)
     retriever = AuthorityRetriever(retriever, authority)
@@ -29,16 +29,17 @@ NOTE = "supersedes"  # Metadata of what was put in: the chain that led to it, ol
 
 
 class AuthorityRetriever:
-    """A retriever that never returns what is superseded, of the shape of the one it wraps.
+    """A retriever that never returns superseded documents, of the shape of the one it wraps.
 
     retriever: has `invoke(query)` that returns documents with `page_content` and `metadata`
     (LangChain), `retrieve(query)` that returns nodes with scores (LlamaIndex), or CAR's own
-    `retrieve(query, corpus, k)` that returns ids; a function of that signature does as well, and a
-    class, which is made with the records as its corpus if it takes one. k: items to return at most.
+    `retrieve(query, corpus, k)` that returns ids. You can also use a function of that signature, or
+    a class, which is made with the records as its corpus if it takes one. k: items to return at
+    most.
     id_of: an item's record id; by default a plain id itself, else the metadata's id, its own `id`,
-    or the node's `ref_doc_id` or `node_id`, whichever is a record; whole numbers count as their
+    or the node's `ref_doc_id` or `node_id`, whichever is a record. Whole numbers count as their
     text. Items of which there is no record are returned as they are, with a warning. Chunks of a
-    superseded document make room for one item of what controls it, with the whole text of that
+    superseded document make room for one item of each controller, with the whole text of that
     record. Raises InputError for a retriever of another shape.
     """
 
@@ -67,7 +68,7 @@ class AuthorityRetriever:
         self._corpus: list[CorpusDocument] = []
 
     def invoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
-        """Return documents, as a LangChain retriever does; of another one, what `retrieve` does."""
+        """Return documents, as a LangChain retriever does. For another one do as `retrieve`."""
         if not hasattr(self.retriever, "invoke"):
             return self.retrieve(query, k=options.get("k"))
         return self.resolve(self.retriever.invoke(query, config, **options))
@@ -94,7 +95,7 @@ class AuthorityRetriever:
     ) -> list[Any]:
         """Return nodes with scores, as a LlamaIndex retriever does, or ids, as CAR's do.
 
-        corpus, k: handed on to a retriever that takes them; without them it is given the records,
+        corpus, k: handed on to a retriever that takes them. Without them it is given the records,
         and asked for its own k, or 10. At most k items are returned.
         """
         if self._retrieve is None:
@@ -117,9 +118,9 @@ class AuthorityRetriever:
         return self._corpus
 
     def resolve(self, items: Iterable[Any]) -> list[Any]:
-        """Return items with every superseded one replaced by what controls it, in its place.
+        """Return items with every superseded one replaced by its controllers, in its place.
 
-        items: of any kind that can be gone through. Raises InputError for what cannot.
+        items: of any kind that can be gone through. Raises InputError for any other.
         """
         items = _listed(items)
         ids = [self._id(item) for item in items]
@@ -184,7 +185,7 @@ class AuthorityRetriever:
 
 
 def _id_text(value: object) -> str | None:
-    """Return an id as the records have them; None where it is none."""
+    """Return an id as the records have them. None where it is none."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) else None
@@ -200,7 +201,7 @@ def _listed(items: object) -> list[Any]:
 
 
 def _retrieve_call(retriever: Any) -> Call | None:
-    """Return how `retrieve`, or a function of its kind, is asked; None where there is none."""
+    """Return the way to call `retrieve` or a function of its kind. None where there is none."""
     if callable(getattr(retriever, "retrieve", None)):
         return call_of_method(retriever, "retrieve")
     return call_of(retriever) if inspect.isroutine(retriever) else None

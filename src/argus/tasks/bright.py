@@ -88,7 +88,7 @@ def _barred(row: Row, known: set[str], gold: dict[str, int]) -> frozenset[str]:
 
 
 def instruction(domain: str, unit: str) -> str:
-    """Return what models that take an instruction are told in the published runs; "" if nothing."""
+    """Return the instruction that models get in the published runs, or ""."""
     if domain in STACK_EXCHANGE:
         return f"Given a {domain} post, retrieve relevant {unit} that help answer the post"
     if domain == "pony":

@@ -27,7 +27,7 @@ BESIDE = {"ghsa_real_pairs": ("ghsa_freeform_cache.jsonl", "ghsa_hyde_cache.json
 
 @dataclass(frozen=True, kw_only=True)
 class CarConfig:
-    """What belongs to a released file."""
+    """Parts that belong to a released file."""
 
     split: Annotated[str, Doc("train, dev or test; all questions where none is named.")] = ""
     queries: Annotated[

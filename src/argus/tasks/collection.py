@@ -36,7 +36,7 @@ class CollectionConfig:
 
 
 def read_beir(folder: Path, config: CollectionConfig) -> Task:
-    """Read a BEIR folder; of its queries those that the split judges, as BEIR itself does.
+    """Read a BEIR folder. Of its queries read those that the split judges, as BEIR itself does.
 
     Raises InputError as reading its files does, and for a split that is not there.
     """
@@ -99,6 +99,6 @@ def _takes_out(folder: Path, config: CollectionConfig) -> bool:
 def identical_ids(
     documents: Sequence[Document], queries: Sequence[Query]
 ) -> dict[str, frozenset[str]]:
-    """Return what queries exclude that are documents themselves: their own id."""
+    """Return the exclusions of queries that are documents themselves: their own id."""
     known = {document.id for document in documents}
     return {query.id: frozenset({query.id}) for query in queries if query.id in known}

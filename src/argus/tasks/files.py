@@ -22,7 +22,7 @@ def stem_of(file: Path) -> str:
 
 
 def splits_in(folder: Path) -> dict[str, list[Path]]:
-    """Return the files of each split in a folder, in order; a split may be a folder of shards."""
+    """Return the files of each split in a folder, in order. A split may be a folder of shards."""
     splits: dict[str, list[Path]] = {}
     if not folder.is_dir():
         return splits
@@ -42,7 +42,7 @@ def _is_rows(path: Path) -> bool:
 
 
 def choose_split(folder: Path, split: str, setting: str, where: str) -> tuple[str, list[Path]]:
-    """Return one split of a folder and its files; the only one where none is named.
+    """Return one split of a folder and its files. Without a name, return the only one.
 
     setting: by which it is chosen. Raises InputError, which lists them, where it is not clear.
     """
@@ -66,7 +66,7 @@ def rows_in(files: Sequence[Path]) -> Iterator[Row]:
 
 
 def documents_of(files: Sequence[Path], fields: FieldNames) -> list[Document]:
-    """Read the documents of all files; InputError for an id that stands in two of them."""
+    """Read the documents of all files. Raise InputError for an id that stands in two of them."""
     documents = [document for file in files for document in documents_in(file, fields)]
     if len(files) > 1:
         refuse_repeated(documents)
@@ -74,7 +74,7 @@ def documents_of(files: Sequence[Path], fields: FieldNames) -> list[Document]:
 
 
 def once(rows: Iterator[Row], id_of: Callable[[Row], str]) -> Iterator[tuple[str, Row]]:
-    """Yield rows with their ids; InputError for an id that stands twice."""
+    """Yield rows with their ids. Raise InputError for an id that stands twice."""
     lines: dict[str, Row] = {}
     for row in rows:
         id_ = id_of(row)

@@ -1,8 +1,8 @@
-"""ImpliRet (Taghavi et al., 2025): the document implies what the query asks for.
+"""ImpliRet (Taghavi et al., 2025): the document implies the answer to the query.
 
 One table per part and setting, `A_Multi.csv` to `T_Uni.csv` (or JSON lines): arithmetic, world
 knowledge, temporal; forum threads of many speakers, chats of one. A row is a document and the one
-query that it answers; all documents of a table are the corpus.
+query that it answers. All documents of a table are the corpus.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """KILT (Petroni et al., 2021): a data set with provenance, and the pages that it points to.
 
-A data set is JSON lines of `id`, `input` and `output`; each output has its `provenance`, pages by
+A data set is JSON lines of `id`, `input` and `output`. Each output has its `provenance`, pages by
 `wikipedia_id` and paragraphs from `start_paragraph_id` to `end_paragraph_id`. The knowledge source
-is JSON lines, too, of `wikipedia_id`, `wikipedia_title` and `text`, a list of paragraphs; the
+is JSON lines, too, of `wikipedia_id`, `wikipedia_title` and `text`, a list of paragraphs. The
 published file is called kilt_knowledgesource.json.
 """
 
@@ -29,7 +29,7 @@ METRICS = ("Rprec", "R@5")
 
 @dataclass(frozen=True, kw_only=True)
 class KiltConfig:
-    """Where the pages are, and what a document is."""
+    """Place of the pages, and the unit of a document."""
 
     knowledge: Annotated[Path | None, Doc("The knowledge source: JSON lines of pages.")] = None
     unit: Annotated[
@@ -43,8 +43,8 @@ class KiltConfig:
 def read_kilt(place: Path, config: KiltConfig) -> Task:
     """Read a data set and its knowledge source, all of whose pages are the corpus.
 
-    Relevant is what any output points to; each output is a set of evidence of its own. Raises
-    InputError naming file, line and field, and without a knowledge source.
+    Pages that any output points to are relevant. Each output is a set of evidence of its own.
+    Raises InputError naming file, line and field, and without a knowledge source.
     """
     if config.knowledge is None or not config.knowledge.is_file():
         raise InputError(
@@ -88,7 +88,7 @@ def _documents(row: Row, config: KiltConfig) -> Iterator[Document]:
 
 
 def _evidence(row: Row, config: KiltConfig) -> Iterator[frozenset[str]]:
-    """Yield what each output of a question points to, where it points to anything."""
+    """Yield the pages that each output of a question points to, if there are any."""
     for output in row.values.get("output") or []:
         parts = output.get("provenance") or []
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):

@@ -1,7 +1,7 @@
 """R-precision and recall over sets of evidence, as KILT defines them (Petroni et al., 2021, 5.1).
 
 An answer may be supported by one of several sets of pages. R-precision is that of the set which
-fares best. In recall at k a whole set is one point, at the rank of its last page; other pages are a
+fares best. In recall at k a whole set is one point, at the rank of its last page. Other pages are a
 point each.
 """
 
@@ -21,7 +21,7 @@ _RECALL = re.compile(r"R@(\d+)")
 def with_evidence(
     evaluation: Evaluation, run: Run, evidence: Mapping[str, Sequence[frozenset[str]]]
 ) -> Evaluation:
-    """Return an evaluation whose R-precision and recall are those of sets; the rest as it is."""
+    """Return an evaluation with R-precision and recall of sets, and the rest as it is."""
     per_query = {query: dict(values) for query, values in evaluation.per_query.items()}
     for query, values in per_query.items():
         ranks, sets = ranking(run.get(query, {})), evidence.get(query)

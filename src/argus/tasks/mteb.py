@@ -1,9 +1,9 @@
 """Retrieval tasks of mteb: a task object, its dictionary, or the folder of its data set.
 
 A folder is that of the hub (`corpus/`, `queries/`, `qrels/`, of a task in several subsets
-`SUBSET-corpus/` and so on; Parquet, JSON lines), or what `datasets` saves of it (Arrow). The
-dictionary is what a task has for a split: `corpus`, `queries` and `relevant_docs`, tables or
-dictionaries.
+`SUBSET-corpus/` and so on; Parquet, JSON lines), or the output of `datasets` (Arrow). The
+dictionary is the one that a task has for a split: `corpus`, `queries` and `relevant_docs`, tables
+or dictionaries.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class MtebConfig:
 
 
 def read_mteb(folder: Path, config: MtebConfig) -> Task:
-    """Read the data set of a task out of a folder; queries without judgement are left out.
+    """Read the data set of a task out of a folder. Queries without judgement are left out.
 
     Ids that are numbers are read as text, as mteb reads them. Raises InputError as reading its
     files does, and for a part that is missing.
@@ -103,7 +103,7 @@ def is_mteb_task(task: object) -> bool:
 
 
 def of_mteb_task(task: Values, config: MtebConfig) -> Task:
-    """Return a task object's split of a subset; it has to hold its data.
+    """Return a task object's split of a subset. It must hold its data.
 
     Metric, prompt and whether a query's own id is taken out are as the task says. Raises InputError
     for a task that was not loaded, and for one that only ranks given documents anew.
@@ -126,7 +126,7 @@ def of_mteb_task(task: Values, config: MtebConfig) -> Task:
 
 
 def _metrics(name: str) -> tuple[str, ...]:
-    """Return mteb's score in ir-measures' name; nDCG@10 where it has none there."""
+    """Return mteb's score in ir-measures' name, nDCG@10 where it has none there."""
     score = _METRIC.fullmatch(name or "")
     return (f"{METRICS[score[1]]}@{score[2]}",) if score and score[1] in METRICS else NDCG
 
@@ -164,7 +164,7 @@ def of_dictionary(data: Mapping[str, Values], config: MtebConfig, name: str = "t
 def _level(
     data: Mapping[str, Values], key: str, setting: str, where: str
 ) -> tuple[str, Mapping[str, Values]]:
-    """Return the entry of a dictionary of subsets or splits; its only one where none is named."""
+    """Return the entry of a dictionary of subsets or splits, or its only one without a name."""
     if key not in data and len(data) == 1 and (not key or setting == "split"):
         key = next(iter(data))
     if not isinstance(data.get(key), Mapping):

@@ -61,7 +61,7 @@ READERS = {
     "beir": _reader(is_collection, CollectionConfig, read_beir),
     "mteb": _reader(is_mteb, MtebConfig, read_mteb),
 }
-"""By kind; a place is of the first that knows it."""
+"""By kind. A place is of the first that knows it."""
 
 
 def open_task(
@@ -70,10 +70,10 @@ def open_task(
     """Read a task.
 
     spec: `KIND:PLACE[,setting=value ...]` with a kind of READERS, or the place alone where that
-    tells the kind; a task object of mteb that was loaded, or a dictionary of `corpus`, `queries`
-    and `relevant_docs`; a Task as it is. subset, split: of an object or a dictionary. Raises
-    InputError for what names no task, for an unknown setting, and as its reader does; and where
-    no question can be measured, or no relevant document is in the corpus.
+    tells the kind. It can be a loaded task object of mteb, a dictionary of `corpus`, `queries` and
+    `relevant_docs`, or a Task. subset, split: of an object or a dictionary. Raises InputError for a
+    spec that names no task, for an unknown setting, and as its reader does. It also raises
+    InputError where no question can be measured, or no relevant document is in the corpus.
     """
     return _checked(_opened(spec, MtebConfig(subset=subset, split=split)))
 

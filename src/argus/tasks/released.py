@@ -12,7 +12,7 @@ CAR = "car:"
 
 
 def benchmark_of(name: str) -> Benchmark | str:
-    """Return a released file, by `car:FILE,setting=value` or its path; another name as it is.
+    """Return a released file, by `car:FILE,setting=value` or its path, or another name as it is.
 
     Raises InputError as `argus.open_task` does.
     """

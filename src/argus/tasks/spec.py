@@ -28,7 +28,7 @@ class TaskSpec:
 
 
 def parse_task_spec(text: str | Path, kinds: Mapping[str, object]) -> TaskSpec:
-    """Return what a name says; InputError for a setting that stands twice or has no value.
+    """Parse a name. Raise InputError for a setting that stands twice or has no value.
 
     A path that is there as it stands, with its commas and colons, is that path.
     """
@@ -54,7 +54,7 @@ def parse_task_spec(text: str | Path, kinds: Mapping[str, object]) -> TaskSpec:
 
 
 def config_of(config: type[C], spec: TaskSpec) -> C:
-    """Return a reader's config with the settings of a spec; InputError for others it has not."""
+    """Return a reader's config with the settings of a spec. Raise InputError for unknown ones."""
     settings = {setting.name: setting for setting in settings_of(config)}
     unknown = next((key for key in spec.settings if key not in settings), None)
     if unknown is not None:

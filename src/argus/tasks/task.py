@@ -1,4 +1,4 @@
-"""A task: what is searched, what is asked, what is right, and how that is measured."""
+"""A task: its documents, its queries, its relevant documents and its metrics."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Task:
     """One task, in memory.
 
     metrics: as papers name them, the task's own first. excluded: query id to the documents that are
-    taken out of a run before it is scored. instruction: what models that take one are told; it is
-    not part of the queries. instructions: of single queries, where each has its own. evidence: of
-    KILT, the sets of documents of which each alone is an answer. answers: query id to a reference
-    answer, where the task has them (BRIGHT). benchmark: of CAR, records with
-    the relation between them, which `argus.score_systems` scores. files: that it was read from.
+    taken out of a run before it is scored. instruction: for models that take one. It is not part of
+    the queries. instructions: of single queries, where each has its own. evidence: of KILT, the
+    sets of documents of which each alone is an answer. answers: query id to a reference answer,
+    where the task has them (BRIGHT). benchmark: of CAR, records with the relation between them,
+    which `argus.score_systems` scores. files: that it was read from.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Task:
         return spare(self.excluded)
 
     def scored(self, run: Run, depth: int | None = None) -> Run:
-        """Return what is scored of a run: without the excluded documents, `depth` of the rest."""
+        """Return the scored part of a run: without the excluded documents, `depth` of the rest."""
         return without_excluded(run, self.excluded, depth)
 
     def with_instructions(self) -> Task:
@@ -66,7 +66,7 @@ class Task:
         return replace(self, queries=queries, instructions={}) if texts else self
 
     def evaluate(self, run: Run, metrics: Sequence[str] = ()) -> Evaluation:
-        """Score a run on the questions that can be measured; `metrics` are the task's own if none.
+        """Score a run on the measurable questions. `metrics` defaults to the task's own.
 
         Where a question has several sets of evidence, R-precision and recall are KILT's own.
         """
@@ -80,7 +80,7 @@ class Task:
 
 
 def judged_of(task: Task) -> JudgedQueries:
-    """Return a task's questions as jobs take them; InputError when none can be measured."""
+    """Return a task's questions as jobs take them. Raise InputError when none can be measured."""
     judged = judge(task.queries, task.qrels, task.excluded)
     files = dict(task.files)
     return JudgedQueries(list(task.queries), task.qrels, judged, files, None, task.documents)

@@ -23,30 +23,6 @@ def benchmark(texts: str, *questions: tuple[str, str]) -> Benchmark:
     return Benchmark("tiny", records, several, ())
 
 
-@pytest.mark.parametrize(
-    ("texts", "asked", "k", "figures", "decidable"),
-    [
-        ("abc", [("x", "d0"), ("y", "d1")], 1, {"both": 1.0}, {"q0", "q1"}),
-        (
-            "abc", [("x", "d0"), ("x", "d1"), ("x", "d1"), ("y", "d2")], 1,
-            {"duplicate_questions": 0.75, "both": 0.75, "equal_gold_texts": 1.0,
-             "questions_with_duplicates": 3},
-            {"q3"},
-        ),
-        (
-            "aaab", [("x", "d0"), ("y", "d1"), ("z", "d3")], 2,
-            {"equal_gold_texts": 7 / 9, "duplicate_questions": 1.0,
-             "questions_with_equal_gold": 2, "decidable": 1},
-            {"q2"},
-        ),
-    ],
-)  # fmt: skip
-def test_ceilings_by_hand(texts, asked, k, figures, decidable):
-    found, ids = ceilings(benchmark(texts, *asked), k)
-    assert {name: found[name] for name in figures} == pytest.approx(figures)
-    assert ids == decidable
-
-
 DOCUMENTS = st.text("abc", min_size=3, max_size=5)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from argus.authority.benchmarks import cvepatchqa
 from argus.authority.benchmarks.collection import (
     Benchmark,
     Question,
@@ -16,10 +15,9 @@ from argus.authority.benchmarks.collection import (
     stale_gold,
     write_benchmark,
 )
-from argus.authority.domains import Domain, load_domain
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule, ScopeKey
-from argus.authority.times import parse_moment, zone_named
+from argus.authority.times import parse_moment
 from argus.data import writing
 from argus.data.writing import replacing
 from argus.errors import InputError
@@ -49,14 +47,6 @@ QUESTIONS = [
 ]
 EDGES = [Edge("new/1", "old", rule="r", confidence=0.5, relation="fixes"), Edge("new/1", "lone")]
 RULES = (Rule(("note",), ("advisory",), (ScopeKey("cve", "cve"),), name="r"),)
-
-RULES_YAML = "name: x\nrules:\n  - {superseding: note, superseded: advisory, scope: cve}\n"
-
-
-def with_types(rows: Rows) -> Rows:
-    """Give the corpus types, as rules need them."""
-    first, second = rows["corpus"]
-    return rows | {"corpus": [first | {"type": "advisory"}, second | {"type": "note"}]}
 
 
 @pytest.fixture
@@ -89,32 +79,6 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert qrels == "query-id\tcorpus-id\tscore\nq1\tnew/1\t1\nq2\tlone\t1\n"
 
 
-def test_the_same_benchmark_is_written_to_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        write_benchmark(tmp_path / name, cvepatchqa.make(seed=1), seed=1)
-    files = {p.relative_to(tmp_path / "one") for p in (tmp_path / "one").rglob("*") if p.is_file()}
-    assert {str(file) for file in files} == {
-        "corpus.jsonl", "queries.jsonl", "supersedes.jsonl", "qrels/test.tsv", "rules.yaml",
-        "benchmark.json",
-    }  # fmt: skip
-    for file in files:
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-
-
-def test_files_of_an_earlier_benchmark_do_not_stay(tmp_path: Path) -> None:
-    bench = Benchmark("x", RECORDS, QUESTIONS, EDGES, RULES, {"q1": "It was fixed."})
-    write_benchmark(tmp_path, bench, seed=0)
-    write_benchmark(tmp_path, Benchmark("x", RECORDS, QUESTIONS, EDGES), seed=0)
-    read = read_benchmark(tmp_path)
-    assert (read.rules, read.hypotheticals) == ((), {})
-
-
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is a file"):
-        write_benchmark(tmp_path / "file", Benchmark("x", RECORDS, QUESTIONS, EDGES), seed=0)
-
-
 @pytest.mark.parametrize("about", [None, "[]", "{", '{"name": "x"}'])
 def test_a_folder_of_somebody_elses_is_not_written_over(tmp_path: Path, about: str | None) -> None:
     (tmp_path / "corpus.jsonl").write_text("mine")
@@ -125,15 +89,6 @@ def test_a_folder_of_somebody_elses_is_not_written_over(tmp_path: Path, about: s
         write_benchmark(tmp_path, Benchmark("x", RECORDS, QUESTIONS, EDGES), seed=0)
     assert (tmp_path / "corpus.jsonl").read_text() == "mine"
     assert not (tmp_path / "qrels").exists()
-
-
-def test_an_empty_folder_and_one_left_half_written_are_written(tmp_path: Path) -> None:
-    (tmp_path / ".gitkeep").write_text("")
-    bench = Benchmark("x", RECORDS, QUESTIONS, EDGES)
-    write_benchmark(tmp_path, bench, seed=0)
-    (tmp_path / "supersedes.jsonl").unlink()
-    write_benchmark(tmp_path, bench, seed=1)
-    assert read_benchmark(tmp_path) == bench
 
 
 @pytest.mark.parametrize("stop", range(5))
@@ -152,86 +107,6 @@ def test_a_write_that_was_stopped_at_any_file_can_be_done_again(
         write_benchmark(tmp_path, bench, seed=0)
     write_benchmark(tmp_path, bench, seed=0)
     assert read_benchmark(tmp_path) == bench
-
-
-def test_ids_texts_gold_and_edges_are_enough(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    bench = read_benchmark(folder(rows))
-    assert bench.records == [Record(i, "document", text=t) for i, t in (("a", "old"), ("b", "new"))]
-    assert bench.questions == [Question("q", "?", ("b",), ("a",), ("a", "b"), ("b",))]
-    assert bench.edges == [Edge("b", "a")]
-
-
-def test_gold_may_be_one_id_or_stand_in_the_qrels(
-    folder: Callable[[Rows], Path], rows: Rows
-) -> None:
-    rows["queries"] = [{"_id": "q", "text": "?", "gold": "b"}, {"_id": "p", "text": "!"}]
-    path = folder(rows)
-    (path / "qrels").mkdir()
-    (path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\np\tb\t0\np\ta\t1\n")
-    first, second = read_benchmark(path).questions
-    assert first.gold == ("b",)
-    assert (second.gold, second.anchor, second.chain) == (("a",), ("a",), ("a",))
-
-
-def test_rules_may_stand_for_edges(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    del rows["supersedes"]
-    path = folder(with_types(rows))
-    (path / "rules.yaml").write_text(RULES_YAML)
-    bench = read_benchmark(path)
-    assert (bench.edges, len(bench.rules)) == ([], 1)
-
-
-def test_with_rules_every_record_needs_a_type(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    path = folder(rows)
-    (path / "rules.yaml").write_text(RULES_YAML)
-    with pytest.raises(InputError, match=r"corpus.jsonl.*line 1.*no type among '_id', 'text'"):
-        read_benchmark(path)
-
-
-def test_records_are_what_their_domain_reads(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    """One reader: scope values that say nothing, several values, other columns, and the zone."""
-    entities = {"cve": ["A", "A", ""], "docket": "None", "host": None, "n": 7}
-    rows["corpus"][0] |= {"entities": entities, "timestamp": "2024-05-01", "stars": 3}
-    path = folder(with_types(rows))
-    (path / "rules.yaml").write_text(RULES_YAML + "zone: America/New_York\n")
-    found = read_benchmark(path).records
-    assert found == load_domain(path / "rules.yaml").read(path)
-    assert found[0].scope == {"cve": "A", "n": "7"}
-    assert found[0].metadata == {"stars": 3}
-    assert found[0].time == parse_moment("2024-05-01", zone=zone_named("America/New_York", None))
-    assert found[0].time != parse_moment("2024-05-01")
-    (path / "rules.yaml").unlink()
-    assert read_benchmark(path).records == Domain("records", ()).read(path)
-
-
-def test_records_may_have_the_shape_that_the_rules_say(
-    folder: Callable[[Rows], Path], rows: Rows
-) -> None:
-    rows["corpus"] = [{"key": "a", "body": "old"}, {"key": "b", "body": "new"}]
-    path = folder(rows)
-    shape = "records:\n  - {id: key, type: note, text: body, scope: {k: key}}\n"
-    rule = "rules:\n  - {superseding: note, superseded: note, scope: k}\n"
-    (path / "rules.yaml").write_text(shape + rule)
-    assert [r.text for r in read_benchmark(path).records] == ["old", "new"]
-
-
-def test_a_corpus_without_a_word_is_refused(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    rows["corpus"] = [{"_id": "a", "words": "old"}, {"_id": "b", "words": "new"}]
-    with pytest.raises(InputError, match=r"corpus.jsonl.*none of 2 documents has a text"):
-        read_benchmark(folder(rows))
-
-
-def test_other_questions_may_be_chosen(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    rows["queries_issue"] = [{"_id": "q", "text": "by issue?", "gold": ["b"]}]
-    bench = read_benchmark(folder(rows), queries="queries_issue.jsonl")
-    assert [question.text for question in bench.questions] == ["by issue?"]
-
-
-def test_hypotheticals_of_other_questions_are_left_out(
-    folder: Callable[[Rows], Path], rows: Rows
-) -> None:
-    rows["hyde"] = [{"_id": "q", "hypothetical": "x"}, {"_id": "z", "hypothetical": "y"}]
-    assert read_benchmark(folder(rows)).hypotheticals == {"q": "x"}
 
 
 BROKEN: list[tuple[str, int, dict[str, Any], str]] = [
@@ -271,37 +146,6 @@ def test_broken_values_are_named_with_file_line_and_field(
     rows[name][line] |= change
     with pytest.raises(InputError, match=f"(?s){name}.jsonl.*{message}"):
         read_benchmark(folder(rows))
-
-
-def test_edges_in_a_circle_are_shown(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    rows["supersedes"].append({"superseder": "a", "superseded": "b"})
-    with pytest.raises(InputError, match=r"(?s)supersedes.jsonl.*a cycle of 2: .*superseded by"):
-        read_benchmark(folder(rows))
-
-
-@pytest.mark.parametrize("missing", ["corpus", "queries", "supersedes"])
-def test_missing_and_empty_files_are_named(
-    folder: Callable[[Rows], Path], rows: Rows, missing: str
-) -> None:
-    path = folder(rows)
-    (path / f"{missing}.jsonl").write_text("")
-    with pytest.raises(InputError, match=f"(?s){missing}.jsonl.*no (row|record) in it"):
-        read_benchmark(path)
-    (path / f"{missing}.jsonl").unlink()
-    with pytest.raises(InputError, match=f"(?s){missing}.jsonl.*no such file"):
-        read_benchmark(path)
-
-
-def test_a_name_that_cannot_be_read_is_refused(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    path = folder(rows)
-    (path / "benchmark.json").write_text("[]")
-    with pytest.raises(InputError, match=r"benchmark.json"):
-        read_benchmark(path)
-
-
-def test_gold_that_an_edge_supersedes_is_listed(folder: Callable[[Rows], Path], rows: Rows) -> None:
-    rows["queries"].append({"_id": "p", "text": "?", "gold": ["a"]})
-    assert stale_gold(read_benchmark(folder(rows))) == {"p": ["a"]}
 
 
 def test_the_real_collections_are_read(shared: Callable[[str], Path]) -> None:

@@ -6,7 +6,6 @@ from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.gap import vocabulary_gap
 from argus.authority.records import Record
 from argus.authority.rules import Edge
-from argus.errors import InputError
 
 RECORDS = [
     Record("flaw", "d", text="a flaw in the archive reader"),
@@ -32,19 +31,3 @@ def test_jaccard_by_hand():
     # without stop words {flaw, fixed} and {flaw, archive, reader}: 1 of 4
     assert content["superseded"] == pytest.approx(1 / 4)
     assert bm25["gap"] > 0 and bm25["positive"]["value"] == 1
-
-
-def test_a_question_about_nothing_superseded_does_not_count():
-    asked = (question("q", "flaw", "flaw", "fix"), question("r", "leave", "third", "third"))
-    gap = vocabulary_gap(made(*asked))
-    assert (gap["questions"], gap["not_applicable"]) == (1, 1)
-    with pytest.raises(InputError, match="none of 1 questions is about a superseded document"):
-        vocabulary_gap(made(asked[1]))
-
-
-def test_the_gap_of_ghsa_is_positive_as_published(shared):
-    gap = vocabulary_gap(shared("authority/ghsa"))
-    assert gap["questions"] == 159
-    for figures in gap["measures"]:
-        assert figures["positive"]["low"] > 0.75  # published, on 120 others: 0.967 and 0.975
-        assert figures["superseded"] > figures["controlling"]

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import (
-    BY_ANSWERS,
     BY_CONDITIONS,
     Judge,
     Stages,
     factors,
-    has_anchor,
     share,
 )
 from argus.authority.conditions import check_conditions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
-from argus.errors import InputError
 from tests.support.draws import examples
 
 CHAIN = Question(
@@ -63,34 +58,6 @@ def test_figures_of_every_kind_of_list(retrieved, noticed, tca, hit, equal, prov
     assert found.recall == float(hit)
 
 
-def test_recall_is_over_all_gold_and_theorem_4_wants_each() -> None:
-    both = replace(CHAIN, gold=("d3", "y"), anchor=("d1", "x"))
-    found = Judge(benchmark(both)).figures(both, ["d3"])
-    assert (found.recall, found.controlling_hit, found.tca) == (0.5, True, False)
-    assert Judge(benchmark(both)).figures(both, ["d3", "y"]).tca
-
-
-def test_tca_is_the_right_answer_and_nothing_ignored() -> None:
-    asked = replace(CHAIN, answer="third")
-    judge = Judge(benchmark(asked), lambda q, ids: "third" if "d3" in ids else "another")
-    right, wrong = judge.figures(asked, ["d3"]), judge.figures(asked, ["y"])
-    assert (right.answer_correct, right.tca, right.tca_by) == (True, True, BY_ANSWERS)
-    assert (wrong.answer_correct, wrong.tca, wrong.answer) == (False, False, "another")
-    stale = judge.figures(asked, ["d3", "x"])
-    assert (stale.answer_correct, stale.no_ignored_superseder, stale.tca) == (True, False, False)
-
-
-def test_answers_without_a_reader_are_refused() -> None:
-    with pytest.raises(ValueError, match="tiny has answers"):
-        Judge(benchmark(replace(CHAIN, answer="third")))
-
-
-def test_gold_edges_in_a_circle_are_refused_with_the_chain() -> None:
-    circle = replace(benchmark(), edges=[Edge("d2", "d1"), Edge("d1", "d2")])
-    with pytest.raises(InputError, match="a cycle of 2"):
-        Judge(circle)
-
-
 @settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12),
@@ -114,14 +81,6 @@ def test_tca_without_answers_is_theorem_4_over_pairwise_closures(pairs, retrieve
     assert found.tca is (frontier <= served and noticed)
     conditions = check_conditions(listed, Authority(records, edges=edges), question.anchor)
     assert found.tca is conditions.hold
-
-
-def test_the_events_of_proposition_1_are_nested() -> None:
-    judge = Judge(benchmark())
-    assert judge.stages(CHAIN, ["x"], ["d3"], tca=True) == Stages(False, False, False)
-    assert judge.stages(CHAIN, ["d1"], ["d1"], tca=True) == Stages(True, False, False)
-    assert judge.stages(CHAIN, ["d1"], ["d1", "d3"], tca=False) == Stages(True, True, False)
-    assert judge.stages(CHAIN, ["x", "d1"], ["d3"], tca=True) == Stages(True, True, True)
 
 
 def test_factors_multiply_to_tca_but_for_luck() -> None:
@@ -151,21 +110,3 @@ def test_a_share_has_wilsons_interval_and_leaves_none_out() -> None:
     # Wilson (1927), z = 1.96, p = 3/4, n = 4
     assert (found["low"], found["high"]) == pytest.approx((0.3006, 0.9544), abs=1e-4)
     assert share([None]) is None
-
-
-def test_a_question_without_anchor_is_anchored_by_its_gold() -> None:
-    alone = Question("q", "?", gold=("d3",), anchor=(), chain=("d3",))
-    assert has_anchor(alone, ["d3"])
-    assert not has_anchor(alone, ["d1"])
-    assert not Judge(benchmark(alone)).figures(alone, ["y"]).tca, "(i) is not empty without anchor"
-
-
-def test_without_edges_the_rules_are_the_relation() -> None:
-    from argus.authority.rules import Rule
-
-    rule = Rule("patch", "flaw", "id", order="type")
-    records = [Record("f", "flaw", scope={"id": "1"}), Record("p", "patch", scope={"id": "1"})]
-    question = Question("q", "?", ("p",), ("f",), ("f", "p"))
-    judge = Judge(Benchmark("b", records, [question], (), [rule]))
-    assert not judge.figures(question, ["f"]).tca
-    assert judge.figures(question, ["f", "p"]).tca

@@ -83,27 +83,6 @@ def test_columns_have_the_usual_names(tmp_path: Path) -> None:
     assert (str(record.time), str(record.published)) == ("2024-03-01", "March 2024")
 
 
-def test_times_without_a_zone_are_of_the_domains(tmp_path: Path) -> None:
-    row = {"id": "a", "type": "patch", "timestamp": "2024-03-01T00:00:00"}
-    (here,) = read(tmp_path, row)
-    (there,) = read(tmp_path, row, zone="America/New_York")
-    assert here.time and there.time
-    assert there.time.start - here.time.start == 5 * 3600 * 1_000_000
-
-
-@pytest.mark.parametrize("nothing", [None, {}, {"k": None}, {"k": ""}, {"k": []}, {"k": "None"}])
-def test_scope_keys_that_say_nothing_are_left_out(nothing: object, tmp_path: Path) -> None:
-    assert read(tmp_path, {"id": "a", "type": "patch", "entities": nothing})[0].scope == {}
-    assert read(tmp_path, {"id": "a", "type": "patch"})[0].scope == {}
-
-
-def test_a_cell_of_a_table_holds_the_scope_as_json(tmp_path: Path) -> None:
-    path = tmp_path / "x.tsv"
-    path.write_text('id\ttype\tentities\ttext\na\tpatch\t{"cve_id": "CVE-1"}\tT\nb\tpatch\t\t\n')
-    first, second = domain(tmp_path).read(path)
-    assert (first.scope, second.scope, second.time) == ({"cve_id": "CVE-1"}, {}, None)
-
-
 @pytest.mark.parametrize(
     ("row", "words"),
     [
@@ -127,22 +106,3 @@ def test_fields_of_another_kind_are_told(row: dict[str, Any], words: str, tmp_pa
     with pytest.raises(InputError) as error:
         read(tmp_path, row)
     assert words in str(error.value)
-
-
-def test_two_records_of_one_id_and_no_record_are_told(tmp_path: Path) -> None:
-    row = {"id": "a", "type": "x"}
-    with pytest.raises(InputError) as error:
-        read(tmp_path, row, {"id": "b", "type": "x"}, row)
-    path = tmp_path / "records.jsonl"
-    assert str(error.value) == (
-        f"{path}, line 3: id 'a' was already given at {path}, line 1; expected one record per id. "
-        "Remove or rename one of the two."
-    )
-    with pytest.raises(InputError, match="no record in it"):
-        read(tmp_path)
-
-
-def test_a_limit_reads_no_further(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    path.write_text('{"id": "a", "type": "x"}\n{"id": "b", "type": "x"}\nbroken\n')
-    assert [r.id for r in domain(tmp_path).read(path, limit=2)] == ["a", "b"]

@@ -1,17 +1,12 @@
 from __future__ import annotations
 
 import re
-import shlex
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from argus.authority.domains import Domain, builtin_domains, load_domain
+from argus.authority.domains import Domain, load_domain
 from argus.authority.relation import Authority
-from argus.authority.times import parse_moment
-from argus.cli.main import main
 
 DOCS = Path(__file__).parents[3] / "docs"
 DOC = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("domains.md", "records.md"))
@@ -47,13 +42,6 @@ def test_an_obsolete_rfc_leads_to_those_of_today(
     ]
 
 
-def test_its_months_order_and_can_be_asked_for(rfc: tuple[Domain, Authority]) -> None:
-    _, authority = rfc
-    in_2015 = authority.as_of(parse_moment("2015")).controlling(["RFC2616"])
-    assert in_2015 == [f"RFC723{i}" for i in range(6)]
-    assert str(authority.record("RFC9110").time) == "June 2022"
-
-
 def test_the_rules_of_the_doc_load(tmp_path: Path) -> None:
     path = tmp_path / "rules.yaml"
     path.write_text(block("## Rules alone", "yaml"), encoding="utf-8")
@@ -73,16 +61,6 @@ def test_the_records_and_scope_values_of_the_doc_load(tmp_path: Path) -> None:
     assert sorted(only.scope) == ["cve", "overrules", "package", "release", "ticker"]
 
 
-def test_the_doc_names_the_built_in_domains() -> None:
-    assert re.findall(r"^\| `(\w+)` \|", DOC.split("##")[0], re.M) == [
-        "security",
-        "drugs",
-        "courts",
-        "trading",
-    ]
-    assert sorted(["security", "drugs", "courts", "trading"]) == builtin_domains()
-
-
 def test_the_code_of_the_doc_runs(
     rfc: tuple[Domain, Authority], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,22 +69,3 @@ def test_the_code_of_the_doc_runs(
     exec(block("What controls RFC 2616 today", "python"), names)
     assert names["today"] == ["RFC9110", "RFC9112", "RFC9111"]
     assert names["then"] == [f"RFC723{i}" for i in range(6)]
-
-
-def test_the_example_from_nothing_says_what_the_docs_show(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = block("## From nothing", "console")
-    commands = dict(
-        (shown.partition("\n")[0], shown.partition("\n")[2]) for shown in lines.split("$ ")[1:]
-    )
-    for name in ("docs.jsonl", "rules.yaml", "run.json"):
-        (tmp_path / name).write_text(commands.pop(f"cat {name}"), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    assert len(commands) == 2
-    for command, expected in commands.items():
-        monkeypatch.setattr(sys, "argv", shlex.split(command))
-        with suppress(SystemExit):
-            main()
-        said = capsys.readouterr().out.splitlines()
-        assert all(line in said for line in expected.splitlines() if line != "...")

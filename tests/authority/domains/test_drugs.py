@@ -11,8 +11,6 @@ import pytest
 from argus.authority.domains import load_domain
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.scopes import ScopeIndex
-from argus.authority.times import parse_moment
 
 META = {
     "disclaimer": "Do not rely on openFDA to make decisions regarding medical care.",
@@ -138,28 +136,3 @@ def test_recalls_supersede_labels_and_newer_versions_older(
     assert authority.controlling(["b1"]) == ["D-1234-2018"], "by the code on its panel"
     (newer,) = authority.chain("a1", "a2")
     assert newer.rule == "a newer label supersedes the older of its set"
-
-
-def test_what_a_report_tells_is_not_known_before_it(authority: Authority) -> None:
-    day, later = parse_moment("2019-01-01"), parse_moment("2019-01-20")
-    assert authority.as_of(day).controlling(["a1"]) == ["D-0341-2019"]
-    assert authority.as_of(day, known=day).controlling(["a1"]) == ["a1"]
-    assert authority.as_of(later, known=later).controlling(["a1"]) == ["D-0341-2019"]
-
-
-def test_a_recall_without_codes_is_read_and_counted(tmp_path: Path) -> None:
-    recall = {**RECALLS[1], "product_description": "Compounded injection, 10 mL vial"}
-    (tmp_path / "x.json").write_text(json.dumps({"meta": META, "results": [recall, LABELS[0]]}))
-    domain = load_domain("drugs")
-    records = domain.read(tmp_path / "x.json")
-    assert records[0].scope == {}
-    by_recall, by_label = ScopeIndex(domain.rules).coverage(records)
-    assert by_recall.no_scope == ["D-1234-2018"]
-    assert by_label.no_scope == []
-
-
-def test_rows_of_a_table_with_flat_columns_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_text("id,set_id,effective_time,openfda.product_ndc[]\nx,s,20200101,13668-113\n")
-    (record,) = load_domain("drugs").read(path)
-    assert record.scope == {"set_id": "s", "ndc": "13668-113"}

@@ -236,16 +236,6 @@ def test_an_osv_advisory(records: list[Record]) -> None:
     assert record.metadata["severity"] == "CRITICAL"
 
 
-def test_an_advisory_with_several_aliases_and_fixes(
-    records: list[Record],
-) -> None:
-    record = by_id(records)["PYSEC-2021-98"]
-    assert (record.title, record.text[:17]) == ("", "In Django 2.2 bef")
-    assert record.scope["cve"] == "CVE-2021-33571", "the GHSA alias is no CVE"
-    assert record.scope["release"] == page("3.2.4", "django/django"), "the #fragment is cut off"
-    assert record.metadata["fixed"] == ["2.2.24", "3.2.4"]
-
-
 def test_a_rest_advisory(records: list[Record]) -> None:
     record = by_id(records)["GHSA-43fc-jf86-j433"]
     assert record.scope == {
@@ -256,34 +246,6 @@ def test_a_rest_advisory(records: list[Record]) -> None:
     }
     assert record.metadata["fixed"] == ["1.13.5", "0.30.3"]
     assert "withdrawn" not in record.metadata
-
-
-def test_a_release_note_supersedes_the_advisory_of_it(authority: Authority) -> None:
-    assert set(authority.controlling(["GHSA-43fc-jf86-j433"])) == {
-        page("v1.13.5"),
-        page("v0.30.3"),
-    }
-    assert authority.controlling(["PYSEC-2021-98"]) == [page("3.2.4", "django/django")]
-    assert authority.is_active("GHSA-jfh8-c2jp-5v3q"), "it refers to no release"
-    assert authority.is_active(page("v1.13.4"))
-
-
-def test_a_withdrawal_supersedes_its_advisory_from_its_day_on(authority: Authority) -> None:
-    withdrawal = "GHSA-6r92-cgxc-r5fg#withdrawn"
-    assert authority.controlling(["GHSA-6r92-cgxc-r5fg"]) == [withdrawal]
-    assert "withdrawn on 2022-06-22T16:04:00Z" in authority.record(withdrawal).text
-    before = authority.as_of(authority.record("GHSA-6r92-cgxc-r5fg").time)
-    assert before.controlling(["GHSA-6r92-cgxc-r5fg"]) == ["GHSA-6r92-cgxc-r5fg"]
-
-
-def test_a_withdrawn_rest_advisory_makes_two_records(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(json.dumps({**REST, "withdrawn_at": "2026-03-01T00:00:00Z"}))
-    domain = load_domain("security")
-    records = domain.read(tmp_path / "x.json")
-    assert [r.id for r in records] == ["GHSA-43fc-jf86-j433", "GHSA-43fc-jf86-j433#withdrawn"]
-    assert Authority(records, domain.rules).controlling(["GHSA-43fc-jf86-j433"]) == [
-        "GHSA-43fc-jf86-j433#withdrawn"
-    ]
 
 
 def test_a_file_of_something_else_is_told(tmp_path: Path) -> None:

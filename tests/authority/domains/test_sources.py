@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.authority.domains.reading import read_sources, source_files
+from argus.authority.domains.reading import read_sources
 from argus.data.fields import FieldPath
 from argus.errors import InputError
 
@@ -18,23 +18,6 @@ A, B = {"id": "a"}, {"id": "b"}
 def ids(path: Path, results: str | None = None) -> list[str]:
     at = FieldPath.parse(results) if results else None
     return [source.values["id"] for source in read_sources(path, at)]
-
-
-@pytest.mark.parametrize(
-    ("value", "results"),
-    [
-        ([A, B], None),
-        ({"meta": {}, "results": [A, B]}, None),
-        ({"data": {"items": [A, B]}}, "data.items"),
-        ({"data": [{"item": A}, {"item": B}]}, "data[].item"),
-    ],
-)
-def test_a_json_file_holds_a_list_of_objects(
-    value: object, results: str | None, tmp_path: Path
-) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(value))
-    assert ids(path, results) == ["a", "b"]
 
 
 def test_a_json_file_may_be_one_object_and_gzipped(tmp_path: Path) -> None:
@@ -52,30 +35,6 @@ def test_row_formats_are_read_as_everywhere(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.csv", "c.tsv", "d.parquet"):
         assert ids(tmp_path / name) == ["a", "b"]
     assert [s.at("id").line for s in read_sources(tmp_path / "a.jsonl")] == [1, 3]
-
-
-def test_a_folder_is_read_in_the_order_of_paths(tmp_path: Path) -> None:
-    for name in ("2/b.json", "10/a.json", "c.jsonl"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(json.dumps({"id": name}))
-    (tmp_path / "README.md").write_text("about")
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "x.json").write_text("{}")
-    assert ids(tmp_path) == ["10/a.json", "2/b.json", "c.jsonl"]
-
-
-def test_a_beir_folder_stands_for_its_corpus(tmp_path: Path) -> None:
-    (tmp_path / "corpus.jsonl").write_text('{"id": "a"}\n')
-    (tmp_path / "queries.jsonl").write_text('{"id": "q"}\n')
-    assert source_files(tmp_path) == [tmp_path / "corpus.jsonl"]
-
-
-def test_a_place_in_a_json_file_is_told_as_a_field(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps({"results": [A, B]}))
-    second = list(read_sources(path))[1]
-    assert str(second.at("openfda")) == f"{path}, field 'results[1].openfda'"
-    assert str(second.at()) == f"{path}, field 'results[1]'"
 
 
 @pytest.mark.parametrize(
@@ -102,20 +61,3 @@ def test_broken_files_and_what_is_no_object_are_told(
     with pytest.raises(InputError) as error:
         ids(tmp_path / "x.json", results)
     assert words in str(error.value)
-
-
-def test_what_is_no_data_file_or_folder_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file or folder"):
-        ids(tmp_path / "none.json")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="the folder holds no data file"):
-        ids(tmp_path / "empty")
-    (tmp_path / "x.xml").write_text("<a/>")
-    with pytest.raises(InputError, match=r"file type \.xml is not known"):
-        ids(tmp_path / "x.xml")
-    (tmp_path / "x.json").write_bytes(b'{"id": "\xe9"}')
-    with pytest.raises(InputError, match=r"line 1: byte 0xe9 .* is not UTF-8"):
-        ids(tmp_path / "x.json")
-    (tmp_path / "y.json.gz").write_bytes(gzip.compress(b"[]")[:-4])
-    with pytest.raises(InputError, match="damaged or cut off"):
-        ids(tmp_path / "y.json.gz")

@@ -4,8 +4,6 @@ import json
 from itertools import product
 from pathlib import Path
 
-import pytest
-
 from argus.authority.domains import load_domain
 from argus.authority.records import Record
 from argus.authority.relation import Authority
@@ -56,14 +54,6 @@ def test_the_rules_are_those_of_the_paper() -> None:
     assert all(rule.order is Order.EFFECTIVE and rule.confidence == 1 for rule in rules)
 
 
-def test_a_chain_of_events_leads_to_what_holds_now(tmp_path: Path) -> None:
-    authority = Authority(read(tmp_path), load_domain("trading").rules)
-    assert authority.controlling(["ok"]) == ["revoked"]
-    assert [link.rule for link in authority.chain("ok", "revoked")] == ["R1", "R3", "R4"]
-    assert authority.controlling(["other"]) == ["hush"], "it names no employee"
-    assert authority.controlling(["signed"]) == ["policy"], "a rule without scope"
-
-
 def test_records_read_are_ordered_by_the_rules_as_one_by_one(tmp_path: Path) -> None:
     records, rules = read(tmp_path), load_domain("trading").rules
     authority = Authority(records, rules)
@@ -71,13 +61,3 @@ def test_records_read_are_ordered_by_the_rules_as_one_by_one(tmp_path: Path) -> 
         (a.id, b.id) for a, b in product(records, records) if any(r.holds(a, b) for r in rules)
     }
     assert direct == {(a.id, link.superseder) for a in records for link in authority.links(a.id)}
-
-
-@pytest.mark.parametrize(("month", "hours"), [("01", 5), ("07", 4)])
-def test_times_without_a_zone_are_of_new_york(month: str, hours: int, tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    there = {"id": "a", "type": "PolicyUpdate", "timestamp": f"2024-{month}-01T00:00:00"}
-    utc = {"id": "b", "type": "PolicyUpdate", "timestamp": f"2024-{month}-01T0{hours}:00:00Z"}
-    path.write_text(f"{json.dumps(there)}\n{json.dumps(utc)}\n")
-    first, second = load_domain("trading").read(path)
-    assert first.time == second.time

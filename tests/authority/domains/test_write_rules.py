@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from argus.authority.domains import load_domain, write_rules
 from argus.authority.rules import Order, Rule, ScopeKey
-from argus.errors import InputError
 from tests.support.draws import examples
 
 TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)
@@ -49,42 +48,6 @@ def test_rules_are_read_back_as_they_were_written(given: list[Rule], name: str) 
     assert domain.shapes is None
 
 
-def test_line_breaks_of_unicode_survive(tmp_path: Path) -> None:
-    rule = Rule("a\x85b", "c\u2028d", scope=("e\ufefff",))  # type: ignore[arg-type]
-    write_rules(tmp_path / "rules.yaml", [rule])
-    assert load_domain(tmp_path / "rules.yaml").rules == (rule,)
-
-
-def test_the_file_is_as_a_person_would_write_it(tmp_path: Path) -> None:
-    rule = Rule(
-        superseding=("opinion",),
-        superseded=("opinion",),
-        scope=(ScopeKey("overrules", "citation"), ScopeKey("court", "court")),
-        name="Überstimmt",
-    )
-    write_rules(tmp_path / "rules.yaml", [rule], name="courts")
-    assert (tmp_path / "rules.yaml").read_text(encoding="utf-8") == (
-        "name: courts\n"
-        "rules:\n"
-        "- name: Überstimmt\n"
-        "  superseding:\n"
-        "  - opinion\n"
-        "  superseded:\n"
-        "  - opinion\n"
-        "  scope:\n"
-        "  - superseding: overrules\n"
-        "    superseded: citation\n"
-        "  - court\n"
-    )
-
-
-@pytest.mark.parametrize("name", ["courts", "drugs", "security", "trading"])
-def test_the_rules_of_the_built_in_domains_are_read_back(name: str, tmp_path: Path) -> None:
-    write_rules(tmp_path / "rules.yaml", load_domain(name).rules, name=name)
-    again = load_domain(tmp_path / "rules.yaml")
-    assert (again.name, again.rules) == (name, load_domain(name).rules)
-
-
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "rules.yaml"
     path.write_text("old")
@@ -92,9 +55,3 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         write_rules(path, ["no rule"])  # type: ignore[list-item]
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_no_rules_are_written_but_not_read(tmp_path: Path) -> None:
-    write_rules(tmp_path / "rules.yaml", [])
-    with pytest.raises(InputError, match="an empty list; expected at least one entry"):
-        load_domain(tmp_path / "rules.yaml")

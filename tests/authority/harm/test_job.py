@@ -3,13 +3,10 @@
 import pyarrow.parquet as pq
 import pytest
 
-from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.config import HarmSettings
 from argus.authority.harm import measure_harm
-from argus.authority.records import Record
-from argus.errors import ArgusError, InputError
 from argus.llm import ChatConfig
-from tests.support.harm import N, faithful, is_judging, made, parts
+from tests.support.harm import N, faithful, is_judging, made
 
 
 @pytest.fixture
@@ -48,25 +45,6 @@ def test_superseded_context_is_wrong_and_controlling_context_right(harm, endpoin
     assert "superseded: correct 0.0%" in "\n".join(result.headline())
 
 
-def test_a_model_is_shown_the_documents_and_nothing_of_the_gold(harm, endpoint):
-    harm()
-    answering = [text for text in endpoint.texts if not is_judging(text)]
-    for text in answering:
-        assert len(parts(text, r"DOCUMENT \d+")) == 1
-        assert not ("no fix is known" in text and "before extraction" in text)
-    assert len(answering) == 2 * N
-    judging = next(text for text in endpoint.texts if is_judging(text))
-    assert "HOLDS NOW 1" in judging and "SUPERSEDED 1" in judging
-
-
-def test_hedged_answers_are_uncertain(harm, endpoint):
-    endpoint.behave = lambda text, n: (
-        faithful(text) if is_judging(text) else {"text": "The documents do not tell."}
-    )
-    for arm in arms(harm()).values():
-        assert value(arm["uncertain"]) == 1 and value(arm["wrong"]) == 0
-
-
 def test_a_failed_answer_is_no_class_and_is_asked_again(harm, endpoint):
     def breaks(text, n):
         return {"status": 400} if not is_judging(text) and "alpha2" in text else faithful(text)
@@ -80,35 +58,3 @@ def test_a_failed_answer_is_no_class_and_is_asked_again(harm, endpoint):
     stale = arms(harm())["superseded"]
     assert stale["failed"] == 0 and stale["wrong"]["n"] == N
     assert len(endpoint.requests) - before == 4  # one answer of each context, and its judgement
-
-
-def test_a_judge_that_writes_no_class_fails(harm, endpoint):
-    endpoint.behave = lambda text, n: {"text": "fine"} if is_judging(text) else faithful(text)
-    with pytest.raises(ArgusError, match=r"No answer could be judged\. The first reason: judging:"):
-        harm()
-
-
-def test_the_question_is_worded_as_one_likes(harm, endpoint):
-    harm(ask="{question} If so, since which release?", first=1)
-    asked = [text for text in endpoint.texts if not is_judging(text)]
-    assert len(asked) == 2
-    assert all(text.endswith("reader? If so, since which release?") for text in asked)
-    with pytest.raises(InputError, match=r"\{question\} in it"):
-        harm(ask="Is it fixed?", out="other")
-
-
-def test_a_question_about_nothing_superseded_has_no_superseded_context(harm):
-    question = Question("q", "Is a fix known?", ("fix0",), ("fix0",), ("fix0",))
-    assert list(arms(harm(made(questions=[question])))) == ["controlling"]
-
-
-def test_documents_share_the_room_alike(harm, endpoint):
-    long = Record("long", "d", text="word " * 2000)
-    benchmark = made()
-    benchmark = Benchmark(
-        "long", [long, *benchmark.records],
-        [Question("q", "word", ("fix0",), ("long",), ("long", "fix0"))], benchmark.edges,
-    )  # fmt: skip
-    harm(benchmark, max_chars=1000)
-    shown = [parts(t, r"DOCUMENT \d+")[0] for t in endpoint.texts if not is_judging(t)]
-    assert max(map(len, shown)) == 1000

@@ -9,12 +9,8 @@ import pytest
 from argus.authority.audit import audit_authority
 from argus.authority.config import LintBounds
 from argus.authority.lint import lint
-from argus.authority.search import search_authority
-from argus.data.types import Document
 from argus.errors import ArgusError, InputError
-from tests.support.retrievable import word_store
-from tests.support.superseding import ROWS, story_source, write_story
-from tests.support.word_encoder import WordEncoder
+from tests.support.superseding import story_source, write_story
 
 LISTS = {
     "Path traversal": ["flaw-1", "fix-1b"],
@@ -69,42 +65,6 @@ def test_a_retriever_of_another_corpus_or_down_is_refused(story, tmp_path):
         audit_authority(source, out=tmp_path / "out", retriever=down)
 
 
-def test_what_is_in_force_is_served_out_of_its_answer(story, tmp_path):
-    answer = search_authority("Path traversal?", story_source(story), k=3, retriever=retrieve)
-    assert [(hit["id"], hit["anchor"]) for hit in answer["results"]] == [("fix-1b", "flaw-1")]
-    assert answer["ranked_by"] == "retrieve"
-    documents = [Document(r["_id"], r["text"], r["title"]) for r in ROWS]
-    store = word_store(tmp_path / "qdrant", documents)
-    answer = search_authority(
-        "Tokens are drawn from a predictable generator", story_source(story), k=1,
-        retriever=store, encoder=WordEncoder(),
-    )  # fmt: skip
-    assert [(hit["id"], hit["anchor"]) for hit in answer["results"]] == [("fix-3", "flaw-3")]
-    with pytest.raises(InputError, match="--hybrid with --retriever"):
-        search_authority("x", story_source(story), retriever=retrieve, hybrid="rrf")
-    with pytest.raises(ArgusError, match="the shard is gone"):
-        search_authority("Members", story_source(story), retriever=retrieve)
-
-
-@pytest.mark.parametrize(("limit", "deepest"), [(10**9, 1000), (80, 320)])
-def test_a_retriever_is_asked_no_deeper_than_it_answers(story, monkeypatch, limit, deepest):
-    def old_left_out(scores, authority):
-        return {id_: score for id_, score in scores.items() if not id_.startswith("old")}
-
-    monkeypatch.setattr("argus.authority.search.in_force", old_left_out)
-    depths = []
-
-    def endless(query, k):
-        depths.append(k)
-        if k > limit:
-            raise ValueError("k is too large")
-        return ["flaw-1", *(f"old {i}" for i in range(k))][:k]
-
-    answer = search_authority("Path traversal?", story_source(story), k=3, retriever=endless)
-    assert [hit["id"] for hit in answer["results"]] == ["fix-1b"]
-    assert max(depths) == deepest and len(depths) < 6
-
-
 @pytest.fixture
 def questions(tmp_path):
     texts = {"archive": "An archive", "tokens": "Tokens", "broken": "Members"}
@@ -134,17 +94,3 @@ def test_what_a_retriever_serves_is_linted(story, tmp_path, questions):
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = lint(None, source, k=2, queries=questions, retriever=retrieve)
     assert result.summary["queries"]["without_anchor"] == 0
-
-
-@pytest.mark.parametrize(
-    ("run", "options", "where"),
-    [
-        (None, {}, "--retriever"),
-        (None, {"retriever": retrieve}, "--queries"),
-        ({"q": {"flaw-1": 1.0}}, {"retriever": retrieve}, "--retriever"),
-    ],
-)
-def test_a_run_or_a_retriever_with_queries_is_linted(run, options, where, story):
-    with pytest.raises(InputError) as error:
-        lint(run, story_source(story), **options)
-    assert error.value.where == where

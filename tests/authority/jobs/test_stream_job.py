@@ -38,36 +38,6 @@ def test_an_insertion_names_what_it_supersedes_and_what_is_stale(story):
     assert (summary["records"], summary["cached"]) == (7, 4)
 
 
-def test_an_answer_is_named_once_and_deletions_reactivate(story):
-    summary = make(story, FIX_2, {"op": "delete", "_id": "fix-2"}, {"op": "delete", "_id": "fix-3"})
-    assert [change["stale"] for change in summary["changes"]] == [
-        ["archive", "parser"], [], ["tokens"],
-    ]  # fmt: skip
-    assert summary["changes"][1]["reactivated"] == ["flaw-2"]
-    now = {answer["query_id"]: answer["controlling"] for answer in summary["stale"]}
-    assert (now["parser"], now["tokens"]) == (["flaw-2"], ["flaw-3"])
-
-
-def test_a_correction_moves_a_record_in_time(story):
-    summary = make(story, {"op": "correct", "_id": "fix-1b", "timestamp": "2024-01-20"})
-    (change,) = summary["changes"]
-    assert (change["superseded"], change["stale"]) == (["fix-1b"], ["archive"])
-    assert change["reactivated"] == ["fix-1"]
-    (stale,) = summary["stale"]
-    assert set(stale["controlling"]) == {"fix-1", "flaw-2", "fix-3"}
-
-
-def test_a_text_is_changed_by_a_deletion_and_an_insertion_and_given_edges_stay(story):
-    edges = story / "edges.jsonl"
-    edges.write_text(json.dumps({"superseder": "fix-3", "superseded": "flaw-2"}))
-    again = {**ROWS[-1], "text": "Secrets come from a device now."}
-    summary = make(story, {"op": "delete", "_id": "fix-3"}, again, edges=edges)
-    assert summary["changes"][0]["reactivated"] == ["flaw-2", "flaw-3"]
-    assert summary["changes"][1]["superseded"] == ["flaw-2", "flaw-3"]
-    now = {answer["query_id"]: answer["controlling"] for answer in summary["stale"]}
-    assert now["parser"] == ["fix-3"]
-
-
 def test_the_end_is_the_relation_made_of_all_records(story):
     summary = make(story, FIX_2, {"op": "delete", "_id": "fix-1b"})
     rows = [row for row in [*ROWS, FIX_2] if row["_id"] != "fix-1b"]
@@ -97,17 +67,3 @@ def test_changes_that_cannot_be_made_name_their_row(story, row, line, field):
     with pytest.raises(InputError) as error:
         make(story, row)
     assert (error.value.where.line, error.value.where.field) == (line, field)
-
-
-def test_a_correction_of_something_else_says_what_to_do(story):
-    with pytest.raises(InputError, match=r"a correction of 'text'; expected timestamp or publ.*"
-                       r"delete the record and insert it again"):  # fmt: skip
-        make(story, {"op": "correct", "_id": "fix-1", "timestamp": "2025", "text": "Other."})
-    blank = {"op": "correct", "_id": "fix-1b", "timestamp": "2024-01-20", "text": "", "type": None}
-    assert make(story, blank)["changes"][0]["stale"] == ["archive"]
-
-
-def test_an_earlier_time_does_not_change(story):
-    with pytest.raises(InputError) as error:
-        make(story, FIX_2, as_of="2024-03-01")
-    assert error.value.where == "--as-of"

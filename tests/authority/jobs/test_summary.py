@@ -2,18 +2,10 @@ import json
 
 import pytest
 
-from argus.authority.audit import AuthorityAuditSummary, audit_authority
-from argus.authority.benchmarks.job import score_systems
-from argus.authority.benchmarks.scoring import ScoringSummary
-from argus.authority.config import ScoreConfig
 from argus.authority.lint import LintSummary, lint
-from argus.authority.search import SearchAnswer, search_authority
 from argus.data.reading import read_record
 from argus.errors import InputError
 from tests.support.superseding import RUN, story_source, write_story
-
-OF_RETRIEVERS = {"retriever", "queries"}
-"""Keys of a summary where a retriever was asked."""
 
 
 @pytest.fixture
@@ -61,25 +53,3 @@ def test_a_lint_of_another_shape_is_refused_by_place(story, tmp_path):
         with pytest.raises(InputError) as error:
             read_record(LintSummary, damaged, where=tmp_path, section="lint")
         assert error.value.where.field.startswith(".".join(("lint", *map(str, path))))
-
-
-def test_an_audit_reads_back_as_its_record(story, tmp_path, minilm):
-    audit_authority(story_source(story), out=tmp_path / "out", encoder=minilm, k=2)
-    summary = written(tmp_path / "out", "authority")
-    record = read_record(AuthorityAuditSummary, summary, where=tmp_path, section="authority")
-    assert record == summary and set(summary) == keys_of(AuthorityAuditSummary) - OF_RETRIEVERS
-
-
-def test_an_answer_reads_back_as_its_record(story, tmp_path):
-    answer = search_authority("archive reader", story_source(story, as_of="2024-03-15"))
-    assert read_record(SearchAnswer, json.loads(json.dumps(answer)), where=tmp_path) == answer
-    assert set(answer) == keys_of(SearchAnswer)
-
-
-def test_a_scoring_reads_back_as_its_record(tmp_path):
-    config = ScoreConfig(systems=("bm25", "two-stage-bm25"))
-    score_systems("cvepatchqa", out=tmp_path / "out", config=config, encoder=None)
-    summary = written(tmp_path / "out", "scoring")
-    assert read_record(ScoringSummary, summary, where=tmp_path, section="scoring") == summary
-    assert set(summary) == keys_of(ScoringSummary)
-    assert {system["factors"] is None for system in summary["systems"]} == {True, False}

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from argus.authority.config import LatentScope, Places, VariantConfig
-from argus.authority.latent import LatentConfig
 from argus.authority.search import search_authority
 from argus.errors import InputError
 from tests.support.superseding import ROWS, RULES, story_source, write_story
@@ -45,13 +44,6 @@ def test_a_safe_frontier_serves_what_is_probably_in_force(doubtful):
     assert found["undecided"] == [] and found["retired"]["flaw-1"] == ["fix-1", "fix-1b"]
 
 
-def test_certain_edges_make_every_safe_frontier_the_frontier(story):
-    usual = search_authority(QUESTION, story_source(story))
-    for alpha in (0.01, 1.0):
-        safe = search(story, alpha=alpha)
-        assert [h["id"] for h in safe["results"]] == [h["id"] for h in usual["results"]]
-
-
 def test_expectation_weighs_the_scopes_and_map_takes_one(story):
     both = search(story, "archive and parser flaws", scope=LatentScope.EXPECTATION)
     assert [c["key"] for c in both["scope_posterior"]] == ["cve"] * len(both["scope_posterior"])
@@ -63,26 +55,6 @@ def test_expectation_weighs_the_scopes_and_map_takes_one(story):
     likeliest = max(posterior, key=posterior.get)
     expected = {"1": "fix-1b", "2": "flaw-2", "3": "fix-3"}[likeliest]
     assert [hit["id"] for hit in best["results"]] == [expected]
-
-
-def test_names_and_temperature_move_the_posterior(story):
-    rows = [row | {"entities": {"cve": f"CVE-{row['entities']['cve']}"}} for row in ROWS]
-    (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    question = "CVE-3: is the archive reader mended?"
-    named = search(story, question, scope=LatentScope.MAP, latent=LatentConfig(names=1.0))
-    assert [hit["id"] for hit in named["results"]] == []  # no token flaw was found
-    anchors = search(story, question, scope=LatentScope.MAP, latent=LatentConfig(names=0.0))
-    assert [hit["id"] for hit in anchors["results"]] == ["fix-1b"]
-
-
-@pytest.mark.parametrize(
-    ("variant", "where"),
-    [({"alpha": 0.9, "scope": LatentScope.MAP}, "--alpha"), ({"alpha": 1.5}, None)],
-)
-def test_variants_that_cannot_be_are_refused(story, variant, where):
-    with pytest.raises(InputError) as error:
-        search(story, **variant)
-    assert where is None or error.value.where == where
 
 
 def test_places_and_scopes_that_are_not_there_are_refused(story):

@@ -1,1 +1,1 @@
-"""Benchmarks of controlling-authority retrieval: made, read, and what is scored on them."""
+"""Benchmarks of controlling-authority retrieval: making, reading and scoring."""

@@ -34,7 +34,7 @@ class Question:
     """One question with its gold chain.
 
     gold: the controlling documents, front(cl(anchor)). anchor: the documents that the question is
-    about. chain: all gold documents, oldest first (ProvRec); anchor and gold where nothing else is
+    about. chain: all gold documents, oldest first (ProvRec). Anchor and gold where nothing else is
     known. equivalent: documents that say the same as a gold one, to the letter, gold included.
     scope: the entities that it asks about. answer: a*, "" where the benchmark has none. hop: T0 to
     T3, or "".
@@ -52,7 +52,7 @@ class Question:
 
     @property
     def has_derivable_answer(self) -> bool:
-        """Whether it has an answer and the scope to derive one in; else Theorem 4 judges."""
+        """True if it has an answer and the scope to derive one in. Else Theorem 4 judges."""
         return bool(self.answer and self.scope)
 
 
@@ -60,8 +60,8 @@ class Question:
 class Benchmark:
     """Records, questions, and the relation between the records.
 
-    edges: the gold supersessions, by which a served set is judged. rules: what a pipeline may know
-    of the relation; empty where only the edges tell. file: that it was read from, if one.
+    edges: the gold supersessions, by which a served set is judged. rules: the part of the relation
+    that a pipeline may know. Empty if there are only edges. file: that it was read from, if one.
     hypotheticals: question id to a stored hypothetical document (HyDE).
     """
 
@@ -81,14 +81,14 @@ QRELS, HYDE, RULES, ABOUT = "qrels/test.tsv", "hyde.jsonl", "rules.yaml", "bench
 def write_benchmark(
     folder: Path, benchmark: Benchmark, *, seed: int, settings: Mapping[str, bool] | None = None
 ) -> None:
-    """Write a benchmark folder, each file whole or not at all; the same input, the same bytes.
+    """Write a benchmark folder. Each file is whole or absent. The same input gives the same bytes.
 
     seed, settings: of its making, kept in benchmark.json. An earlier benchmark of ours is written
-    over; files of it that this one lacks (rules, hypotheticals) are removed. Raises InputError
+    over. Files of it that this one lacks (rules, hypotheticals) are removed. Raises InputError
     where the path is a file, or a folder of something else.
     """
     _require_ours(folder)
-    # benchmark.json comes first: what is left of a write that was stopped can be written over
+    # benchmark.json comes first: the rest of a stopped write can be written over
     folder.mkdir(parents=True, exist_ok=True)
     about = {
         "name": benchmark.name,
@@ -149,7 +149,7 @@ def write_benchmark(
 
 
 def _require_ours(folder: Path) -> None:
-    """Refuse what is no folder, and one that holds files and no benchmark.json of ours."""
+    """Refuse a path that is no folder, and a folder with files but no benchmark.json of ours."""
     if folder.exists() and not folder.is_dir():
         raise InputError(
             "is a file", expected="a folder, or a new path", fix="Name another.", where=folder
@@ -174,13 +174,13 @@ RECORDS = Domain("records", ())  # Of a folder without rules: records in the usu
 
 
 def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
-    """Read a benchmark folder; its records by the zone and shapes of its rules, if they say some.
+    """Read a benchmark folder, its records by the zone and shapes of its rules, if they say some.
 
     queries: name of the questions' file in it. Without gold of its own a question takes the graded
-    documents of the qrels; without an anchor, what the edges say that its gold supersedes, or
-    its gold; without a chain, anchor and gold. Raises InputError with file, line and field for what
-    is broken: ids twice or not in the corpus, a question without gold, unreadable times, edges in a
-    circle. Gold that an edge supersedes is read as it is: see `stale_gold`.
+    documents of the qrels. Without an anchor it takes the documents that its gold supersedes by the
+    edges, or its gold. Without a chain it takes anchor and gold. Raises InputError with file, line
+    and field for broken input: ids twice or not in the corpus, a question without gold, unreadable
+    times, edges in a circle. Gold that an edge supersedes is read as it is: see `stale_gold`.
     """
     domain = load_domain(folder / RULES) if (folder / RULES).is_file() else RECORDS
     records = _records(folder / CORPUS, domain)
@@ -213,7 +213,7 @@ def stale_gold(benchmark: Benchmark) -> dict[str, list[str]]:
 
 
 def _records(file: Path, domain: Domain) -> list[Record]:
-    """Read the corpus; InputError where none of its documents has a word."""
+    """Read the corpus. Raise InputError if none of its documents has a word."""
     records = domain.read(file)
     if not any(record.text.strip() or record.title.strip() for record in records):
         raise InputError(
@@ -226,7 +226,7 @@ def _records(file: Path, domain: Domain) -> list[Record]:
 
 
 def _unique(file: Path, what: str) -> Iterator[Row]:
-    """Yield the rows of a file; InputError for an id twice, and for none at all."""
+    """Yield the rows of a file. Raise InputError for an id twice, and for a file without rows."""
     lines: dict[str, int] = {}
     for row in read_rows(file):
         pick_field(row, ["_id"], what=f"{what} id")

@@ -5,8 +5,8 @@ release note supersedes it under the same product and CVE id, and shares no word
 Each case has four distractors: three disclosures of other products and a release note of a
 fourth. No two cases share a product or CVE id, so only its own note supersedes an anchor.
 
-A generic question tells two or three of weakness, component, attacker and effect, which other
-disclosures share, so that it sometimes misses its anchor; with hint it names the product.
+A generic question tells two or three of weakness, component, attacker and effect. Other disclosures
+share these, so it sometimes misses its anchor. With hint it names the product.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RULES = (Rule(("patch",), ("disclosure",), tuple(ScopeKey(k, k) for k in SCOPE),
 class Event:
     """A disclosure or a release note to be.
 
-    fields: what a flaw is: the blanks of its texts.
+    fields: the flaw's facts, for the blanks of its texts.
     """
 
     type: str
@@ -47,7 +47,7 @@ class Event:
 
 
 def make(*, seed: int, contaminated: bool = False, hint: bool = False) -> Benchmark:
-    """Make CVEPatchQA; the same arguments give the same benchmark, to the byte.
+    """Make CVEPatchQA. The same arguments give the same benchmark, to the byte.
 
     hint: whether questions name the product. contaminated: each distractor gets the scope of the
     asking case with the chance RATE and keeps kind and time.

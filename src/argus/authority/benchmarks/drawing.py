@@ -55,9 +55,9 @@ def assemble(
     """Return the benchmark of cases: ids in random order, gold edges by the rules.
 
     record: makes one of an id and an event. rekeyed: a distractor as an event of the scope that the
-    case's first event has; each gets it with the chance that `rate` gives, in which case the corpus
-    is contaminated, and the edges stay those without. A distractor that is caught at one rate is
-    caught at every higher one.
+    case's first event has. Each gets it with the chance that `rate` gives. The corpus is then
+    contaminated, but the edges stay those without contamination. A distractor that is caught at one
+    rate is caught at every higher one.
     """
     numbers = list(range(1, 1 + sum(len(case.gold) + len(case.others) for case in cases)))
     Random(f"{name} {seed} ids").shuffle(numbers)  # so that neither id nor order tells anything

@@ -7,7 +7,7 @@ another ticker, three of other employees and the same ticker, three of neither.
 It differs from the published generator where that leaks the gold or leaves the relation open:
 
 * There, blackouts are keyed to the asking employee although their text names none, so that looking
-  up the pair finds the answer. Here an event's scope holds what its text names: a blackout the
+  up the pair finds the answer. Here an event's scope holds the names in its text: a blackout the
   issuer, an exception the issuer and a staff number, a policy nobody. A blackout that someone is
   excepted from is addressed to four employees and lists their numbers, since an exception (R3) must
   not lift it for anybody else.
@@ -16,11 +16,11 @@ It differs from the published generator where that leaks the gold or leaves the 
   about. The closure of each anchor in the whole corpus is the gold chain, by the rules alone.
 * Other employees clear trades in an asked ticker before and after the case, so that the latest
   event of a ticker is not the answer.
-* What supersedes is written in another register (texts.toml): it shares no word with its
+* Superseding events are written in another register (texts.toml). They share no word with the
   question, neither employee nor ticker.
 
 Contaminated, distractors become events of the asking employee and ticker, each by chance, and keep
-kind and time; their texts say so: only the rules tell them from the case. Gold stays what it was.
+kind and time. Their texts say so: only the rules tell them from the case. Gold stays as it was.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ RULES = load_domain("trading").rules  # R1 to R10 of Appendix A
 HOPS = ("T0", "T1", "T2", "T3")
 EXAMPLES = 1000
 BYSTANDERS, CALM, RESTRICTED = 500, 500, 200
-"""Employees who never ask; tickers nobody asks about, without restrictions, and with them."""
+"""Employees who never ask. Tickers nobody asks about, without restrictions, and with them."""
 SAME_EMPLOYEE = ("PreClearanceApproved",) * 3 + ("ConflictDisclosed",)
 SAME_TICKER, RANDOM = 3, 3
 """Distractors per example: types of those of the same employee, number of the two other kinds."""
 LISTED = 3  # Employees besides the asking one that a blackout with an exception is addressed to
 PERIOD_DAYS, NEAR_DAYS = 600, 60
-"""Cases begin in that period; their distractors lie that near to the first event."""
+"""Cases begin in that period. Their distractors lie that near to the first event."""
 
 CHAINS: dict[str, tuple[tuple[str, ...], ...]] = {
     "T0": (("PreClearanceApproved",),),
@@ -87,10 +87,10 @@ RATES = Rates(within=0.001, across=0.13)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A record to be: what it is about in full, and what its text is drawn from.
+    """A record to be: its subject in full, and the material of its text.
 
     keys: which of employee and ticker its scope holds.
-    listed: all employees that it is addressed to, the one among them; none where it lists nobody.
+    listed: all employees that it is addressed to, the one among them. None where it lists nobody.
     """
 
     type: str
@@ -105,10 +105,10 @@ class Event:
 
 @dataclass(frozen=True)
 class World:
-    """Who and what there is, drawn once per benchmark.
+    """Employees and tickers, drawn once per benchmark.
 
-    cases: employee and ticker of each. own: per case the other, calm tickers of its employee;
-    others: per case the other employees of its ticker; elsewhere: pairs of neither, some
+    cases: employee and ticker of each. own: per case the other, calm tickers of its employee.
+    others: per case the other employees of its ticker. elsewhere: pairs of neither, some
     restricted. Together they are the pool of 6,000 pairs. bystanders: employees who never ask.
     """
 
@@ -133,9 +133,9 @@ class World:
 
 
 def make(*, seed: int, contaminated: bool = False, rates: Rates = RATES) -> Benchmark:
-    """Make FinSuperQA; the same arguments give the same benchmark, to the byte.
+    """Make FinSuperQA. The same arguments give the same benchmark, to the byte.
 
-    rates: of contamination; not used without it. With one seed the contaminated corpus holds the
+    rates: of contamination, not used without it. With one seed the contaminated corpus holds the
     same questions and events, and less contamination a subset of more.
     """
     rng = Random(f"finsuperqa {seed}")

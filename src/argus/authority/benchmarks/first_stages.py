@@ -56,7 +56,7 @@ class Okapi:
         self._weights = csr_array((weights, (rows, columns)), shape=shape)  # (words, texts)
 
     def scores(self, questions: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Return the score of every text for each question; shape (n_questions, n_texts)."""
+        """Return the score of every text for each question, of shape (n_questions, n_texts)."""
         counts = [
             Counter(self._number[word] for word in okapi_words(q) if word in self._number)
             for q in questions
@@ -99,7 +99,7 @@ class CrossEncoder:
             ) from error
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return one score per (question, text), higher is better; a pair is scored once."""
+        """Return one score per (question, text), higher is better. A pair is scored once."""
         unique = list(dict.fromkeys(pairs))
         if not unique:
             return []
@@ -136,7 +136,7 @@ class FirstStages:
     """The rankings of a benchmark's questions by each first stage, made when first asked for.
 
     encoder, store: of the dense stages, None where there are none. k: how many documents are to be
-    served; rankings are DEPTH deep, or k where that is more.
+    served. Rankings are DEPTH deep, or k where that is more.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class FirstStages:
         return Rankings(run)
 
     def _put(self, run: Run, questions: Sequence[Question], scores: Scores) -> None:
-        """Put the best documents of some questions into a run; what scores 0 was not found."""
+        """Put the best documents of some questions into a run. A score of 0 means not found."""
         for question, row in zip(questions, scores, strict=True):
             best = top_rows(row, self.depth)
             run[question.id] = {self._ids[i]: float(row[i]) for i in best if row[i] > 0}
@@ -222,7 +222,7 @@ class FirstStages:
         return self.fused()
 
     def fused(self, method: Fusion = ANCHOR_FUSION, weight: float = BM25_WEIGHT) -> Rankings:
-        """Return dense and BM25 fused over the first 100 of each; weight: see `fuse_with_bm25`."""
+        """Fuse the first 100 of dense and of BM25. For the weight see `fuse_with_bm25`."""
         dense, bm25 = (
             {q: dict(list(scores.items())[:DEPTH]) for q, scores in stage.run.items()}
             for stage in (self.dense, self.bm25)
@@ -263,7 +263,7 @@ class FirstStages:
 
 
 def top_rows(scores: Scores, k: int) -> IntArray:
-    """Return the k highest of a vector of scores, best first, ties by row; shape (min(k, n),)."""
+    """Return the k highest of a vector of scores, best first, ties by row, shape (min(k, n),)."""
     rows = np.arange(len(scores))
     if len(rows) > k:
         kth = np.partition(scores, -k)[-k]

@@ -1,11 +1,11 @@
-"""The vocabulary gap: words that questions share with what is superseded and with what controls.
+"""The vocabulary gap: words that questions share with superseded and with controlling documents.
 
 CAR section 6.4, Table 4. Of each question two measures to the documents that it is about (its
 anchors) and to those that control (its gold): Jaccard |A ∩ B| / |A ∪ B| of the sets of words, and
 the score of BM25 (`Okapi`, over the whole corpus). Of several documents on one side the best
 counts.
-A gap is the anchor's value less the gold one's; it is positive where a ranker by words puts what
-is superseded in front.
+A gap is the anchor's value less the gold one's. It is positive if a ranker by words puts superseded
+documents in front.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class GapFigures(TypedDict):
 
 
 class GapSummary(TypedDict):
-    """The vocabulary gap of a benchmark; questions about nothing superseded have none."""
+    """The vocabulary gap of a benchmark. Questions about nothing superseded have none."""
 
     benchmark: str
     questions: int

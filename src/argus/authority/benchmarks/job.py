@@ -46,7 +46,7 @@ SECTION = "scoring"
 
 @dataclass(frozen=True, repr=False)
 class ScoreResult(Result):
-    """What the systems are worth; everything in it is also in `folder`."""
+    """Scores of the systems. The folder holds all of them, too."""
 
     TABLES = ("table",)
     folder: Path
@@ -78,9 +78,9 @@ def score_systems(
 
     benchmark: a name of `MAKERS`, a folder (see `read_benchmark`), or a benchmark. queries: another
     file of questions in the folder. rules: a YAML file or a domain's name, by which the pipelines
-    know the relation, instead of those of the benchmark or of its edges; what is served is judged
-    by the edges all the same. retriever: `FILE.py` or `FILE.py:ClassName`, scored alone.
-    encoder: of the dense systems, loaded only where one of them is scored; None leaves them out.
+    know the relation, instead of those of the benchmark or of its edges. The edges still judge the
+    served documents. retriever: `FILE.py` or `FILE.py:ClassName`, scored alone.
+    encoder: of the dense systems, loaded only where one of them is scored. None leaves them out.
     cross_encoder: folder or name of one. store: of vectors, `out/embeddings` if not given.
     """
     config = config or ScoreConfig()
@@ -152,7 +152,7 @@ def score_systems(
 def generate_benchmark(
     name: str, *, out: Path | str, seed: int = 0, contaminated: bool = False, hint: bool = False
 ) -> Benchmark:
-    """Make a synthetic benchmark and write it as a folder; the same seed, the same bytes.
+    """Make a synthetic benchmark and write it as a folder. The same seed gives the same bytes.
 
     hint: whether questions name the product or a party (Table 8). Raises InputError for an unknown
     name, and for a folder that holds anything but a benchmark of ours.
@@ -192,7 +192,7 @@ SHARES: dict[ShareName, str] = {
 
 
 class Answer(TypedDict):
-    """What the report shows of a system's answer to a question; None where it does not apply."""
+    """Row of the report for a system's answer to a question. None where it does not apply."""
 
     system: str
     question: str
@@ -349,7 +349,7 @@ def headline(summary: ScoringSummary) -> Iterator[str]:
 
 
 def _ceilings(ceilings: CeilingFigures, n: int, k: int) -> str:
-    """Return what can be reached at all, and why no more."""
+    """Return the highest reachable score, and why it is no more."""
     if ceilings["decidable"] == n:
         return (
             f"ceiling of hit@{k}: 1.000, no duplicate question or equal gold text stands against it"
@@ -364,7 +364,7 @@ def _ceilings(ceilings: CeilingFigures, n: int, k: int) -> str:
 
 
 def _decidable(summary: ScoringSummary, width: int) -> Iterator[str]:
-    """Yield what systems are worth where the benchmark allows all, if that is not everywhere."""
+    """Yield the scores on decidable questions, unless all are decidable."""
     n, systems = summary["ceilings"]["decidable"], summary["systems"]
     if n in (0, summary["benchmark"]["questions"]):
         return

@@ -30,7 +30,8 @@ from argus.measures.intervals import wilson
 class Outcome:
     """The documents that a system serves for one question, best first, or why there are none.
 
-    anchors: what the first stage found and the second looked at, best first; None without stages.
+    anchors: documents that the first stage found and the second looked at, best first. None without
+    stages.
     failure: why the question could not be asked: it is counted apart, never as a zero.
     longer: more documents were returned than were asked for: the first of them count.
     """
@@ -52,10 +53,10 @@ BY_CONDITIONS = "theorem 4"
 
 
 class CeilingFigures(TypedDict):
-    """The most that controlling-hit@k can be, as a share of all questions; see `ceilings`.
+    """Upper bounds of controlling-hit@k, as shares of all questions. See `ceilings`.
 
-    duplicate_questions bounds whoever answers by the question's text; equal_gold_texts, and both,
-    whoever ranks by the documents' texts.
+    duplicate_questions bounds systems that answer by the question's text. equal_gold_texts and both
+    bound systems that rank by the documents' texts.
 
     duplicate_questions: ceiling of hit@k for whoever answers by the question's text, 0 to 1.
     equal_gold_texts: ceiling for whoever ranks by the documents' texts, 0 to 1.
@@ -88,9 +89,9 @@ class ShareFigures(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one question's retrieved list is worth.
+    """Scores of one question's retrieved list.
 
-    answer_correct: â = a*; None where the question has no a*, or no scope.
+    answer_correct: â = a*. None where the question has no a*, or no scope.
     no_ignored_superseder: of every superseded document of the list, one superseder is in the list,
     by any chain.
     tca_by: BY_ANSWERS or BY_CONDITIONS.
@@ -99,7 +100,7 @@ class Figures:
     the list.
     provenance_recall: ProvRec: share of the gold chain in the list.
     recall: R@k: share of the relevant documents, the gold ones, in the list.
-    answer: â; "" where the question has no a*.
+    answer: â, "" where the question has no a*.
     """
 
     answer_correct: bool | None
@@ -117,9 +118,9 @@ class Figures:
 class Stages:
     """The events of Proposition 1 for one question, each within the one before.
 
-    As printed they are not nested, and without that the chain rule does not give the proposition:
-    what controls a question can be served although no anchor was found. What is left so is counted
-    apart, in `Factors.tca_without`.
+    As printed they are not nested, and without that the chain rule does not give the proposition: a
+    controlling document can be served although no anchor was found. `Factors.tca_without` counts
+    these cases apart.
 
     anchor: E1: a gold anchor is among the anchors of the first stage.
     chain: E2: and the gold documents are in the closure of the anchors.
@@ -132,11 +133,11 @@ class Stages:
 
 
 class Judge:
-    """The gold side of a benchmark: whatever is retrieved is judged by its edges and answers.
+    """The gold side of a benchmark. Its edges and answers judge all retrieved documents.
 
     Where it has no edges, its rules are the relation. answer_of: the reader of benchmarks whose
-    questions have answers; may be left out where none has. Raises InputError for gold edges that
-    make a cycle or name no record, and ValueError where answers have no reader.
+    questions have answers. You can leave it out where none has. Raises InputError for gold edges
+    that make a cycle or name no record, and ValueError where answers have no reader.
     """
 
     def __init__(self, benchmark: Benchmark, answer_of: AnswerOf | None = None) -> None:
@@ -147,7 +148,7 @@ class Judge:
             raise ValueError(f"{benchmark.name} has answers: a reader is needed to compare with.")
 
     def figures(self, question: Question, retrieved: Sequence[str]) -> Figures:
-        """Return what a list of distinct document ids is worth for a question."""
+        """Return the scores of a list of distinct document ids for a question."""
         documents = set(retrieved)
         conditions = check_conditions(retrieved, self.relation, question.anchor or question.gold)
         noticed = not conditions.ignored
@@ -175,8 +176,8 @@ class Judge:
     ) -> Stages:
         """Return the events of Proposition 1.
 
-        anchors: what the first stage found and the second looked at. reached: their closure, as
-        the pipeline knows the relation; it is not looked at without a gold anchor.
+        anchors: documents that the first stage found and the second looked at. reached: their
+        closure, as the pipeline knows the relation. It is not used without a gold anchor.
         """
         anchor = has_anchor(question, anchors)
         chain = anchor and all(id_ in reached for id_ in question.gold)
@@ -184,14 +185,14 @@ class Judge:
 
 
 def has_anchor(question: Question, retrieved: Iterable[str]) -> bool:
-    """Return whether a gold anchor was retrieved; of a question without one, a gold document."""
+    """Return whether a gold anchor was retrieved. Without one, a gold document counts."""
     return not set(retrieved).isdisjoint(question.anchor or question.gold)
 
 
 def share(values: Iterable[float | bool | None]) -> ShareFigures | None:
-    """Return the mean of the values that are there; None where there are none.
+    """Return the mean of the values that are there. None where there are none.
 
-    Wilson's interval is that of a proportion; of means of values between 0 and 1 it is
+    Wilson's interval is that of a proportion. For means of values between 0 and 1 it is
     conservative.
     """
     numbers = [float(value) for value in values if value is not None]
@@ -220,7 +221,7 @@ class FactorFigures(TypedDict):
 
 
 def factors(stages: Sequence[Stages], tca: Sequence[bool]) -> FactorFigures:
-    """Return the factors of Proposition 1 over questions; `tca[i]` belongs to `stages[i]`.
+    """Return the factors of Proposition 1 over questions. `tca[i]` belongs to `stages[i]`.
 
     A factor is None where the event before it never happened. `product + tca_without` is TCA.
     """
@@ -268,7 +269,7 @@ PRIORITY: tuple[tuple[str, tuple[str, ...]], ...] = (
 def about(record: Record, scope: Mapping[str, str]) -> bool:
     """Return whether a trading event bears on a question's employee and ticker.
 
-    It must have the ticker; it must have the employee or, as a blackout, none.
+    It must have the ticker. It must have the employee or, as a blackout, none.
     """
     if scope["ticker"] not in record.values("ticker"):
         return False
@@ -289,10 +290,10 @@ def derive(active: Iterable[Record]) -> str:
 
 
 def answer_of(served: Iterable[str], scope: Mapping[str, str], authority: Authority) -> str:
-    """Return what a careful reader answers who has the served documents and nothing else.
+    """Return the answer of a careful reader who has the served documents and nothing else.
 
     served: document ids. Of those about the question's scope (`about`), those that another of them
-    supersedes are dropped; the priority of Appendix C decides among the rest. authority: of the
+    supersedes are dropped. The priority of Appendix C decides among the rest. authority: of the
     records as the pipeline knows them. Raises InputError for an id that it does not hold.
     """
     bearing = [id_ for id_ in served if about(authority.record(id_), scope)]
@@ -300,7 +301,7 @@ def answer_of(served: Iterable[str], scope: Mapping[str, str], authority: Author
 
 
 def reader_of(benchmark: Benchmark) -> AnswerOf | None:
-    """Return what derives an answer from what was served, by the rules; None without answers.
+    """Return a function that derives an answer from served documents by the rules, or None.
 
     An answer is in the words of the question's own. One without any scope is not derived: Theorem 4
     judges, and it is counted. Raises InputError for answers to questions of other scopes than an
@@ -330,13 +331,13 @@ def reader_of(benchmark: Benchmark) -> AnswerOf | None:
 
 
 def pipeline_relation(benchmark: Benchmark) -> Authority:
-    """Return what a pipeline may know of a benchmark: its rules, or its edges where it has none."""
+    """Return the relation that a pipeline may know: the rules, or else the edges."""
     edges = () if benchmark.rules else benchmark.edges
     return Authority(benchmark.records, benchmark.rules, edges)
 
 
 def _as_in_paper(kind: str) -> str:
-    """Return PreClearanceApproved for pre_clearance_approved; another type as it is."""
+    """Return PreClearanceApproved for pre_clearance_approved, and another type as it is."""
     return "".join(part.capitalize() for part in kind.split("_")) if kind.islower() else kind
 
 
@@ -377,8 +378,8 @@ def _limit(
 ) -> float:
     """Return how many of some questions of one text k documents can hit.
 
-    kinds: document -> what it looks like; copies: how many documents look so. Each place that goes
-    to a kind is worth the questions with gold of that kind, over its copies.
+    kinds: document -> its kind. copies: number of documents of each kind. Each place that goes to a
+    kind is worth the questions with gold of that kind, over its copies.
     """
     golds = Counter(kinds[id_] for question in group for id_ in question.gold)
     worth = sorted(((n / copies[kind], copies[kind]) for kind, n in golds.items()), reverse=True)

@@ -6,7 +6,7 @@ each doctrine, of which 700 are distractors, and 350 opinions that overrule ruli
 corpus. No two cases share a plaintiff, so only its own opinion supersedes an anchor.
 
 A generic question tells the doctrine alone, which leaves sixteen rulings to choose from, so five
-documents hold the one that is meant in about 5/16 of the cases; with hint it names the parties.
+documents hold the one that is meant in about 5/16 of the cases. With hint it names the parties.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Event:
 
 
 def make(*, seed: int, contaminated: bool = False, hint: bool = False) -> Benchmark:
-    """Make LegalPrecedentQA; the same arguments give the same benchmark, to the byte.
+    """Make LegalPrecedentQA. The same arguments give the same benchmark, to the byte.
 
     hint: whether questions name the parties. contaminated: each distractor gets the scope of the
     asking case with the chance RATE and keeps kind and time.

@@ -31,7 +31,7 @@ class Side:
 
 @dataclass(frozen=True)
 class PairShape:
-    """A list of pairs. question: a template, where pairs may have none; of_question: its fields."""
+    """A list of pairs. question: a template, where pairs may have none. of_question: its fields."""
 
     name: str
     older: Side
@@ -72,7 +72,7 @@ SHAPES = (
 
 
 def shape_of(row: Row | None, file: Path) -> PairShape:
-    """Return the form of a list by its first pair; InputError for none, and for an unknown one."""
+    """Return the form of a list by its first pair. Raise InputError for none and an unknown one."""
     if row is None:
         raise InputError(
             "no pair in it", expected="at least one", fix="Check that this is the right file.",
@@ -116,10 +116,10 @@ DISTRACTOR_IDS = ("doc_id", "_id", "id", "event_id")
 
 @dataclass(frozen=True)
 class Released:
-    """Where the parts of a released set lie.
+    """Paths of the parts of a released set.
 
-    queries: of pairs that have none beside them; in place of a question's own words, where it has
-    the question.
+    queries: of pairs that have none beside them. They replace a question's own words, where they
+    have the question.
     split: ids of the questions that count, one per line. distractors: further documents, as the
     released scorer makes them. hypotheticals: `id` and `hypothetical` (HyDE).
     """
@@ -132,12 +132,12 @@ class Released:
 
 
 def read_released(released: Released) -> Benchmark:
-    """Read a released set; the relation is what the files say themselves, without rules.
+    """Read a released set. The relation is that of the files themselves, without rules.
 
-    Of a split, the corpus holds the events of its questions alone, as the released scorer has it;
-    the distractors come to all of them. Raises InputError naming file, line and field for another
-    form, an id that stands twice with two texts, a question without text or gold, and an unknown
-    id in a split.
+    Of a split, the corpus holds the events of its questions alone, as the released scorer has it.
+    The distractors come to all of them. Raises InputError naming file, line and field for another
+    form, an id that stands twice with two texts, a question without text or gold, and an unknown id
+    in a split.
     """
     rows = list(_rows(released.file))
     if released.split is not None:
@@ -291,7 +291,7 @@ def _objects(row: Row, field: str) -> list[Row]:
 
 
 def _hop(name: str) -> str:
-    """Return T0 for "type0_no_supersession"; a name of another form as it is."""
+    """Return T0 for "type0_no_supersession", and a name of another form as it is."""
     digit = name.removeprefix("type")[:1]
     return f"T{digit}" if name.startswith("type") and digit.isdigit() else name
 
@@ -355,7 +355,7 @@ def _distractor(row: Row) -> Record:
 
 
 def _add(records: dict[str, Record], more: Iterable[Record], where: Location | Path) -> None:
-    """Keep records; one that is there already may come again with the same text."""
+    """Keep records. One that is there already may come again with the same text."""
     for record in more:
         first = records.setdefault(record.id, record)
         if first.text != record.text:

@@ -1,8 +1,8 @@
 """A retriever from a Python file: `class X: def retrieve(self, query, corpus, k) -> list[doc_id]`.
 
-That is CAR's own interface; a constructor may take the corpus, as its scorer gives it. What other
-commands take in a Python file (functions, `invoke`, documents instead of ids) is taken, too. The
-file is run as it is: it may do whatever a program may. Its folder can be imported from while the
+That is CAR's own interface. A constructor may take the corpus, as its scorer gives it. You can also
+use functions, `invoke` and documents instead of ids, as in the Python files of other commands. The
+file is run as it is: it may do anything a program may. Its folder can be imported from while the
 retriever is in use.
 """
 
@@ -36,7 +36,7 @@ _EXPECTED = "a class with retrieve(self, query, corpus, k) that returns a list o
 
 @dataclass(frozen=True)
 class LoadedRetriever:
-    """What a file provides, made, and how it is asked."""
+    """The retriever of a file, and how it is called."""
 
     name: str
     call: Call
@@ -70,7 +70,7 @@ def retriever_of(spec: str | Path, records: Sequence[Record] = ()) -> Iterator[L
 
 
 def _prepare(call: Call, records: Sequence[Record]) -> None:
-    """Let a retriever index the corpus where it wants to; ArgusError where that raises."""
+    """Let a retriever index the corpus if it wants to. Raise ArgusError if it raises."""
     if call.prepare is None:
         return
     try:
@@ -85,16 +85,16 @@ def _prepare(call: Call, records: Sequence[Record]) -> None:
 
 
 def retriever_file(spec: str | Path) -> Path:
-    """Return the file of `FILE.py` or `FILE.py:ClassName`; InputError where there is none."""
+    """Return the file of `FILE.py` or `FILE.py:ClassName`. Raise InputError if there is none."""
     return split_spec(str(spec))[0]
 
 
 def retrieve_all(retriever: LoadedRetriever, benchmark: Benchmark, *, k: int) -> dict[str, Outcome]:
     """Ask every question. A question that raised, or was answered with nonsense, is a failure.
 
-    Every call is given a list of its own, of the same documents: what it does to the list, the next
-    does not see. Of a longer list the first k count, as in CAR's scorer. Raises ArgusError where
-    all questions failed.
+    Every call gets a list of its own, of the same documents. The next call does not see its
+    changes. Of a longer list the first k count, as in CAR's scorer. Raises ArgusError where all
+    questions failed.
     """
     corpus = corpus_of(benchmark.records)
     known = Known.of(record.document for record in benchmark.records)
@@ -140,7 +140,7 @@ async def _awaited(answer: object) -> object:
 
 
 def _ids(answer: object, known: Known) -> object:
-    """Return the ids of documents, nodes, pairs or a run; a plain list of ids as it is."""
+    """Return the ids of documents, nodes, pairs or a run, and a plain list of ids as it is."""
     items = answer if isinstance(answer, list) else ()
     if isinstance(answer, Mapping) or any(_is_item(item) for item in items):
         return list(ranked(answer, max(len(items), len(known.ids)), known))
@@ -152,7 +152,7 @@ def _is_item(item: object) -> bool:
 
 
 def _wrong(answer: object, known: frozenset[str], k: int) -> str:
-    """Return what is wrong with the first k ids of a list, "" where nothing is."""
+    """Return the fault of the first k ids of a list, or ""."""
     if not isinstance(answer, list):
         return f"returned {type(answer).__name__}, not a list"
     for id_ in answer:
@@ -174,7 +174,7 @@ def _retrieves(thing: object) -> bool:
 
 
 def _named(module: ModuleType, name: str, path: Path) -> object:
-    """Return what a name stands for; InputError where it is nothing that retrieves."""
+    """Return the object of a name. Raise InputError if it does not retrieve."""
     thing: object = getattr(module, name, None)
     if thing is None:
         raise InputError(f"no {name} in it", expected=_EXPECTED, fix="Check the name.", where=path)

@@ -29,7 +29,7 @@ from argus.authority.benchmarks.judging import (
 from argus.authority.opening import UnruledType, unruled_types
 from argus.data.types import State
 
-# What `Shares` has.
+# The names of `Shares`.
 ShareName = Literal[
     "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
     "controlling_hit_equivalent", "provenance_recall", "recall", "anchor_recall",
@@ -37,7 +37,7 @@ ShareName = Literal[
 
 
 class BenchmarkCounts(TypedDict):
-    """A benchmark, and how many of what it holds.
+    """A benchmark and its sizes.
 
     name: name of the benchmark.
     records: documents of the benchmark.
@@ -61,7 +61,7 @@ class BenchmarkCounts(TypedDict):
 
 
 class Shares(TypedDict):
-    """What is averaged over questions, all at k; None where it applies to none.
+    """Means over questions, all at k. None where it applies to none.
 
     tca: served as Def. 7 wants it: a correct answer without an ignored superseder, or Theorem 4.
     answer_correct: the derived answer is the gold answer.
@@ -84,7 +84,7 @@ class Shares(TypedDict):
 
 
 class QuestionCounts(TypedDict):
-    """Questions by what became of them, and why some failed.
+    """Questions by state, and why some failed.
 
     total: questions of the benchmark.
     measured: questions that were answered.
@@ -101,12 +101,12 @@ class QuestionCounts(TypedDict):
 
 
 class SystemShares(TypedDict):
-    """What the outcomes of one system are worth.
+    """Scores of one system.
 
     overall: shares over all questions.
     hops: shares by hop type, where questions have one.
-    anchor_recall_at: share whose first stage has a gold anchor, by depth; empty without stages.
-    factors: factors of Proposition 1; None without stages.
+    anchor_recall_at: share whose first stage has a gold anchor, by depth. Empty without stages.
+    factors: factors of Proposition 1. None without stages.
     """
 
     questions: QuestionCounts
@@ -133,7 +133,7 @@ class ScoringSummary(TypedDict):
     """The figures of a scoring.
 
     tca_by: questions by how TCA is judged: by answers, or by Theorem 4.
-    encoder: fingerprint of the encoder, or what stands in its place.
+    encoder: fingerprint of the encoder, or its substitute.
     """
 
     benchmark: BenchmarkCounts
@@ -147,7 +147,7 @@ class ScoringSummary(TypedDict):
 # Where anchor recall of the first stage is looked at besides k (stage-1 ablation).
 ANCHOR_DEPTHS = (1, 5, 10, 20)
 
-Closure = Callable[[Sequence[str]], Collection[str]]  # What a pipeline reaches from its anchors
+Closure = Callable[[Sequence[str]], Collection[str]]  # Ids that a pipeline reaches from its anchors
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ class Scored:
 
     figures: none where the system failed.
     stages: none where it failed, or has no stages.
-    has_anchor: whether a gold anchor is among the first k of the first stage; of a system without
-    stages, among what it retrieved. None where it failed.
+    has_anchor: whether a gold anchor is among the first k of the first stage. Without stages, among
+    the retrieved documents. None where it failed.
     """
 
     question: Question
@@ -311,12 +311,12 @@ Read = Callable[[Scored], Value]
 
 
 def _figure(value: Callable[[Figures], Value]) -> Read:
-    """Read a figure; None where the question failed."""
+    """Read a figure. None where the question failed."""
     return lambda scored: None if scored.figures is None else value(scored.figures)
 
 
 def _event(value: Callable[[Stages], Value]) -> Read:
-    """Read an event of Proposition 1; None where there are no stages."""
+    """Read an event of Proposition 1. None where there are no stages."""
     return lambda scored: None if scored.stages is None else value(scored.stages)
 
 
@@ -344,10 +344,10 @@ _COLUMNS: dict[str, tuple[pa.DataType, Read]] = {
     "gold": (pa.string(), lambda s: "; ".join(s.question.gold)),
     "anchor": (pa.string(), lambda s: "; ".join(s.question.anchor)),
 }
-"""One row per system and question; null where a question failed or it does not apply.
+"""One row per system and question. Null where a question failed or it does not apply.
 
 hop: type of hop, where questions have one.
-tca: whether it is answered by what controls (TCA).
+tca: whether controlling documents answer it (TCA).
 tca_by: how that is judged: answers, or theorem 4.
 answer_correct: whether the derived answer is the gold one.
 no_ignored_superseder: whether every superseded document comes with a superseder.

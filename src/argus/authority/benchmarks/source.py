@@ -15,17 +15,17 @@ from argus.errors import InputError
 
 
 class Maker(Protocol):
-    """Makes a benchmark; the same seed gives the same one, to the byte."""
+    """Makes a benchmark. The same seed gives the same one, to the byte."""
 
     def __call__(self, *, seed: int, contaminated: bool = False) -> Benchmark:
         """Return it, disjoint or contaminated."""
 
 
 class HintedMaker(Protocol):
-    """Makes a benchmark whose questions may name what they are about."""
+    """Makes a benchmark whose questions may name their subject."""
 
     def __call__(self, *, seed: int, contaminated: bool = False, hint: bool = False) -> Benchmark:
-        """Return it; hint: the product, or a party's name, is in every question (Table 8)."""
+        """Return it. hint: the product, or a party's name, is in every question (Table 8)."""
 
 
 HINTED: dict[str, HintedMaker] = {
@@ -58,7 +58,7 @@ def open_benchmark(
     """Return a benchmark by name, folder, or as given.
 
     queries: another file of questions in the folder. rules: other rules for its pipelines. seed,
-    contaminated: of one that is made. Raises InputError for what does not go together.
+    contaminated: of one that is made. Raises InputError for arguments that do not go together.
     """
     source = _source(benchmark, queries, seed, contaminated)
     return source if rules is None else replace(source, benchmark=_under(rules, source.benchmark))
@@ -115,7 +115,7 @@ def _queries_file(folder: Path, queries: Path) -> Path:
 
 
 def make_benchmark(name: str, seed: int, contaminated: bool, hint: bool = False) -> Benchmark:
-    """Make a synthetic benchmark by name; InputError for an unknown name, or no hints for it."""
+    """Make a synthetic benchmark by name. Raise InputError for an unknown name or missing hints."""
     if name not in MAKERS:
         raise InputError(
             f"benchmark {name!r}",

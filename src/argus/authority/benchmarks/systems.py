@@ -24,9 +24,10 @@ RERANKED = 20  # documents that a re-ranker sees of each first stage
 
 
 class Bench:
-    """What the systems of one benchmark share: first stages, the relation, scopes.
+    """Shared parts of the systems of one benchmark: first stages, the relation, scopes.
 
-    relation: what a pipeline may know. Made of the rules; of the edges where there are none.
+    relation: the part that a pipeline may know. Made of the rules, or of the edges where there are
+    none.
     """
 
     def __init__(
@@ -117,8 +118,8 @@ def two_stage(
 def latest(bench: Bench, rankings: Rankings) -> Outcomes:
     """Serve the later records of each anchor's scope, blind to rules (TwoStage, anchor only).
 
-    In an anchor's place come the later records of its scope, the latest first; of an anchor without
-    time, all others. It stays itself where there is none.
+    In an anchor's place come the later records of its scope, the latest first. For an anchor
+    without time, these are all others. It stays itself where there is none.
     """
     outcomes = _failed(rankings.failures)
     for question, scores in rankings.run.items():
@@ -144,10 +145,10 @@ def rerank(bench: Bench) -> Outcomes:
 
 
 def probe(bench: Bench) -> Outcomes:
-    """Look up the entities that a question names, and what controls their records.
+    """Look up the entities that a question names, and the controllers of their records.
 
-    Records that hold most of the named keys are found, and resolved by the rules; what they
-    supersede follows. A question that names no entity is served nothing.
+    Records that hold most of the named keys are found, and resolved by the rules. The records they
+    supersede follow. A question that names no entity is served nothing.
     """
     outcomes = {}
     for question in bench.benchmark.questions:
@@ -159,7 +160,7 @@ def probe(bench: Bench) -> Outcomes:
 
 
 def oracle(bench: Bench) -> Outcomes:
-    """Serve the gold documents, then the rest of the gold chain, latest link first; no others."""
+    """Serve only the gold documents, then the rest of the gold chain, latest link first."""
     return {
         q.id: Outcome(tuple(dict.fromkeys([*q.gold, *reversed(q.chain)]))[: bench.k])
         for q in bench.benchmark.questions
@@ -260,7 +261,7 @@ def choose(
 ) -> list[System]:
     """Return the systems to score: those named, or all that can run.
 
-    Raises InputError for an unknown name, and for a system that lacks what it needs.
+    Raises InputError for an unknown name, and for a system that lacks an input.
     """
     lacking: dict[str, tuple[str, str]] = {}
     if not encoder:

@@ -1,4 +1,4 @@
-"""Domains: YAML files that say how records are read and what supersedes what (docs/domains.md)."""
+"""Domains: YAML files of record shapes and supersession rules (docs/domains.md)."""
 
 import lazy_loader
 

@@ -32,10 +32,10 @@ def builtin_domains() -> list[str]:
 def load_domain(source: str | Path) -> Domain:
     """Return a domain by the name of a built-in one, or from a YAML file.
 
-    A name given as text means the built-in one; as a Path, a file of that name comes first.
+    A name given as text means the built-in one. As a Path, a file of that name comes first.
 
-    Raises InputError with file, line and dotted place for whatever is wrong in the file, with the
-    nearest known name for a typo.
+    Raises InputError with file, line and dotted place for any fault in the file, with the nearest
+    known name for a typo.
     """
     known = builtin_domains()
     path = Path(source)
@@ -72,7 +72,7 @@ class BothKeys(TypedDict):
 
 
 class RuleText(TypedDict):
-    """A rule as a domain file has it; what it leaves out is the default."""
+    """A rule as a domain file has it. Omitted settings have their defaults."""
 
     name: str
     superseding: list[str]

@@ -52,9 +52,9 @@ class Source:
 def read_sources(path: Path, results: FieldPath | None = None) -> Iterator[Source]:
     """Yield the source objects of a file, or of all files of a folder in the order of their paths.
 
-    results: where JSON files hold them; None finds them in a list, in `results`, or takes the whole
+    results: where JSON files hold them. None finds them in a list, in `results`, or takes the whole
     object for one. A folder with a corpus file (BEIR) stands for that file. Raises InputError for
-    missing or unknown files, broken JSON and what is no object.
+    missing or unknown files, broken JSON and anything but an object.
     """
     for file in source_files(path):
         if _format(file) == ".json":
@@ -167,9 +167,9 @@ NOTHING = "None"  # How a careless conversion writes that a scope key has no val
 def record_of_columns(
     source: Source, zone: tzinfo, *, typed: bool = True, forms: Sequence[str] = ()
 ) -> Record:
-    """Return the record of an object with the usual columns; other columns become metadata.
+    """Return the record of an object with the usual columns. Other columns become metadata.
 
-    typed: every record needs a type; else one without is a "document", for edges without rules.
+    typed: every record needs a type. Else one without is a "document", for edges without rules.
     forms: of dates, as for `parse_moment`. Raises InputError naming the field for a missing id or
     type, and for values of another kind.
     """
@@ -245,7 +245,7 @@ def _text(source: Source, name: str | None) -> str:
 
 
 def _column_scope(source: Source, name: str | None) -> dict[str, Values]:
-    """Return the scope; keys without a value (null, "", [], "None") are left out."""
+    """Return the scope. Keys without a value (null, "", [], "None") are left out."""
     entries = source.values[name] if name else {}
     if isinstance(entries, str) and entries.strip():  # a CSV cell holds it as JSON
         with suppress(ValueError, RecursionError):
@@ -290,7 +290,7 @@ def _holds(path: str, test: Condition, source: Source) -> bool:
 def make_record(
     shape: ShapeSpec, source: Source, zone: tzinfo, forms: Sequence[str] = ()
 ) -> Record:
-    """Return the record of a matching source object; zone, forms: of times, as `parse_moment`.
+    """Return the record of a matching source object. zone, forms: of times, as `parse_moment`.
 
     Raises InputError naming the field for a missing id, type or required path, and for values that
     are not text or not a time.
@@ -413,7 +413,7 @@ def _fill(
 class Domain:
     """How the records of a domain are read, and its rules.
 
-    shapes: what records are made of a source object, each where it matches; None reads the usual
+    shapes: the records to make of a source object, each where it matches. None reads the usual
     columns. zone: of times that name none. results: where JSON files hold the objects. skip: pass
     over objects that no shape matches. dates: further forms of dates, as `strptime` has them.
     """
@@ -429,7 +429,7 @@ class Domain:
     def read(self, path: Path, *, limit: int | None = None) -> list[Record]:
         """Read the first `limit` records of a file or folder, in the order of the files.
 
-        Records without a time or a scope key are let in; rules that need it pass them over. Raises
+        Records without a time or a scope key are let in. Rules that need it pass them over. Raises
         InputError naming file, line or place, and field for missing and broken files, an object
         that matches no shape, fields of the wrong kind, two records of one id, and no record.
         """
@@ -457,7 +457,7 @@ class Domain:
 
 
 def records_of(domain: Domain, source: Source) -> Iterator[Record]:
-    """Yield the records of one source object; InputError as `Domain.read`."""
+    """Yield the records of one source object. Raise InputError as `Domain.read`."""
     if domain.shapes is None:
         typed = bool(domain.rules)
         yield record_of_columns(source, domain.zone, typed=typed, forms=domain.dates)

@@ -33,7 +33,7 @@ class MissingPath(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Text with fields: a path; `.path` inside of what another path found; or a group number.
+    """Text with fields: a path, `.path` inside the value of another path, or a group number.
 
     parts: (text, field) in turn, field None where only text is left.
     """
@@ -43,7 +43,7 @@ class Template:
 
     @classmethod
     def parse(cls, text: str) -> Template:
-        """Read a template; ValueError says what is wrong with it."""
+        """Read a template. Raise ValueError that names the fault."""
         parts: list[tuple[str, FieldPath | int | None, bool]] = []
         try:
             pieces = list(Formatter().parse(text))
@@ -68,7 +68,7 @@ class Template:
 
     @property
     def has_relative(self) -> bool:
-        """Whether it looks inside of what a path found."""
+        """True if it looks inside the value of another path."""
         return any(relative for _, _, relative in self.parts)
 
     def fill(
@@ -79,9 +79,9 @@ class Template:
         item: object = None,
         match: re.Match[str] | None = None,
     ) -> str:
-        """Return the text; MissingPath where a field is not there, InputError for several values.
+        """Return the text. Raise MissingPath if a field is missing, InputError for several values.
 
-        item: what `{.path}` looks in. match: what `{1}` is a group of.
+        item: the object that `{.path}` looks in. match: the match that `{1}` is a group of.
         """
         text = ""
         for literal, field, relative in self.parts:
@@ -143,7 +143,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str) -> Expression:
-        """Read a path or a template; ValueError says what is wrong."""
+        """Read a path or a template. Raise ValueError that names the fault."""
         if "{" in text or "}" in text:
             template = Template.parse(text)
             if template.groups or template.has_relative:
@@ -157,7 +157,7 @@ class Expression:
         return self.of.text
 
     def values(self, values: Mapping[str, object], at: At) -> list[object]:
-        """Return what is there: of a template one text, or none where a path of it is missing."""
+        """Return the values: of a template one text, or none where a path of it is missing."""
         if isinstance(self.of, FieldPath):
             return self.of.find(values, at)
         try:
@@ -214,7 +214,7 @@ Plain = Annotated[str | int | bool, PlainValidator(_plain)]
 
 
 class Condition(Strict):
-    """What a path must hold for a shape to match."""
+    """Condition on a path for a shape to match."""
 
     WHAT: ClassVar[str] = "condition"
     exists: bool | None = None
@@ -233,7 +233,7 @@ class Condition(Strict):
 
 
 class TypeSpec(Strict):
-    """The type of a shape's records: a constant, or what a path holds."""
+    """The type of a shape's records: a constant, or the value of a path."""
 
     WHAT: ClassVar[str] = "type"
     constant: Text | None = None
@@ -258,7 +258,7 @@ def _case(value: object) -> str:
 
 
 class ValueSpec(Strict):
-    """Where the values of a scope key are, and what is made of them."""
+    """Path of the values of a scope key, and how to transform them."""
 
     WHAT: ClassVar[str] = "scope value"
     path: Paths | None = None
@@ -318,7 +318,7 @@ class ShapeSpec(Strict):
 
 
 class ScopeKeySpec(Strict):
-    """One equality of a rule's scope; one name stands for both sides."""
+    """One equality of a rule's scope. One name stands for both sides."""
 
     WHAT: ClassVar[str] = "scope key"
     superseding: Text = Field(description="the key of the superseding record")
@@ -359,7 +359,7 @@ Counted = Annotated[str, PlainValidator(_counted)]
 
 
 class RuleSpec(Strict):
-    """One rule; see argus.authority.rules.Rule."""
+    """One rule. See argus.authority.rules.Rule."""
 
     WHAT: ClassVar[str] = "rule"
     superseding: Texts = Field(description="the type, or types, that supersede")
