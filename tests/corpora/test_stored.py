@@ -11,7 +11,6 @@ from argus.corpora.stored import COMPARED, SHARED
 from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.stores.spec import StoreConfig
 from tests.corpora.conftest import TEMPLATE, N
 from tests.support.stored_corpora import FILLS, ListStore, opening
 
@@ -118,29 +117,6 @@ def test_a_store_that_changes_is_refused(wiki2, vectors):
     with pytest.raises(InputError) as error:
         read_corpus(StoreCorpus(twice))
     assert "an id that another has" in error.value.got and error.value.where == "mine:docs"
-
-
-def test_one_of_two_vector_fields_is_named(tmp_path, wiki2, vectors, encoder):
-    from qdrant_client import QdrantClient, models
-
-    client = QdrantClient(path=str(tmp_path / "store"))
-    params = models.VectorParams(size=384, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config={"own": params, "other": params})
-    points = [
-        models.PointStruct(id=i, vector={"own": v.tolist(), "other": v[::-1].tolist()},
-                           payload={"text": d.text, "title": d.title})
-        for i, (d, v) in enumerate(zip(wiki2[:40], vectors, strict=False))
-    ]  # fmt: skip
-    client.upsert("docs", points)
-    client.close()
-    spec = f"qdrant:{tmp_path}/store/docs"
-    with pytest.raises(InputError, match="2 vector fields"):
-        read_corpus(spec)
-    own = StoreCorpus(spec, StoreConfig(vector_field="own"))
-    assert len(opened(own, encoder).documents(FieldNames())) == 40
-    other = StoreCorpus(spec, StoreConfig(vector_field="other"))
-    with pytest.raises(InputError, match="not what"):
-        opened(other, encoder).documents(FieldNames())
 
 
 def test_no_password_is_shown():

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from argus.data import ArtifactFolder
-from argus.data.folders import NOTE, check_one_run
+from argus.data.folders import NOTE
 from argus.data.writing import PARTIAL, folder_aside, replacing
 from argus.errors import InputError
 
@@ -113,23 +113,6 @@ def test_a_persons_file_is_never_written_over(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="Argus did not write it"):
             write()
     assert (out / "summary.json").read_text() == "mine" and queries.read_text() == "mine, too"
-
-
-@pytest.mark.parametrize("last", ["slices.parquet", "summary.json"])
-def test_files_of_two_runs_are_not_one_run(tmp_path: Path, last: str) -> None:
-    for value in (1, 2):
-        folder = opened(tmp_path)
-        folder.write_table("slices", pa.table({"k": [value]}))
-        if value == 2 and last == "slices.parquet":
-            break  # stopped behind its table
-        if value == 2:
-            folder.write_section("summary.json", "audit", {"k": value})
-            break
-        folder.write_results("audit", {"k": value}, {})
-        check_one_run(tmp_path)
-    with pytest.raises(InputError, match="is not of the run of audit") as error:
-        check_one_run(tmp_path)
-    assert error.value.where in {tmp_path / last, tmp_path / "summary.json"}
 
 
 def test_fresh_refuses_a_folder_that_is_not_its_own(tmp_path: Path) -> None:

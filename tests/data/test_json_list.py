@@ -63,21 +63,6 @@ def test_what_is_whole_before_a_cut_is_as_json_reads_it(values, indent, escape, 
             assert content[item.begin : end] == item.content
 
 
-@pytest.mark.parametrize("in_two", [False, True])
-@pytest.mark.parametrize("block", [500, 1 << 20])
-def test_a_gzipped_list_is_read_as_a_plain_one_up_to_a_cut(in_two, block):
-    values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(400)]
-    text = json.dumps(values).encode()
-    packed = b"".join(map(gzip.compress, [text[:500], text[500:]] if in_two else [text]))
-    plain = read(text)
-    assert len(plain[0]) == 400
-    assert read(packed, block=block) == read(packed + b"\0" * 7, block=block) == plain
-    for lost in (1, 8):  # of the check sum at the end: every item is there
-        items, broken = read(packed[:-lost], block=block)
-        assert items == plain[0]
-        assert broken is not None and broken.startswith("the gzip data are cut off before item")
-
-
 @pytest.mark.parametrize(
     ("content", "n", "broken"),
     [

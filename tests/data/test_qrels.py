@@ -63,26 +63,6 @@ def test_broken_judgements_name_file_line_and_field(
     assert str(caught.value).startswith(str(path)) and message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "head", "form"),
-    [("q.tsv", "query-id\tcorpus-id\tscore\n", "{}\t{}\t{}\n"), ("q.txt", "\n", "{} 0 {} {}\n")],
-)
-def test_a_judgement_given_twice_must_say_the_same_twice(
-    tmp_path: Path, name: str, head: str, form: str
-) -> None:
-    path = tmp_path / name
-    equal = head + form.format("q", "a", 1) + form.format("q", "b", 0) + form.format("q", "a", 1)
-    path.write_text(equal)
-    assert read_qrels(path) == {"q": {"a": 1, "b": 0}}
-    path.write_text(equal + form.format("q", "b", 2))
-    with pytest.raises(InputError) as caught:
-        read_qrels(path)
-    assert str(caught.value) == (
-        f"{path}, line 5: document 'b' is graded 2 for query 'q', and 0 before; expected one grade "
-        "per document and query. Remove the judgement that is wrong."
-    )
-
-
 NO_GRADES = [
     True,
     np.True_,

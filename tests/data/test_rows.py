@@ -86,14 +86,6 @@ def test_a_row_of_another_width_names_its_line_and_the_header(
     assert "expected 2 as in the header (_id, text)" in message
 
 
-def test_bytes_that_are_not_utf8_name_line_byte_and_position(tmp_path: Path) -> None:
-    path = tmp_path / "c.csv"
-    path.write_bytes(b"_id,text\na,one\nb,caf\xe9\n")
-    message = error_of(path)
-    assert message.startswith(f"{path}, line 3: byte 0xe9 at position 6 is not UTF-8")
-    assert "iconv -f LATIN1 -t UTF-8 c.csv" in message
-
-
 def test_coercion_turns_whole_numbers_into_text_and_nothing_else() -> None:
     def coerced(value: object) -> str:
         return id_value(Row({"_id": value}, Path("c.jsonl"), 1), "_id", coerce=True)

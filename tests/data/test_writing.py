@@ -134,21 +134,3 @@ def test_a_folder_has_one_job_at_a_time(tmp_path):
         "Nothing was changed."
     ]
     assert job(ArtifactFolder(tmp_path)) == "done", "it is free when the job has ended"
-
-
-def test_a_folder_that_took_the_place_of_the_jobs_own_is_not_written_to(tmp_path):
-    out = tmp_path / "out"
-    folder = ArtifactFolder(out)
-
-    def replaced() -> None:
-        folder.write_json("before.json", {})
-        out.rename(tmp_path / "moved")
-        other = ArtifactFolder(out)
-        out.mkdir()
-        other.write_json("summary.json", {"of": "another"})
-        folder.write_json("summary.json", {"of": "this"})
-
-    with pytest.raises(ArgusError, match="was replaced by another folder"):
-        job(folder, then=replaced)
-    assert json.loads((out / "summary.json").read_text()) == {"of": "another"}
-    assert (tmp_path / "moved" / "before.json").is_file()

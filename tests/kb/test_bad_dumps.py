@@ -10,7 +10,6 @@ from argus.corpora.opening import read_corpus
 from argus.data.storage import Storage
 from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
-from argus.kb import reading
 from argus.kb.build import build_kb
 from argus.kb.config import Dumps, KbConfig
 from argus.kb.reading import DumpParts
@@ -98,29 +97,3 @@ def test_what_is_no_dump_is_told(name, content, words, tmp_path):
     with pytest.raises(InputError, match=words):
         build_kb(Dumps(wikipedia=str(tmp_path / name)), out=tmp_path / "kb")
     assert not (tmp_path / "kb").exists()
-
-
-def _interrupted(*_):
-    raise KeyboardInterrupt
-
-
-def test_a_missing_part_before_damage_is_read_nothing_behind(dump, tmp_path, monkeypatch):
-    broken = bytearray(dump.read_bytes())
-    middle = len(broken) // 2
-    broken[middle : middle + 64] = bytes(64)
-    (tmp_path / "broken").write_bytes(broken)
-    dumps = Dumps(wikipedia=str(tmp_path / "broken"))
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.kb.reading.align", _interrupted)
-        build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
-    notes = next((tmp_path / "kb" / "work").glob("*/wikipedia-parts"))
-    (notes / "000001.json").unlink()
-    read = []
-    part = reading._part
-    monkeypatch.setattr(
-        reading, "_part", lambda dump, number, r: (read.append(number), part(dump, number, r))[1]
-    )
-    built = build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
-    assert built.damage and read == [1]
-    entity_ids = ids(tmp_path / "kb")
-    assert entity_ids == set(list(PAGES)[: len(entity_ids)])

@@ -6,15 +6,12 @@ import shutil
 
 import pytest
 
-import argus.kb.build as keys_module
 from argus.corpora.opening import read_corpus
 from argus.engine import EngineConfig
 from argus.kb import build as steps
-from argus.kb.build import build_kb, build_key, reading_key
+from argus.kb.build import build_kb
 from argus.kb.config import KbConfig
-from argus.knowledge.sources import EntityRows, TripleFiles
-from argus.remedies.config import ReferenceConfig
-from argus.remedies.reference import read_words
+from argus.knowledge.sources import EntityRows
 from tests.support.s3 import s3_store
 
 A, B = KbConfig(min_words=3), KbConfig(min_words=8)
@@ -83,41 +80,3 @@ def test_a_build_killed_before_words_or_report_is_not_finished(source, tmp_path,
     (tmp_path / "kb" / "report.html").unlink()
     assert not build(source, tmp_path / "kb").unchanged
     assert build(source, tmp_path / "kb").unchanged
-
-
-def test_words_of_another_build_are_never_left_beside_shards(source, tmp_path, monkeypatch):
-    out = tmp_path / "kb"
-    build(source, out)
-    assert read_words(ReferenceConfig(kb=(out,))) is not None
-    with monkeypatch.context() as patch:
-        patch.setattr(steps, "write_words", killed)
-        with pytest.raises(Killed):
-            build(source, out, B)
-    assert not (out / "words").exists()
-    build(source, out)
-    build(source, out, KbConfig(min_words=3, words=False))
-    assert not (out / "words").exists() and read_words(ReferenceConfig(kb=(out,))) is None
-
-
-def test_keys_know_the_version_and_not_the_memory(source, tmp_path, monkeypatch):
-    config = KbConfig()
-    (tmp_path / "t.tsv").write_text("a\tb\tc\n")
-    small, large = (TripleFiles(tmp_path / "t.tsv", memory_bytes=n << 28) for n in (1, 2))
-    for key in (lambda s: build_key(s, config, None), lambda s: reading_key(s, config)):
-        assert key(small) == key(large) != key(source)
-        before = key(source)
-        with monkeypatch.context() as patch:
-            patch.setattr(keys_module, "__version__", "0.0.0")
-            assert key(source) != before
-
-
-def test_parts_that_a_kill_left_behind_the_report_are_removed(source, tmp_path, monkeypatch):
-    def stop(self):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.kb.build._Build.clear", stop)
-        build(source, tmp_path / "kb")
-    assert list((tmp_path / "kb" / "work").rglob("*.parquet"))
-    assert build(source, tmp_path / "kb").unchanged
-    assert not (tmp_path / "kb" / "work").exists()

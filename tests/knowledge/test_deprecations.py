@@ -85,25 +85,6 @@ def test_the_running_interpreter_says_what_was_read_by_eye(entries: list[Depreca
 
 
 @pytest.mark.parametrize(
-    "doc",
-    [
-        "Open a file. The mode 'U' is deprecated, use newline instead.",
-        "The keyfile parameter is deprecated; use context instead.",
-        "Removes deprecated entries. Use newer for others.",
-        "Deprecated, use the daemon attribute instead.",
-        "Deprecated AST node class. Unused in Python 3.",
-        "Deprecated, use older instead.",
-        "other() is deprecated, use newer() instead.",
-        "Use newer() for speed.",
-    ],
-)
-def test_statements_about_others_or_no_entity_give_nothing(doc: str) -> None:
-    old = member("m.older")
-    known = members(member("m", "module"), old, member("m.newer"), member("m.context"))
-    assert list(replacements(old, doc, known)) == []
-
-
-@pytest.mark.parametrize(
     ("doc", "expected"),
     [
         ("Deprecated, use newer instead.", ["m.newer"]),

@@ -43,23 +43,6 @@ def test_case_space_and_punctuation_between_words_do_not_matter(
 
 
 @pytest.mark.parametrize(
-    ("label", "paragraph"),
-    [
-        ("Ada", "Canada and Adana are places."),
-        ("Ada", "The name ada_1 is no word of its own."),
-        ("New York", "A New Yorker wrote it."),
-        ("New York", "York is New."),
-        ("list", "listen"),
-    ],
-)
-def test_a_mention_stands_at_word_boundaries(label: str, paragraph: str) -> None:
-    grounded = ground(label, paragraph)
-    assert grounded.prepended
-    assert grounded.text == f"{label} {paragraph}"
-    assert grounded.span == Span(0, len(label))
-
-
-@pytest.mark.parametrize(
     ("label", "paragraph", "span"),
     [
         ("İstanbul", "İİ ve İstanbul şehri", Span(6, 14)),

@@ -5,8 +5,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -226,58 +224,3 @@ def test_plain_files_are_read_by_column(
     columns = read_edge_columns(tmp_path / name, INDEX)
     assert columns is not None
     assert (columns.subjects.tolist(), columns.objects.tolist(), columns.unknown) == ([0], [1], 1)
-
-
-IDS_OF = {
-    "string": pa.string(),
-    "large": pa.large_string(),
-    "dictionary": pa.dictionary(pa.int32(), pa.string()),
-    "int": pa.int64(),
-    "small": pa.uint8(),
-    "float": pa.float64(),
-    "bool": pa.bool_(),
-    "binary": pa.binary(),
-}
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(
-    st.sampled_from(list(IDS_OF)),
-    st.sampled_from([("subject", "object"), ("to", "from"), ("left", "right")]),
-    st.lists(st.tuples(*[st.sampled_from([0, 1, 1, 2, 3, 7, None])] * 2), max_size=8),
-    st.booleans(),
-    st.booleans(),
-    st.integers(1, 4),
-)
-def test_columns_of_parquet_give_what_rows_give(
-    kind: str,
-    names: tuple[str, str],
-    rows: list[tuple[int | None, int | None]],
-    skip_unknown: bool,
-    coerce_ids: bool,
-    group: int,
-) -> None:
-    index = {"0": 0, "1": 1, "2": 2, "3": 3}
-    make = {"float": float, "bool": bool, "int": int, "small": int, "binary": lambda x: b"%d" % x}
-    values = [
-        [None if x is None else make.get(kind, str)(x) for x in (row[side] for row in rows)]
-        for side in (0, 1)
-    ]
-    table = pa.table([pa.array(v, IDS_OF[kind]) for v in values], names=list(names))
-
-    def read(by_row: bool) -> object:
-        try:
-            reader = read_relations_by_row if by_row else read_relations
-            g = reader(path, index, skip_unknown=skip_unknown, coerce_ids=coerce_ids)
-        except InputError as error:
-            return str(error)
-        return lists(g), g.triples, g.self_loops, g.unknown
-
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relations, "BLOCK_BYTES", 40)
-        path = Path(folder, "edges.parquet")
-        pq.write_table(table, path, row_group_size=group)
-        assert read(by_row=False) == read(by_row=True)
-        if kind in ("string", "large", "dictionary") and not any(None in row for row in rows):
-            columns = read_edge_columns(path, index)
-            assert (columns is None) == (names == ("left", "right"))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from argus.knowledge.stdlib import (
     standard_library,
     standard_questions,
     standard_scenarios,
-    write_sample_corpus,
 )
 
 
@@ -58,18 +56,6 @@ def test_a_module_contains_its_classes_and_a_class_its_methods(
 
 
 @pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("ArithmeticError", "ZeroDivisionError"),
-        ("OSError", "FileNotFoundError"),
-        ("dict", "collections.OrderedDict"),
-    ],
-)
-def test_a_class_is_related_to_its_base(base: KnowledgeBase, a: str, b: str) -> None:
-    assert b in neighbours(base, a)
-
-
-@pytest.mark.parametrize(
     ("doc", "expected"),
     [
         ("Works like other_one.", {("m.f", "m.other_one")}),
@@ -101,24 +87,6 @@ def test_a_name_counts_where_it_looks_like_code(doc: str, expected: set[tuple[st
 )
 def test_a_signature_takes_the_next_paragraph_along(doc: str, paragraph: str) -> None:
     assert first_paragraph(doc) == paragraph
-
-
-def test_a_cut_corpus_keeps_only_questions_that_it_can_answer(
-    base: KnowledgeBase, tmp_path: Path
-) -> None:
-    import numpy as np
-
-    keep = np.array([e.id.startswith("collections") for e in base.entities])
-    cut = KnowledgeBase(
-        [e for e in base.entities if e.id.startswith("collections")],
-        base.relations.restrict(keep),
-    )
-    queries, qrels = write_sample_corpus(tmp_path, cut)
-    _, all_qrels = standard_questions()
-    expected = {q for q, gold in all_qrels.items() if any(d in cut.index for d in gold)}
-    assert 0 < len(expected) < len(all_qrels)
-    assert {q.id for q in queries} == set(qrels) == expected
-    assert all(d in cut.index for gold in qrels.values() for d in gold)
 
 
 def test_scenarios_were_not_copied_from_the_questions(

@@ -49,42 +49,6 @@ def test_an_item_gets_the_paragraph_of_the_article_that_it_names(tmp_path):
     assert not (tmp_path / "database").exists()
 
 
-def test_dropped_items_have_the_first_reason_that_holds(tmp_path):
-    world = World(
-        pages=[
-            Page("A"),
-            Page("Short", "too short", "paragraph too short"),
-            Page("Not", "", "no text"),
-            Page("Tell"),
-            Page("Bare"),
-        ],
-        items=[
-            Item("Q1", "kept", "A"),
-            Item("Q2", None, None),  # no article comes before no label
-            Item("Q3", None, "Nowhere"),  # no label before article not in the dump
-            Item("Q4", "\u00a0 \u2003", "Bare"),
-            Item("Q5", "five", "Nowhere"),
-            Item("Q6", "six", "Short"),
-            Item("Q7", "seven", "Not", disambiguation=True),  # disambiguation before no text
-            Item("Q8", "eight", "Tell", disambiguation=True),
-        ],
-    )
-    tables, counts = built(world, tmp_path)
-    assert tables.column("entities", "id") == ["Q1"]
-    assert dropped(counts, "items") == {
-        "no article": 1,
-        "no label": 2,
-        "article not in the dump": 1,
-        "paragraph too short": 1,
-        "disambiguation": 2,
-    }
-    assert dropped(counts, "pages") == {
-        "paragraph too short": 1,
-        "disambiguation": 2,
-        "no label": 1,
-    }
-
-
 def test_redirects_are_followed_to_eight_steps(tmp_path):
     chain = [redirect(f"R{step}", f"R{step - 1}") for step in range(2, 11)]
     world = World(

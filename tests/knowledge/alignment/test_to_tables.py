@@ -10,55 +10,6 @@ def entity(id_: str | None, label: str | None = None, paragraph: str | None = "s
     return (id_, id_ if label is None else label, None, None, paragraph)
 
 
-def edges(*pairs: str, source: str = "triples", property_: str | None = "p"):
-    return [(pair[0], property_, pair[1], source) for pair in pairs]
-
-
-def test_a_relation_is_dropped_for_the_first_reason_that_holds(tmp_path):
-    write_raw(
-        tmp_path,
-        entities=[entity("a"), entity("b")],
-        relations=[
-            *edges("ab", "ab", "ba", "aa", "aa", "ax", "xa", "xx"),
-            *(("a", "p", None, "triples"), (None, None, None, "triples")),
-            *edges("ab", "ab", property_=None),
-            *edges("ab", source="hyperlink"),
-        ],
-    )
-    tables, counts = finished(tmp_path)
-    assert tables.rows["relations"] == [
-        ("a", "", "b", "triples"),
-        ("a", "p", "b", "hyperlink"),
-        ("a", "p", "b", "triples"),
-        ("b", "p", "a", "triples"),
-    ]
-    assert counts["relations"] == {"hyperlink": 1, "triples": 3}
-    assert counts["dropped"]["relations"] == {
-        "triples": {"to no entity": 5, "self-loop": 2, "duplicate": 2}
-    }
-
-
-@pytest.mark.parametrize(
-    ("sources", "graph", "related"),
-    [
-        (("wikidata", "hyperlink", "mention"), "wikidata", {"a": 1, "b": 1, "c": 0, "d": 0}),
-        (("triples", "hyperlink"), "triples", {"a": 1, "b": 1, "c": 0, "d": 0}),
-        (("hyperlink", "mention"), "hyperlink", {"a": 0, "b": 1, "c": 1, "d": 0}),
-        (("mention",), "mention", {"a": 0, "b": 0, "c": 1, "d": 1}),
-        ((), "mention", {"a": 0, "b": 0, "c": 0, "d": 0}),
-    ],
-)
-def test_related_entities_are_of_the_first_source_there_is(tmp_path, sources, graph, related):
-    pairs = {"wikidata": "ab", "triples": "ba", "hyperlink": "bc", "mention": "cd"}
-    relations = [edge for name in sources for edge in edges(pairs[name], source=name)]
-    write_raw(tmp_path, entities=map(entity, "abcd"), relations=relations)
-    tables, counts = finished(tmp_path)
-    assert counts["graph"] == graph
-    assert tables.by_id("related") == related
-    assert tables.by_id("target") == {id_: n > 0 for id_, n in related.items()}
-    assert counts["targets"] == sum(n > 0 for n in related.values())
-
-
 RING = [entity(f"e{i:02d}") for i in range(40)]
 RING_EDGES = [(f"e{i:02d}", "p", f"e{(i + 1) % 40:02d}", "triples") for i in range(40)]
 

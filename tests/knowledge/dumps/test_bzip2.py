@@ -97,27 +97,6 @@ def test_streams_of_several_levels_and_empty_ones_are_one_text(path, size):
     assert lines(path, bz2.compress(b"") * 3, size) == ([], [])
 
 
-def test_a_split_at_a_mark_by_chance_gives_what_begins_in_it(path, monkeypatch):
-    real = [mark.bit for mark in marks(path, PACKED) if mark.kind == "block"]
-    chance = real[2] + 8001
-    true_marks = bzip2._marks
-
-    def with_chance(data: bytearray, start: int) -> list[Mark]:
-        bits = true_marks(data, start)
-        at = PACKED.find(bytes(data[start:][:60]))  # where in the file the window is
-        bit = chance - (at - start) * 8
-        return sorted([*bits, Mark(bit, "block")]) if start * 8 <= bit < len(data) * 8 else bits
-
-    monkeypatch.setattr(bzip2, "_marks", with_chance)
-    with opened(path, PACKED) as source:
-        everything = list(blocks(source, 0, len(PACKED)))
-        assert b"".join(piece.data for piece in everything) == LINES
-        start = real[2] // 8 + 1
-        assert list(blocks(source, start, len(PACKED))) == everything[3:]
-        assert list(blocks(source, start, chance // 8 + 1)) == []
-    assert lines(path, PACKED, start) == (LINES.split(b"\n")[:-1], [])
-
-
 @pytest.mark.parametrize(
     ("block", "place", "size"),
     [

@@ -149,22 +149,6 @@ def test_compression_is_told_by_content_and_not_by_name(tmp_path, compression):
     assert len(read(path.as_uri(), RecordKind.PAGE, 1000)[0]) == 3
 
 
-def test_a_compression_that_is_not_read_says_how_to_convert_it(tmp_path):
-    path = tmp_path / "dump.bz2"
-    for magic, command in (
-        (b"\x28\xb5\x2f\xfd", "zstd -dc"),
-        (b"\xfd7zXZ\0", "xz -dc"),
-        (b"PK\x03\x04", "unzip -p"),
-        (b"7z\xbc\xaf\x27\x1c", "7z x -so"),
-    ):
-        path.write_bytes(magic + b"more")
-        with pytest.raises(InputError, match=rf"(?s)expected .*{command} .*dump.bz2 \| bzip2"):
-            compression_of(path)
-    path.write_bytes("<mediawiki>".encode("utf-16"))
-    with pytest.raises(InputError, match="not text"):
-        blocks_of(path, RecordKind.PAGE)
-
-
 def test_what_is_no_dump_is_refused_before_anything_is_read(tmp_path):
     (tmp_path / "empty").touch()
     for name, got in (("empty", "is empty"), ("", "is a folder"), ("none", "no such file")):
@@ -178,30 +162,6 @@ def test_what_is_no_dump_is_refused_before_anything_is_read(tmp_path):
     (tmp_path / "a").write_text("a")
     with pytest.raises(InputError, match="splits of 0 bytes"):
         blocks_of(tmp_path / "a", RecordKind.LINE, size=0)
-
-
-def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
-    import pyarrow.fs
-
-    path = tmp_path / "dump"
-    path.write_text("a")
-    path.chmod(0)
-    try:
-        path.open().close()
-    except PermissionError:
-        pass
-    else:  # the superuser may read everything
-
-        def refuse(*_):
-            raise PermissionError(13, "denied")
-
-        class Guarded:
-            get_file_info = pyarrow.fs.LocalFileSystem().get_file_info
-            open_input_file = refuse
-
-        monkeypatch.setattr(compressed, "open_storage", lambda at: (Guarded(), str(at)))
-    with pytest.raises(InputError, match="may not be read by this user"):
-        compression_of(path)
 
 
 @pytest.mark.parametrize("compression", PACK)

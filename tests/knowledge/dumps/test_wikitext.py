@@ -15,7 +15,6 @@ from argus.knowledge.dumps.wikitext import first_paragraph, lead_of
 
 FOO = "Foo is a bar of things."
 ENGLISH = Site("enwiki", "en", "first-letter", {})
-GERMAN = Site("dewiki", "de", "first-letter", {"datei": 6, "kategorie": 14, "bild": 6})
 LEFT = re.compile(r"\{\{|\}\}|\[\[|\]\]|<ref|''|\{\||\|\}|<!--|\(\)|  |\x00")
 
 SENTENCES = {
@@ -160,18 +159,6 @@ def test_what_is_no_prose_is_skipped(name):
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_markup_costs_no_prose(name):
     assert first_paragraph(f"{BROKEN[name]}'''Foo''' is a bar of things.\n\nMore of it.") == FOO
-
-
-def test_another_language_is_read_by_its_names():
-    text = (
-        "{{Infobox Ort}}\n[[Datei:x.jpg|mini|Ein [[Bild]] von vielen Worten.]]\n"
-        "'''Foo''' ({{enS|word}}, [[Englisch|engl.]]) ist eine [[Sache]]nart."
-        "[[Kategorie:Y]]\n\nMehr."
-    )
-    assert first_paragraph(text, GERMAN) == "Foo (word, engl.) ist eine Sachenart."
-    assert (
-        first_paragraph(text.replace("enS", "lang|en")) == "Foo (word, engl.) ist eine Sachenart."
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-import json
-
 import pyarrow.parquet as pq
 import pytest
 
@@ -19,22 +17,6 @@ def res(name):
     return f"<{DBR}{name}>"
 
 
-@pytest.fixture(scope="module")
-def small_fb(shared, tmp_path_factory):
-    """Real files: the edges of FB15k-237 that two of 300 entities share, and these entities."""
-    folder, out = shared("fb15k237"), tmp_path_factory.mktemp("fb")
-    with (folder / "entities.jsonl").open() as lines:
-        entities = [json.loads(line) for line, _ in zip(lines, range(300), strict=False)]
-    ids = {entity["id"] for entity in entities}
-    header, *edges = (folder / "edges.tsv").read_text().splitlines()
-    edges = [e for e in edges if ids.issuperset(e.split("\t")[::2])]
-    (out / "edges.tsv").write_text("\n".join([header, *edges]))
-    (out / "labels.tsv").write_text("".join(f"{e['id']}\t{e['label']}\n" for e in entities))
-    (out / "texts.txt").write_text("".join(f"{e['id']}\t{e['paragraph']}\n" for e in entities))
-    (out / "entities.jsonl").write_text("".join(json.dumps(e) + "\n" for e in entities))
-    return out, {e["id"]: e for e in entities}, {tuple(e.split("\t")) for e in edges}
-
-
 def test_all_of_fb15k237_is_read_with_its_entities_as_labels(shared, written):
     folder = shared("fb15k237")
     raw = written(TripleFiles(folder / "edges.tsv", folder / "entities.jsonl"))
@@ -46,21 +28,6 @@ def test_all_of_fb15k237_is_read_with_its_entities_as_labels(shared, written):
     assert relations.slice(0, 1).to_pylist()[0] == {
         "subject": "/m/027rn", "property": "r026", "object": "/m/06cx9", "source": "triples",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("header", [True, False])
-def test_labels_and_paragraphs_in_two_files_say_the_same_as_rows(
-    small_fb, written, tmp_path, header
-):
-    folder, entities, edges = small_fb
-    triples = tmp_path / "e.tsv"
-    lines = (folder / "edges.tsv").read_text().splitlines()
-    triples.write_text("\n".join(lines[0 if header else 1 :]))
-    raw = written(TripleFiles(triples, folder / "labels.tsv", folder / "texts.txt"))
-    assert len(edges) > 50
-    assert {(s, p, o) for s, p, o, _ in raw.relations} == edges
-    texts = {i: (e["label"], e["paragraph"]) for i, e in raw.entities.items()}
-    assert texts == {i: (e["label"], e["paragraph"].strip()) for i, e in entities.items()}
 
 
 DBPEDIA = [
