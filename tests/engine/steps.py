@@ -19,13 +19,6 @@ def echo(_):
     return lambda block: block
 
 
-def counted(folder):
-    """Leave a file per set-up."""
-    name = f"{os.uname().nodename}-{os.getpid()}-{time.monotonic_ns()}"
-    (Path(folder) / name).touch()
-    return lambda block: (time.sleep(0.01), block)[1]
-
-
 def dying(shared):
     """Kill the process on the blocks named, `times` times each; note every block that is begun."""
     folder, victims, times = shared
