@@ -28,10 +28,10 @@ class EngineRecord(TypedDict):
 class Work(Generic[S, B, R]):
     """What is done to every block.
 
-    setup: a function of a module (workers import it by name), called once in every worker; it loads
+    setup: a function of a module (workers import it by name), called once in every worker. It loads
     what all blocks need, a model say, and returns what turns a block into its result. Results must
     depend on the block alone, never on the worker or on the order of blocks. shared: given to
-    `setup`; sent once to every machine, arrays are not copied per worker. what: for messages, as in
+    `setup`. Sent once to every machine, arrays are not copied per worker. what: for messages, as in
     "embedding". threaded: the work keeps all cores busy by itself (BLAS, torch), so that one worker
     per machine, or per accelerator, does.
     """

@@ -82,7 +82,7 @@ LOCK = ".lock"
 
 @dataclass(frozen=True, repr=False)
 class KbResult(Result):
-    """A knowledge base, and what became of everything that was read; also in summary.json.
+    """A knowledge base, and what became of everything that was read. Also in summary.json.
 
     unchanged: it was there already, made of the same input by the same settings.
     """
@@ -123,7 +123,7 @@ def build_kb(
     out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
     s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
     for input that is no dump, or one of another language, ArgusError when the disk is full or
-    another build is at work in the folder. engine: what reads and grounds; None takes a process per
+    another build is at work in the folder. engine: what reads and grounds. None takes a process per
     core.
     """
     config = config or KbConfig()
@@ -149,7 +149,7 @@ def build_kb(
 
 @dataclass(frozen=True)
 class _Build:
-    """A build that may write. place: of the shards; key: what it is known by."""
+    """A build that may write. place: of the shards. key: what it is known by."""
 
     source: Dumps | Source
     config: KbConfig
@@ -159,12 +159,12 @@ class _Build:
 
     @property
     def shards_here(self) -> Path | None:
-        """The folder of the shards; None in an object store."""
+        """The folder of the shards. None in an object store."""
         return None if is_remote(self.place) else local_path(self.place)
 
     @property
     def words(self) -> Path | None:
-        """Where the index of words goes: beside the shards; None where there is to be none."""
+        """Where the index of words goes: beside the shards. None where there is to be none."""
         here = self.shards_here
         return here / WORDS if here is not None and self.config.words else None
 
@@ -197,7 +197,7 @@ class _Build:
         return {**summary, "shards": self.place}
 
     def shards(self, raw: RawInput, engine: Engine, record: Record) -> BuildCounts:
-        """Read the source and write the shards; return what was counted."""
+        """Read the source and write the shards. Return what was counted."""
         config = self.config
         settings = AlignSettings(
             language=config.language, sample=config.sample, seed=config.seed,
@@ -226,7 +226,7 @@ class _Build:
         }
 
     def tell(self, counts: BuildCounts, record: Record) -> KbSummary:
-        """Index the words of the shards; return what they hold, and what they were made of."""
+        """Index the words of the shards. Return what they hold, and what they were made of."""
         kb = KnowledgeFolder.open(self.place)
         shards = findings(kb)
         if self.words is not None:
@@ -243,7 +243,7 @@ class _Build:
         }
 
     def report(self, record: Record, summary: KbSummary) -> Path:
-        """Write summary, manifest and, last, the report; return it.
+        """Write summary, manifest and, last, the report. Return it.
 
         Inputs are in the manifest by size and time: hashing a dump takes a quarter of an hour.
         """
@@ -269,7 +269,7 @@ class _Build:
 
 
 def _work_folder(folder: ArtifactFolder, key: str) -> Path:
-    """Return where parts go; those of another build are removed."""
+    """Return where parts go. Those of another build are removed."""
     home = folder / WORK
     if home.is_dir():
         for other in home.iterdir():

@@ -75,7 +75,7 @@ class SampleEntity(TypedDict):
     id: id of the entity.
     label: label of the entity.
     related: how many it is related to.
-    paragraph: its paragraph; None without one.
+    paragraph: its paragraph. None without one.
     """
 
     id: str
@@ -113,7 +113,7 @@ class KbSummary(BuildCounts, KbShards):
 
     key: what the build is known by.
     shards: folder of the shards.
-    words: file of the index of words; None without one.
+    words: file of the index of words. None without one.
     language: language of the pages.
     made_of: inputs by name.
     """
@@ -200,7 +200,7 @@ def outcomes(read: ReadCounts, dropped: DroppedRows) -> list[Outcome]:
 
 
 def _came_to(fates: Fates | None, read: Reasons) -> Reasons:
-    """Return what the rows of a dump came to; what they were dropped for when read comes last."""
+    """Return what the rows of a dump came to. What they were dropped for when read comes last."""
     if fates is None:
         return read
     dropped = fates["dropped"]

@@ -75,7 +75,7 @@ class DumpParts:
         return {int(path.stem) for path in self._notes.glob("*.json")}
 
     def end(self) -> float:
-        """Return the number of the part in which the dump breaks off; infinity if in none."""
+        """Return the number of the part in which the dump breaks off. Infinity if in none."""
         return min((n for n in self.numbers() if self._note(n)["damage"] is not None), default=inf)
 
     def add(self, part: Part) -> None:
@@ -93,7 +93,7 @@ class DumpParts:
         write_whole(self._notes / f"{part.number:06d}.json", json.dumps(note))
 
     def settle(self) -> tuple[Counter[str], str | None]:
-        """Return the counts over all parts, and the damage; parts behind it are taken away."""
+        """Return the counts over all parts, and the damage. Parts behind it are taken away."""
         counts: Counter[str] = Counter()
         damage: str | None = None
         for path in sorted(self._notes.glob("*.json")):
@@ -235,7 +235,7 @@ def _read_first(dump: _Dump[S], limit: int, parts: DumpParts) -> None:
 
 
 def open_reader(dump: _Dump[S]) -> Callable[[Block], Part]:
-    """Return what reads a block of a dump; called in every worker."""
+    """Return what reads a block of a dump. Called in every worker."""
     return lambda block: _part(dump, block.number, records_of(block, dump.kind))
 
 
@@ -297,7 +297,7 @@ class RawInput:
     def to_raw(
         self, work: Path, settings: AlignSettings, engine: Engine, record: Record
     ) -> Readout:
-        """Write the raw tables under `work`; what is there of dumps is not read again."""
+        """Write the raw tables under `work`. What is there of dumps is not read again."""
         readout = Readout()
         if isinstance(self._source, Dumps):
             self._read_dumps(self._source, work, engine, record, readout)

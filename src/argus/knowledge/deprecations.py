@@ -52,7 +52,7 @@ class Deprecation:
 def deprecations(base: KnowledgeBase) -> list[Deprecation]:
     """Return which entities of the standard library are deprecated in favour of which others.
 
-    base: `standard_library()`, or a part of it; pairs with an entity outside of it are left out.
+    base: `standard_library()`, or a part of it. Pairs with an entity outside of it are left out.
     Ordered by ids, one per pair, docstrings before warnings. Statements that name no entity ("use
     the name attribute") give none.
     """

@@ -89,7 +89,7 @@ _SPACELESS = (
 class Mention:
     """A place in a text that names an entity: `surface` is `text[span.start:span.end]`.
 
-    entity_ids: the entities of the reference knowledge base that bear the name; empty when the
+    entity_ids: the entities of the reference knowledge base that bear the name. Empty when the
     finder does not link.
     """
 

@@ -37,9 +37,9 @@ class GazetteerConfig:
 class KnowledgeSource:
     """Where entities and relations come from.
 
-    entities: a knowledge base (argus.data.kb) does as well as a file; None takes every document as
+    entities: a knowledge base (argus.data.kb) does as well as a file. None takes every document as
     an entity, its title as label. relations: of a knowledge base's sources "wikidata", "hyperlink",
-    "triples", "all"; None takes what the knowledge base says, or an `edges` file beside the corpus,
+    "triples", "all". None takes what the knowledge base says, or an `edges` file beside the corpus,
     else mentions.
     """
 

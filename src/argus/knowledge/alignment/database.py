@@ -81,7 +81,7 @@ class Database:
         """Make the view `name` over those rows of a folder's Parquet files that are as `where`.
 
         key: a column by which each row is there once: the first is, by name of file and place in
-        it; rows without a key stay. Returns how many rows are left out for that. The view
+        it. Rows without a key stay. Returns how many rows are left out for that. The view
         `all_<name>` has every row.
         """
         self.run(f"CREATE VIEW all_{name} AS {_scan(folder, schema)}")

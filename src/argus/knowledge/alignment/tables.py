@@ -29,7 +29,7 @@ NOT_SAMPLED = "not sampled"
 def number_relations(db: Database) -> dict[str, dict[str, int]]:
     """Make `rel` of the view `relations`: ends are numbers `n` of the table `entity` (n, id).
 
-    rel: s, p, o, source, where p is the number of a property in the table `property` (p, name); no
+    rel: s, p, o, source, where p is the number of a property in the table `property` (p, name). No
     row twice, and no loops. Returns how many were dropped by source and reason.
     """
     db.run(
@@ -119,7 +119,7 @@ def count_related(db: Database, graph: str) -> None:
 BLOCK = 20_000
 """Entities that a worker grounds at a time."""
 HELD = 8
-"""Blocks that wait in memory for one before them; more of them wait on disk."""
+"""Blocks that wait in memory for one before them. More of them wait on disk."""
 UNGROUNDED = pa.schema(
     [field for field in ENTITIES if field.name not in ("span_start", "span_end", "prepended")]
 )
@@ -130,7 +130,7 @@ def ground_entities(
 ) -> Iterator[pa.RecordBatch]:
     """Yield blocks of UNGROUNDED as ENTITIES, in their order (ARGUS §B.1).
 
-    folder: for blocks that are done long before their turn; it is made when needed.
+    folder: for blocks that are done long before their turn. It is made when needed.
     """
     work: Work[None, pa.RecordBatch, pa.RecordBatch] = Work(
         setup=grounder, shared=None, what="grounding"
@@ -162,7 +162,7 @@ def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
 def in_order(
     results: Iterator[tuple[int, pa.RecordBatch]], folder: Path
 ) -> Iterator[pa.RecordBatch]:
-    """Yield results by their number; what comes early waits, past HELD of them in `folder`."""
+    """Yield results by their number. What comes early waits, past HELD of them in `folder`."""
     early: dict[int, pa.RecordBatch | Path] = {}
     turn = in_memory = 0
     for number, block in results:
@@ -265,7 +265,7 @@ class TableWriter(Protocol):
     """Where the tables of a knowledge base go."""
 
     def write(self, table: str, batches: Iterator[pa.RecordBatch]) -> int:
-        """Write all rows of a table, given in its order; return how many there were."""
+        """Write all rows of a table, given in its order. Return how many there were."""
         ...
 
 
@@ -303,7 +303,7 @@ def finish(work: Path, writer: TableWriter, engine: Engine, settings: AlignSetti
 
 
 def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[str, int]:
-    """Make the views of the raw tables and `entity` (n, id); return what was dropped by reason."""
+    """Make the views of the raw tables and `entity` (n, id). Return what was dropped by reason."""
     lack = _lack(settings.min_words)
     for table in ("relations", "aliases"):
         db.view(table, raw_folder(work, table), RAW[table])

@@ -26,7 +26,7 @@ from argus.knowledge.dumps.wikitext import (
 class Page:
     """One `<page>` of a MediaWiki export, as it stands there.
 
-    title: with spaces, as in "Alan Turing". redirect: title that it leads to; None for others.
+    title: with spaces, as in "Alan Turing". redirect: title that it leads to. None for others.
     text: wikitext of the newest revision in the dump.
     """
 
@@ -74,13 +74,13 @@ LARGEST = 1 << 63
 
 
 class BrokenRecord(ValueError):
-    """The bytes of a record cannot be read; the text says why."""
+    """The bytes of a record cannot be read. The text says why."""
 
 
 def parse_page(record: bytes) -> Page:
     """Read the bytes of one `<page>...</page>`.
 
-    Of several revisions the newest counts; a text that was deleted is empty. A redirect is what
+    Of several revisions the newest counts. A text that was deleted is empty. A redirect is what
     `<redirect title=...>` says, or, in exports without it, the text's `#REDIRECT [[...]]`.
     Raises BrokenRecord for what is not such a record, or is not UTF-8.
     """
@@ -102,7 +102,7 @@ def parse_page(record: bytes) -> Page:
 
 
 def redirect_target(text: str) -> str | None:
-    """Return the target of a text that is a redirect, as it is written there; None for others."""
+    """Return the target of a text that is a redirect, as it is written there. None for others."""
     if not text.lstrip("\ufeff \t\n").startswith(("#", "＃")):
         return None
     match = _redirect_pattern().match(text)
@@ -154,7 +154,7 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _spelled(name: str) -> str:
-    """Return a pattern of a template's name; a space may be written as underscores."""
+    """Return a pattern of a template's name. A space may be written as underscores."""
     return re.escape(name).replace(r"\ ", "[ _]+")
 
 
@@ -190,7 +190,7 @@ class PagePart:
     """What some pages gave: tables as `PAGES` and `LINKS`, and counts.
 
     counts: pages per reason (docs/dumps.md), "articles" being those that are usable and
-    "redirects" those that are followed; their sum is the number of records.
+    "redirects" those that are followed. Their sum is the number of records.
     """
 
     pages: pa.Table
@@ -233,7 +233,7 @@ def read_pages(records: Iterable[bytes], setup: PageSetup) -> PagePart:
 
 
 def _redirect(page: Page, site: Site) -> str | None:
-    """Return where a page leads, as that page's title; what is no article stays as written."""
+    """Return where a page leads, as that page's title. What is no article stays as written."""
     return None if page.redirect is None else title_of(page.redirect, site) or page.redirect
 
 

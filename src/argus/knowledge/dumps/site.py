@@ -54,7 +54,7 @@ HEAD_BYTES = 65_536
 """A dump's <siteinfo> stands within so many bytes from its beginning."""
 
 LONGEST_TITLE = 255
-"""In bytes of UTF-8; MediaWiki has no longer ones."""
+"""In bytes of UTF-8. MediaWiki has no longer ones."""
 
 _CANONICAL = {
     "media": -2,
@@ -93,7 +93,7 @@ class Site:
     """A wiki, as its dump's <siteinfo> says.
 
     case: whether the first letter of a title counts. namespaces: names in lower case, with the
-    canonical English ones and common aliases ("image"), to numbers; articles have no name.
+    canonical English ones and common aliases ("image"), to numbers. Articles have no name.
     """
 
     dbname: str

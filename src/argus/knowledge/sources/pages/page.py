@@ -16,7 +16,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _PERMALINK = "¶#§🔗"
 _NO_TEXT = (list, tuple, dict, set, bool)
 _LARGEST = 10**300
-"""A whole number beyond it is no name; Python prints none of some thousand digits."""
+"""A whole number beyond it is no name. Python prints none of some thousand digits."""
 
 _PATH_ENDINGS = (".html", ".htm", ".md", ".markdown", ".txt")
 
@@ -52,7 +52,7 @@ class ParsedPage:
 
 @dataclass(slots=True)
 class Prose:
-    """Gathers the text of one block; what stands outside links decides whether it is prose."""
+    """Gathers the text of one block. What stands outside links decides whether it is prose."""
 
     parts: list[str] = field(default_factory=list)
     has_own_words: bool = False
@@ -130,7 +130,7 @@ def _is_path(alias: str) -> bool:
 
 
 def _strings(value: object) -> list[str]:
-    """Return a value or the items of a list as texts; YAML may hold lists of themselves."""
+    """Return a value or the items of a list as texts. YAML may hold lists of themselves."""
     items = value if isinstance(value, list | tuple) else [value]
     texts = (without_surrogates(str(item)).strip() for item in items if _says_something(item))
     return [text for text in texts if text]

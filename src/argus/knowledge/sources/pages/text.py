@@ -108,7 +108,7 @@ _OF_BROWSERS = re.compile(
     r"utf-8|cp(?:125\d|866|874|932|949)|iso8859-\d+|koi8-[ru]|mac-(?:roman|cyrillic)|tis-620|"
     r"gb2312|gbk|gb18030|big5(?:hkscs)?|euc_(?:jp|kr)|iso2022_jp|shift_jis"
 )
-"""Encodings of https://encoding.spec.whatwg.org as Python names them; others are of no page."""
+"""Encodings of https://encoding.spec.whatwg.org as Python names them. Others are of no page."""
 
 _AS_BROWSERS_READ = {
     "iso8859-1": _FALLBACK,
@@ -125,7 +125,7 @@ _TITLE_WORDS = 12
 
 
 def decode_text(data: bytes) -> str | None:
-    """Return UTF-8, or what a byte-order mark says; None for other bytes."""
+    """Return UTF-8, or what a byte-order mark says. None for other bytes."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _strictly(data[len(mark) :], encoding)
@@ -221,7 +221,7 @@ _CONTAINER_MARKS = ("!!!", "???", ":::", "%%")
 def parse_markdown(text: str) -> ParsedPage:
     """Return the first H1, the first paragraph of prose and all links of a page.
 
-    Prose is a paragraph outside lists and quotations; code, tables, images, comments and HTML are
+    Prose is a paragraph outside lists and quotations. Code, tables, images, comments and HTML are
     none, nor is a paragraph of nothing but links, images and badges.
     """
     heading = paragraph = ""
@@ -279,7 +279,7 @@ def _parser() -> MarkdownIt:
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
-    """Read [[Page]] and [[Page|text]]; ![[Page]], which puts the page in, links but shows none."""
+    """Read [[Page]] and [[Page|text]]. ![[Page]], which puts the page in, links but shows none."""
     at = state.pos
     match = WIKI_LINK.match(state.src, at, state.posMax)
     if match is None:
