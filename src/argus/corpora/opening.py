@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from argus.data.kb import KnowledgeFolder
 
 Origin: TypeAlias = "Path | StoredCorpus"
-"""What stands for a corpus in a manifest."""
+"""Entry of a corpus in a manifest."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ By = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:
-    """Which columns hold what. None means the usual names are looked for.
+    """Columns by meaning. None means the usual names are looked for.
 
     A name with dots is a path into an object, unless a column has the whole of it for its name.
     """
@@ -76,7 +76,7 @@ class FieldNames:
 
 @dataclass(frozen=True, slots=True)
 class QrelsFields:
-    """Which columns of judgements hold what. None means the usual names are looked for."""
+    """Columns of judgements by meaning. None means the usual names are looked for."""
 
     query: Annotated[
         str | None,

@@ -99,7 +99,7 @@ class StoredVectorsFacts(TypedDict):
 class EncoderFacts(TypedDict, total=False):
     """The encoder whose vectors, or the system whose output, a job measured.
 
-    what: stands in place of an encoder, such as "index".
+    what: in place of an encoder, such as "index".
     store: folder of the vectors. Relative where it lies in the folder of results.
     stored: vectors of a store that came with the documents.
     """

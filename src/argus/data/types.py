@@ -38,7 +38,7 @@ Qrels = dict[str, dict[str, int]]
 
 
 class State(StrEnum):
-    """What became of a measurement. The three are counted apart. A failure is never a zero."""
+    """State of a measurement. The three are counted apart. A failure is never a zero."""
 
     MEASURED = "measured"
     FAILED = "failed"
@@ -90,7 +90,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """Which fields of a record became what of its document. `metadata` is opened into the others.
+    """Fields of a record by their part in its document. `metadata` is opened into the others.
 
     id, title, text: the fields that were read as these. inner: names of those that stood in
     `metadata`.
@@ -119,7 +119,7 @@ class Document:
 
     @property
     def content(self) -> str:
-        """What a retriever indexes: title and text, as BEIR does (`title + " " + text`).
+        """Text that a retriever indexes: title and text, as BEIR does (`title + " " + text`).
 
         A text that already begins with its title is not given it twice. With a template it is what
         that makes of them.
@@ -140,7 +140,7 @@ _BOTH = re.compile(r"\{(?:title|text)\}.*\{(?:title|text)\}", re.DOTALL)
 def filled(template: str, title: str, text: str) -> str:
     """Return a template such as "{title}: {text}" with title and text in their places.
 
-    Where one of the two is empty, it is left out with what stands between them.
+    Where one of the two is empty, it is left out with the text between them.
     """
     values = {"title": title, "text": text}
     if not (title and text):

@@ -31,7 +31,7 @@ from argus.version import __version__
 
 
 def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> str:
-    """Return what a finished build is known by: all but what changes nothing in it.
+    """Return the key of a finished build: all settings that change its result.
 
     place: of the shards, if they are not in the folder of the build.
     """
@@ -40,7 +40,7 @@ def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> st
 
 
 def reading_key(source: Dumps | Source, config: KbConfig) -> str:
-    """Return what the parts of a killed build are known by: what reading a dump depends on.
+    """Return the key of the parts of a killed build: all settings of reading a dump.
 
     More memory, another sample or another place for the shards cost no second reading.
     """
@@ -49,7 +49,7 @@ def reading_key(source: Dumps | Source, config: KbConfig) -> str:
 
 
 def state_of(location: Path | str) -> str:
-    """Return what changes when a file, or a file in a folder, does: its size and time of change.
+    """Return the state of a file, or of the files in a folder: sizes and times of change.
 
     Dumps of 100 GB are not hashed before each start. Objects in stores are asked for theirs.
     """
@@ -82,7 +82,7 @@ LOCK = ".lock"
 
 @dataclass(frozen=True, repr=False)
 class KbResult(Result):
-    """A knowledge base, and what became of everything that was read. Also in summary.json.
+    """A knowledge base, and the outcomes of all rows read. Also in summary.json.
 
     unchanged: it was there already, made of the same input by the same settings.
     """
@@ -149,7 +149,7 @@ def build_kb(
 
 @dataclass(frozen=True)
 class _Build:
-    """A build that may write. place: of the shards. key: what it is known by."""
+    """A build that may write. place: of the shards. key: of the finished build."""
 
     source: Dumps | Source
     config: KbConfig
@@ -169,7 +169,7 @@ class _Build:
         return here / WORDS if here is not None and self.config.words else None
 
     def own(self) -> None:
-        """Record in the folder what is written there beside summary and manifest."""
+        """Record in the folder the files that are written there beside summary and manifest."""
         names, here = [WORK, REPORT], self.shards_here
         if here is not None and here.resolve() == self.folder.path.resolve():
             names += [*TABLES, KB_FILE, WORDS]
@@ -197,7 +197,7 @@ class _Build:
         return {**summary, "shards": self.place}
 
     def shards(self, raw: RawInput, engine: Engine, record: Record) -> BuildCounts:
-        """Read the source and write the shards. Return what was counted."""
+        """Read the source and write the shards. Return the counts."""
         config = self.config
         settings = AlignSettings(
             language=config.language, sample=config.sample, seed=config.seed,
@@ -226,7 +226,7 @@ class _Build:
         }
 
     def tell(self, counts: BuildCounts, record: Record) -> KbSummary:
-        """Index the words of the shards. Return what they hold, and what they were made of."""
+        """Index the words of the shards. Return their counts and fingerprint."""
         kb = KnowledgeFolder.open(self.place)
         shards = findings(kb)
         if self.words is not None:
@@ -262,7 +262,7 @@ class _Build:
         shutil.rmtree(self.folder / WORK, ignore_errors=True)
 
     def _remove_older(self) -> None:
-        """Remove what was made of older shards, and would be taken for what is made of these."""
+        """Remove files made of older shards. They would be taken for files made of these."""
         (self.folder / REPORT).unlink(missing_ok=True)
         for home in filter(None, (self.folder.path, self.shards_here)):
             LexicalIndex.remove(home / WORDS)

@@ -44,10 +44,10 @@ class Dumps:
 
 
 class Source(Protocol):
-    """What is not a dump: triples, rows, a folder of pages (argus.knowledge.sources)."""
+    """A source other than dumps: triples, rows, a folder of pages (argus.knowledge.sources)."""
 
     def write(self, into: RawWriter) -> dict[str, int]:
-        """Write its entities and relations. Return what was left out, by reason."""
+        """Write its entities and relations. Return counts of dropped rows, by reason."""
 
     def inputs(self) -> dict[str, Path]:
         """Return its files, named for a manifest."""
@@ -57,7 +57,7 @@ Links = Literal["lead", "page", "none"]
 MEMORY_BYTES = 2 << 30
 DUMP, _SHAPE = "Dumps", "What is kept"
 OF_SOURCES = ("language", "links", "split_bytes")
-"""What only some sources have a use for: the command has to know whether it was given."""
+"""Options of some sources only: the command has to know whether one was given."""
 _LANGUAGE = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*")
 
 

@@ -21,7 +21,7 @@ WHITE_SPACE = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-"""What str.strip takes away. Arrow by itself knows other characters as white space."""
+"""Characters that str.strip removes. Arrow by itself knows other characters as white space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Entity:
     label: str
     paragraph: str = ""
     embedded: str = ""
-    """What was embedded of it already, where its vector comes with the corpus."""
+    """The text that was embedded, where its vector comes with the corpus."""
 
     @classmethod
     def from_document(cls, document: Document, *, embedded: bool = False) -> Entity:

@@ -1,4 +1,4 @@
-"""Deprecations of the standard library: what replaces what, as docstrings and warnings say it.
+"""Find deprecated names of the standard library and their replacements in its own texts.
 
 The library is its own authority: "Deprecated, use read_file instead" in a docstring, and the text
 of a DeprecationWarning that a function gives whenever it is called. Nothing is imported for it:
@@ -226,7 +226,7 @@ def _private_warning(call: ast.Call, constants: Mapping[str, ast.expr]) -> str:
 
 
 def _wrappers(tree: ast.Module, constants: Mapping[str, ast.expr]) -> dict[str, list[str]]:
-    """Return the decorators that a module makes for itself, with what their wrappers warn."""
+    """Return the decorators that a module makes for itself, with their wrappers' warnings."""
     return {
         node.name: [
             text
@@ -262,7 +262,7 @@ def _constants(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
 
 
 def _text(node: ast.expr, constants: Mapping[str, ast.expr]) -> str:
-    """Return the text of an expression, {} for what is not known before it runs."""
+    """Return the text of an expression, {} for parts that are not known before it runs."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

@@ -95,7 +95,7 @@ def _parts(run: Words) -> Iterator[Words]:
 
 
 def _trim(text: str, run: Words, common: set[str]) -> Words:
-    """Drop connectors at the ends, what only a sentence's beginning made capital, and dates."""
+    """Drop connectors at the ends, words capital only at a sentence's beginning, and dates."""
     while run and _CONNECTORS.fullmatch(run[-1][0]):
         run = run[:-1]
     while run and _CONNECTORS.fullmatch(run[0][0]):
@@ -269,7 +269,7 @@ def _fold(text: str, *, ignore_case: bool) -> _Folded:
 
 
 def _forms(name: str, *, ignore_case: bool) -> list[str]:
-    """Return what to look for: the name composed and decomposed, folded as texts are."""
+    """Return the patterns of a name: composed and decomposed, folded as texts are."""
     if name.isascii():
         return [name.casefold() if ignore_case else name]
     forms = (unicodedata.normalize(form, name) for form in ("NFC", "NFD"))

@@ -26,7 +26,7 @@ _BY_MENTION = (MENTIONS, MENTION)
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Entities and relations, and what they were read from."""
+    """Entities and relations, and their sources."""
 
     base: KnowledgeBase
     relations: Path | str
@@ -189,7 +189,7 @@ def _graph_of(
 
 
 def _stored(folder: KnowledgeFolder, source: str, n: int, limit: int | None) -> RelationGraph:
-    """Return the graph of one source; with a limit, what leads out of it counts as unknown."""
+    """Return the graph of one source; with a limit, edges that lead out of it count as unknown."""
     subjects, objects = folder.relations(source, limit=limit)
     there = sum(folder.sources.values()) if source == ALL else folder.sources[source]
     return RelationGraph.from_edges(n, subjects, objects, unknown=there - len(subjects))
@@ -209,7 +209,7 @@ def _from_file(
 def edges_beside(corpus: Path | None) -> Path | None:
     """Return the `edges` file in the folder of a corpus, if there is one.
 
-    A knowledge base has its own relations, and what lies beside its kb.json is not asked.
+    A knowledge base has its own relations. Files beside its kb.json are not read.
     """
     if corpus is None or kb_file(corpus) is not None:
         return None

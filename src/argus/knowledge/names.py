@@ -54,7 +54,7 @@ def names_of(document: Document) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """Return what two spellings of a name share: white space and Unicode form do not count."""
+    """Normalize a name: white space and Unicode form do not count."""
     return unicodedata.normalize("NFC", stream_safe(" ".join(name.split())))
 
 
@@ -103,7 +103,7 @@ class MentionFinder(Protocol):
 
     @property
     def name(self) -> str:
-        """What found the mentions, for manifests."""
+        """Name of the finder, for manifests."""
         ...
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:

@@ -47,8 +47,8 @@ class TokenClassifier:
     """Finds mentions with a named-entity model. It names no entity ids.
 
     A word takes the tag of its first token (aggregation "first"): such models are trained on first
-    tokens only, so what they say of the rest of a word is undefined, and a name would break where
-    it is cut into pieces. What a word is, is told from the text, the same for every tokenizer.
+    tokens only, so their tags for the rest of a word are undefined, and a name would break where
+    it is cut into pieces. Words are split from the text, the same for every tokenizer.
     Texts longer than the window are read in windows that overlap by a quarter, to the end.
     """
 

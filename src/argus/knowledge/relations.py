@@ -153,7 +153,7 @@ def _refuse_odd(block: bytes, delimiter: str) -> None:
 
 
 def _blocks(file: BinaryIO | gzip.GzipFile, rest: bytes) -> Iterator[bytes]:
-    """Yield the text in blocks of whole lines. rest: what was read of it already."""
+    """Yield the text in blocks of whole lines. rest: the part that was read already."""
     while data := file.read(BLOCK_BYTES):
         whole, newline, data = (rest + data).rpartition(b"\n")
         if newline:
@@ -188,7 +188,7 @@ class RelationGraph:
     """Neighbour lists over entities `0..n-1`. `indices[indptr[i]:indptr[i+1]]` is sorted.
 
     `T_x` of ARGUS §3.2 is `neighbours(x)`: entities connected to x by any property, in either
-    direction (§B.2). The counters say what became of the triples that were read.
+    direction (§B.2). The counters are of the triples that were read.
     """
 
     indptr: IntArray
@@ -250,7 +250,7 @@ class RelationGraph:
         """Return the graph among the entities where `keep` (bool, shape (n,)) is true.
 
         Entities are renumbered in order. Edges to dropped entities are gone. The counters go on
-        speaking of what was read. Where all are to stay it is the graph itself.
+        counting the triples read. Where all are to stay it is the graph itself.
         """
         if keep.all():
             return self
@@ -282,7 +282,7 @@ def read_relations(
 def read_relations_by_row(
     path: Path, index: Mapping[str, int], *, skip_unknown: bool = False, coerce_ids: bool = False
 ) -> RelationGraph:
-    """Read as `read_relations` does, row by row: for JSONL, and to say what is wrong, and where."""
+    """Read as `read_relations` does, row by row: for JSONL, and to name an error and its place."""
     subjects: list[int] = []
     objects: list[int] = []
     unknown = 0

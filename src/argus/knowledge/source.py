@@ -1,4 +1,4 @@
-"""Name the sources of entities and relations, and what is looked for in texts."""
+"""Name the sources of entities and relations, and the names to look for in texts."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _is_public(name: str) -> bool:
 def public_members(module: ModuleType, name: str) -> list[tuple[str, Any]]:
     """Return the public names of a module (`__all__` where it has one).
 
-    What the module made itself comes first, and a thing's own name before its aliases.
+    The module's own members come first, and a thing's own name before its aliases.
     """
     names = getattr(module, "__all__", None)
     if names is None:
@@ -227,7 +227,7 @@ class Member:
     def label(self) -> str:
         """How people say it: a module by its full name, anything else by its last part.
 
-        The qualified name as label would make an audit trivial: what is related shares its prefix.
+        The qualified name as label would make an audit trivial: related members share a prefix.
         """
         return self.name if self.kind == "module" else self.name.rpartition(".")[2]
 
@@ -296,7 +296,7 @@ def walk_members() -> list[Member]:
 
 
 def standard_reference(base: KnowledgeBase) -> list[Document]:
-    """Return the reference knowledge base of the sample: what docstrings say further down.
+    """Return the reference knowledge base of the sample: later parts of docstrings.
 
     One passage per entity of `base` whose docstring has more than the first paragraph, which alone
     is in the corpus. Made from the library by this rule, whatever is asked of it.

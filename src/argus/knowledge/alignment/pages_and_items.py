@@ -172,7 +172,7 @@ LINK = "link"
 
 
 class Fates(TypedDict):
-    """What became of the rows of a dump: those that are not dropped, by reason, are entities.
+    """Counts of the rows of a dump: rows that are not dropped, by reason, are entities.
 
     read: rows that were read.
     dropped: rows that are no entity, by reason.
@@ -185,8 +185,8 @@ class Fates(TypedDict):
 class DumpFates(TypedDict):
     """The rows of the dumps that there were.
 
-    pages: what became of the pages of Wikipedia.
-    items: what became of the items of Wikidata.
+    pages: counts of the pages of Wikipedia.
+    items: counts of the items of Wikidata.
     """
 
     pages: NotRequired[Fates]
@@ -194,7 +194,7 @@ class DumpFates(TypedDict):
 
 
 class AlignCounts(DumpFates):
-    """What became of dumps, and how many entities they gave.
+    """Counts of the rows of dumps and of the entities they gave.
 
     entities: entities that they gave.
     """
@@ -291,7 +291,7 @@ def _none_left(fates: DumpFates, settings: AlignSettings) -> InputError:
 
 
 def _raw_queries(has: Mapping[str, bool]) -> dict[str, str]:
-    """Return what the raw tables hold, from `owner` (id, page), the views and `landing`."""
+    """Return counts of the raw tables, from `owner` (id, page), the views and `landing`."""
     aliases = ["SELECT id, page AS alias, 'title' AS source FROM owner WHERE page IS NOT NULL"]
     relations = []
     redirects = "SELECT '' AS title, '' AS target, '' AS id WHERE false"

@@ -23,7 +23,7 @@ GRAPHS = ("wikidata", "triples", "hyperlink", "mention")
 """Sources of relations, the first that there is being the graph that is used."""
 NO_ENTITY, SELF_LOOP, DUPLICATE = "to no entity", "self-loop", "duplicate"
 NOT_SAMPLED = "not sampled"
-"""The reason of what a sample leaves out, entities and relations."""
+"""The reason for entities and relations that a sample leaves out."""
 
 
 def number_relations(db: Database) -> dict[str, dict[str, int]]:
@@ -76,7 +76,7 @@ def draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> None
     """Make `kept` (n, drawn): entities drawn, and those that are related to them.
 
     A draw takes the entities whose md5 of "seed:id" is smallest, so it depends on nothing else.
-    What is not kept leaves `rel`.
+    Other relations leave `rel`.
     """
     if sample is None:
         db.run("CREATE TABLE kept AS SELECT n, true AS drawn FROM entity")
@@ -139,7 +139,7 @@ def ground_entities(
 
 
 def grounder(_: None) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-    """Return what grounds a block."""
+    """Return a function that grounds a block."""
     return ground_block
 
 
@@ -162,7 +162,7 @@ def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
 def in_order(
     results: Iterator[tuple[int, pa.RecordBatch]], folder: Path
 ) -> Iterator[pa.RecordBatch]:
-    """Yield results by their number. What comes early waits, past HELD of them in `folder`."""
+    """Yield results by their number. Early results wait, past HELD of them in `folder`."""
     early: dict[int, pa.RecordBatch | Path] = {}
     turn = in_memory = 0
     for number, block in results:
@@ -222,7 +222,7 @@ _REDIRECTS = """
 
 
 class DroppedRows(TypedDict):
-    """What is in no table of the knowledge base: entities by reason, relations by source, too.
+    """Counts of dropped rows: entities by reason, relations by source, too.
 
     entities: reason to how many entities.
     relations: source to reason to how many relations.
@@ -250,7 +250,7 @@ class WrittenRows(TypedDict):
 
 
 class KbCounts(WrittenRows):
-    """What a knowledge base holds.
+    """Counts of a knowledge base.
 
     relations: source to how many relations.
     graph: source of the relations that relate entities.

@@ -39,7 +39,7 @@ _BETWEEN = "what is not bz2, with more bz2 behind it"
 
 
 class Mark(NamedTuple):
-    """Where a block ends: the bit in the file, and what is there."""
+    """End of a block: the bit in the file, and the mark there."""
 
     bit: int
     kind: Literal["block", "end", "nothing"]
@@ -48,7 +48,7 @@ class Mark(NamedTuple):
 def blocks(source: Source, start: int, end: int) -> Iterator[Piece]:
     """Yield the blocks from the first whose mark begins in bytes [start, end) on to the file's end.
 
-    From byte 0 the first block is the file's, wherever that is. What stands between two blocks is
+    From byte 0 the first block is the file's, wherever that is. The data between two blocks is
     checked when the second is asked for. Trailing bytes that are no bz2 are ignored, as by bzip2.
     Memory: some 5 MB and one block, which is at most 46 MB (of 900,000 bytes run-length encoded).
     Raises DamagedDump where the file is broken, once every block before that was given.
@@ -121,7 +121,7 @@ class Window:
             self.marks += [Mark(self._base * 8 + bit, kind) for bit, kind in marks]
 
     def forget(self, byte: int) -> None:
-        """Drop what precedes `byte`."""
+        """Drop the bytes before `byte`."""
         n = min(max(byte - self._base, 0), len(self._data))
         del self._data[:n]
         self._base += n

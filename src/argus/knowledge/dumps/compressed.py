@@ -33,7 +33,7 @@ class Damage:
 
 
 class DamagedDump(ArgusError):
-    """A dump cannot be read beyond `damage`. What precedes it was given."""
+    """A dump cannot be read beyond `damage`. The text before it was given."""
 
     def __init__(self, damage: Damage) -> None:
         self.damage = damage
@@ -51,7 +51,7 @@ class Piece:
 class Source:
     """A file that can be read at any place.
 
-    size: bytes. Raises InputError for what is no file, is empty or cannot be read.
+    size: bytes. Raises InputError if it is no file, is empty or cannot be read.
     """
 
     def __init__(self, location: str | Path) -> None:
@@ -120,7 +120,7 @@ _TAG = re.compile(rb"</?page>")  # a dump's texts are escaped: no "<" but in its
 
 
 class RecordKind(StrEnum):
-    """What a record is: from `<page>` to `</page>`, or a line that is not empty."""
+    """Kind of record: from `<page>` to `</page>`, or a line that is not empty."""
 
     PAGE = "page"
     LINE = "line"
@@ -155,7 +155,7 @@ def whole_records(
     """Yield (text of whole records, whether it is the last), each cut where a record begins.
 
     That is the first such place from `size` bytes on, however the text arrives, so that the same
-    text is cut alike each time. The last text is what remains: nothing, or a record that is cut.
+    text is cut alike each time. The last text is the rest: nothing, or a record that is cut.
     Raises Unended.
     """
     border, after = (b"\n", 1) if kind is RecordKind.LINE else (_OPEN, 0)

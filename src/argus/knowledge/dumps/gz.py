@@ -29,7 +29,7 @@ _NOT_GZ = "what is not gz follows"
 def inflated(source: Source, threads: int | None = None) -> Iterator[Piece]:
     """Yield the text of a gz file, of one member or many. Zeros at its end are ignored.
 
-    threads: None for what suits this machine. Where rapidgzip, which decompresses in parallel, is
+    threads: None chooses for this machine. Where rapidgzip, which decompresses in parallel, is
     not installed or in doubt (it takes a file that is cut for whole), one thread does it. Raises
     DamagedDump where the file is broken, once all text before that was given.
     """

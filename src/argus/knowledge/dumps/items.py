@@ -15,7 +15,7 @@ from argus.extras import naming_extras
 from argus.knowledge.dumps.pages import Item, Statement
 
 DISAMBIGUATION = "Q4167410"
-"""Wikimedia disambiguation page: what a disambiguation page is an instance of (P31)."""
+"""Wikimedia disambiguation page: the class (P31) of every disambiguation page."""
 ANY_LANGUAGE = "mul"
 """Wikidata's code for labels and aliases that hold in every language."""
 LANGUAGE_OF_LABELS = {
@@ -51,7 +51,7 @@ ItemValue = TypedDict(
     "ItemValue",
     {"entity-type": NotRequired[str], "id": NotRequired[str], "numeric-id": int},
 )
-"""What a statement's value is, if it is an entity. Older dumps have only its number."""
+"""A statement's value, if it is an entity. Older dumps have only its number."""
 
 
 class DataValue(TypedDict):

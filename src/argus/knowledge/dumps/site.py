@@ -33,7 +33,7 @@ def words(what: What, language: str | None = None) -> tuple[str, ...]:
 
 @cache
 def interwiki_prefixes() -> frozenset[str]:
-    """Return what stands before the colon of a link that leads to another wiki, in lower case."""
+    """Return the prefixes of links that lead to another wiki, in lower case."""
     lines = _read("interwiki.txt").splitlines()
     return frozenset(" ".join(line for line in lines if not line.startswith("#")).split())
 
@@ -109,10 +109,10 @@ def any_site() -> Site:
 
 
 def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
-    """Read what the beginning of a dump says of its wiki.
+    """Read the wiki's settings from the beginning of a dump.
 
     head: the first `HEAD_BYTES` bytes, or more, decompressed. where: the dump, for messages.
-    Raises InputError for what is not a MediaWiki export, and where <siteinfo> is cut off or broken.
+    Raises InputError if it is not a MediaWiki export, and where <siteinfo> is cut off or broken.
     """
     if not _ROOT.search(head[:HEAD_BYTES]):
         raise _not_an_export(f"a file that begins with {_glimpse(head)}", where)
@@ -150,7 +150,7 @@ def title_of(target: str, site: Site) -> str | None:
 
 
 def is_prefix(prefix: str, site: Site) -> bool:
-    """Whether what stands before a colon names a namespace or another wiki."""
+    """Whether the text before a colon names a namespace or another wiki."""
     name = prefix.strip().lower()
     return name in site.namespaces or name in interwiki_prefixes()
 

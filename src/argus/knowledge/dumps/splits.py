@@ -73,8 +73,8 @@ class Chunk:
 def compression_of(location: str | Path) -> Compression:
     """Return how a dump is compressed by its first bytes, whatever its name says.
 
-    Raises InputError for what is no file, is empty or cannot be read, for a compression that is
-    not read, and for what is no text.
+    Raises InputError if it is no file, is empty or cannot be read, for a compression that is
+    not read, and if it is no text.
     """
     with Source(location) as source:
         return _compression(source)
@@ -201,7 +201,7 @@ def _until_damage(
 def _last(
     source: Source, text: bytes, kind: RecordKind, faults: list[Damage]
 ) -> tuple[bytes, Damage | None]:
-    """Return the last text without a record that is cut, and what cut it."""
+    """Return the last text without a record that is cut, and the error that cut it."""
     upto = unfinished(text, kind)
     if faults:
         return text[:upto], faults[0]

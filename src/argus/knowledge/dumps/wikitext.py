@@ -81,7 +81,7 @@ def without_boxes(text: str) -> str:
 
 
 def _remainder(hidden: re.Match[str]) -> str:
-    """Return what stays of it. A comment that fills whole lines takes their end along."""
+    """Return the text without comments. A comment that fills whole lines takes their end along."""
     if literal := hidden["literal"]:
         return _SPECIAL.sub(lambda sign: f"&#{ord(sign[0])};", literal)
     whole = hidden.start() == 0 or hidden.string[hidden.start() - 1] == "\n"
@@ -91,7 +91,7 @@ def _remainder(hidden: re.Match[str]) -> str:
 def replace_templates(text: str, render: Callable[[str], str]) -> str:
     """Return wikitext with outermost templates as `render` says, and without tables.
 
-    render: from a whole "{{...}}" to what takes its place. Braces that are never closed, or never
+    render: from a whole "{{...}}" to its replacement. Braces that are never closed, or never
     opened, go: at the beginning of a line with the line, a table with all to the next blank line.
     """
     if "{" not in text and "}" not in text:
@@ -261,7 +261,7 @@ _LABELS = frozenset(
         "traditional", "romanized", "gesprochen", "aussprache", "prononcé", "pronunciado",
     }
 )  # fmt: skip
-"""Words that stand beside what vanishes and mean nothing without it."""
+"""Words beside markup that vanishes, meaningless without it."""
 
 _LEFT = re.compile(r"^\s*+\x00[\s\x00]*+(?:or|and)\s++|(?<!\s)\s++(?:or|and)\s*+\x00[\s\x00]*+$")
 _GAP = r" ?\x00[ \x00]*+"
@@ -296,7 +296,7 @@ def tidy(text: str) -> str:
     """Return the text with entities decoded, in NFC, its spaces, brackets and commas made even.
 
     text: prose in which `GONE` stands where something vanished. A bracket that is left with nothing
-    but separators, or with the label of what vanished ("pronounced"), vanishes with it.
+    but separators, or with the label of vanished text ("pronounced"), vanishes with it.
     """
     if "&" in text:
         text = unescape(text)
@@ -393,14 +393,14 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is left of a template: the first of `keep` that can be filled, or what `make` makes."""
+    """Text of a template: the first of `keep` that can be filled, or the result of `make`."""
 
     keep: tuple[str, ...]
     make: Callable[[str, Parameters], str] | None
 
 
 class Entry(TypedDict, total=False):
-    """A rule as it stands in wikitext_templates.toml, which says what its fields mean."""
+    """A rule as it stands in wikitext_templates.toml, which explains its fields."""
 
     names: list[str]
     prefixes: list[str]

@@ -72,7 +72,7 @@ LABEL, DESCRIPTION, PARAGRAPH, ALIAS = "label", "description", "paragraph", "ali
 
 
 class Use(NamedTuple):
-    """What a property's text is; of two texts for one place, that of the smaller rank is taken."""
+    """Use of a property's text. Of two texts for one place, that of the smaller rank is taken."""
 
     kind: str
     rank: int
@@ -127,7 +127,7 @@ ADDED = "added"
 class PartWriter:
     """Rows into `folder/part-00000.parquet` and on. A part takes its place when it is whole.
 
-    `rows` counts what was given. Raises NotWritten where the disk takes no more.
+    `rows` counts the rows given. Raises NotWritten where the disk takes no more.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class PartWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is held back as a part."""
+        """Write the rows in memory as a part."""
         if self._buffer:
             columns = zip(*self._buffer, strict=True)
             arrays = [
@@ -191,7 +191,7 @@ class RawWriter:
     A context manager, all or none: rows are put aside until the block ends well. Then they take
     the place of what is in `work/raw` where a source has said `start_over`; else they join it, in
     place of what has joined it before, so that a step that is run again adds nothing twice.
-    `staging` is where they are meanwhile. The next writer removes what a killed one left there.
+    `staging` is where they are meanwhile. The next writer removes the files of a killed one.
     limit: entities that are taken. `beyond` counts the others.
     """
 
@@ -213,7 +213,7 @@ class RawWriter:
         self._add_redirect = self.tables["redirects"].add
 
     def start_over(self) -> None:
-        """Say that what is given is all there is, in place of what `work/raw` holds."""
+        """Declare that this source replaces the tables in `work/raw`."""
         self._joins = False
 
     def add_entity(
@@ -332,7 +332,7 @@ class Gathered:
         """Take subject, property, object and source."""
 
     def begin_file(self) -> None:
-        """Say that what follows comes from another file, for `meet`."""
+        """Declare that later calls come from another file, for `meet`."""
         self._before_file = self._number
 
     def add(self, id_: str, kind: str, text: str, rank: int = 0) -> None:

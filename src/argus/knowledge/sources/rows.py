@@ -25,7 +25,7 @@ from argus.knowledge.sources.raw import ALIAS, DESCRIPTION, LABEL, PARAGRAPH, Ra
 from argus.progress import progress
 
 RELATION_FIELDS = {"relations": (TRIPLES, "related"), "links": (HYPERLINK, "link")}
-"""Columns with the source of their relations, and what a relation without a property is called."""
+"""Columns with the source of their relations, and the name of a relation without a property."""
 PROPERTY_NAMES = ("property", "relation", "predicate")
 TARGET_NAMES = ("object", "id", "target")
 ROWS_PER_STEP = 1000

@@ -159,7 +159,7 @@ LINES_PER_STEP = 10_000
 
 @dataclass(frozen=True)
 class TripleFiles:
-    """Relations from a file of triples, and what their ends are called.
+    """Relations from a file of triples, and the labels of their ends.
 
     triples: TSV (.tsv, .txt) of subject, property, object, with or without a header, or N-Triples
     (.nt). Both may be compressed (.gz, .bz2). labels, abstracts: N-Triples, TSV of id and text, or

@@ -46,7 +46,7 @@ class PageFile(NamedTuple):
 
 
 def page_files(folder: Path, counts: Counter[str], *, max_bytes: int) -> list[PageFile]:
-    """Return the pages of a folder, sorted by id. What is left out is counted by reason.
+    """Return the pages of a folder, sorted by id. Other files are counted by reason.
 
     Hidden files and folders are left out, and links to folders, so that no loop can be entered.
     """
@@ -346,7 +346,7 @@ class PageFolder:
 
 @dataclass(slots=True)
 class _Index:
-    """What has to be known of all pages before any can be written: not their text or links."""
+    """Facts of all pages that are needed before any is written: not their text or links."""
 
     files: list[PageFile] = field(default_factory=list)
     heads: list[ParsedPage] = field(default_factory=list)
@@ -357,7 +357,7 @@ class _Index:
         self.heads.append(replace(page, paragraph="", description="", links=()))
 
     def resolver(self, folder: Path, counts: Counter[str]) -> LinkResolver:
-        """Return what finds pages, with their labels, other names, former paths and redirects."""
+        """Return a finder of pages, with their labels, other names, former paths and redirects."""
         suffixes = site_suffixes(head.site_title for head in self.heads)
         resolver = LinkResolver(folder, self.files)
         pairs = list(zip(self.files, self.heads, strict=True))
@@ -378,7 +378,7 @@ class _Index:
 
 
 def _read(path: Path, counts: Counter[str]) -> ParsedPage | None:
-    """Return the page, None (counted) for what cannot be read."""
+    """Return the page, None (counted) if it cannot be read."""
     try:
         data = path.read_bytes()
     except OSError:
