@@ -149,7 +149,7 @@ class ReadInputs(TypedDict):
 
 
 class Limit(TypedDict):
-    """How many documents of the corpus a job read. None is all."""
+    """Number of documents of the corpus that a job read. None is all."""
 
     limit: NotRequired[int | None]
 

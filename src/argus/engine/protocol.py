@@ -43,7 +43,7 @@ class Work(Generic[S, B, R]):
 
 
 class Engine(Protocol):
-    """Where work runs.
+    """Run one piece of work over many blocks.
 
     A worker that dies costs the blocks under way, which are done again. An error of a block's work
     is raised here as it was, and ends the run.

@@ -100,7 +100,7 @@ class KbResult(Result):
 
     @property
     def damage(self) -> dict[str, str]:
-        """Which dumps break off, and where."""
+        """Dumps that break off, and the places."""
         return dict(self.summary["damage"])
 
     def open(self) -> KnowledgeFolder:
@@ -164,7 +164,7 @@ class _Build:
 
     @property
     def words(self) -> Path | None:
-        """Where the index of words goes: beside the shards. None where there is to be none."""
+        """Folder of the index of words, beside the shards. None without an index."""
         here = self.shards_here
         return here / WORDS if here is not None and self.config.words else None
 
@@ -226,7 +226,7 @@ class _Build:
         }
 
     def tell(self, counts: BuildCounts, record: Record) -> KbSummary:
-        """Index the words of the shards. Return their counts and fingerprint."""
+        """Index the words of the shards. Return the values of the summary."""
         kb = KnowledgeFolder.open(self.place)
         shards = findings(kb)
         if self.words is not None:

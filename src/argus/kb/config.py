@@ -63,7 +63,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*")
 
 @dataclass(frozen=True, kw_only=True)
 class KbConfig:
-    """How a knowledge base is made (docs/knowledge.md).
+    """Settings of building a knowledge base (docs/knowledge.md).
 
     language: as in the address of its Wikipedia ("en", "zh-min-nan"). links: those before the first
     heading ("lead"), of the whole page, none. sample, limit: None for all. split_bytes: of a

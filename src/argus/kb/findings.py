@@ -209,7 +209,7 @@ def _came_to(fates: Fates | None, read: Reasons) -> Reasons:
 
 
 def write_words(kb: KnowledgeFolder, folder: Path, *, made_of: str) -> None:
-    """Write the BM25 index of label and paragraph of every entity, which no more than pass by."""
+    """Write the BM25 index of label and paragraph of every entity. They are streamed."""
     LexicalIndex.from_batches(_contents(kb), made_of=made_of).save(folder)
 
 

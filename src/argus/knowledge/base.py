@@ -82,7 +82,7 @@ class ArrowEntities(Sequence[Entity]):
 
     @property
     def has_text(self) -> npt.NDArray[np.bool_]:
-        """Which have a paragraph that is more than white space, shape (n,)."""
+        """Mask of entities whose paragraph is more than white space, shape (n,)."""
         paragraphs = self._table.select(["paragraph"]).to_batches(max_chunksize=BATCH_ROWS)
         trimmed = (pc.utf8_trim(batch[0], characters=WHITE_SPACE) for batch in paragraphs)
         parts = [pc.not_equal(part, "").to_numpy(zero_copy_only=False) for part in trimmed]
@@ -113,7 +113,7 @@ class KnowledgeBase:
 
     @cached_property
     def has_text(self) -> npt.NDArray[np.bool_]:
-        """Which entities have a paragraph, shape (n,)."""
+        """Mask of entities with a paragraph, shape (n,)."""
         if isinstance(self.entities, ArrowEntities):
             return self.entities.has_text
         return np.array([bool(entity.paragraph.strip()) for entity in self.entities], bool)

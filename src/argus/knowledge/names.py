@@ -117,7 +117,7 @@ class LeavesOut(Protocol):
 
     @property
     def left_out(self) -> Mapping[str, int]:
-        """How many names it does not look for, by reason."""
+        """Numbers of names that it does not look for, by reason."""
         ...
 
 

@@ -225,7 +225,7 @@ class Member:
 
     @property
     def label(self) -> str:
-        """How people say it: a module by its full name, anything else by its last part.
+        """The spoken name: a module by its full name, anything else by its last part.
 
         The qualified name as label would make an audit trivial: related members share a prefix.
         """

@@ -15,7 +15,7 @@ MIN_MEMORY_BYTES = 128 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class AlignSettings:
-    """How pages and items become a knowledge base.
+    """Settings of aligning pages and items.
 
     language: of the dumps, for messages. sample: how many entities are drawn as targets, None for
     all; seed: of the draw. min_words: an entity whose paragraph has fewer is dropped; 1 for dumps,

@@ -262,7 +262,7 @@ class KbCounts(WrittenRows):
 
 
 class TableWriter(Protocol):
-    """Where the tables of a knowledge base go."""
+    """Writer of the tables of a knowledge base."""
 
     def write(self, table: str, batches: Iterator[pa.RecordBatch]) -> int:
         """Write all rows of a table, given in its order. Return how many there were."""

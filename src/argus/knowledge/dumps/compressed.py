@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Damage:
-    """Where a dump is broken. byte: offset in the file as it is, compressed. what: the finding."""
+    """Damage of a dump. byte: offset in the file as it is, compressed. what: the finding."""
 
     location: str
     byte: int

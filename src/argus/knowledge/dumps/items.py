@@ -243,7 +243,7 @@ STATEMENTS = pa.schema(
 
 @dataclass(frozen=True)
 class ItemSetup:
-    """What is read of items. articles_only: leave out those without an article in `language`."""
+    """Settings of items. articles_only: leave out those without an article in `language`."""
 
     language: str = "en"
     articles_only: bool = True

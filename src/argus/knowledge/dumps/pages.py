@@ -178,7 +178,7 @@ REDIRECT = "redirect"
 
 @dataclass(frozen=True)
 class PageSetup:
-    """How pages are read. min_words: articles with a shorter first paragraph are dropped."""
+    """Settings of reading pages. min_words: articles with a shorter first paragraph are dropped."""
 
     site: Site
     links: Literal["lead", "page", "none"] = "lead"

@@ -35,7 +35,7 @@ ROWS_PER_STEP = 1000
 class EntityRows:
     """A file with one entity a row.
 
-    Columns: `id`. `label`, `title` or `name`. `paragraph` or `text` (as everywhere, other usual
+    Columns: `id`; `label`, `title` or `name`; `paragraph` or `text` (as everywhere, other usual
     names are known, and `fields` gives one's own); and where there are any `description`,
     `article`, `aliases` (a list, or names with "|" between), `relations` and `links` (a list of
     ids, or of `{"property": ..., "object": ...}`, or ids with "|" between). A row may leave out
