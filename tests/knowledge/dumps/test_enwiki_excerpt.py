@@ -13,6 +13,11 @@ from argus.knowledge.dumps.pages import PageSetup, read_pages
 from argus.knowledge.dumps.site import HEAD_BYTES, read_site
 
 DUMP = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
+MARKUP = re.compile(
+    r"\{\{|\}\}|\[\[|\]\]|''|<|\{\||\|\}|==|&\w+;|__|\x00|\||https?:|\bthumb\b"
+    r"|\(\)|\( |\([;,:]| ,| ;| \)|[;,]\)|,,|  | \.(?!\.)|^\W* |\n|\[\]"
+)
+
 WHOLE = {
     "Albedo": (
         'Albedo or reflection coefficient, derived from Latin albedo "whiteness" (or '
@@ -96,8 +101,6 @@ WHOLE = {
 }
 """Title to first paragraph."""
 
-"""Title to the beginning of its first paragraph, the end, and the number of characters."""
-
 
 @pytest.fixture(scope="module")
 def dump(shared):
@@ -146,6 +149,12 @@ def test_every_page_is_counted_under_one_reason(part, records):
 @pytest.mark.parametrize("title", WHOLE)
 def test_a_short_first_paragraph_is_as_read_by_eye(title, paragraphs):
     assert paragraphs[title] == WHOLE[title]
+
+
+def test_no_first_paragraph_holds_any_markup(paragraphs):
+    assert len(paragraphs) == 97
+    left = {title: MARKUP.findall(text) for title, text in paragraphs.items()}
+    assert {title: marks for title, marks in left.items() if marks} == {}
 
 
 def test_all_but_a_few_first_paragraphs_are_whole_sentences(paragraphs):
