@@ -62,20 +62,3 @@ def test_an_option_that_would_do_nothing_is_refused(source, option, what, inputs
         f"argus: argus kb build: {option[0]} with a source that has no use for"
     )
     assert f"what it is for: {what}" in output and not (tmp_path / "kb").exists()
-
-
-@pytest.mark.parametrize(
-    ("source", "options"),
-    [
-        ("wikipedia", ["--links", "page", "--lang", "en"]),
-        ("wikidata", ["--lang", "en"]),
-        ("rows", ["--id-field", "key"]),
-        ("triples", ["--lang", "en", "--min-words", "1", "--abstracts", "labels.tsv"]),
-        ("pages", []),
-    ],
-)
-def test_an_option_that_is_of_use_is_taken(source, options, inputs, argus, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, output = argus(*inputs[source], *options)
-    assert code == 0, output
-    assert (tmp_path / "kb" / "report.html").is_file()

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from argus.corpora import StoreCorpus, named
+from argus.corpora import StoreCorpus
 from argus.corpora.opening import open_corpus, read_corpus
 from argus.corpora.stored import COMPARED, SHARED
 from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.extras import MissingPackage
-from argus.stores.opening import check_store
-from argus.stores.protocol import Metric
-from argus.stores.spec import StoreConfig
 from tests.corpora.conftest import TEMPLATE, N
-from tests.support.stored_corpora import FILLS, ListStore, faiss, opening
+from tests.support.stored_corpora import FILLS, ListStore, opening
 
 KEYED = FieldNames(id="key")
 
@@ -64,13 +58,6 @@ def test_records_are_documents_with_their_own_vectors(spec, wiki2, vectors, enco
     )
 
 
-def test_texts_alone_need_no_encoder(spec, wiki2):
-    corpus = StoreCorpus(spec, opening(spec))
-    assert len(read_corpus(corpus, limit=7)) == 7
-    contents = {d.id: d.content for d in read_corpus(corpus, KEYED)}
-    assert contents == {d.id: d.content for d in wiki2}
-
-
 def test_a_hash_does_not_depend_on_the_order(wiki2, vectors):
     def digest(documents, vectors):
         source = open_corpus(StoreCorpus(listed(documents, vectors)))
@@ -104,16 +91,6 @@ def test_records_with_another_vector_are_named(wiki2, vectors, encoder):
     assert repr(wiki2[0].id) in error.value.got and "1 of 32" in error.value.got
 
 
-def test_a_template_that_is_named_is_checked(wiki2, vectors, encoder):
-    store = listed(wiki2, vectors)
-    wrong = FieldNames(template="{text}")
-    with pytest.raises(InputError) as error:
-        opened(StoreCorpus(store), encoder).documents(wrong)
-    assert "'{text}'" in error.value.got
-    (document, *_) = opened(StoreCorpus(store), encoder).documents(FieldNames(template=TEMPLATE))
-    assert document.content == f"{document.title}: {document.text}"
-
-
 def test_broken_and_confused_vectors_are_told_apart(wiki2, vectors, encoder):
     wrong = vectors.copy()
     wrong[3], wrong[5] = np.nan, 0
@@ -133,16 +110,6 @@ def test_broken_and_confused_vectors_are_told_apart(wiki2, vectors, encoder):
     assert source.stored.facts["broken"][SHARED] == 2
 
 
-def test_lengths_are_told_and_left_out(wiki2, vectors, encoder):
-    lengths = np.linspace(0.5, 2, len(wiki2), dtype=np.float32)[:, None]
-    store = listed(wiki2, vectors * lengths, metric=Metric.DOT)
-    source = opened(StoreCorpus(store), encoder)
-    source.documents(FieldNames())
-    facts = source.stored.facts
-    assert (facts["shortest"], facts["longest"], facts["ranking"]) == (0.5, 2, "cosine")
-    np.testing.assert_allclose(source.stored.vectors.vectors, vectors, atol=1e-6)
-
-
 def test_a_store_that_changes_is_refused(wiki2, vectors):
     with pytest.raises(InputError, match=f"{N + 1:,} records before it was read, and {N}"):
         read_corpus(StoreCorpus(listed(wiki2, vectors, counts=[N + 1, N])))
@@ -152,54 +119,6 @@ def test_a_store_that_changes_is_refused(wiki2, vectors):
     assert "an id that another has" in error.value.got and error.value.where == "mine:docs"
 
 
-def test_more_records_than_a_store_says_are_read(wiki2, vectors, encoder):
-    source = opened(StoreCorpus(listed(wiki2, vectors, counts=[N - 20])), encoder)
-    assert len(source.documents(FieldNames())) == N
-    assert (source.stored.facts["records"], source.stored.facts["read"]) == (N - 20, N)
-
-
-def test_an_index_without_texts_is_refused(tmp_path, wiki2, vectors):
-    spec = faiss(tmp_path / "store", wiki2, vectors)
-    with pytest.raises(InputError) as error:
-        read_corpus(spec)
-    assert error.value.where == spec and "no text" in error.value.got
-
-
-def test_one_of_two_vector_fields_is_named(tmp_path, wiki2, vectors, encoder):
-    from qdrant_client import QdrantClient, models
-
-    client = QdrantClient(path=str(tmp_path / "store"))
-    params = models.VectorParams(size=384, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config={"own": params, "other": params})
-    points = [
-        models.PointStruct(id=i, vector={"own": v.tolist(), "other": v[::-1].tolist()},
-                           payload={"text": d.text, "title": d.title})
-        for i, (d, v) in enumerate(zip(wiki2[:40], vectors, strict=False))
-    ]  # fmt: skip
-    client.upsert("docs", points)
-    client.close()
-    spec = f"qdrant:{tmp_path}/store/docs"
-    with pytest.raises(InputError, match="2 vector fields"):
-        read_corpus(spec)
-    own = StoreCorpus(spec, StoreConfig(vector_field="own"))
-    assert len(opened(own, encoder).documents(FieldNames())) == 40
-    other = StoreCorpus(spec, StoreConfig(vector_field="other"))
-    with pytest.raises(InputError, match="not what"):
-        opened(other, encoder).documents(FieldNames())
-
-
-def test_names_of_stores_survive_a_path():
-    corpus = named(Path("qdrant:http://127.0.0.1:6333/docs"))
-    assert isinstance(corpus, StoreCorpus) and corpus.store == "qdrant:http://127.0.0.1:6333/docs"
-    assert named("docs.jsonl") == Path("docs.jsonl")
-
-
 def test_no_password_is_shown():
     corpus = StoreCorpus("pgvector:postgresql://me:hidden@host/db/docs")
     assert "hidden" not in repr(corpus) + str(corpus) + str(open_corpus(corpus).origin)
-
-
-def test_a_missing_client_names_its_extra(monkeypatch):
-    monkeypatch.setattr("argus.stores.opening.find_spec", lambda name: None)
-    with pytest.raises(MissingPackage, match=r"argus-retrieval\[qdrant\]"):
-        check_store("qdrant:here/docs", StoreConfig())

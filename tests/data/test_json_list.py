@@ -19,7 +19,6 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
 VALUES = st.recursive(
     SCALARS, lambda v: st.lists(v, max_size=3) | st.dictionaries(TEXTS, v, max_size=3), max_leaves=8
 )
-RECORDS = st.dictionaries(TEXTS, VALUES, max_size=3)
 BLOCKS = st.sampled_from([1, 2, 3, 7, 64, 1 << 20])
 
 
@@ -64,51 +63,6 @@ def test_what_is_whole_before_a_cut_is_as_json_reads_it(values, indent, escape, 
             assert content[item.begin : end] == item.content
 
 
-@settings(deadline=None, max_examples=examples(8))
-@given(st.lists(RECORDS, min_size=1, max_size=4), st.sampled_from(["\n", "\r\n", "\n\n"]), BLOCKS)
-def test_lines_are_given_as_far_as_they_are_whole(values, end, block):
-    lines = [json.dumps(value).encode() for value in values]
-    content = end.encode().join(lines)
-    for cut in range(1, len(content) + 1):
-        items, broken = read(content[:cut], block=block)
-        stops = [len(end.encode().join(lines[: i + 1])) for i in range(len(lines))]
-        whole = [value for value, stop in zip(values, stops, strict=True) if stop <= cut]
-        assert [repr(json.loads(item.content)) for item in items] == list(map(repr, whole))
-        between = cut in stops or content[:cut].endswith((b"\n", b"\r"))
-        assert (broken is None) == between
-        for item in items:
-            assert content[item.begin :].startswith(item.content)
-
-
-@pytest.mark.parametrize("in_two", [False, True])
-@pytest.mark.parametrize("block", [500, 1 << 20])
-def test_a_gzipped_list_is_read_as_a_plain_one_up_to_a_cut(in_two, block):
-    values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(400)]
-    text = json.dumps(values).encode()
-    packed = b"".join(map(gzip.compress, [text[:500], text[500:]] if in_two else [text]))
-    plain = read(text)
-    assert len(plain[0]) == 400
-    assert read(packed, block=block) == read(packed + b"\0" * 7, block=block) == plain
-    for lost in (1, 8):  # of the check sum at the end: every item is there
-        items, broken = read(packed[:-lost], block=block)
-        assert items == plain[0]
-        assert broken is not None and broken.startswith("the gzip data are cut off before item")
-
-
-def test_damaged_gzip_gives_the_items_before_the_damage():
-    values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(20_000)]
-    whole = gzip.compress(json.dumps(values).encode())
-    items, broken = read(whole[: len(whole) // 2])
-    assert [json.loads(item.content) for item in items] == values[: len(items)]
-    assert len(items) > 5_000
-    assert broken is not None and "the gzip data are cut off inside item [" in broken
-    items, broken = read(whole[:-8] + bytes([whole[-8] ^ 1]) + whole[-7:])  # the check sum
-    assert [json.loads(item.content) for item in items] == values
-    assert broken is not None and "the gzip data are damaged" in broken
-    items, broken = read(gzip.compress(b'[{"a": 1}]') + b"more")
-    assert len(items) == 1 and broken is not None and "the gzip data are damaged" in broken
-
-
 @pytest.mark.parametrize(
     ("content", "n", "broken"),
     [
@@ -130,33 +84,6 @@ def test_a_break_is_named_with_its_item_and_byte(content, n, broken):
     items, problem = read(content.encode(), block=100, longest=1000)
     assert len(items) == n
     assert problem is not None and problem.startswith(broken)
-
-
-def test_an_item_is_not_checked():
-    items, broken = read(b'[{"a": 1} {"b"}, oops, {}]')
-    assert [item.content for item in items] == [b'{"a": 1} {"b"}', b"oops", b"{}"]
-    assert broken is None
-    items, broken = read(b'{"a": 1}\nbroken {\n\n{"b": 2}\n')
-    assert [(item.begin, item.content) for item in items] == [
-        (0, b'{"a": 1}'), (9, b"broken {"), (19, b'{"b": 2}')
-    ]  # fmt: skip
-    assert broken is None
-
-
-@pytest.mark.parametrize("content", ['[{"a": 1}]', '{"a": 1}\n{"b": 2}\n'])
-def test_a_byte_order_mark_and_white_space_are_skipped(content):
-    contents = [item.content for item in read(content.encode())[0]]
-    for around in (b"\xef\xbb\xbf%b", b" \n\t%b \n "):
-        items, broken = read(around % content.encode())
-        assert ([item.content for item in items], broken) == (contents, None)
-
-
-def test_a_list_is_read_again_from_its_beginning(tmp_path):
-    path = tmp_path / "r.json"
-    path.write_text("[1, 22, [3]")
-    items = JsonList(path)
-    assert list(items) == list(items)
-    assert items.broken is not None
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,20 @@
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.corpora.opening import corpus_file, read_corpus
+from argus.corpora.opening import read_corpus
 from argus.data import Document
 from argus.data import kb as kb_module
 from argus.data.kb import TABLES, KbWriter, KnowledgeFolder
-from argus.data.provenance import describe_inputs, file_hash
 from argus.data.storage import Storage
 from argus.errors import ArgusError, InputError
 from tests.support.draws import examples
@@ -57,20 +54,6 @@ def test_documents_are_paragraphs_with_labels_and_aliases(kb: Path) -> None:
     assert [d.metadata["target"] for d in documents] == [True, True, False, False, False]
     assert KnowledgeFolder.open(kb).documents(2) == documents[:2]
     assert KnowledgeFolder.open(kb).documents(9) == documents
-
-
-def test_kb_json_stands_for_every_shard(kb: Path) -> None:
-    header = json.loads((kb / "kb.json").read_text())
-    shards = [shard for table in header["tables"].values() for shard in table]
-    assert {shard["file"] for shard in shards} == files_of(kb) - {"kb.json"}
-    for shard in shards:
-        assert shard["sha256"] == file_hash(kb / shard["file"])
-        assert shard["bytes"] == (kb / shard["file"]).stat().st_size
-        assert shard["rows"] == pq.read_metadata(kb / shard["file"]).num_rows
-    before = describe_inputs(corpus=corpus_file(kb))["corpus"]["sha256"]
-    changed = {**PARAGRAPHS, "Q5": ("London", "Other words.")}
-    write_kb(kb, changed)
-    assert describe_inputs(corpus=corpus_file(kb))["corpus"]["sha256"] != before
 
 
 def test_relations_are_positions_of_one_source_or_of_all(kb: Path) -> None:
@@ -144,22 +127,6 @@ def test_rows_out_of_order_are_a_mistake_of_the_caller(
         KbWriter(tmp_path).write(table, batches)
 
 
-def test_a_folder_that_is_being_written_again_is_not_whole(kb: Path) -> None:
-    def fails() -> Iterator[pa.RecordBatch]:
-        yield from batches("entities", entity_rows(PARAGRAPHS, []))
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        KbWriter(kb).write("entities", fails())
-    for read in (corpus_file, read_corpus, KnowledgeFolder.open):
-        with pytest.raises(InputError) as caught:
-            read(kb)
-        assert str(caught.value) == (
-            f"{kb}: was not finished; expected a whole knowledge base (kb.json). "
-            "Run the same kb build again: it goes on where it was."
-        )
-
-
 def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(
     tmp_path: Path, full_disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,11 +145,6 @@ def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(
         read_corpus(tmp_path)
 
 
-def test_what_is_no_knowledge_base_is_refused(tmp_path: Path) -> None:
-    assert error_of(tmp_path).startswith(f"{tmp_path}: no kb.json in it; expected a knowledge base")
-    assert error_of(tmp_path / "none").startswith(f"{tmp_path}/none: no kb.json in it")
-
-
 def test_shards_that_are_missing_or_cut_or_longer_are_named(kb: Path) -> None:
     shard = kb / "relations" / "part-00000.parquet"
     data = shard.read_bytes()
@@ -195,58 +157,3 @@ def test_shards_that_are_missing_or_cut_or_longer_are_named(kb: Path) -> None:
     assert error_of(kb).startswith(f"{shard}: is missing;")
     (kb / "kb.json").write_text("{")
     assert error_of(kb).startswith(f"{kb}/kb.json: is not as Argus wrote it (")
-
-
-def test_a_shard_of_the_same_size_with_other_bytes_is_not_read(kb: Path) -> None:
-    shard = kb / "entities" / "part-00000.parquet"
-    data = bytearray(shard.read_bytes())
-    data[len(data) // 4] ^= 0xFF
-    shard.write_bytes(data)
-    message = error_of(kb, lambda folder: folder.documents())
-    assert message.startswith(f"{shard}: cannot be read (")
-
-
-def put(kb: Path, table: str, content: pa.Table) -> None:
-    """Put a shard where another was, and let kb.json name it with its size."""
-    shard = kb / table / "part-00000.parquet"
-    pq.write_table(content, shard)
-    header = json.loads((kb / "kb.json").read_text())
-    header["tables"][table][0]["bytes"] = shard.stat().st_size
-    (kb / "kb.json").write_text(json.dumps(header))
-
-
-def test_shards_with_other_columns_rows_or_order_are_refused(kb: Path) -> None:
-    shard = kb / "entities" / "part-00000.parquet"
-    table = pq.read_table(shard)
-    put(kb, "entities", table[:3])
-    assert error_of(kb, KnowledgeFolder.documents).startswith(f"{shard}: 3 rows, not 5;")
-    put(kb, "entities", table.drop_columns(["label"]))
-    assert error_of(kb, KnowledgeFolder.documents).startswith(f"{shard}: has no column 'label';")
-    put(kb, "entities", table.take([1, 0, 2, 3, 4]))
-    message = error_of(kb, KnowledgeFolder.documents)
-    assert message.startswith(f"{kb}/entities: ids are not in ascending order")
-
-
-def test_an_end_that_is_no_entity_is_named(kb: Path) -> None:
-    shard = kb / "relations" / "part-00000.parquet"
-    table = pq.read_table(shard).to_pylist()
-    table[2]["object"] = "Q99"
-    put(kb, "relations", pa.Table.from_pylist(table, TABLES["relations"]))
-    message = error_of(kb, lambda folder: folder.relations("all"))
-    assert message.startswith(f"{kb}/relations: 'Q2' is related to 'Q99', and one of them is no")
-
-
-def test_rows_are_taken_in_order_from_their_shards_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kb_module, "SHARD_ROWS", 2)
-    folder = KnowledgeFolder.open(write_kb(tmp_path, targets=[]))
-    (tmp_path / "entities" / "part-00001.parquet").write_bytes(
-        b"x" * (tmp_path / "entities" / "part-00001.parquet").stat().st_size
-    )
-    rows = folder.take("entities", np.array([4, 0]), ["label", "id"])
-    assert rows.to_pylist() == [
-        {"label": "Ada Lovelace", "id": "Q1"},
-        {"label": "London", "id": "Q5"},
-    ]
-    assert folder.take("entities", np.array([], np.int64), ["id"]).num_rows == 0

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from argus.authority.config import LintBounds
 from argus.authority.lint import Bounds
-from argus.data.reading import read_arrays, read_record, record_of
+from argus.data.reading import read_arrays, read_record
 from argus.errors import InputError, Location
 from argus.generative.failures.jobs.replaying import ReplayedOutput
 from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
@@ -60,19 +60,6 @@ def test_a_record_has_the_types_of_its_class(record, source):
         if isinstance(one, property)
     }
     assert get_type_hints(record) == {name: hints[name] for name in record.__annotations__}
-
-
-def test_a_record_has_the_fields_that_its_type_names():
-    figures = record_of(RemedyInIndex, RemedyViews("r1", 2, 1, 64, 3))
-    assert figures == {"id": "r1", "views": 2, "documents": 1, "bytes": 64, "added": 3}
-
-
-def test_arrays_come_back(tmp_path):
-    file = tmp_path / "a.npz"
-    np.savez(file, a=np.arange(3), b=np.array("x"), c=np.zeros((0, 4)))
-    arrays = read_arrays(file, fix="Mend it.")
-    assert arrays["a"].tolist() == [0, 1, 2] and str(arrays["b"]) == "x"
-    assert arrays["c"].shape == (0, 4)
 
 
 def test_a_file_is_not_unpacked_beyond_its_own_size(tmp_path, monkeypatch):

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 
 import pytest
 
-from argus.data.rows import Row, id_value, read_rows, text_value
-from argus.data.text_files import read_ids
+from argus.data.rows import Row, id_value, read_rows
 from argus.errors import InputError
 
 TWO = [{"_id": "a", "text": "one"}, {"_id": "b", "text": "zwölf"}]
@@ -63,28 +61,12 @@ def test_csv_fields_may_hold_quoted_commas_quotes_and_newlines(tmp_path: Path) -
     assert lines(path)[2] == 5, "the row after a quoted newline knows its own line"
 
 
-def test_tsv_takes_quotes_as_they_are(tmp_path: Path) -> None:
-    path = written(tmp_path / "c.tsv", '_id\ttext\na\t"Quiet" is a film\nb\tan open " quote\n')
-    assert [v["text"] for v in values(path)] == ['"Quiet" is a film', 'an open " quote']
-
-
-def test_files_without_rows_give_no_rows(tmp_path: Path) -> None:
-    assert values(written(tmp_path / "c.jsonl", "")) == []
-    assert values(written(tmp_path / "c.csv", "")) == []
-    assert values(written(tmp_path / "d.csv", "_id,text\n")) == []
-
-
 def test_broken_json_names_file_line_and_column(tmp_path: Path) -> None:
     path = written(tmp_path / "c.jsonl", '{"_id": "a"}\n{"_id": }\n{"_id": "c"}\n')
     message = error_of(path)
     assert message.startswith(f"{path}, line 2: broken JSON at column 9 (Expecting value)")
     assert '{"_id": }' in message
     assert "Mend or remove the line." in message
-
-
-def test_a_json_array_line_is_refused_by_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "c.jsonl", '{"_id": "a"}\n["b", "two"]\n')
-    assert error_of(path).startswith(f'{path}, line 2: a JSON list: ["b", "two"]; expected')
 
 
 @pytest.mark.parametrize(
@@ -104,31 +86,6 @@ def test_a_row_of_another_width_names_its_line_and_the_header(
     assert "expected 2 as in the header (_id, text)" in message
 
 
-def test_bytes_that_are_not_utf8_name_line_byte_and_position(tmp_path: Path) -> None:
-    path = tmp_path / "c.csv"
-    path.write_bytes(b"_id,text\na,one\nb,caf\xe9\n")
-    message = error_of(path)
-    assert message.startswith(f"{path}, line 3: byte 0xe9 at position 6 is not UTF-8")
-    assert "iconv -f LATIN1 -t UTF-8 c.csv" in message
-
-
-def test_text_is_a_string_or_nothing() -> None:
-    row = Row({"a": "x", "b": None, "c": 7}, Path("c.jsonl"), 4)
-    assert [text_value(row, name) for name in "abz"] == ["x", "", ""]
-    with pytest.raises(InputError) as caught:
-        text_value(row, "c")
-    assert str(caught.value).startswith(
-        "c.jsonl, line 4, field 'c': 7 is of type int; expected a string"
-    )
-
-
-@pytest.mark.parametrize("value", [7, 7.0, True, None, "", ["a"]])
-def test_only_non_empty_strings_are_ids(value: object) -> None:
-    with pytest.raises(InputError) as caught:
-        id_value(Row({"_id": value}, Path("c.jsonl"), 3), "_id")
-    assert str(caught.value).startswith(f"c.jsonl, line 3, field '_id': {value!r} is ")
-
-
 def test_coercion_turns_whole_numbers_into_text_and_nothing_else() -> None:
     def coerced(value: object) -> str:
         return id_value(Row({"_id": value}, Path("c.jsonl"), 1), "_id", coerce=True)
@@ -145,39 +102,9 @@ def test_a_gzip_file_that_breaks_off_is_bad_input(tmp_path: Path) -> None:
     assert error_of(path).startswith(f"{path}")
 
 
-def test_a_carriage_return_in_a_tsv_field_is_read_or_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "c.tsv", "_id\ttext\na\tone\rtwo\n")
-    try:
-        assert values(path) == [{"_id": "a", "text": "one\rtwo"}]
-    except InputError as error:
-        assert str(error).startswith(f"{path}, line 2")
-
-
-def test_a_quote_that_is_never_closed_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "c.csv", '_id,text\na,"never closed\nb,two\nc,three\n')
-    assert str(path) in error_of(path)
-
-
-def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "c.csv", "_id,text,text\na,one,two\n")
-    assert str(path) in error_of(path)
-
-
 def test_a_line_without_an_end_is_refused_before_it_is_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argus.data.text_files.MAX_LINE", 100)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' + b" " * 10_000))
     assert "line 2: a line of more than 100 bytes" in error_of(tmp_path / "a.jsonl.gz")
-
-
-def test_ids_keep_all_that_a_line_holds(tmp_path: Path) -> None:
-    path = tmp_path / "ids.txt"
-    path.write_bytes("\ufeffa\u2028b\r\n\n c\nd \x0b\x85e".encode())
-    assert read_ids(path) == [(1, "a\u2028b"), (3, " c"), (4, "d \x0b\x85e")]
-
-
-def test_a_pipe_is_no_missing_file(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "c.jsonl")
-    message = error_of(tmp_path / "c.jsonl")
-    assert "is a pipe or a device; expected a .jsonl" in message and "to a file first" in message

@@ -18,7 +18,7 @@ from argus.data.runs import (
     without_excluded,
     write_run,
 )
-from argus.errors import InputError, Location
+from argus.errors import InputError
 
 ids = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5)
 runs = st.dictionaries(
@@ -101,18 +101,6 @@ def test_a_broken_run_names_file_line_and_field(tmp_path, name, content, message
     assert str(raised.value).startswith(str(path)) and message in str(raised.value)
 
 
-def test_ids_that_no_line_can_hold_are_refused_unwritten(tmp_path):
-    with pytest.raises(InputError, match="'two words'; expected no white space"):
-        write_run(tmp_path / "run", {"q": {"two words": 1.0}})
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_json_run_may_list_documents_best_first(tmp_path):
-    (tmp_path / "r.json").write_text('{"q": ["b", "a", "c"], "none": []}')
-    run = read_run(tmp_path / "r.json")
-    assert ranking(run["q"]) == ["b", "a", "c"] and run["none"] == {}
-
-
 def write(path, *rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -137,26 +125,3 @@ def test_results_are_cut_after_the_excluded_are_out():
     }  # fmt: skip
     assert without_excluded(run, excluded)["r"] == run["r"]
     assert run["q"]["a"] == 3.0
-
-
-@pytest.mark.parametrize(
-    ("row", "field"),
-    [
-        ({"id": "0", "excluded_ids": "d1"}, "excluded_ids"),
-        ({"id": "0", "excluded_ids": [7]}, "excluded_ids"),
-        ({"id": "0"}, None),
-        ({"id": 0, "excluded_ids": []}, "id"),
-    ],
-)
-def test_broken_rows_are_refused_by_their_place(tmp_path, row, field):
-    path = write(tmp_path / "excluded.jsonl", row)
-    with pytest.raises(InputError) as error:
-        read_excluded(path)
-    assert error.value.where == Location(path, 1, field)
-
-
-def test_a_query_that_stands_twice_is_refused(tmp_path):
-    row = {"id": "0", "excluded_ids": ["d1"]}
-    with pytest.raises(InputError, match="'0' stands twice") as error:
-        read_excluded(write(tmp_path / "excluded.jsonl", row, row))
-    assert error.value.where.line == 2

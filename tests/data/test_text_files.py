@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.data.text_files import MAX_BYTES, read_text
+from argus.data.text_files import read_text
 from argus.errors import InputError
 
 
@@ -15,11 +15,6 @@ def error_of(path: Path) -> str:
     with pytest.raises(InputError) as error:
         read_text(path, "a recipe")
     return str(error.value)
-
-
-def test_a_mark_and_ends_of_lines_are_no_text(tmp_path):
-    (tmp_path / "a").write_bytes("\ufeffa\r\nb\u2028c\rd".encode())
-    assert read_text(tmp_path / "a", "a recipe") == "a\nb\u2028c\nd"
 
 
 def test_what_is_no_file_is_told_at_once(tmp_path):
@@ -30,12 +25,6 @@ def test_what_is_no_file_is_told_at_once(tmp_path):
     assert "is a folder" in error_of(tmp_path)
     assert "no such file; expected a recipe. Check the path." in error_of(tmp_path / "none")
     assert "cannot be read (File name too long)" in error_of(tmp_path / ("a" * 300))
-
-
-def test_a_file_that_nobody_wrote_is_not_held(tmp_path):
-    with (tmp_path / "sparse").open("wb") as file:
-        file.truncate(100_000_000_000)
-    assert f"sparse: more than {MAX_BYTES:,} bytes" in error_of(tmp_path / "sparse")
 
 
 def test_bytes_of_another_encoding_name_their_line(tmp_path):

@@ -1,17 +1,13 @@
 """Foreign text: what stands in a cell of Markdown, which texts hold a sentence, Python source."""
 
-import ast
-import gc
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from argus.data.texts import code_in_cell, holders, in_cell, syntax_tree
+from argus.data.texts import code_in_cell, holders, in_cell
 from argus.visible import visible_line
 
-SOURCE = "\n".join(f"def f{n}(a=(1, [2])): return [x for x in (a, {n})]" for n in range(200))
 HOSTILE = ["a|b", "`x`", "``x|`", "<script>alert(1)</script>", "[l](javascript:1)", "*b* _c_ ~d~",
            "![p](http://x)", "&lt;b&gt;", "back\\slash|", "new\n\nline",
            "\u202eevil\x1b[31m"]  # fmt: skip
@@ -40,33 +36,3 @@ def test_hostile_text_is_one_cell_without_markup(text):
     assert "".join(content for _, content in parts) == visible_line(" ".join(text.split()))
     code = [(kind, content.strip()) for kind, content in cell(code_in_cell(text)) if content]
     assert code == [("code_inline", visible_line(text))]
-
-
-class Parses:
-    """Garbage in a circle, whose finalizer parses: it runs in the middle of another parse."""
-
-    def __init__(self):
-        self.circle = self
-
-    def __del__(self):
-        ast.parse("a = b(c)[0]")
-
-
-def test_a_finalizer_that_parses_meanwhile_does_no_harm():
-    before = gc.get_threshold()
-    gc.collect()
-    try:
-        for threshold in range(20, 60):
-            gc.set_threshold(0)
-            garbage = [Parses() for _ in range(3)]
-            del garbage
-            gc.set_threshold(threshold)
-            assert len(syntax_tree(SOURCE).body) == 200
-    finally:
-        gc.set_threshold(*before)
-
-
-@pytest.mark.parametrize("source", ["def", "a\0b", b"\xff"])
-def test_text_that_is_no_python_is_refused(source):
-    with pytest.raises((SyntaxError, ValueError)):
-        syntax_tree(source)

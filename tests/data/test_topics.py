@@ -12,15 +12,11 @@ from argus.data.topics import (
     DprKey,
     DprPassage,
     DprResult,
-    TopicFormat,
-    as_item,
     read_dpr,
-    read_dpr_topics,
     read_kilt_topics,
     read_qas,
     read_topics,
     write_dpr,
-    write_kilt,
 )
 from argus.data.types import Query, Topic
 from argus.errors import InputError
@@ -64,16 +60,6 @@ def test_a_result_is_written_in_the_published_form(tmp_path):
     }
 
 
-@given(st.lists(results, max_size=3))
-def test_results_give_the_bytes_of_json_for_the_whole_list(tmp_path_factory, results):
-    path = tmp_path_factory.mktemp("dpr") / "dpr.json"
-    items = [as_item(result) for result in results]
-    whole = json.dumps(items, ensure_ascii=False, indent=4)
-    written = write_dpr(path, iter(results)).read_text("utf-8")
-    assert written == (whole + "\n" if results else "[\n]\n")
-    assert json.loads(write_dpr(path, results, indent=None).read_text("utf-8")) == items
-
-
 def test_results_are_streamed_and_a_break_leaves_the_old_file(tmp_path):
     path = tmp_path / "dpr.json"
     write_dpr(path, [RESULT])
@@ -89,26 +75,6 @@ def test_results_are_streamed_and_a_break_leaves_the_old_file(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["dpr.json"]
 
 
-def test_a_score_that_is_no_number_is_never_written(tmp_path):
-    bad = DprResult(Topic(Query("q", "?")), (DprPassage("d", "", "", float("nan")),))
-    with pytest.raises(ValueError, match="JSON"):
-        write_dpr(tmp_path / "dpr.json", [bad])
-    assert not list(tmp_path.iterdir())
-
-
-def test_questions_keep_ids_answers_and_all_other_fields(tmp_path):
-    path = tmp_path / "topics.json"
-    rows = [
-        {"question": "a?", "answers": ["x", "y"], "positive_ctxs": [1], "ctxs": ["old"]},
-        {"id": "n7", "question": "b?"},
-    ]
-    path.write_text(json.dumps(rows))
-    assert list(read_dpr_topics(path)) == [
-        Topic(Query("0", "a?"), ("x", "y"), {"positive_ctxs": [1]}),
-        Topic(Query("n7", "b?")),
-    ]
-
-
 @given(st.lists(results, max_size=3))
 def test_results_are_read_as_they_were_written(tmp_path_factory, results):
     path = tmp_path_factory.mktemp("dpr") / "dpr.json"
@@ -116,26 +82,6 @@ def test_results_are_read_as_they_were_written(tmp_path_factory, results):
     own = {"id", "question", "answers", "ctxs", "_id", "query_id", "qid"}
     plain = [r for r in named if not own & set(r.topic.given)]
     assert list(read_dpr(write_dpr(path, plain))) == plain
-
-
-PASSAGE = DprPassage("12", "Bern", "The old town.", 7.25, (DprKey(" old town", 3, 0.5),))
-KILT_RESULT = DprResult(Topic(Query("q1", "where?")), (PASSAGE,))
-
-
-def test_a_line_holds_the_question_its_passages_and_keys(tmp_path):
-    path = write_kilt(
-        tmp_path / "kilt.jsonl", [KILT_RESULT, DprResult(Topic(Query("q2", "?")), ())]
-    )
-    first, second = map(json.loads, path.read_text("utf-8").splitlines())
-    provenance = {
-        "title": "Bern",
-        "text": "Bern @@ The old town.",
-        "score": 7.25,
-        "passage_id": "12",
-        "meta": {"keys": [[" old town", 3, 0.5]]},
-    }
-    assert first == {"id": "q1", "input": "where?", "output": [{"provenance": [provenance]}]}
-    assert second == {"id": "q2", "input": "?", "output": [{"provenance": []}]}
 
 
 def test_questions_are_read_with_their_different_answers(tmp_path):
@@ -165,17 +111,6 @@ def test_the_format_is_told_by_the_file(tmp_path, name):
     (topic,) = read_topics(tmp_path / name)
     assert topic.query.text == "who?"
     assert topic.answers == (() if name.startswith("queries") else ("Ann",))
-
-
-def test_questions_with_python_lists_are_read(tmp_path):
-    path = tmp_path / "nq.tsv"
-    lists = ["['Ann', \"O'Neil\"]\n", '("1999",)\r', '"[\'a ""b""\']"', "broken"]
-    path.write_text("\n".join(f"question\t{one}" for one in lists))
-    assert [(topic.query.id, topic.answers) for topic in read_topics(path, limit=3)] == [
-        ("0", ("Ann", "O'Neil")), ("2", ("1999",)), ("3", ('a "b"',))
-    ]  # fmt: skip
-    with pytest.raises(InputError, match="line 1: broken JSON"):
-        read_topics(path.rename(tmp_path / "nq.jsonl"), TopicFormat.QUERIES)
 
 
 BROKEN = {

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
-import os
 import resource
 import signal
 import subprocess
@@ -20,8 +17,8 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from argus.data import ArtifactFolder
-from argus.data.writing import one_writer, replacing, take_lock, writable
-from argus.errors import ArgusError, InputError, NotWritten
+from argus.data.writing import one_writer, replacing
+from argus.errors import ArgusError, NotWritten
 
 BIG = np.zeros(1 << 18)
 
@@ -63,23 +60,6 @@ def test_a_full_disk_is_told_with_the_path_and_the_old_file_stays(tmp_path, smal
         WRITERS[writer](temporary)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_it_is_an_os_error_too_and_keeps_its_number(tmp_path):
-    with pytest.raises(OSError, match="No space left") as raised, writable(tmp_path):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    assert raised.value.errno == errno.ENOSPC
-    assert raised.value.filename == str(tmp_path)
-
-
-def test_a_job_names_its_folder_where_a_library_names_nothing(tmp_path):
-    @one_writer
-    def job():
-        ArtifactFolder(tmp_path).open()
-        raise RuntimeError("[enforce fail at inline_container.cc] . PytorchStreamWriter failed")
-
-    with pytest.raises(NotWritten, match=f"{tmp_path}: cannot be written"):
-        job()
 
 
 SECTIONS = """
@@ -154,83 +134,3 @@ def test_a_folder_has_one_job_at_a_time(tmp_path):
         "Nothing was changed."
     ]
     assert job(ArtifactFolder(tmp_path)) == "done", "it is free when the job has ended"
-
-
-def test_a_job_within_a_job_shares_its_folder(tmp_path):
-    folder = ArtifactFolder(tmp_path)
-    assert job(folder, then=lambda: job(ArtifactFolder(tmp_path))) == "done"
-
-
-def test_a_job_that_fails_lets_go_of_its_folder(tmp_path):
-    def fail() -> None:
-        raise ValueError("kept by its traceback")
-
-    with pytest.raises(ValueError, match="traceback") as kept:
-        job(ArtifactFolder(tmp_path), then=fail)
-    thread_result = []
-    thread = threading.Thread(target=lambda: thread_result.append(job(ArtifactFolder(tmp_path))))
-    thread.start()
-    thread.join()
-    assert thread_result == ["done"] and kept.tb is not None
-
-
-def test_a_folder_that_took_the_place_of_the_jobs_own_is_not_written_to(tmp_path):
-    out = tmp_path / "out"
-    folder = ArtifactFolder(out)
-
-    def replaced() -> None:
-        folder.write_json("before.json", {})
-        out.rename(tmp_path / "moved")
-        other = ArtifactFolder(out)
-        out.mkdir()
-        other.write_json("summary.json", {"of": "another"})
-        folder.write_json("summary.json", {"of": "this"})
-
-    with pytest.raises(ArgusError, match="was replaced by another folder"):
-        job(folder, then=replaced)
-    assert json.loads((out / "summary.json").read_text()) == {"of": "another"}
-    assert (tmp_path / "moved" / "before.json").is_file()
-
-
-@pytest.fixture
-def no_wait():
-    """End a test that waits; it is no measure of time."""
-
-    def late(*_):
-        raise TimeoutError("waited for a lock's file")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(60)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
-
-
-def test_a_pipe_is_no_wait(tmp_path, no_wait):
-    os.mkfifo(tmp_path / "lock")
-    with pytest.raises(InputError, match="lock: is a pipe"):
-        take_lock(tmp_path / "lock", busy="busy")
-
-
-def test_what_a_dead_process_left_is_no_lock(tmp_path):
-    (tmp_path / "lock").write_text("4194304\n")
-    with take_lock(tmp_path / "lock", busy="busy"), pytest.raises(ArgusError, match="busy"):
-        take_lock(tmp_path / "lock", busy="busy")
-    assert (tmp_path / "lock").read_text() == "4194304\n"
-
-
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
-def test_a_job_runs_where_the_file_system_has_no_locks(tmp_path, monkeypatch, number):
-    def without(*_):  # no such file system can be mounted in a test
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(fcntl, "flock", without)
-
-    @one_writer
-    def job():
-        folder = ArtifactFolder(tmp_path / "out")
-        folder.open()
-        folder.write_section("summary.json", "audit", {"n": 1})
-
-    job()
-    assert ArtifactFolder(tmp_path / "out").read_json("summary.json") == {"audit": {"n": 1}}

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +17,6 @@ def norms(matrix):
 
 def echo(_):
     return lambda block: block
-
-
-def slow_echo(seconds):
-    def step(block):
-        time.sleep(seconds)
-        return block
-
-    return step
-
-
-def counted(folder):
-    """Leave a file per set-up."""
-    name = f"{os.uname().nodename}-{os.getpid()}-{time.monotonic_ns()}"
-    (Path(folder) / name).touch()
-    return lambda block: (time.sleep(0.01), block)[1]
 
 
 def dying(shared):
@@ -50,19 +34,6 @@ def dying(shared):
         return block * 10
 
     return step
-
-
-def dying_at_start(_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def dying_at_first(folder):
-    """Kill the first two processes that are set up."""
-    for name in "ab":
-        with suppress(FileExistsError):
-            (Path(folder) / name).touch(exist_ok=False)
-            os.kill(os.getpid(), signal.SIGKILL)
-    return lambda block: block
 
 
 def failing_at_start(_):

@@ -2,7 +2,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -52,40 +51,6 @@ def test_processes_return_what_this_process_does_to_the_bit(engine):
         np.testing.assert_array_equal(threaded[number], norms)
 
 
-def test_threaded_work_and_a_single_worker_stay_in_this_process(engine):
-    assert set(run(engine, steps.pids, range(3), threaded=True).values()) == {os.getpid()}
-    with open_engine(EngineConfig(workers=1)) as single:
-        assert set(run(single, steps.pids, range(3)).values()) == {os.getpid()}
-
-
-def test_all_workers_work_elsewhere_and_each_is_set_up_once(engine, tmp_path):
-    pids = set(run(engine, steps.pids, range(20)).values())
-    assert len(pids) == 2
-    assert os.getpid() not in pids
-    assert run(engine, steps.counted, range(30), str(tmp_path)) == dict(enumerate(range(30)))
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_no_block_starts_no_process_and_one_block_is_done_here(engine, tmp_path):
-    assert run(engine, steps.dying_at_start, []) == {}
-    assert run(engine, steps.counted, ["a"], str(tmp_path)) == {0: "a"}
-    assert len(list(tmp_path.iterdir())) == 1
-    assert run(engine, steps.pids, ["a"]) == {0: os.getpid()}
-
-
-def test_blocks_are_taken_as_there_is_room(engine):
-    taken = 0
-
-    def blocks():
-        nonlocal taken
-        for taken in range(1, 101):  # noqa: UP028 - it is looked at outside
-            yield taken
-
-    for n, _ in enumerate(engine.run(Work(setup=steps.echo, shared=None, what="x"), blocks())):
-        assert taken <= n + 2 * 2 + 1
-    assert taken == 100
-
-
 def test_errors_come_through_as_they_were(engine):
     with pytest.raises(InputError, match=r"dogs.tsv: 7 legs; expected 4\. Count again\.") as caught:
         run(engine, steps.failing, ["fine", "input"])
@@ -98,15 +63,6 @@ def test_errors_come_through_as_they_were(engine):
         run(engine, steps.failing, ["awkward", "fine"])
     with pytest.raises(InputError, match="no model"):
         run(engine, steps.failing_at_start, range(4))
-
-
-def test_an_error_of_the_blocks_themselves_comes_through(engine):
-    def blocks():
-        yield 1
-        raise OSError("disk gone")
-
-    with pytest.raises(OSError, match="disk gone"):
-        run(engine, steps.echo, blocks())
 
 
 def test_killed_workers_cost_nothing_but_their_blocks(engine, tmp_path):
@@ -123,18 +79,6 @@ def test_a_block_that_always_kills_is_named(engine, tmp_path):
     with pytest.raises(ArgusError, match=r"^testing: workers ended 3 times, .* 5 .*memory ran out"):
         run(engine, steps.dying, range(8), shared)
     assert (tmp_path / "5").read_text() == "xxxx"  # beside others, then alone
-
-
-def test_workers_that_die_before_any_block_end_the_run(engine):
-    with pytest.raises(ArgusError, match=r"testing: workers ended 3 times"):
-        run(engine, steps.dying_at_start, range(8))
-
-
-def test_a_consumer_that_stops_leaves_no_process(engine):
-    results = engine.run(Work(setup=steps.pids, shared=None, what="x"), range(1000))
-    pids = {next(results)[1] for _ in range(6)}
-    results.close()
-    assert_gone(pids)
 
 
 SCRIPT = """
@@ -182,37 +126,3 @@ def test_memmaps_stay_memmaps_and_large_arrays_are_shared(engine, tmp_path):
     assert [name for _, name, *_ in about[:2]] == ["rows.npy"] * 2
     assert [writeable for *_, writeable, _ in about] == [False] * 4 + [True]
     assert [total for *_, total in about] == expected
-
-
-def test_workers_leave_the_cores_to_each_other(engine, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    env = run(engine, steps.environment, [None, None], ["OMP_NUM_THREADS"])[0]
-    assert env == {"OMP_NUM_THREADS": "1"}
-    assert os.environ["OMP_NUM_THREADS"] == "7"
-
-
-def test_large_blocks_and_results_do_not_block_each_other(engine):
-    blocks = [np.full(3_000_000, i, np.uint8) for i in range(12)]
-    got = {}
-    thread = threading.Thread(target=lambda: got.update(run(engine, steps.echo, blocks)))
-    thread.daemon = True
-    thread.start()
-    thread.join(60)
-    assert not thread.is_alive()
-    assert all((got[i] == i).all() and got[i].flags.writeable for i in range(12))
-
-
-def test_runs_may_feed_each_other(engine):
-    first = engine.run(Work(setup=steps.echo, shared=None, what="first"), range(20))
-    second = run(engine, steps.slow_echo, (result for _, result in first), 0.01)
-    assert sorted(second.values()) == list(range(20))
-
-
-def test_describe_says_where_it_runs(engine):
-    with open_engine(EngineConfig(workers=3)) as engine:
-        assert run(engine, steps.echo, range(5), threaded=True)[4] == 4
-        assert engine.describe() == {"name": "local", "workers": 0, "machines": 1}
-        run(engine, steps.slow_echo, range(2), 0.2)
-        assert engine.describe()["workers"] == 2
-        run(engine, steps.echo, [1])
-    assert engine.describe()["workers"] == 2

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.engine.packing import LARGE, Packed, dumps, pack
-from argus.errors import InputError
+from argus.engine.packing import pack
 from tests.support.draws import examples
 
 
@@ -31,14 +30,6 @@ def test_any_part_of_a_mapped_array_comes_out_as_it_went_in(mapped, first, secon
         assert copy.dtype == sent.dtype
 
 
-def test_a_mapped_array_travels_by_name(mapped):
-    for part in (mapped, mapped[100:200], mapped[7], mapped.T, np.asarray(mapped)):
-        packed = pack({"part": part})
-        assert not packed.buffers
-        assert len(packed.payload) < 1_000
-        assert type(packed.unpack()["part"]) is type(part)
-
-
 def test_what_is_not_the_file_any_more_travels_as_content(mapped, tmp_path):
     np.save(tmp_path / "own.npy", np.zeros((100, 100)))
     private = np.load(tmp_path / "own.npy", mmap_mode="c")
@@ -48,24 +39,3 @@ def test_what_is_not_the_file_any_more_travels_as_content(mapped, tmp_path):
     (tmp_path / "own.npy").unlink()
     np.testing.assert_array_equal(pack(gone).unpack(), gone)
     np.testing.assert_array_equal(pack(mapped + 1).unpack(), mapped + 1)
-
-
-def test_large_arrays_lie_beside_the_pickle_and_are_not_copied():
-    large, small = np.arange(LARGE, dtype=np.int64), np.arange(5)
-    packed = pack([large, small])
-    assert len(packed.payload) < 1_000
-    (buffer,) = packed.buffers
-    assert np.shares_memory(np.frombuffer(buffer, np.int64), large)
-    np.testing.assert_array_equal(packed.unpack()[0], large)
-    np.testing.assert_array_equal(Packed(dumps([large, small])).unpack()[1], small)
-
-
-def test_a_mapped_file_that_a_machine_does_not_see_is_named(tmp_path):
-    np.save(tmp_path / "rows.npy", np.zeros(9))
-    payload = dumps(np.load(tmp_path / "rows.npy", mmap_mode="r"))
-    (tmp_path / "rows.npy").unlink()
-    with pytest.raises(
-        InputError,
-        match=r"rows\.npy: a worker on .* cannot read it .*same path\. Put it on storage",
-    ):
-        Packed(payload).unpack()

@@ -1,7 +1,6 @@
 """One cluster of two cores on loopback for all of these tests, and one that an engine starts."""
 
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -15,8 +14,7 @@ import pytest
 
 from argus.engine import EngineConfig, Work, open_engine
 from argus.engine.local import AHEAD
-from argus.engine.on_ray import RayEngine
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from tests.engine import steps
 
 pytestmark = pytest.mark.slow
@@ -82,15 +80,6 @@ def run(engine, setup, blocks, shared=None, **options):
     return dict(engine.run(Work(setup=setup, shared=shared, what="testing", **options), blocks))
 
 
-def test_an_address_where_nothing_listens_is_named_with_what_to_do():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{listening.getsockname()[1]}"
-    config = EngineConfig(name="ray", address=address)
-    with pytest.raises(ArgusError, match=rf"no Ray cluster answers at {address} .*ray start"):
-        RayEngine(config)
-
-
 @pytest.mark.parametrize("threaded", [False, True])
 def test_a_cluster_returns_what_this_process_does_to_the_bit(engine, threaded):
     matrix = np.random.default_rng(0).normal(size=(5_000, 33))
@@ -102,22 +91,6 @@ def test_a_cluster_returns_what_this_process_does_to_the_bit(engine, threaded):
     for number, norms in here.items():
         np.testing.assert_array_equal(there[number], norms)
         assert there[number].flags.writeable
-
-
-def test_actors_are_set_up_once_and_blocks_taken_for_room(engine, tmp_path):
-    taken = 0
-
-    def blocks():
-        nonlocal taken
-        for taken in range(1, 101):  # noqa: UP028 - it is looked at outside
-            yield taken
-
-    work = Work(setup=steps.counted, shared=str(tmp_path), what="testing")
-    for n, _ in enumerate(engine.run(work, blocks())):
-        assert taken <= n + 2 * 2 + 1
-    assert taken == 100
-    assert len(list(tmp_path.iterdir())) == 2
-    assert run(engine, steps.dying_at_start, []) == {}
 
 
 def test_errors_come_through_as_they_were_and_the_engine_goes_on(engine):
@@ -140,32 +113,6 @@ def test_a_killed_actor_costs_nothing_but_its_blocks(engine, tmp_path):
     assert sum(again.values()) <= 2 * AHEAD  # what two dead workers had in hand
 
 
-def test_a_block_that_always_kills_is_named(engine, tmp_path):
-    shared = (str(tmp_path), {"B"}, 99)
-    with pytest.raises(ArgusError, match=r"^testing: workers ended 3 times, .* blocks 0 to 0"):
-        run(engine, steps.dying, ["B"], shared)
-    assert (tmp_path / "B").read_text() == "xxx"
-
-
-def test_memmaps_stay_memmaps_and_large_arrays_are_shared(engine, tmp_path):
-    np.save(tmp_path / "rows.npy", np.arange(100_000.0).reshape(1_000, 100))
-    rows = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    shared = (rows, rows[10:20], np.ones(100_000), np.ones(3))
-    (about,) = run(engine, steps.arrays, [None], shared).values()
-    assert about == [
-        ("memmap", "rows.npy", False, float(rows.sum())),
-        ("memmap", "rows.npy", False, float(rows[10:20].sum())),
-        ("ndarray", None, False, 100_000.0),
-        ("ndarray", None, True, 3.0),
-    ]
-
-
-def test_workers_get_settings(engine):
-    names = ["HF_HUB_OFFLINE", "OMP_NUM_THREADS", "NAMED_KEY"]
-    (env,) = run(engine, steps.environment, [None], names).values()
-    assert env == {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "NAMED_KEY": None}
-
-
 def test_a_consumer_that_stops_ends_the_actors(engine):
     results = engine.run(Work(setup=steps.pids, shared=None, what="x"), range(1000))
     pids = {next(results)[1] for _ in range(6)}
@@ -175,14 +122,3 @@ def test_a_consumer_that_stops_ends_the_actors(engine):
         assert time.monotonic() < until
         time.sleep(0.05)
     assert run(engine, steps.echo, ["again"]) == {0: "again"}
-
-
-def test_describe_names_no_machine(engine):
-    described = engine.describe()
-    assert re.fullmatch(r"[\d.]+", described.pop("ray"))
-    assert described == {"name": "ray", "workers": 2, "machines": 1, "cores": 2, "gpus": 0}
-
-
-def test_paths_that_machines_do_not_see_are_told(engine, tmp_path):
-    assert engine.unseen(str(tmp_path)) == []
-    assert engine.unseen(str(tmp_path / "none")) == ["127.0.0.1"]

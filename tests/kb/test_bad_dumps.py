@@ -10,11 +10,10 @@ from argus.corpora.opening import read_corpus
 from argus.data.storage import Storage
 from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
-from argus.kb import reading
 from argus.kb.build import build_kb
 from argus.kb.config import Dumps, KbConfig
 from argus.kb.reading import DumpParts
-from tests.support.dumps import item, items_dump, pages_dump
+from tests.support.dumps import pages_dump
 
 PAGES = {
     f"Town {i}": f"'''Town {i}''' is a town on the river [[Town {i // 2}]] in the hills. "
@@ -65,45 +64,6 @@ def test_damage_exits_with_2_after_writing_what_precedes_it(dump, tmp_path, monk
     assert entity_ids == set(list(PAGES)[: len(entity_ids)]) and len(entity_ids) > 100
 
 
-def test_huge_and_unbalanced_pages_are_read_in_bounded_time(tmp_path):
-    pages = {
-        "Large": "'''Large''' is a page that goes on and on, as [[Small]] does not.\n\n"
-        + "{{cite}} word [[Small]] " * 420_000,
-        "Open": "{{Infobox {{nested | a = [[b]] '''Open''' is a page whose template never ends.",
-        "Small": "'''Small''' is a page that is short, unlike [[Large]] and {{unclosed.",
-    }
-    path = pages_dump(tmp_path / "enwiki.xml", pages, pack="plain")
-    config = KbConfig(links="page", words=False)
-    built = build_kb(Dumps(wikipedia=str(path)), out=tmp_path / "kb", config=config, engine=HERE)
-    texts = {d.id: d.text for d in read_corpus(tmp_path / "kb")}
-    assert texts["Large"] == "Large is a page that goes on and on, as Small does not."
-    assert texts["Small"].startswith("Small is a page that is short, unlike Large and")
-    assert not any(mark in text for text in texts.values() for mark in ("{{", "[[", "'''"))
-    assert built.summary["counts"]["relations"] == {"hyperlink": 2}
-
-
-def test_broken_and_unlabelled_items_and_dead_ends_are_counted(tmp_path):
-    items = items_dump(
-        tmp_path / "wikidata.json",
-        [
-            item("Q1", "one", "One", description="the first number there is",
-                 relations=[("P1", "Q2"), ("P1", "Q999"), ("P2", "Q1")]),
-            item("Q2", "two", "Two", description="the number after one"),
-            item("Q3", None, "Three", description="a number without a label"),
-            '{"id": "Q4", "labels": ',
-            {"type": "property", "id": "P1", "labels": {}, "sitelinks": {}},
-            {"id": "Q6", "type": "item", "labels": [], "descriptions": [], "aliases": [],
-             "claims": [], "sitelinks": []},
-        ],
-        pack="plain",
-    )  # fmt: skip
-    built = build_kb(Dumps(wikidata=str(items)), out=tmp_path / "kb", config=SMALL, engine=HERE)
-    outcomes = dict(built.summary["outcomes"])
-    assert outcomes["wikidata"]["entities"] == 2 and outcomes["wikidata"]["no label"] == 1
-    assert sum(outcomes["wikidata"].values()) == 6
-    assert outcomes["wikidata relations left out"] == {"to no entity": 1, "self-loop": 1}
-
-
 @pytest.mark.parametrize(
     ("owner", "method", "limit"), [(DumpParts, "add", 2_000), (Storage, "write", 20_000)]
 )
@@ -137,68 +97,3 @@ def test_what_is_no_dump_is_told(name, content, words, tmp_path):
     with pytest.raises(InputError, match=words):
         build_kb(Dumps(wikipedia=str(tmp_path / name)), out=tmp_path / "kb")
     assert not (tmp_path / "kb").exists()
-
-
-@pytest.mark.parametrize(
-    ("changes", "option"),
-    [
-        ({"language": "English"}, "--lang"),
-        ({"links": "all"}, "--links"),
-        ({"sample": 0}, "--sample"),
-        ({"memory_bytes": 1 << 20}, "--memory-mib"),
-        ({"min_words": 0}, "--min-words"),
-    ],
-)
-def test_settings_out_of_range_are_refused_by_option(changes, option):
-    with pytest.raises(InputError, match=option):
-        KbConfig(**changes)
-
-
-def test_no_source_at_all_is_refused():
-    with pytest.raises(InputError, match="--triples"):
-        Dumps()
-
-
-@pytest.mark.parametrize("pack", ["bz2", "gz"])
-def test_a_build_that_goes_on_reads_nothing_behind_damage(pack, tmp_path, monkeypatch):
-    whole = pages_dump(tmp_path / "whole", PAGES, pack=pack).read_bytes()
-    (tmp_path / "cut").write_bytes(whole[: len(whole) // 3])
-    if pack == "bz2":  # readable again behind the damage
-        (tmp_path / "cut").write_bytes(whole[: len(whole) // 3] + bytes(64) + whole[-60_000:])
-    dumps = Dumps(wikipedia=str(tmp_path / "cut"))
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.kb.reading.align", _interrupted)
-        build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
-    with monkeypatch.context() as patch:
-        patch.setattr(reading, "_part", None)
-        patch.setattr(reading, "blocks_of", None)  # not even decompressed
-        built = build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
-    fresh = build_kb(dumps, out=tmp_path / "fresh", config=SMALL, engine=HERE)
-    assert built.damage and fresh.summary["counts"] == built.summary["counts"]
-    assert fresh.damage == built.damage
-
-
-def _interrupted(*_):
-    raise KeyboardInterrupt
-
-
-def test_a_missing_part_before_damage_is_read_nothing_behind(dump, tmp_path, monkeypatch):
-    broken = bytearray(dump.read_bytes())
-    middle = len(broken) // 2
-    broken[middle : middle + 64] = bytes(64)
-    (tmp_path / "broken").write_bytes(broken)
-    dumps = Dumps(wikipedia=str(tmp_path / "broken"))
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.kb.reading.align", _interrupted)
-        build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
-    notes = next((tmp_path / "kb" / "work").glob("*/wikipedia-parts"))
-    (notes / "000001.json").unlink()
-    read = []
-    part = reading._part
-    monkeypatch.setattr(
-        reading, "_part", lambda dump, number, r: (read.append(number), part(dump, number, r))[1]
-    )
-    built = build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
-    assert built.damage and read == [1]
-    entity_ids = ids(tmp_path / "kb")
-    assert entity_ids == set(list(PAGES)[: len(entity_ids)])

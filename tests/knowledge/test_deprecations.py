@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from argus.knowledge import KnowledgeBase
-from argus.knowledge.deprecations import Deprecation, deprecations, replacements, resolve, warned
-from argus.knowledge.stdlib import Member, standard_library, walk_members
+from argus.knowledge.deprecations import Deprecation, deprecations, replacements, resolve
+from argus.knowledge.stdlib import Member, standard_library
 
 # Read by eye on Python 3.11, 3.12 and 3.13; what is in the running interpreter is told by version.
 ALWAYS = {
@@ -84,66 +84,6 @@ def test_the_running_interpreter_says_what_was_read_by_eye(entries: list[Depreca
         assert 39 <= len(pairs) <= 42, "39 on Python 3.11, each read by eye"
 
 
-def test_both_ends_are_entities_and_there_is_one_entry_per_pair(
-    base: KnowledgeBase, entries: list[Deprecation]
-) -> None:
-    pairs = [(d.deprecated_id, d.replacement_id) for d in entries]
-    assert pairs == sorted(set(pairs))
-    assert all(a in base.index and b in base.index and a != b for a, b in pairs)
-
-
-def test_nothing_replaces_what_replaces_it(entries: list[Deprecation]) -> None:
-    deprecated = {d.deprecated_id for d in entries}
-    assert not deprecated & {d.replacement_id for d in entries}
-
-
-def test_docstrings_and_warnings_give_pairs_with_evidence(
-    entries: list[Deprecation],
-) -> None:
-    by_pair = {(d.deprecated_id, d.replacement_id): d for d in entries}
-    entry = by_pair["threading.Event.isSet", "threading.Event.is_set"]
-    assert entry.source == "docstring"
-    assert entry.evidence == "This method is deprecated, use is_set() instead."
-    warned_of = by_pair["locale.getdefaultlocale", "locale.getlocale"]
-    assert warned_of.source == "warning"
-    # Releases of one Python word what stands before this differently.
-    assert "Use setlocale(), getencoding() and getlocale() instead" in warned_of.evidence
-
-
-def test_since_is_the_deprecating_version_never_the_removing() -> None:
-    old, new = member("pathlib.Path.link_to"), member("pathlib.Path.hardlink_to")
-    known = members(member("pathlib.Path", "class"), old, new)
-    doc = "Deprecated since Python 3.10, to be removed in Python 3.12. Use `hardlink_to()` instead."
-    assert [(t, since) for t, since, _ in replacements(old, doc, known)] == [(new.name, "3.10")]
-    doc = "Deprecated, to be removed in Python 3.12. Use `hardlink_to()` instead."
-    assert [(t, since) for t, since, _ in replacements(old, doc, known)] == [(new.name, "")]
-
-
-def test_a_part_of_the_library_gives_the_pairs_inside_of_it(base: KnowledgeBase) -> None:
-    part = base.first(base.index["abc.abstractstaticmethod"] + 1)
-    inside = deprecations(part)
-    assert {d.replacement_id for d in inside} == {"abc.abstractmethod"}, "builtins come after abc"
-
-
-@pytest.mark.parametrize(
-    "doc",
-    [
-        "Open a file. The mode 'U' is deprecated, use newline instead.",
-        "The keyfile parameter is deprecated; use context instead.",
-        "Removes deprecated entries. Use newer for others.",
-        "Deprecated, use the daemon attribute instead.",
-        "Deprecated AST node class. Unused in Python 3.",
-        "Deprecated, use older instead.",
-        "other() is deprecated, use newer() instead.",
-        "Use newer() for speed.",
-    ],
-)
-def test_statements_about_others_or_no_entity_give_nothing(doc: str) -> None:
-    old = member("m.older")
-    known = members(member("m", "module"), old, member("m.newer"), member("m.context"))
-    assert list(replacements(old, doc, known)) == []
-
-
 @pytest.mark.parametrize(
     ("doc", "expected"),
     [
@@ -181,16 +121,3 @@ def test_names_resolve_by_class_bases_module_then_in_full() -> None:
     assert resolve("instance.use", old, known) == "m.B.use"
     assert resolve("nothing", old, known) is None
     assert resolve("use", known["m.use"], known) == "m.use", "itself: left to the caller"
-
-
-def test_a_standard_module_before_the_dot_is_no_instance() -> None:
-    known = members(member("m.C", "class"), member("m.C.old"), member("m.C.dumps"))
-    assert resolve("json.dumps", known["m.C.old"], known) is None
-
-
-def test_only_warnings_that_are_always_given_count() -> None:
-    known = {m.name: m for m in walk_members()}
-    always = {name for name, _ in warned(known)}
-    assert {"threading.Condition.notifyAll", "locale.getdefaultlocale"} <= always
-    assert "random.Random.randrange" not in always, "warns about some arguments"
-    assert "shlex.split" not in always

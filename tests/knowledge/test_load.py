@@ -13,7 +13,6 @@ from argus.knowledge import (
     Entity,
     KnowledgeBase,
     KnowledgeSource,
-    RelationGraph,
     load_knowledge,
 )
 from argus.knowledge.load import read_entities
@@ -70,48 +69,11 @@ def test_edges_beside_the_corpus_are_picked_up(tmp_path: Path, in_folder: bool) 
     assert pairs(base) == {("b", "c"), ("c", "b")}
 
 
-def test_mentions_by_name_win_over_edges_beside_the_corpus(tmp_path: Path) -> None:
-    corpus_in(tmp_path)
-    (tmp_path / "edges.tsv").write_text("b\tknows\tc\n")
-    base, source = load_knowledge(DOCUMENTS, KnowledgeSource(relations="mentions"), corpus=tmp_path)
-    assert source == "mentions"
-    assert pairs(base) == {("a", "b"), ("b", "a")}
-
-
-def test_a_given_file_wins_over_edges_beside_the_corpus(tmp_path: Path) -> None:
-    corpus_in(tmp_path)
-    (tmp_path / "edges.tsv").write_text("b\tknows\tc\n")
-    file = tmp_path / "mine.csv"
-    file.write_text("subject,object\na,c\na,zzz\n")
-    source = KnowledgeSource(relations=str(file), skip_unknown=True)
-    base, where = load_knowledge(DOCUMENTS, source, corpus=tmp_path)
-    assert where == file
-    assert pairs(base) == {("a", "c"), ("c", "a")}
-    assert base.relations.unknown == 1
-
-
 def test_an_edge_to_an_unknown_id_is_refused_unless_skipped(tmp_path: Path) -> None:
     corpus_in(tmp_path)
     (tmp_path / "edges.tsv").write_text("b\tknows\tzzz\n")
     with pytest.raises(InputError, match=r"edges\.tsv, line 1, field 'object': 'zzz' is not"):
         load_knowledge(DOCUMENTS, KnowledgeSource(), corpus=tmp_path)
-
-
-def test_edges_beside_the_entities_come_before_the_corpus(tmp_path: Path) -> None:
-    (tmp_path / "corpus").mkdir()
-    corpus = corpus_in(tmp_path / "corpus")
-    (corpus.parent / "edges.tsv").write_text("b\tr\tc\n")
-    (tmp_path / "kg").mkdir()
-    entities = jsonl(
-        tmp_path / "kg" / "e.jsonl",
-        {"id": "y", "label": "Y", "doc_id": "b"},
-        {"id": "x", "label": "X", "paragraph": "Words."},
-    )
-    (tmp_path / "kg" / "edges.tsv").write_text("x\tr\ty\n")
-    base, where = load_knowledge(DOCUMENTS, KnowledgeSource(entities=entities), corpus=corpus)
-    assert [e.id for e in base.entities] == ["x", "y"]
-    assert where == tmp_path / "kg" / "edges.tsv"
-    assert pairs(base) == {("x", "y"), ("y", "x")}
 
 
 def test_an_entity_has_its_own_paragraph_or_a_documents_or_none(tmp_path: Path) -> None:
@@ -129,16 +91,6 @@ def test_an_entity_has_its_own_paragraph_or_a_documents_or_none(tmp_path: Path) 
         Entity("c", "By its id", "A society."),
         Entity("none", "Neither", ""),
         Entity("null", "Null", ""),
-    ]
-
-
-def test_entities_are_read_from_csv_with_empty_fields(tmp_path: Path) -> None:
-    path = tmp_path / "e.csv"
-    path.write_text("id,name,paragraph,doc_id\nx,X,,a\ny,Y,Words.,\nz,Z,,\n")
-    assert read_entities(path, DOCUMENTS) == [
-        Entity("x", "X", "She wrote to Charles Babbage."),
-        Entity("y", "Y", "Words."),
-        Entity("z", "Z", ""),
     ]
 
 
@@ -169,17 +121,3 @@ def test_coercion_reaches_entities_and_edges(tmp_path: Path) -> None:
     source = KnowledgeSource(entities=entities, fields=FieldNames(coerce_ids=True))
     base, _ = load_knowledge(DOCUMENTS, source)
     assert pairs(base) == {("1", "2"), ("2", "1")}
-
-
-def test_coercion_reaches_the_document_of_an_entity(tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "e.jsonl", {"id": 1, "label": "One", "doc_id": 7})
-    document = Document("7", "Words of seven.")
-    assert read_entities(path, [document], coerce_ids=True) == [
-        Entity("1", "One", "Words of seven.")
-    ]
-
-
-def test_a_graph_over_other_entities_is_refused() -> None:
-    empty = RelationGraph.from_edges(2, [], [])
-    with pytest.raises(ValueError, match="1 entities, but the relation graph was built over 2"):
-        KnowledgeBase([Entity("a", "A")], empty)

@@ -3,8 +3,6 @@ from __future__ import annotations
 import random
 import re
 import string
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -203,51 +201,10 @@ def test_unseen_sentences_are_tagged(tagger) -> None:
     assert f1(tagger, held_out) > 0.95
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_an_untrained_model_tags_nothing_rightly(tmp_path, family) -> None:
-    path = save(tmp_path / "raw", family, steps=0)
-    assert f1(TokenClassifier(path, device="cpu"), unseen()) < 0.3
-
-
-def test_a_mention_at_the_very_end_of_a_long_text_is_found(tagger) -> None:
-    filler = "we saw rain and snow. " * 60
-    text = f"{filler}in Oslo we met Clara Petrov"
-    assert tagger.window == WINDOW
-    (mentions,) = tagger.find([text])
-    assert mentions[-1].surface == "Clara Petrov"
-    assert mentions[-1].span == Span(len(text) - 12, len(text))
-
-
 def test_a_name_across_windows_is_one_mention(tagger) -> None:
     for n in range(20):
         text = "rain and snow " * n + "yesterday Ada Okonkwo went to Oslo."
         assert surfaces(tagger, text)[-2:] == ["Ada Okonkwo", "Oslo"], n
-
-
-def test_adjacent_names_are_two_mentions(tagger) -> None:
-    assert surfaces(tagger, "from London Cremona is near!") == ["London", "Cremona"]
-
-
-def test_a_name_within_a_name_is_not_a_mention_of_its_own(tagger) -> None:
-    text = "the Bank of London paid Boris Harding."
-    assert surfaces(tagger, text) == ["Bank of London", "Boris Harding"]
-
-
-def test_punctuation_that_touches_a_name_does_not_belong_to_it(tagger) -> None:
-    assert surfaces(tagger, "(Clara) saw rain and snow.") == ["Clara"]
-    assert surfaces(tagger, "yesterday Eva went to Oslo.") == ["Eva", "Oslo"]
-
-
-@pytest.mark.parametrize("nothing", ["", " ", "\n\t \u3000"])
-def test_texts_without_words_have_no_mentions(tagger, nothing) -> None:
-    assert list(tagger.find([nothing])) == [[]]
-    text = "yesterday Ada went to Oslo."
-    first, empty, last = tagger.find([text, nothing, text])
-    assert (len(first), empty, last) == (2, [], first)
-
-
-def test_no_texts_give_nothing(tagger) -> None:
-    assert list(tagger.find([])) == []
 
 
 @pytest.mark.parametrize(
@@ -269,16 +226,6 @@ def test_order_and_batch_size_change_nothing(trained) -> None:
     assert list(many.find(texts[::-1]))[::-1] == one
 
 
-def test_only_the_labels_asked_for_are_kept(trained) -> None:
-    text = "the Bank of London paid Boris Harding."
-    people = TokenClassifier(trained, device="cpu", labels=["PER"])
-    assert surfaces(people, text) == ["Boris Harding"]
-    with pytest.raises(InputError, match=r"labels \['MISC'\].*expected some of LOC, ORG, PER"):
-        TokenClassifier(trained, device="cpu", labels=["PER", "MISC"])
-    with pytest.raises(InputError, match="leave them out to keep all"):
-        TokenClassifier(trained, device="cpu", labels=[])
-
-
 def test_the_name_tells_model_weights_labels_and_window(trained, tagger) -> None:
     assert re.fullmatch(
         r"ner:tagger@[0-9a-f]{12} labels=LOC,ORG,PER aggregation=first window=32", tagger.name
@@ -295,24 +242,6 @@ def test_a_model_that_is_not_there_is_named_with_the_ways_out() -> None:
     assert "gazetteer" in text
 
 
-@pytest.mark.parametrize("name", ["", "  "])
-def test_an_empty_name_is_refused(name) -> None:
-    with pytest.raises(InputError, match="expected a name on the hub, or a folder"):
-        TokenClassifier(name)
-
-
-def test_a_folder_without_a_model_is_refused(tmp_path) -> None:
-    with pytest.raises(InputError, match="could not be loaded"):
-        TokenClassifier(tmp_path)
-
-
-def test_a_broken_weights_file_is_refused(tmp_path) -> None:
-    path = save(tmp_path / "raw", "WordPiece", steps=0)
-    (path / "model.safetensors").write_bytes(b"\x10\0\0\0")
-    with pytest.raises(InputError, match="could not be loaded"):
-        TokenClassifier(path, device="cpu")
-
-
 def test_a_model_that_never_learnt_to_tag_is_refused(tmp_path) -> None:
     tokenizer = tokenizer_of("WordPiece", [string.ascii_letters])
     config = BertConfig(
@@ -327,15 +256,3 @@ def test_a_model_that_never_learnt_to_tag_is_refused(tmp_path) -> None:
     tokenizer.save_pretrained(tmp_path / "unnamed")
     with pytest.raises(InputError, match="its tags are LABEL_0, LABEL_1"):
         TokenClassifier(tmp_path / "unnamed")
-
-
-def test_wrong_options_are_refused(trained) -> None:
-    with pytest.raises(InputError, match="batch_size 0"):
-        TokenClassifier(trained, batch_size=0)
-    with pytest.raises(InputError, match="'abacus' is no device"):
-        TokenClassifier(trained, device="abacus")
-
-
-def test_importing_it_does_not_import_transformers() -> None:
-    code = "import sys, argus.knowledge.ner; sys.exit('transformers' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

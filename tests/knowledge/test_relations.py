@@ -5,8 +5,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -40,27 +38,6 @@ def error_of(path: Path, text: str, **options: bool) -> str:
     return str(caught.value)
 
 
-def test_edges_go_both_ways_once_without_loops_and_sorted() -> None:
-    g = graph(4, (2, 0), (0, 2), (0, 1), (0, 1), (3, 3))
-    assert lists(g) == [[1, 2], [0], [0], []]
-    assert g.degree.tolist() == [2, 1, 1, 0]
-    assert (g.n, g.n_pairs, g.triples, g.self_loops, g.unknown) == (4, 4, 5, 1, 0)
-
-
-def test_a_graph_may_have_no_edges_and_no_entities() -> None:
-    assert lists(graph(3)) == [[], [], []]
-    assert (graph(0).n, graph(0).n_pairs) == (0, 0)
-    assert lists(graph(2, (1, 1))) == [[], []]
-
-
-def test_restricting_renumbers_and_drops_edges_to_what_is_gone() -> None:
-    g = graph(5, (0, 1), (1, 2), (2, 4), (0, 4), (3, 4))
-    part = g.restrict(np.array([True, False, True, False, True]))
-    assert lists(part) == [[2], [2], [0, 1]]
-    assert lists(g.restrict(np.ones(5, bool))) == lists(g)
-    assert g.restrict(np.zeros(5, bool)).n == 0
-
-
 @st.composite
 def edge_lists(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
     n = draw(st.integers(1, 12))
@@ -87,11 +64,6 @@ def test_a_graph_holds_what_a_set_of_pairs_holds(
     ]
 
 
-def test_the_last_entity_alone_may_have_edges_or_lack_them() -> None:
-    assert lists(graph(3, (0, 1))) == [[1], [0], []]
-    assert lists(graph(3, (1, 2))) == [[], [2], [1]]
-
-
 EXPECTED = [[1], [0, 2], [1], []]
 
 
@@ -111,21 +83,6 @@ EXPECTED = [[1], [0, 2], [1], []]
 )
 def test_triples_and_pairs_are_read_from_text_files(tmp_path: Path, name: str, text: str) -> None:
     assert read(tmp_path / name, text) == EXPECTED
-
-
-def test_triples_are_read_from_parquet(tmp_path: Path) -> None:
-    path = tmp_path / "e.parquet"
-    pq.write_table(pa.table({"subject": ["a", "b"], "object": ["b", "c"]}), path)
-    assert lists(read_relations(path, INDEX)) == EXPECTED
-
-
-def test_numbers_as_ends_are_refused_and_coerced_on_request(tmp_path: Path) -> None:
-    path = tmp_path / "e.parquet"
-    pq.write_table(pa.table({"subject": [1], "object": [2]}), path)
-    with pytest.raises(InputError) as caught:
-        read_relations(path, {"1": 0, "2": 1})
-    assert str(caught.value).startswith(f"{path}, line 1, field 'subject': 1 is a number")
-    assert lists(read_relations(path, {"1": 0, "2": 1}, coerce_ids=True)) == [[1], [0]]
 
 
 @pytest.mark.parametrize(
@@ -151,51 +108,6 @@ def test_unknown_ends_are_dropped_and_counted_on_request(tmp_path: Path) -> None
     g = read_relations(path, INDEX, skip_unknown=True)
     assert lists(g) == [[1], [0], [], []]
     assert (g.triples, g.unknown, g.self_loops) == (4, 2, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "columns", "width"),
-    [
-        ("a\tr\tb\nb\tc\n", 2, 2, "expected 3 columns"),
-        ("a\tb\nb\tr\tc\n", 2, 3, "expected 2 columns"),
-        ("a\tr\tb\tx\n", 1, 4, "expected 3 (subject, relation, object) columns"),
-        ("a b\n", 1, 1, "expected 3 (subject, relation, object) columns"),
-    ],
-)
-def test_a_line_of_another_width_is_refused_by_line(
-    tmp_path: Path, text: str, line: int, columns: int, width: str
-) -> None:
-    path = tmp_path / "e.tsv"
-    message = error_of(path, text)
-    assert message.startswith(f"{path}, line {line}: {columns} columns; {width}")
-
-
-def test_a_row_wider_than_its_header_is_refused_by_line(tmp_path: Path) -> None:
-    path = tmp_path / "e.tsv"
-    message = error_of(path, "subject\tobject\na\tb\nb\tr\tc\n")
-    assert message.startswith(f"{path}, line 3: 3 fields; expected 2 as in the header")
-
-
-def test_an_empty_end_is_no_id(tmp_path: Path) -> None:
-    path = tmp_path / "e.tsv"
-    assert error_of(path, "a\tr\t\n").startswith(f"{path}, line 1, field 'object': '' is no id")
-
-
-def test_columns_that_are_no_ends_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "e.csv"
-    message = error_of(path, "left,right\na,b\n")
-    assert message.startswith(f"{path}, line 2: columns are 'left', 'right'; expected")
-    assert "Rename the columns to subject, relation, object." in message
-
-
-def test_an_empty_file_has_no_edges(tmp_path: Path) -> None:
-    assert read(tmp_path / "e.tsv", "") == [[], [], [], []]
-    assert read(tmp_path / "e.tsv", "subject\tobject\n") == [[], [], [], []]
-
-
-@pytest.mark.parametrize("relation", ["source", "to", "head"])
-def test_a_relation_called_like_a_column_makes_no_header(tmp_path: Path, relation: str) -> None:
-    assert read(tmp_path / "e.tsv", f"a\t{relation}\tb\nb\tr\tc\n") == EXPECTED
 
 
 def test_fb15k237_is_read_with_the_counts_of_its_readme(shared) -> None:
@@ -312,66 +224,3 @@ def test_plain_files_are_read_by_column(
     columns = read_edge_columns(tmp_path / name, INDEX)
     assert columns is not None
     assert (columns.subjects.tolist(), columns.objects.tolist(), columns.unknown) == ([0], [1], 1)
-
-
-def test_positions_are_those_of_the_index_in_whatever_order(tmp_path: Path) -> None:
-    path = tmp_path / "e.tsv"
-    path.write_text("a\tb\nb\tc\n")
-    index = {"c": 0, "a": 2, "b": 1}
-    assert lists(read_relations(path, index)) == [[1], [0, 2], [1]]
-    assert lists(read_relations_by_row(path, index)) == [[1], [0, 2], [1]]
-
-
-IDS_OF = {
-    "string": pa.string(),
-    "large": pa.large_string(),
-    "dictionary": pa.dictionary(pa.int32(), pa.string()),
-    "int": pa.int64(),
-    "small": pa.uint8(),
-    "float": pa.float64(),
-    "bool": pa.bool_(),
-    "binary": pa.binary(),
-}
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(
-    st.sampled_from(list(IDS_OF)),
-    st.sampled_from([("subject", "object"), ("to", "from"), ("left", "right")]),
-    st.lists(st.tuples(*[st.sampled_from([0, 1, 1, 2, 3, 7, None])] * 2), max_size=8),
-    st.booleans(),
-    st.booleans(),
-    st.integers(1, 4),
-)
-def test_columns_of_parquet_give_what_rows_give(
-    kind: str,
-    names: tuple[str, str],
-    rows: list[tuple[int | None, int | None]],
-    skip_unknown: bool,
-    coerce_ids: bool,
-    group: int,
-) -> None:
-    index = {"0": 0, "1": 1, "2": 2, "3": 3}
-    make = {"float": float, "bool": bool, "int": int, "small": int, "binary": lambda x: b"%d" % x}
-    values = [
-        [None if x is None else make.get(kind, str)(x) for x in (row[side] for row in rows)]
-        for side in (0, 1)
-    ]
-    table = pa.table([pa.array(v, IDS_OF[kind]) for v in values], names=list(names))
-
-    def read(by_row: bool) -> object:
-        try:
-            reader = read_relations_by_row if by_row else read_relations
-            g = reader(path, index, skip_unknown=skip_unknown, coerce_ids=coerce_ids)
-        except InputError as error:
-            return str(error)
-        return lists(g), g.triples, g.self_loops, g.unknown
-
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relations, "BLOCK_BYTES", 40)
-        path = Path(folder, "edges.parquet")
-        pq.write_table(table, path, row_group_size=group)
-        assert read(by_row=False) == read(by_row=True)
-        if kind in ("string", "large", "dictionary") and not any(None in row for row in rows):
-            columns = read_edge_columns(path, index)
-            assert (columns is None) == (names == ("left", "right"))

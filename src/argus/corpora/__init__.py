@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class StoreCorpus:
     """A vector store as a corpus: its records are the documents, with the vectors that it holds.
 
-    store: `KIND:PLACE/COLLECTION`, or one that is opened; opening: settings beside the name.
+    store: `KIND:PLACE/COLLECTION`, or one that is opened. opening: settings beside the name.
     """
 
     store: str | Store
@@ -36,7 +36,7 @@ class StoreCorpus:
 
 
 NamedCorpus = Path | str | StoreCorpus
-"""A file, a folder, a knowledge base or a store, by name; a store with its settings."""
+"""A file, a folder, a knowledge base or a store, by name. A store with its settings."""
 Corpus = NamedCorpus | Sequence[Document] | Frame
 """The same, or documents of a program, or a data frame with a row for each."""
 
@@ -47,7 +47,7 @@ class CorpusName:
 
 
 def named(corpus: NamedCorpus) -> Path | StoreCorpus:
-    """Return the store that a text names, or else a path; InputError for an empty text."""
+    """Return the store that a text names, or else a path. InputError for an empty text."""
     if isinstance(corpus, StoreCorpus):
         return corpus
     if corpus == "":

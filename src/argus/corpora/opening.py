@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from argus.data.kb import KnowledgeFolder
 
 Origin: TypeAlias = "Path | StoredCorpus"
-"""What stands for a corpus in a manifest."""
+"""Entry of a corpus in a manifest."""
 
 
 @dataclass(frozen=True)
 class CorpusSource:
-    """A corpus that was found by `open_corpus`; nothing of it is read before it is needed.
+    """A corpus that was found by `open_corpus`. Nothing of it is read before it is needed.
 
-    limit: how many documents, or entities, to take of it. file: of rows, or kb.json; None for a
+    limit: how many documents, or entities, to take of it. file: of rows, or kb.json. None for a
     store and for documents of a program, which are `in_memory` or the rows of `frame`.
     """
 
@@ -56,7 +56,7 @@ class CorpusSource:
 
     @property
     def origin(self) -> Origin | None:
-        """The file or store, for a manifest; None for documents of a program.
+        """The file or store, for a manifest. None for documents of a program.
 
         Raises InputError where the file is not the one whose documents were read.
         """
@@ -66,7 +66,7 @@ class CorpusSource:
 
     @cached_property
     def kb(self) -> KnowledgeFolder | None:
-        """The knowledge base; None for another corpus."""
+        """The knowledge base. None for another corpus."""
         if self.file is None or not self.is_kb:
             return None
         from argus.data.kb import KnowledgeFolder
@@ -74,7 +74,7 @@ class CorpusSource:
         return KnowledgeFolder.at(self.file)
 
     def documents(self, fields: FieldNames) -> list[Document]:
-        """Return the documents, in order; raises InputError as `read_corpus` does."""
+        """Return the documents, in order. Raises InputError as `read_corpus` does."""
         if self.stored is not None:
             return self.stored.documents(fields)
         template = parse_template(fields.template)
@@ -100,7 +100,7 @@ class CorpusSource:
             check_columns(self.file, fields)
 
     def refuse_fields(self, fields: FieldNames) -> None:
-        """Raise InputError where columns are named for a knowledge base; others may have any."""
+        """Raise InputError where columns are named for a knowledge base. Others may have any."""
         columns = [name for name in (fields.id, fields.title, fields.text) if name]
         if columns and self.is_kb:
             raise InputError(
@@ -115,9 +115,9 @@ class CorpusSource:
 def open_corpus(
     corpus: Corpus, *, limit: int | None = None, asking: Callable[[], Embeds] | None = None
 ) -> CorpusSource:
-    """Find the corpus that a name stands for, or take documents as they are; read nothing yet.
+    """Find the corpus that a name stands for, or take documents as they are. Read nothing yet.
 
-    asking: opens the encoder to compare the vectors of a store with; None where its texts are
+    asking: opens the encoder to compare the vectors of a store with. None where its texts are
     enough. Raises InputError for a name that stands for nothing, an unfinished knowledge base,
     documents that repeat an id or hold half a character, and a limit below 1.
     """

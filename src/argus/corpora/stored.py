@@ -48,7 +48,7 @@ USUAL: tuple[str | None, ...] = (
     None, "{text}", "{title} {text}", "{title}\n{text}", "{title}\n\n{text}", "{title}: {text}",
     "{title}. {text}", "{title}",
 )  # fmt: skip
-"""Templates to try where none is named; None is the rule of `Document.content`."""
+"""Templates to try where none is named. None is the rule of `Document.content`."""
 COMPARED = 32  # texts, spread over the corpus, that are embedded
 TRIED = 8  # of these, those that every template is tried on; the rest only on what agreed
 AGREEMENT = 0.99  # least cosine to the encoder's vectors at which both are of one space
@@ -116,12 +116,12 @@ def find_template(
     """Return the template by which `encoder` makes vectors most like those of the documents.
 
     vectors: unit rows, (n_documents, dim). usable: rows that have a text and a vector, at least
-    one. template: the only one to try; None tries the usual ones. Raises EncodingError for a text
+    one. template: the only one to try. None tries the usual ones. Raises EncodingError for a text
     that cannot be embedded.
     """
 
     def cosines(rows: list[int], templates: Sequence[str | None]) -> dict[str | None, Doubles]:
-        """Return (n,) cosines by template; 0 where that leaves no text."""
+        """Return (n,) cosines by template. 0 where that leaves no text."""
         texts = {
             one: [replace(documents[row], template=one).content for row in rows]
             for one in templates
@@ -181,7 +181,7 @@ SHARED = "its text is another record's, too, with another vector"
 NODE = "_node_content"  # where LlamaIndex keeps a node: JSON, with the text in it
 TEXTS = (*TEXT_FIELDS, "page_content", "document", "chunk", "chunk_text")  # LangChain, Chroma
 OBJECTS = ("metadata", "cmetadata", "metadata_")
-"""Fields that hold the rest as an object; its fields count as if they stood beside."""
+"""Fields that hold the rest as an object. Its fields count as if they stood beside."""
 _record_fields = lru_cache(maxsize=1024)(RecordFields)  # records of a store mostly have the same
 
 
@@ -203,9 +203,9 @@ class StoredVectors:
 
 @dataclass
 class StoredCorpus:
-    """The records of a store as documents; it stands for them in a manifest.
+    """The records of a store as documents. It stands for them in a manifest.
 
-    asking: opens the encoder to compare the vectors with; None where texts are enough. vectors:
+    asking: opens the encoder to compare the vectors with. None where texts are enough. vectors:
     None before the documents are read, and where texts are enough.
     """
 
@@ -221,7 +221,7 @@ class StoredCorpus:
 
     @property
     def place(self) -> Path | None:
-        """The file or folder that it is in; None where it is elsewhere."""
+        """The file or folder that it is in. None where it is elsewhere."""
         if not isinstance(self.corpus.store, str):
             return None
         place = Path(parse_store(self.corpus.store).place)
@@ -278,7 +278,7 @@ class StoredCorpus:
 
 
 class OfStore(TypedDict, total=False):
-    """The part of a summary about vectors of a store; missing where they are not of one."""
+    """The part of a summary about vectors of a store. Missing where they are not of one."""
 
     stored_vectors: StoredVectorsFacts
 
@@ -434,7 +434,7 @@ def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) 
 
 
 def _value(name: str, payload: Payload, values: Payload) -> Any:
-    """Return the value of a field, named as it is or by a dotted path; None where it has none."""
+    """Return the value of a field, named as it is or by a dotted path. None where it has none."""
     for there in (payload, values):
         if name in there:
             return there[name]
@@ -474,7 +474,7 @@ def _textless(payloads: Sequence[Payload], fields: FieldNames, store: str) -> In
 
 
 def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> StoredVectors:
-    """Find how title and text were joined; raise InputError where `encoder` made no vector."""
+    """Find how title and text were joined. Raise InputError where `encoder` made no vector."""
     documents, vectors = reading.documents, reading.vectors
     unclear = {*reading.broken, *_confused(documents, reading)}
     usable = [

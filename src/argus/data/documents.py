@@ -244,7 +244,7 @@ def write_beir(
 
 
 def write_questions(folder: Path, queries: Iterable[Query], qrels: Qrels) -> tuple[Path, Path]:
-    """Write queries and judgements into `folder`, making it if need be; return both files."""
+    """Write queries and judgements into `folder`, making it if need be. Return both files."""
     questions, judgements = folder / "queries.jsonl", folder / "qrels" / "test.tsv"
     judgements.parent.mkdir(parents=True, exist_ok=True)
     write_jsonl(questions, ({"_id": q.id, "text": q.text} for q in queries))

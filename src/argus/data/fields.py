@@ -43,7 +43,7 @@ By = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:
-    """Which columns hold what; None means the usual names are looked for.
+    """Columns by meaning. None means the usual names are looked for.
 
     A name with dots is a path into an object, unless a column has the whole of it for its name.
     """
@@ -76,7 +76,7 @@ class FieldNames:
 
 @dataclass(frozen=True, slots=True)
 class QrelsFields:
-    """Which columns of judgements hold what; None means the usual names are looked for."""
+    """Columns of judgements by meaning. None means the usual names are looked for."""
 
     query: Annotated[
         str | None,
@@ -170,13 +170,13 @@ class FieldPath:
         return items
 
     def is_in(self, values: Mapping[str, object]) -> bool:
-        """Return whether there is a value at this path, be it an empty list; null is none."""
+        """Return whether there is a value at this path, be it an empty list. Null is none."""
         if self.text in values:
             return values[self.text] is not None
         return self._items(values) is not None
 
     def _items(self, values: Mapping[str, object]) -> list[object] | None:
-        """Return the values at this path; None where no object has one of its steps."""
+        """Return the values at this path. None where no object has one of its steps."""
         items: list[object] = [values]
         for name, many in self.steps:
             inner = [item.get(name) for item in items if isinstance(item, dict)]
@@ -279,7 +279,7 @@ class PayloadField:
         )
 
     def _plain(self, value: object, document: Document, path: FieldPath) -> Value | None:
-        """Return a value that can be counted; None for an empty one."""
+        """Return a value that can be counted. None for an empty one."""
         if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
             return None
         if isinstance(value, bool):
@@ -311,7 +311,7 @@ def payload_values(documents: Sequence[Document], name: str, option: str) -> lis
 
 
 def parent_ids(documents: Sequence[Document], field: str) -> list[str]:
-    """Return the id of the document of each chunk; a chunk without one is its own parent.
+    """Return the id of the document of each chunk. A chunk without one is its own parent.
 
     Whole numbers are read as text. Raises InputError as `payload_values` does, and for a chunk of
     several documents.

@@ -70,8 +70,8 @@ class StoredVectorsFacts(TypedDict):
     records: records that the store said that it holds, or as many as were wanted.
     read: records that were read.
     broken: records without a usable vector, by reason.
-    shortest: least length of a whole vector; None without any.
-    longest: greatest length of a whole vector; None without any.
+    shortest: least length of a whole vector. None without any.
+    longest: greatest length of a whole vector. None without any.
     template: how title and text were joined.
     agreement: median cosine to the encoder's vectors.
     least: least cosine to the encoder's vectors.
@@ -99,8 +99,8 @@ class StoredVectorsFacts(TypedDict):
 class EncoderFacts(TypedDict, total=False):
     """The encoder whose vectors, or the system whose output, a job measured.
 
-    what: stands in place of an encoder, such as "index".
-    store: folder of the vectors; relative where it lies in the folder of results.
+    what: in place of an encoder, such as "index".
+    store: folder of the vectors. Relative where it lies in the folder of results.
     stored: vectors of a store that came with the documents.
     """
 
@@ -113,7 +113,7 @@ class EncoderFacts(TypedDict, total=False):
 
 
 class ManifestSection(TypedDict):
-    """A job's section of manifest.json; times are ISO 8601 in UTC.
+    """A job's section of manifest.json. Times are ISO 8601 in UTC.
 
     argus: version. config: all settings by name. engine: as `Engine.describe` returns it.
     counts: figures of the job. invocation: how it was started. parts: SHA-256 of the summary and of
@@ -149,7 +149,7 @@ class ReadInputs(TypedDict):
 
 
 class Limit(TypedDict):
-    """How many documents of the corpus a job read; None is all."""
+    """Number of documents of the corpus that a job read. None is all."""
 
     limit: NotRequired[int | None]
 
@@ -256,7 +256,7 @@ class ArtifactFolder:
         return self._marker.is_file() and self._record().startswith(NOTE)
 
     def _record(self) -> str:
-        """Return the text of the marker; damaged bytes make names that no file has."""
+        """Return the text of the marker. Damaged bytes make names that no file has."""
         with self._marker.open("rb") as file:
             return file.read(MAX_RECORD).decode(errors="replace")
 
@@ -374,7 +374,7 @@ class ArtifactFolder:
 
 
 def read_section(kind: type[T], folder: Path, job: str, *, of: str = SUMMARY) -> T | None:
-    """Return a job's section of a JSON file in a folder, as a record; None where it has none.
+    """Return a job's section of a JSON file in a folder, as a record. None where it has none.
 
     of: the file, summary.json or manifest.json. Raises InputError for a damaged one.
     """
@@ -420,7 +420,7 @@ def torn_jobs(folder: Path) -> dict[str, Path]:
 
 
 def check_one_run(folder: Path, *jobs: str) -> None:
-    """Raise InputError where one of these jobs is torn (`torn_jobs`); any, where none is named."""
+    """Raise InputError where one of these jobs is torn (`torn_jobs`). Any, where none is named."""
     for job, path in torn_jobs(folder).items():
         if not jobs or job in jobs:
             raise InputError(

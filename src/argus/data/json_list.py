@@ -47,7 +47,7 @@ class JsonList:
     and holds a block and an item of it. The content of an item is not checked: parse it. In JSON
     lines an item is any line that is not empty.
 
-    broken: after the iteration, where and why the file breaks off; None where it is whole. All
+    broken: after the iteration, where and why the file breaks off. None where it is whole. All
     items before the break have been yielded. Raises InputError at once for any other file: missing,
     a folder, empty, an object over several lines, other text.
     """

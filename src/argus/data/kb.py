@@ -68,7 +68,7 @@ class KbFacts(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One file of a table, as kb.json names it; `file` is relative to the folder."""
+    """One file of a table, as kb.json names it. `file` is relative to the folder."""
 
     file: str
     rows: int
@@ -106,13 +106,13 @@ class KnowledgeFolder:
 
     @classmethod
     def find(cls, location: str | Path) -> KnowledgeFolder | None:
-        """Open the knowledge base of a location, as `open` does; None where there is none."""
+        """Open the knowledge base of a location, as `open` does. None where there is none."""
         file = kb_file(location)
         return None if file is None else cls.at(file)
 
     @classmethod
     def at(cls, file: Path) -> KnowledgeFolder:
-        """Open a knowledge base by its kb.json, as `kb_file` names it; raises as `open` does."""
+        """Open a knowledge base by its kb.json, as `kb_file` names it. Raises as `open` does."""
         storage = Storage.at(kb_home(file_in(file, KB_FILE)))
         if storage.sizes([KB_FILE]) == [None]:
             if any(storage.files(table) for table in TABLES):
@@ -141,7 +141,7 @@ class KnowledgeFolder:
             yield self._read(table, shard, columns or TABLES[table].names)
 
     def take(self, table: str, rows: IntArray, columns: Sequence[str]) -> pa.Table:
-        """Return some rows of a table, in ascending order; only their shards are read."""
+        """Return some rows of a table, in ascending order. Only their shards are read."""
         parts = [pa.schema([TABLES[table].field(name) for name in columns]).empty_table()]
         first = 0
         for shard in self.shards[table]:
@@ -229,7 +229,7 @@ class KnowledgeFolder:
         """Return subjects and objects, as positions in the order of ids, of one source's relations.
 
         source: None takes `graph`, "all" every source. limit: only relations among the first so
-        many entities. Each result has the shape (n_relations,); a pair may come several times.
+        many entities. Each result has the shape (n_relations,). A pair may come several times.
         Raises InputError for an end that is no entity.
         """
         source = source or self.graph
@@ -319,7 +319,7 @@ class KbWriter:
         self._sources: Counter[str] = Counter()
 
     def write(self, table: str, batches: Iterable[pa.RecordBatch]) -> int:
-        """Write a table, whole, from batches of its columns (TABLES); return its rows.
+        """Write a table, whole, from batches of its columns (TABLES). Return its rows.
 
         Raises ValueError for columns that cannot be cast to the table's, and for entities or
         relations that are not in their order (docs/knowledge.md) or entities of one id.
@@ -387,7 +387,7 @@ class KbWriter:
 
 
 def _cut(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Yield tables of SHARD_ROWS rows, the last of fewer; none where there is no row."""
+    """Yield tables of SHARD_ROWS rows, the last of fewer. None where there is no row."""
     tables: list[pa.Table] = []
     rows = 0
     for batch in batches:
@@ -404,7 +404,7 @@ def _cut(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Ta
 def _check_order(
     table: str, part: pa.Table, last: tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
-    """Return the last row's key; ValueError where a row comes before, or is, the one before it."""
+    """Return the last row's key. ValueError where a row comes before, or is, the one before it."""
     names = SORTED_BY.get(table)
     if names is None:
         return None

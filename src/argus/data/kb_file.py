@@ -23,7 +23,7 @@ def shard_name(table: str, number: int) -> str:
 
 
 def kb_home(file: Path | str) -> Path | str:
-    """Return the folder of a kb.json; the options of an address stay at its end."""
+    """Return the folder of a kb.json. The options of an address stay at its end."""
     if isinstance(file, Path):
         return file.parent
     address, mark, options = file.partition("?")
@@ -41,7 +41,7 @@ def not_finished(where: str | Path) -> InputError:
 
 
 def kb_file(path: str | Path) -> Path | None:
-    """Return the `kb.json` of a folder, or of an address; None for a folder without one.
+    """Return the `kb.json` of a folder, or of an address. None for a folder without one.
 
     `path` may be that file itself. Every address in an object store counts as a knowledge base,
     except one with the name of a file of rows, which is refused. The folder of a build whose shards

@@ -24,7 +24,7 @@ LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers",
 class InputFile(TypedDict):
     """A file that a job read: by its hash or, where it is too large for one, by its last change.
 
-    changed: ISO 8601, UTC; None where it is unknown. records: of a store, records that were read.
+    changed: ISO 8601, UTC. None where it is unknown. records: of a store, records that were read.
     The hash of a store is one of ids, texts and vectors.
     """
 
@@ -45,8 +45,8 @@ class Described(Protocol):
 class Environment(TypedDict):
     """Versions and hardware.
 
-    accelerator: GPU that torch finds; "" without one, or where nothing has loaded torch.
-    libraries: version by name; None for a library that is not installed.
+    accelerator: GPU that torch finds. "" without one, or where nothing has loaded torch.
+    libraries: version by name. None for a library that is not installed.
     """
 
     python: str
@@ -58,12 +58,12 @@ class Environment(TypedDict):
 
 
 def content_hash(*parts: str | bytes | memoryview, size: int = 16) -> bytes:
-    """Return a `size`-byte BLAKE2b digest of the parts; no two lists of parts run together."""
+    """Return a `size`-byte BLAKE2b digest of the parts. No two lists of parts run together."""
     return absorb(hashlib.blake2b(digest_size=size), *parts).digest()
 
 
 def absorb(digest: hashlib.blake2b, *parts: str | bytes | memoryview) -> hashlib.blake2b:
-    """Add parts to a digest, as `content_hash` does, and return it; a copy may go on from there."""
+    """Add parts to a digest, as `content_hash` does, and return it. A copy may go on from there."""
     for part in parts:
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else memoryview(part)
         if isinstance(data, memoryview):
@@ -88,7 +88,7 @@ class AsRead(NamedTuple):
 
     @classmethod
     def of(cls, path: Path | None) -> AsRead | None:
-        """Return the state of a file on this machine; None where there is no file."""
+        """Return the state of a file on this machine. None where there is no file."""
         try:
             status = None if path is None else path.stat()
         except OSError:
@@ -166,7 +166,7 @@ def describe_environment() -> Environment:
 
 
 def accelerator() -> str:
-    """Return the GPU that torch finds; "" without one, or where nothing has loaded torch."""
+    """Return the GPU that torch finds. "" without one, or where nothing has loaded torch."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available():
         return ""

@@ -144,7 +144,7 @@ def _read_table(
 
 
 def _grade_field(row: Row, query: str, doc: str, named: str | None) -> str | None:
-    """Return the column of the grade; None where every row is a relevant document.
+    """Return the column of the grade. None where every row is a relevant document.
 
     named: the column that must be there. Raises InputError for other columns, of which one may
     hold the grade: rows with grade 0 must not count as relevant.

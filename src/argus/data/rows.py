@@ -231,7 +231,7 @@ def has_field(row: Row, name: str) -> bool:
 
 
 def field_value(row: Row, name: str) -> Any:
-    """Return the value of a column, or at a dotted path; None without one.
+    """Return the value of a column, or at a dotted path. None without one.
 
     A column whose name is the whole path, dots and all, comes first.
     """
@@ -265,7 +265,7 @@ def field_names(values: Mapping[str, Any]) -> list[str]:
 
 
 def text_value(row: Row, field: str) -> str:
-    """Return `row[field]` as text; a missing or null field is the empty string."""
+    """Return `row[field]` as text. A missing or null field is the empty string."""
     value = field_value(row, field)
     if value is None:
         return ""

@@ -153,12 +153,12 @@ def finite_scores(run: Mapping[str, Mapping[str, Any]], name: str) -> Run:
 
 
 def ranking(scores: dict[str, float]) -> list[str]:
-    """Return the documents of one query, best first; equal scores by id."""
+    """Return the documents of one query, best first. Equal scores by id."""
     return sorted(scores, key=lambda doc: (-scores[doc], doc))
 
 
 def first_rank(scores: dict[str, float], relevant: Container[str]) -> int | None:
-    """Return the 1-based rank of the first relevant document; None where there is none."""
+    """Return the 1-based rank of the first relevant document. None where there is none."""
     ranked = enumerate(ranking(scores), start=1)
     return next((rank for rank, doc in ranked if doc in relevant), None)
 

@@ -32,7 +32,7 @@ _FIX = {
 
 
 class FileState(NamedTuple):
-    """Size and last change of a file. changed_ns: since 1970; None where it is unknown."""
+    """Size and last change of a file. changed_ns: since 1970. None where it is unknown."""
 
     bytes: int
     changed_ns: int | None
@@ -44,7 +44,7 @@ def is_remote(location: str | Path) -> bool:
 
 
 def child(location: str | Path, name: str) -> str:
-    """Return `location/name`; the options of an address (`?region=...`) stay at its end."""
+    """Return `location/name`. The options of an address (`?region=...`) stay at its end."""
     if not is_remote(location):
         return str(location).rstrip("/") + "/" + name
     address, mark, options = _address(location).partition("?")
@@ -71,7 +71,7 @@ def file_in(location: str | Path, name: str) -> Path | str:
 
 
 def absolute(location: str | Path) -> str:
-    """Return a path from the root on, for processes that work elsewhere; addresses as they are."""
+    """Return a path from the root on, for processes that work elsewhere. Addresses as they are."""
     return _address(location) if _scheme(location) else str(Path(location).absolute())
 
 
@@ -83,7 +83,7 @@ def bytes_in(folder: Path) -> int:
 def open_storage(location: str | Path) -> tuple[FileSystem, str]:
     """Return the pyarrow filesystem of a location, and the path in it.
 
-    location: a path, file://, s3:// or gs://; also a `Path` that swallowed a slash ("s3:/bucket").
+    location: a path, file://, s3:// or gs://. Also a `Path` that swallowed a slash ("s3:/bucket").
     AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) names an S3-compatible store. Raises InputError for
     another scheme, an address that cannot be parsed and a bucket whose region cannot be found.
     """
@@ -122,14 +122,14 @@ def reaching(location: str | Path) -> Iterator[None]:
 
 
 def read_bytes(location: str | Path) -> bytes:
-    """Return the content of a file; raises InputError where it cannot be read."""
+    """Return the content of a file. Raises InputError where it cannot be read."""
     filesystem, path = open_storage(location)
     with reaching(location), filesystem.open_input_file(path) as file:
         return bytes(file.read())
 
 
 def state_of_file(location: str | Path) -> FileState | None:
-    """Return the state of a file here or in an object store; None where there is no file.
+    """Return the state of a file here or in an object store. None where there is no file.
 
     Raises InputError where the store cannot be reached.
     """
@@ -143,7 +143,7 @@ def state_of_file(location: str | Path) -> FileState | None:
 
 @dataclass(frozen=True)
 class Storage:
-    """A folder, wherever it is; names are relative to it, with `/` between their parts."""
+    """A folder, wherever it is. Names are relative to it, with `/` between their parts."""
 
     location: str
     filesystem: FileSystem
@@ -151,13 +151,13 @@ class Storage:
 
     @classmethod
     def at(cls, location: str | Path) -> Storage:
-        """Open a location; raises InputError as `open_storage` does."""
+        """Open a location. Raises InputError as `open_storage` does."""
         filesystem, root = open_storage(location)
         return cls(_address(location), filesystem, root.rstrip("/") or "/")
 
     @property
     def local(self) -> Path | None:
-        """The folder on this machine; None in an object store."""
+        """The folder on this machine. None in an object store."""
         return None if is_remote(self.location) else Path(self.root)
 
     def where(self, name: str) -> str:
@@ -165,7 +165,7 @@ class Storage:
         return child(self.location, name)
 
     def sizes(self, names: Sequence[str]) -> list[int | None]:
-        """Return the bytes of each file; None where there is none."""
+        """Return the bytes of each file. None where there is none."""
         from pyarrow import fs
 
         with reaching(self.location):
@@ -173,7 +173,7 @@ class Storage:
         return [info.size if info.type == fs.FileType.File else None for info in infos]
 
     def files(self, folder: str) -> list[str]:
-        """Return the names of the files in a folder, sorted; none where there is no folder."""
+        """Return the names of the files in a folder, sorted. None where there is no folder."""
         from pyarrow import fs
 
         selector = fs.FileSelector(f"{self.root}/{folder}", allow_not_found=True)
@@ -213,7 +213,7 @@ def _scheme(location: str | Path) -> str | None:
 
 
 def _address(location: str | Path) -> str:
-    """Return the address with both its slashes; local paths as they are."""
+    """Return the address with both its slashes. Local paths as they are."""
     if not is_remote(location):
         return str(location)
     return _SCHEME.sub(lambda match: f"{match[1].lower()}://", str(location), count=1)

@@ -37,7 +37,7 @@ _raw: ContextVar[bool] = ContextVar("raw csv", default=False)
 
 
 def open_parquet(path: Path, *, fix: str = REPAIR) -> pq.ParquetFile:
-    """Open a Parquet file; checksums of pages are compared where it has them.
+    """Open a Parquet file. Checksums of pages are compared where it has them.
 
     Raises InputError for any other file, and for a footer that cannot be true.
     """
@@ -183,7 +183,7 @@ def read_names(path: Path) -> frozenset[str]:
 def read_records(kind: type[R], path: Path, *, fix: str = WRITTEN) -> list[R]:
     """Return the rows of a table that Argus wrote, with the columns that `kind` names.
 
-    kind: a TypedDict; a column that it does not require may be missing. Raises InputError where
+    kind: a TypedDict. A column that it does not require may be missing. Raises InputError where
     the table is damaged, lacks a column, or holds another type than `kind` says.
     """
     schema = open_parquet(path, fix=fix).schema_arrow
@@ -228,7 +228,7 @@ def require_shares(
     *,
     fix: str = WRITTEN,
 ) -> None:
-    """Raise InputError for a value outside of 0..1 or no number; None stands for unmeasured."""
+    """Raise InputError for a value outside of 0..1 or no number. None stands for unmeasured."""
     for id_, value in zip(ids, values, strict=True):
         if value is not None and not is_share(value):
             got, where = f"{id_!r} has {value!r}", Location(path, field=column)

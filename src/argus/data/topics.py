@@ -58,7 +58,7 @@ class DprKey:
 
 @dataclass(frozen=True, slots=True)
 class DprPassage:
-    """A passage that was found; keys is None in files that were written without them."""
+    """A passage that was found. Keys is None in files that were written without them."""
 
     passage_id: str
     title: str
@@ -84,8 +84,8 @@ def read_topics(
 ) -> list[Topic]:
     """Read questions in file order.
 
-    AUTO: `.json` is DPR; a file whose first line is `question<TAB>[...` is dpr_qas; JSONL with
-    `input` is KILT; any other file, or a BEIR folder, is read by `read_queries`. Raises InputError
+    AUTO: `.json` is DPR. A file whose first line is `question<TAB>[...` is dpr_qas. JSONL with
+    `input` is KILT. Any other file, or a BEIR folder, is read by `read_queries`. Raises InputError
     as those do, for an id that comes twice, and where there is no question.
     """
     check_limit(limit)
@@ -225,7 +225,7 @@ def topic_of(row: Row, *, coerce_ids: bool = False) -> Topic:
 def read_dpr_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]:
     """Yield the questions of a DPR JSON file.
 
-    `answers` may be missing; the id is that of the record, else its position from 0. Raises
+    `answers` may be missing. The id is that of the record, else its position from 0. Raises
     InputError naming the record for a file that is no such list and fields of another type.
     """
     for _, topic in _dpr_records(path, coerce_ids=coerce_ids):
@@ -313,7 +313,7 @@ def _dpr_records(path: Path, *, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]
 
 
 def _answers(row: Row, *, may_be_one: bool = False) -> tuple[str, ...]:
-    """Return the `answers` of a row, a list of texts; none where it has none."""
+    """Return the `answers` of a row, a list of texts. None where it has none."""
     answers = row.values.get("answers", [])
     if may_be_one:
         answers = [answers] if isinstance(answers, str) and answers else answers or []
@@ -328,7 +328,7 @@ def _answers(row: Row, *, may_be_one: bool = False) -> tuple[str, ...]:
 
 
 def write_dpr(path: Path, results: Iterable[DprResult], *, indent: int | None = INDENT) -> Path:
-    """Write results as they come, the file whole or not at all; return the path.
+    """Write results as they come, the file whole or not at all. Return the path.
 
     indent: spaces per level, or None for one line per question. Holds one result in memory.
     """
@@ -362,7 +362,7 @@ def as_item(result: DprResult) -> dict[str, object]:
 
 
 def write_kilt(path: Path, results: Iterable[DprResult]) -> Path:
-    """Write one line per question as they come, the file whole or not at all; return the path."""
+    """Write one line per question as they come, the file whole or not at all. Return the path."""
     write_jsonl(path, map(as_line, results))
     return path
 

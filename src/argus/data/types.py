@@ -38,7 +38,7 @@ Qrels = dict[str, dict[str, int]]
 
 
 class State(StrEnum):
-    """What became of a measurement. The three are counted apart; a failure is never a zero."""
+    """State of a measurement. The three are counted apart. A failure is never a zero."""
 
     MEASURED = "measured"
     FAILED = "failed"
@@ -90,7 +90,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """Which fields of a record became what of its document; `metadata` is opened into the others.
+    """Fields of a record by their part in its document. `metadata` is opened into the others.
 
     id, title, text: the fields that were read as these. inner: names of those that stood in
     `metadata`.
@@ -106,8 +106,8 @@ class RecordFields:
 class Document:
     """One retrievable unit of a corpus.
 
-    template: how title and text are joined, where that is known; see `filled`. fields: of a record
-    that was read; None for a document of a program, whose metadata are as they are.
+    template: how title and text are joined, where that is known. See `filled`. fields: of a record
+    that was read. None for a document of a program, whose metadata are as they are.
     """
 
     id: str
@@ -119,7 +119,7 @@ class Document:
 
     @property
     def content(self) -> str:
-        """What a retriever indexes: title and text, as BEIR does (`title + " " + text`).
+        """Text that a retriever indexes: title and text, as BEIR does (`title + " " + text`).
 
         A text that already begins with its title is not given it twice. With a template it is what
         that makes of them.
@@ -140,7 +140,7 @@ _BOTH = re.compile(r"\{(?:title|text)\}.*\{(?:title|text)\}", re.DOTALL)
 def filled(template: str, title: str, text: str) -> str:
     """Return a template such as "{title}: {text}" with title and text in their places.
 
-    Where one of the two is empty, it is left out with what stands between them.
+    Where one of the two is empty, it is left out with the text between them.
     """
     values = {"title": title, "text": text}
     if not (title and text):
@@ -153,7 +153,7 @@ def filled(template: str, title: str, text: str) -> str:
 class View:
     """One way in which a document is indexed.
 
-    `kind` is one of original, title, expansion, synthesis, sentence, scenario, pseudo-query;
+    `kind` is one of original, title, expansion, synthesis, sentence, scenario, pseudo-query.
     `source` is the provenance (entity, passage, model, prompt hash); of an original, whose text is
     title and text in one, the document's title.
     """
@@ -177,7 +177,7 @@ class Query:
 class Topic:
     """A question with the answers that are known.
 
-    given: all other fields of its record, such as positive_ctxs; results are written with them.
+    given: all other fields of its record, such as positive_ctxs. Results are written with them.
     """
 
     query: Query

@@ -147,7 +147,7 @@ def folder_aside(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file by this content, text as UTF-8; see `replacing`."""
+    """Replace a file by this content, text as UTF-8. See `replacing`."""
     with replacing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
@@ -230,7 +230,7 @@ def take_lock(file: Path, *, busy: str) -> IO[str]:
 
 @contextmanager
 def waiting_for(file: Path, *, busy: str) -> Iterator[None]:
-    """Hold the lock of a file during a block; wait for it, MAX_WAIT_S at most.
+    """Hold the lock of a file during a block. Wait for it, MAX_WAIT_S at most.
 
     The lock of a running job counts. Raises as `take_lock` does, with the text `busy` at last.
     """

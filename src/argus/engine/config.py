@@ -1,4 +1,4 @@
-"""Which engine is asked for."""
+"""Choose and open an engine."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ ADDRESS = re.compile(r"(ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
 
 @dataclass(frozen=True, kw_only=True)
 class EngineConfig:
-    """Where work runs.
+    """Settings of an engine.
 
-    address: host:port of a cluster's head, ray://host:port, or auto for the one of this machine;
+    address: host:port of a cluster's head, ray://host:port, or auto for the one of this machine.
     None starts one of this machine alone. workers: None takes a worker per core, or per machine (or
     accelerator) for work that keeps all cores busy. env: names of variables that workers of a
-    cluster get besides HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and ARGUS_*; secrets only so.
-    object_store_bytes: memory for blocks in a cluster that is started here; None leaves it to Ray.
+    cluster get besides HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and ARGUS_*. Secrets only so.
+    object_store_bytes: memory for blocks in a cluster that is started here. None leaves it to Ray.
     """
 
     name: Annotated[

@@ -72,7 +72,7 @@ class LocalEngine:
 def _spread(
     blocks: Iterator[tuple[int, Any]], workers: int, folder: str, what: str
 ) -> Iterator[tuple[int, Any]]:
-    """Yield the results of blocks that processes do; start them again where one of them dies."""
+    """Yield the results of blocks that processes do. Start them again where one of them dies."""
     todo: dict[int, bytes] = {}  # blocks taken that are not done
     suspects: list[int] = []  # those that were out when a worker died: each is done alone
     deaths = 0

@@ -118,7 +118,7 @@ class RayEngine:
         )  # fmt: skip
 
     def _get(self, ref: Any, what: str, numbers: list[int]) -> Any:
-        """Return what an actor returned. Raises ArgusError for what Ray itself met."""
+        """Return an actor's result. Raises ArgusError for errors of Ray itself."""
         errors = self.ray.exceptions
         try:
             return self.ray.get(ref)
@@ -212,7 +212,7 @@ def passed_on(environ: Mapping[str, str], names: tuple[str, ...]) -> dict[str, s
 
 
 def _refusal(config: EngineConfig, error: Exception) -> str:
-    """Return why there is no cluster, and what to do."""
+    """Return the reason why there is no cluster, and its remedy."""
     words = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     if config.address is None:
         return (

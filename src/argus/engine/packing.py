@@ -1,7 +1,7 @@
-"""What goes to other processes, as bytes: large arrays beside the pickle, mapped files by name.
+"""Pickle values for other processes: large arrays beside the pickle, mapped files by name.
 
 An array that is mapped from a file travels as the file's path and the place in it, so that every
-process of a machine reads the same pages; any other large array is laid beside the pickle, where
+process of a machine reads the same pages. Any other large array is laid beside the pickle, where
 processes share it. Arrays that come out of either are read-only.
 """
 
@@ -83,7 +83,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _place(array: Any) -> tuple[Any, ...] | None:
-    """Return what `_map` needs; None for an array that is not mapped, or not in one piece."""
+    """Return the arguments of `_map`. None for an array that is not mapped, or not in one piece."""
     import numpy as np
 
     if not isinstance(array, np.ndarray) or not (array.size and not array.dtype.hasobject):

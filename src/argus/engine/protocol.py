@@ -1,4 +1,4 @@
-"""What an engine is: it runs one piece of work over many blocks, wherever its workers are."""
+"""Define engines, which run one piece of work over many blocks, wherever their workers are."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class EngineRecord(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Work(Generic[S, B, R]):
-    """What is done to every block.
+    """Work to do on every block.
 
-    setup: a function of a module (workers import it by name), called once in every worker; it loads
-    what all blocks need, a model say, and returns what turns a block into its result. Results must
+    setup: a function of a module (workers import it by name), called once in every worker. It loads
+    what all blocks need, a model say, and returns a function from block to result. Results must
     depend on the block alone, never on the worker or on the order of blocks. shared: given to
-    `setup`; sent once to every machine, arrays are not copied per worker. what: for messages, as in
+    `setup`. Sent once to every machine, arrays are not copied per worker. what: for messages, as in
     "embedding". threaded: the work keeps all cores busy by itself (BLAS, torch), so that one worker
     per machine, or per accelerator, does.
     """
@@ -43,7 +43,7 @@ class Work(Generic[S, B, R]):
 
 
 class Engine(Protocol):
-    """Where work runs.
+    """Run one piece of work over many blocks.
 
     A worker that dies costs the blocks under way, which are done again. An error of a block's work
     is raised here as it was, and ends the run.
@@ -56,13 +56,13 @@ class Engine(Protocol):
     def run(self, work: Work[S, B, R], blocks: Iterable[B]) -> Iterator[tuple[int, R]]:
         """Yield (number of the block, its result) as blocks are done, in any order.
 
-        blocks: taken as there is room, never far ahead of what is done. Raises ArgusError when
+        blocks: taken as there is room, never far ahead of finished blocks. Raises ArgusError when
         workers die again and again, and when the cluster is lost.
         """
         ...
 
     def describe(self) -> EngineRecord:
-        """Return what manifests say: name, workers, machines."""
+        """Return the description for manifests: name, workers, machines."""
         ...
 
     def unseen(self, path: str) -> list[str]:

@@ -31,7 +31,7 @@ from argus.version import __version__
 
 
 def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> str:
-    """Return what a finished build is known by: all but what changes nothing in it.
+    """Return the key of a finished build: all settings that change its result.
 
     place: of the shards, if they are not in the folder of the build.
     """
@@ -40,7 +40,7 @@ def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> st
 
 
 def reading_key(source: Dumps | Source, config: KbConfig) -> str:
-    """Return what the parts of a killed build are known by: what reading a dump depends on.
+    """Return the key of the parts of a killed build: all settings of reading a dump.
 
     More memory, another sample or another place for the shards cost no second reading.
     """
@@ -49,7 +49,7 @@ def reading_key(source: Dumps | Source, config: KbConfig) -> str:
 
 
 def state_of(location: Path | str) -> str:
-    """Return what changes when a file, or a file in a folder, does: its size and time of change.
+    """Return the state of a file, or of the files in a folder: sizes and times of change.
 
     Dumps of 100 GB are not hashed before each start. Objects in stores are asked for theirs.
     """
@@ -82,7 +82,7 @@ LOCK = ".lock"
 
 @dataclass(frozen=True, repr=False)
 class KbResult(Result):
-    """A knowledge base, and what became of everything that was read; also in summary.json.
+    """A knowledge base, and the outcomes of all rows read. Also in summary.json.
 
     unchanged: it was there already, made of the same input by the same settings.
     """
@@ -100,7 +100,7 @@ class KbResult(Result):
 
     @property
     def damage(self) -> dict[str, str]:
-        """Which dumps break off, and where."""
+        """Dumps that break off, and the places."""
         return dict(self.summary["damage"])
 
     def open(self) -> KnowledgeFolder:
@@ -123,7 +123,7 @@ def build_kb(
     out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
     s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
     for input that is no dump, or one of another language, ArgusError when the disk is full or
-    another build is at work in the folder. engine: what reads and grounds; None takes a process per
+    another build is at work in the folder. engine: what reads and grounds. None takes a process per
     core.
     """
     config = config or KbConfig()
@@ -149,7 +149,7 @@ def build_kb(
 
 @dataclass(frozen=True)
 class _Build:
-    """A build that may write. place: of the shards; key: what it is known by."""
+    """A build that may write. place: of the shards. key: of the finished build."""
 
     source: Dumps | Source
     config: KbConfig
@@ -159,17 +159,17 @@ class _Build:
 
     @property
     def shards_here(self) -> Path | None:
-        """The folder of the shards; None in an object store."""
+        """The folder of the shards. None in an object store."""
         return None if is_remote(self.place) else local_path(self.place)
 
     @property
     def words(self) -> Path | None:
-        """Where the index of words goes: beside the shards; None where there is to be none."""
+        """Folder of the index of words, beside the shards. None without an index."""
         here = self.shards_here
         return here / WORDS if here is not None and self.config.words else None
 
     def own(self) -> None:
-        """Record in the folder what is written there beside summary and manifest."""
+        """Record in the folder the files that are written there beside summary and manifest."""
         names, here = [WORK, REPORT], self.shards_here
         if here is not None and here.resolve() == self.folder.path.resolve():
             names += [*TABLES, KB_FILE, WORDS]
@@ -197,7 +197,7 @@ class _Build:
         return {**summary, "shards": self.place}
 
     def shards(self, raw: RawInput, engine: Engine, record: Record) -> BuildCounts:
-        """Read the source and write the shards; return what was counted."""
+        """Read the source and write the shards. Return the counts."""
         config = self.config
         settings = AlignSettings(
             language=config.language, sample=config.sample, seed=config.seed,
@@ -226,7 +226,7 @@ class _Build:
         }
 
     def tell(self, counts: BuildCounts, record: Record) -> KbSummary:
-        """Index the words of the shards; return what they hold, and what they were made of."""
+        """Index the words of the shards. Return the values of the summary."""
         kb = KnowledgeFolder.open(self.place)
         shards = findings(kb)
         if self.words is not None:
@@ -243,7 +243,7 @@ class _Build:
         }
 
     def report(self, record: Record, summary: KbSummary) -> Path:
-        """Write summary, manifest and, last, the report; return it.
+        """Write summary, manifest and, last, the report. Return it.
 
         Inputs are in the manifest by size and time: hashing a dump takes a quarter of an hour.
         """
@@ -262,14 +262,14 @@ class _Build:
         shutil.rmtree(self.folder / WORK, ignore_errors=True)
 
     def _remove_older(self) -> None:
-        """Remove what was made of older shards, and would be taken for what is made of these."""
+        """Remove files made of older shards. They would be taken for files made of these."""
         (self.folder / REPORT).unlink(missing_ok=True)
         for home in filter(None, (self.folder.path, self.shards_here)):
             LexicalIndex.remove(home / WORDS)
 
 
 def _work_folder(folder: ArtifactFolder, key: str) -> Path:
-    """Return where parts go; those of another build are removed."""
+    """Return where parts go. Those of another build are removed."""
     home = folder / WORK
     if home.is_dir():
         for other in home.iterdir():

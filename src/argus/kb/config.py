@@ -16,7 +16,7 @@ from argus.settings import Doc, Ge, Option, Seed, Setting, check_settings, setti
 
 @dataclass(frozen=True, kw_only=True)
 class Dumps:
-    """A dump of Wikipedia, of Wikidata, or of both; paths or addresses (s3://, gs://).
+    """A dump of Wikipedia, of Wikidata, or of both. Paths or addresses (s3://, gs://).
 
     Paths are made absolute: workers on other machines have other working folders.
     """
@@ -44,10 +44,10 @@ class Dumps:
 
 
 class Source(Protocol):
-    """What is not a dump: triples, rows, a folder of pages (argus.knowledge.sources)."""
+    """A source other than dumps: triples, rows, a folder of pages (argus.knowledge.sources)."""
 
     def write(self, into: RawWriter) -> dict[str, int]:
-        """Write its entities and relations; return what was left out, by reason."""
+        """Write its entities and relations. Return counts of dropped rows, by reason."""
 
     def inputs(self) -> dict[str, Path]:
         """Return its files, named for a manifest."""
@@ -57,17 +57,17 @@ Links = Literal["lead", "page", "none"]
 MEMORY_BYTES = 2 << 30
 DUMP, _SHAPE = "Dumps", "What is kept"
 OF_SOURCES = ("language", "links", "split_bytes")
-"""What only some sources have a use for: the command has to know whether it was given."""
+"""Options of some sources only: the command has to know whether one was given."""
 _LANGUAGE = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
 class KbConfig:
-    """How a knowledge base is made (docs/knowledge.md).
+    """Settings of building a knowledge base (docs/knowledge.md).
 
     language: as in the address of its Wikipedia ("en", "zh-min-nan"). links: those before the first
     heading ("lead"), of the whole page, none. sample, limit: None for all. split_bytes: of a
-    compressed dump; a kill may cost as much per worker. Options give bytes in MiB.
+    compressed dump. A kill may cost as much per worker. Options give bytes in MiB.
     """
 
     language: Annotated[

@@ -20,7 +20,7 @@ from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import Section, naming, table
 
 Reasons = dict[str, int]
-"""How many rows came to what."""
+"""Counts of rows by outcome."""
 
 
 def _pair(value: object) -> object:
@@ -29,16 +29,16 @@ def _pair(value: object) -> object:
 
 
 Outcome = Annotated[tuple[str, Reasons], BeforeValidator(_pair)]
-"""An input, or a kind of row, and what its rows came to."""
+"""An input, or a kind of row, and the outcomes of its rows."""
 
 
 class ReadCounts(TypedDict):
     """Rows of every input that was read.
 
-    wikipedia: pages by what became of them.
-    wikidata: items by what became of them.
-    source: rows of a source that is no dump, by what became of them.
-    mentions: mentions by what became of them.
+    wikipedia: pages by outcome.
+    wikidata: items by outcome.
+    source: rows of a source that is no dump, by outcome.
+    mentions: mentions by outcome.
     """
 
     wikipedia: NotRequired[Reasons]
@@ -75,7 +75,7 @@ class SampleEntity(TypedDict):
     id: id of the entity.
     label: label of the entity.
     related: how many it is related to.
-    paragraph: its paragraph; None without one.
+    paragraph: its paragraph. None without one.
     """
 
     id: str
@@ -85,7 +85,7 @@ class SampleEntity(TypedDict):
 
 
 class KbShards(TypedDict):
-    """What the shards hold, read back.
+    """Figures of the shards, read back.
 
     shown: entities to be read in the report.
     """
@@ -96,10 +96,10 @@ class KbShards(TypedDict):
 
 
 class BuildCounts(TypedDict):
-    """What was read and written.
+    """Counts of rows read and written.
 
     damage: where a dump breaks off, by its name.
-    outcomes: per input, or kind of row, what its rows came to.
+    outcomes: per input, or kind of row, its rows by outcome.
     """
 
     read: ReadCounts
@@ -109,11 +109,11 @@ class BuildCounts(TypedDict):
 
 
 class KbSummary(BuildCounts, KbShards):
-    """A knowledge base, and what became of all that was read.
+    """A knowledge base, and the outcomes of all rows read.
 
-    key: what the build is known by.
+    key: of the finished build.
     shards: folder of the shards.
-    words: file of the index of words; None without one.
+    words: file of the index of words. None without one.
     language: language of the pages.
     made_of: inputs by name.
     """
@@ -126,7 +126,7 @@ class KbSummary(BuildCounts, KbShards):
 
 
 def headline(summary: KbSummary) -> Iterator[str]:
-    """Yield what a knowledge base holds, and what became of its input."""
+    """Yield the figures of a knowledge base, and the outcomes of its input."""
     counts = summary["counts"]
     relations = [f"{n:,} by {source}" for source, n in counts["relations"].items()]
     yield (
@@ -149,14 +149,14 @@ _ALIGNED_LATER = frozenset(
         *("disambiguation", "no text", "no first paragraph", "paragraph too short"),
     )
 )
-"""What reading counts of rows that the alignment counts, too."""
+"""Counts of reading that the alignment counts, too."""
 
 PROPERTIES = 20
 """Most frequent properties that the report shows."""
 
 
 def findings(kb: KnowledgeFolder) -> KbShards:
-    """Return what the report shows of the shards."""
+    """Return the report's figures of the shards."""
     kb.entities(["id"], limit=1)  # raises where there is none
     related = (part["related"].to_numpy() for part in kb.batches("entities", ["related"]))
     return {
@@ -180,7 +180,7 @@ def related_histogram(parts: Iterable[np.ndarray]) -> list[RelatedBar]:
 
 
 def outcomes(read: ReadCounts, dropped: DroppedRows) -> list[Outcome]:
-    """Return, for every input and every kind of row, how many came to what.
+    """Return the rows by outcome, for every input and every kind of row.
 
     Every page and every item of a dump is in it once: as an entity, or under its reason.
     """
@@ -200,7 +200,7 @@ def outcomes(read: ReadCounts, dropped: DroppedRows) -> list[Outcome]:
 
 
 def _came_to(fates: Fates | None, read: Reasons) -> Reasons:
-    """Return what the rows of a dump came to; what they were dropped for when read comes last."""
+    """Return the rows of a dump by outcome. Reasons for dropping them when read come last."""
     if fates is None:
         return read
     dropped = fates["dropped"]
@@ -209,7 +209,7 @@ def _came_to(fates: Fates | None, read: Reasons) -> Reasons:
 
 
 def write_words(kb: KnowledgeFolder, folder: Path, *, made_of: str) -> None:
-    """Write the BM25 index of label and paragraph of every entity, which no more than pass by."""
+    """Write the BM25 index of label and paragraph of every entity. They are streamed."""
     LexicalIndex.from_batches(_contents(kb), made_of=made_of).save(folder)
 
 

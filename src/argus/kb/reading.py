@@ -53,7 +53,7 @@ class Part:
 
 
 class _Note(TypedDict):
-    """What is on disk of a part."""
+    """The state of a part on disk."""
 
     tables: list[str]
     counts: dict[str, int]
@@ -61,9 +61,9 @@ class _Note(TypedDict):
 
 
 class DumpParts:
-    """The parts of one dump under `work`: `TABLE/000012.parquet`, and a note of what is there.
+    """The parts of one dump under `work`: `TABLE/000012.parquet`, and a note of its contents.
 
-    A part's note is written last: what has none is not whole, and is read again.
+    A part's note is written last: a part without one is not whole, and is read again.
     """
 
     def __init__(self, work: Path, dump: str) -> None:
@@ -75,7 +75,7 @@ class DumpParts:
         return {int(path.stem) for path in self._notes.glob("*.json")}
 
     def end(self) -> float:
-        """Return the number of the part in which the dump breaks off; infinity if in none."""
+        """Return the number of the part in which the dump breaks off. Infinity if in none."""
         return min((n for n in self.numbers() if self._note(n)["damage"] is not None), default=inf)
 
     def add(self, part: Part) -> None:
@@ -93,7 +93,7 @@ class DumpParts:
         write_whole(self._notes / f"{part.number:06d}.json", json.dumps(note))
 
     def settle(self) -> tuple[Counter[str], str | None]:
-        """Return the counts over all parts, and the damage; parts behind it are taken away."""
+        """Return the counts over all parts, and the damage. Parts behind it are taken away."""
         counts: Counter[str] = Counter()
         damage: str | None = None
         for path in sorted(self._notes.glob("*.json")):
@@ -121,12 +121,12 @@ FIRST_BYTES = 1 << 20
 """Of a split where only the first records are wanted."""
 
 _NO_RECORD = b"[], \t\r\n"
-"""What lines of a JSON array consist of that hold no entity."""
+"""Characters of the lines of a JSON array that hold no entity."""
 
 
 @dataclass(frozen=True)
 class DumpCounts:
-    """What a dump came to: counts per reason, and where it breaks off, if it does."""
+    """Result of reading a dump: counts per reason, and where it breaks off, if it does."""
 
     counts: Counter[str]
     damage: str | None
@@ -147,7 +147,7 @@ def site_of(location: str, config: KbConfig) -> Site:
 
 
 def check_items(location: str) -> None:
-    """Raise InputError for what is not a JSON dump of Wikidata: an array or lines of objects."""
+    """Raise InputError if it is not a JSON dump of Wikidata: an array or lines of objects."""
     head = head_of(location).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head.startswith((b"[", b"{")):
         raise InputError(
@@ -160,7 +160,7 @@ def check_items(location: str) -> None:
 
 @dataclass(frozen=True)
 class _Dump(Generic[S]):
-    """A dump, and what makes tables of its records."""
+    """A dump, and the function that makes tables of its records."""
 
     location: str
     kind: RecordKind
@@ -172,13 +172,13 @@ class _Dump(Generic[S]):
 def read_wikipedia(
     location: str, site: Site, parts: DumpParts, config: KbConfig, engine: Engine
 ) -> DumpCounts:
-    """Read what is not yet in `parts` of a dump of pages."""
+    """Read the blocks of a dump of pages that are not yet in `parts`."""
     setup = PageSetup(site=site, links=config.links, min_words=config.min_words)
     return _read(_Dump(location, RecordKind.PAGE, _pages, setup, "pages"), parts, config, engine)
 
 
 def read_wikidata(location: str, parts: DumpParts, config: KbConfig, engine: Engine) -> DumpCounts:
-    """Read what is not yet in `parts` of a dump of items."""
+    """Read the blocks of a dump of items that are not yet in `parts`."""
     setup = ItemSetup(language=config.language)
     return _read(_Dump(location, RecordKind.LINE, _items, setup, "items"), parts, config, engine)
 
@@ -235,7 +235,7 @@ def _read_first(dump: _Dump[S], limit: int, parts: DumpParts) -> None:
 
 
 def open_reader(dump: _Dump[S]) -> Callable[[Block], Part]:
-    """Return what reads a block of a dump; called in every worker."""
+    """Return a reader of a block of a dump. Called in every worker."""
     return lambda block: _part(dump, block.number, records_of(block, dump.kind))
 
 
@@ -257,13 +257,13 @@ LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "selectolax"
 
 @dataclass
 class Readout:
-    """What was read, by what it came to, for every input; and which of them break off, where."""
+    """Outcomes of the rows of every input, and the places where inputs break off."""
 
     counts: ReadCounts = field(default_factory=ReadCounts)
     damage: dict[str, str] = field(default_factory=dict)
 
     def note(self, name: Literal["wikipedia", "wikidata"], dump: DumpCounts) -> None:
-        """Take over what became of one dump."""
+        """Add the outcomes of one dump."""
         self.counts[name] = dict(dump.counts)
         if dump.damage is not None:
             self.damage[name] = dump.damage
@@ -297,7 +297,7 @@ class RawInput:
     def to_raw(
         self, work: Path, settings: AlignSettings, engine: Engine, record: Record
     ) -> Readout:
-        """Write the raw tables under `work`; what is there of dumps is not read again."""
+        """Write the raw tables under `work`. Parts of dumps that are there are not read again."""
         readout = Readout()
         if isinstance(self._source, Dumps):
             self._read_dumps(self._source, work, engine, record, readout)

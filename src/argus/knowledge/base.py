@@ -21,7 +21,7 @@ WHITE_SPACE = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-"""What str.strip takes away; Arrow by itself knows other characters as white space."""
+"""Characters that str.strip removes. Arrow by itself knows other characters as white space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Entity:
     label: str
     paragraph: str = ""
     embedded: str = ""
-    """What was embedded of it already, where its vector comes with the corpus."""
+    """The text that was embedded, where its vector comes with the corpus."""
 
     @classmethod
     def from_document(cls, document: Document, *, embedded: bool = False) -> Entity:
@@ -44,7 +44,7 @@ class Entity:
 class ArrowEntities(Sequence[Entity]):
     """Entities that lie in Arrow columns and are made when they are asked for.
 
-    Millions take the memory of their texts. table: columns id, label, paragraph; null is empty.
+    Millions take the memory of their texts. table: columns id, label, paragraph. Null is empty.
     """
 
     def __init__(self, table: pa.Table) -> None:
@@ -82,7 +82,7 @@ class ArrowEntities(Sequence[Entity]):
 
     @property
     def has_text(self) -> npt.NDArray[np.bool_]:
-        """Which have a paragraph that is more than white space, shape (n,)."""
+        """Mask of entities whose paragraph is more than white space, shape (n,)."""
         paragraphs = self._table.select(["paragraph"]).to_batches(max_chunksize=BATCH_ROWS)
         trimmed = (pc.utf8_trim(batch[0], characters=WHITE_SPACE) for batch in paragraphs)
         parts = [pc.not_equal(part, "").to_numpy(zero_copy_only=False) for part in trimmed]
@@ -93,7 +93,7 @@ class ArrowEntities(Sequence[Entity]):
 class KnowledgeBase:
     """Entities in a fixed order, and the undirected graph of their relations over that order.
 
-    targets: which entities an audit is about, shape (n,); None where all are. The others are there
+    targets: which entities an audit is about, shape (n,). None where all are. The others are there
     as what they are related to, and as neutrals.
     """
 
@@ -113,7 +113,7 @@ class KnowledgeBase:
 
     @cached_property
     def has_text(self) -> npt.NDArray[np.bool_]:
-        """Which entities have a paragraph, shape (n,)."""
+        """Mask of entities with a paragraph, shape (n,)."""
         if isinstance(self.entities, ArrowEntities):
             return self.entities.has_text
         return np.array([bool(entity.paragraph.strip()) for entity in self.entities], bool)

@@ -1,4 +1,4 @@
-"""Deprecations of the standard library: what replaces what, as docstrings and warnings say it.
+"""Find deprecated names of the standard library and their replacements in its own texts.
 
 The library is its own authority: "Deprecated, use read_file instead" in a docstring, and the text
 of a DeprecationWarning that a function gives whenever it is called. Nothing is imported for it:
@@ -52,7 +52,7 @@ class Deprecation:
 def deprecations(base: KnowledgeBase) -> list[Deprecation]:
     """Return which entities of the standard library are deprecated in favour of which others.
 
-    base: `standard_library()`, or a part of it; pairs with an entity outside of it are left out.
+    base: `standard_library()`, or a part of it. Pairs with an entity outside of it are left out.
     Ordered by ids, one per pair, docstrings before warnings. Statements that name no entity ("use
     the name attribute") give none.
     """
@@ -226,7 +226,7 @@ def _private_warning(call: ast.Call, constants: Mapping[str, ast.expr]) -> str:
 
 
 def _wrappers(tree: ast.Module, constants: Mapping[str, ast.expr]) -> dict[str, list[str]]:
-    """Return the decorators that a module makes for itself, with what their wrappers warn."""
+    """Return the decorators that a module makes for itself, with their wrappers' warnings."""
     return {
         node.name: [
             text
@@ -262,7 +262,7 @@ def _constants(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
 
 
 def _text(node: ast.expr, constants: Mapping[str, ast.expr]) -> str:
-    """Return the text of an expression, {} for what is not known before it runs."""
+    """Return the text of an expression, {} for parts that are not known before it runs."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

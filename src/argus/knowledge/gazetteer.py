@@ -58,7 +58,7 @@ class CapitalisedNames:
     name: str = "capitalised-names"
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
-        """Yield the mentions of each text; all texts are read for their lower-case words first."""
+        """Yield the mentions of each text. All texts are read for their lower-case words first."""
         common = lower_case_words(texts)
         for text in texts:
             runs = (_trim(text, part, common) for run in _runs(text) for part in _parts(run))
@@ -67,7 +67,7 @@ class CapitalisedNames:
 
 
 def _runs(text: str) -> Iterator[Words]:
-    """Yield maximal runs that begin with a capital; connectors at the end included."""
+    """Yield maximal runs that begin with a capital. Connectors at the end included."""
     run: Words = []
     for word in _TOKEN.finditer(text):
         capital = word[0][0].isupper()
@@ -95,7 +95,7 @@ def _parts(run: Words) -> Iterator[Words]:
 
 
 def _trim(text: str, run: Words, common: set[str]) -> Words:
-    """Drop connectors at the ends, what only a sentence's beginning made capital, and dates."""
+    """Drop connectors at the ends, words capital only at a sentence's beginning, and dates."""
     while run and _CONNECTORS.fullmatch(run[-1][0]):
         run = run[:-1]
     while run and _CONNECTORS.fullmatch(run[0][0]):
@@ -128,9 +128,9 @@ _PIECES = re.compile(r"\s+|\S")
 class Gazetteer:
     """Finds whole-word occurrences of names, leftmost and longest first, none overlapping.
 
-    names: name (not empty) to the ids that bear it; left_out: how many names were not taken, by
+    names: name (not empty) to the ids that bear it. left_out: how many names were not taken, by
     reason. A name is looked for in its composed and in its decomposed Unicode form (NFC, NFD) in
-    texts as they are, which may be in either; compatibility forms ("ﬁ" for "fi") differ, unless
+    texts as they are, which may be in either. Compatibility forms ("ﬁ" for "fi") differ, unless
     `ignore_case` folds them, as Unicode's full case-folding does. Runs of white space are one
     space. Spans always refer to the text as given.
     """
@@ -150,7 +150,7 @@ class Gazetteer:
         """Take titles, titles less a final parenthesis, and `metadata["aliases"]` as names.
 
         Aliases are a list of strings, or one string with "|" between them. texts: what will be
-        searched; its lower-case words, with those of the documents, are the common ones unless
+        searched. Its lower-case words, with those of the documents, are the common ones unless
         case is ignored. Raises InputError when no document has a title or alias, or no name is
         left.
         """
@@ -232,10 +232,10 @@ class Gazetteer:
 
 @dataclass(frozen=True, slots=True)
 class _Folded:
-    """A text as it is searched; `starts` and `ends` lead back to the original, None: the same.
+    """A text as it is searched. `starts` and `ends` lead back to the original, None: the same.
 
     `starts[i]` is the place of an original piece whose folded form begins at i, `ends[i]` the end
-    of one whose folded form ends at i; -1 inside a form.
+    of one whose folded form ends at i. -1 inside a form.
     """
 
     text: str
@@ -243,7 +243,7 @@ class _Folded:
     ends: Sequence[int] | None = None
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the original place; None for a match of half a character, as of "s" in "ß"."""
+        """Return the original place. None for a match of half a character, as of "s" in "ß"."""
         if self.starts is None or self.ends is None:
             return start, end
         place = self.starts[start], self.ends[end]
@@ -269,7 +269,7 @@ def _fold(text: str, *, ignore_case: bool) -> _Folded:
 
 
 def _forms(name: str, *, ignore_case: bool) -> list[str]:
-    """Return what to look for: the name composed and decomposed, folded as texts are."""
+    """Return the patterns of a name: composed and decomposed, folded as texts are."""
     if name.isascii():
         return [name.casefold() if ignore_case else name]
     forms = (unicodedata.normalize(form, name) for form in ("NFC", "NFD"))

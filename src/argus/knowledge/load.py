@@ -26,7 +26,7 @@ _BY_MENTION = (MENTIONS, MENTION)
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Entities and relations, and what they were read from."""
+    """Entities and relations, and their sources."""
 
     base: KnowledgeBase
     relations: Path | str
@@ -34,7 +34,7 @@ class Knowledge:
     corpus: Origin | None
     entities: Path | None
     documents: Sequence[Document] = ()
-    """Of the corpus; none of a knowledge base on disk, whose entities are its own."""
+    """Of the corpus. None of a knowledge base on disk, whose entities are its own."""
 
     @property
     def inputs(self) -> dict[str, Origin | None]:
@@ -52,8 +52,8 @@ def load_knowledge(
 ) -> tuple[KnowledgeBase, Path | str]:
     """Return the knowledge base, entities ordered by id, and where its relations came from.
 
-    documents: None where the entities are those of a knowledge base on disk, which needs none;
-    given, they are what reading `corpus` gives. corpus: where they were read, to look beside it for
+    documents: None where the entities are those of a knowledge base on disk, which needs none.
+    Given, they are what reading `corpus` gives. corpus: where they were read, to look beside it for
     edges. limit: how many entities are taken of a knowledge base on disk that is the corpus (None:
     as many as documents are given, else all). Raises InputError as the readers do.
     """
@@ -69,10 +69,10 @@ def load_knowledge(
 
 
 def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
-    """Return entities and relations, and where they came from; see `load_knowledge`.
+    """Return entities and relations, and where they came from. See `load_knowledge`.
 
     A corpus that is a knowledge base on disk is not made into documents. Its limit is one of
-    documents, or of `source.entities` where these are given; relations that lead out of it are
+    documents, or of `source.entities` where these are given. Relations that lead out of it are
     dropped.
     """
     limit, entities = corpus.limit, source.entities
@@ -118,7 +118,7 @@ def _from_documents(
     *,
     embedded: bool = False,
 ) -> tuple[KnowledgeBase, Path | str]:
-    """Return entities and relations of documents; edges: taken where `source` names no others.
+    """Return entities and relations of documents. edges: taken where `source` names no others.
 
     embedded: whether the documents come with their vectors.
     """
@@ -189,7 +189,7 @@ def _graph_of(
 
 
 def _stored(folder: KnowledgeFolder, source: str, n: int, limit: int | None) -> RelationGraph:
-    """Return the graph of one source; with a limit, what leads out of it counts as unknown."""
+    """Return the graph of one source; with a limit, edges that lead out of it count as unknown."""
     subjects, objects = folder.relations(source, limit=limit)
     there = sum(folder.sources.values()) if source == ALL else folder.sources[source]
     return RelationGraph.from_edges(n, subjects, objects, unknown=there - len(subjects))
@@ -209,7 +209,7 @@ def _from_file(
 def edges_beside(corpus: Path | None) -> Path | None:
     """Return the `edges` file in the folder of a corpus, if there is one.
 
-    A knowledge base has its own relations, and what lies beside its kb.json is not asked.
+    A knowledge base has its own relations. Files beside its kb.json are not read.
     """
     if corpus is None or kb_file(corpus) is not None:
         return None

@@ -59,7 +59,7 @@ def _begins_with(label: str, paragraph: str) -> bool:
 
 
 def search(label: str, paragraph: str) -> Grounded:
-    """Return what `ground` does of a label without outer white space, wherever it stands."""
+    """Ground a label without outer white space, as `ground` does, wherever it stands."""
     matches = [_literal(label).search(paragraph), _loose_search(label, paragraph)]
     spans = [match.span() for match in matches if match is not None]
     if spans:

@@ -54,7 +54,7 @@ def names_of(document: Document) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """Return what two spellings of a name share: white space and Unicode form do not count."""
+    """Normalize a name: white space and Unicode form do not count."""
     return unicodedata.normalize("NFC", stream_safe(" ".join(name.split())))
 
 
@@ -89,7 +89,7 @@ _SPACELESS = (
 class Mention:
     """A place in a text that names an entity: `surface` is `text[span.start:span.end]`.
 
-    entity_ids: the entities of the reference knowledge base that bear the name; empty when the
+    entity_ids: the entities of the reference knowledge base that bear the name. Empty when the
     finder does not link.
     """
 
@@ -103,7 +103,7 @@ class MentionFinder(Protocol):
 
     @property
     def name(self) -> str:
-        """What found the mentions, for manifests."""
+        """Name of the finder, for manifests."""
         ...
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
@@ -117,7 +117,7 @@ class LeavesOut(Protocol):
 
     @property
     def left_out(self) -> Mapping[str, int]:
-        """How many names it does not look for, by reason."""
+        """Numbers of names that it does not look for, by reason."""
         ...
 
 

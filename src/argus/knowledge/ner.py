@@ -27,7 +27,7 @@ BLOCK_BATCHES = 16  # texts are sorted by length within this many batches
 
 
 class Group(TypedDict):
-    """Tokens of one entity, as the pipeline gives them; start and end in characters."""
+    """Tokens of one entity, as the pipeline gives them. Start and end in characters."""
 
     entity_group: str
     start: int
@@ -44,11 +44,11 @@ class Token(TypedDict):
 
 
 class TokenClassifier:
-    """Finds mentions with a named-entity model; it names no entity ids.
+    """Finds mentions with a named-entity model. It names no entity ids.
 
     A word takes the tag of its first token (aggregation "first"): such models are trained on first
-    tokens only, so what they say of the rest of a word is undefined, and a name would break where
-    it is cut into pieces. What a word is, is told from the text, the same for every tokenizer.
+    tokens only, so their tags for the rest of a word are undefined, and a name would break where
+    it is cut into pieces. Words are split from the text, the same for every tokenizer.
     Texts longer than the window are read in windows that overlap by a quarter, to the end.
     """
 
@@ -61,9 +61,9 @@ class TokenClassifier:
     ) -> None:
         """Load a model.
 
-        model: a name on the hub, or a folder. device: "cpu", "cuda", ...; None takes a GPU when
+        model: a name on the hub, or a folder. device: "cpu", "cuda", .... None takes a GPU when
         there is one. batch_size: windows per forward pass. labels: kinds of entity to keep, as in
-        ("PER", "LOC"); None keeps all. Raises InputError for a model that cannot be loaded or does
+        ("PER", "LOC"). None keeps all. Raises InputError for a model that cannot be loaded or does
         not tag tokens, a label that it does not have, and a device that is not there.
         """
         if batch_size < 1:
@@ -100,7 +100,7 @@ class TokenClassifier:
         )
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
-        """Yield the mentions of each text; exact spans, no white space at their ends."""
+        """Yield the mentions of each text. Exact spans, no white space at their ends."""
         block = self.batch_size * BLOCK_BATCHES
         for start in range(0, len(texts), block):
             yield from self._find(texts[start : start + block])

@@ -153,7 +153,7 @@ def _refuse_odd(block: bytes, delimiter: str) -> None:
 
 
 def _blocks(file: BinaryIO | gzip.GzipFile, rest: bytes) -> Iterator[bytes]:
-    """Yield the text in blocks of whole lines; rest: what was read of it already."""
+    """Yield the text in blocks of whole lines. rest: the part that was read already."""
     while data := file.read(BLOCK_BYTES):
         whole, newline, data = (rest + data).rpartition(b"\n")
         if newline:
@@ -185,10 +185,10 @@ HEADER_HINT = " If this line is a header, call its columns subject, relation, ob
 
 @dataclass(frozen=True)
 class RelationGraph:
-    """Neighbour lists over entities `0..n-1`; `indices[indptr[i]:indptr[i+1]]` is sorted.
+    """Neighbour lists over entities `0..n-1`. `indices[indptr[i]:indptr[i+1]]` is sorted.
 
     `T_x` of ARGUS §3.2 is `neighbours(x)`: entities connected to x by any property, in either
-    direction (§B.2). The counters say what became of the triples that were read.
+    direction (§B.2). The counters are of the triples that were read.
     """
 
     indptr: IntArray
@@ -249,8 +249,8 @@ class RelationGraph:
     def restrict(self, keep: np.ndarray) -> RelationGraph:
         """Return the graph among the entities where `keep` (bool, shape (n,)) is true.
 
-        Entities are renumbered in order; edges to dropped entities are gone. The counters go on
-        speaking of what was read. Where all are to stay it is the graph itself.
+        Entities are renumbered in order. Edges to dropped entities are gone. The counters go on
+        counting the triples read. Where all are to stay it is the graph itself.
         """
         if keep.all():
             return self
@@ -266,7 +266,7 @@ def read_relations(
 ) -> RelationGraph:
     """Read a triples file (TSV, CSV, Parquet or JSONL) over the entities of `index`.
 
-    A file has a header (subject, relation, object); a TSV file may have none: then three columns
+    A file has a header (subject, relation, object). A TSV file may have none: then three columns
     are subject, relation, object, and two are subject, object. Raises InputError for a line of
     another width and for an id that is not among the entities, unless `skip_unknown`, which
     counts and drops such edges.
@@ -282,7 +282,7 @@ def read_relations(
 def read_relations_by_row(
     path: Path, index: Mapping[str, int], *, skip_unknown: bool = False, coerce_ids: bool = False
 ) -> RelationGraph:
-    """Read as `read_relations` does, row by row: for JSONL, and to say what is wrong, and where."""
+    """Read as `read_relations` does, row by row: for JSONL, and to name an error and its place."""
     subjects: list[int] = []
     objects: list[int] = []
     unknown = 0

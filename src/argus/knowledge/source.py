@@ -1,4 +1,4 @@
-"""Name the sources of entities and relations, and what is looked for in texts."""
+"""Name the sources of entities and relations, and the names to look for in texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PANEL = "Mentions"
 
 @dataclass(frozen=True, kw_only=True)
 class GazetteerConfig:
-    """Which names count, and how they are compared.
+    """Rules of names, and of comparing them.
 
     common_words: by default one-word names that are common words are left out, because "It" or
     "Jaws" at the beginning of a sentence is rarely the film. Common are words that occur in lower
@@ -35,11 +35,11 @@ class GazetteerConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class KnowledgeSource:
-    """Where entities and relations come from.
+    """Sources of entities and relations.
 
-    entities: a knowledge base (argus.data.kb) does as well as a file; None takes every document as
+    entities: a knowledge base (argus.data.kb) does as well as a file. None takes every document as
     an entity, its title as label. relations: of a knowledge base's sources "wikidata", "hyperlink",
-    "triples", "all"; None takes what the knowledge base says, or an `edges` file beside the corpus,
+    "triples", "all". None takes what the knowledge base says, or an `edges` file beside the corpus,
     else mentions.
     """
 

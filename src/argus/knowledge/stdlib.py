@@ -100,7 +100,7 @@ def _is_public(name: str) -> bool:
 def public_members(module: ModuleType, name: str) -> list[tuple[str, Any]]:
     """Return the public names of a module (`__all__` where it has one).
 
-    What the module made itself comes first, and a thing's own name before its aliases.
+    The module's own members come first, and a thing's own name before its aliases.
     """
     names = getattr(module, "__all__", None)
     if names is None:
@@ -124,7 +124,7 @@ def belongs(module: ModuleType, name: str, value: Any, public: frozenset[str]) -
     """Return whether the module called `name` is where `value` is documented.
 
     An object says where it was made. Made in a private or undocumented module, it belongs to the
-    module that lists it in `__all__`, or whose compiled half made it (`_bisect` for `bisect`); made
+    module that lists it in `__all__`, or whose compiled half made it (`_bisect` for `bisect`). Made
     in a submodule, to the package that exports it.
     """
     origin = getattr(value, "__module__", None) or name
@@ -225,9 +225,9 @@ class Member:
 
     @property
     def label(self) -> str:
-        """How people say it: a module by its full name, anything else by its last part.
+        """The spoken name: a module by its full name, anything else by its last part.
 
-        The qualified name as label would make an audit trivial: what is related shares its prefix.
+        The qualified name as label would make an audit trivial: related members share a prefix.
         """
         return self.name if self.kind == "module" else self.name.rpartition(".")[2]
 
@@ -248,7 +248,7 @@ class SampleNeed(TypedDict):
 
 
 class SampleProfile(TypedDict):
-    """A scenario profile that ships; _id: the entity's."""
+    """A scenario profile that ships. _id: the entity's."""
 
     _id: str
     main_topic: str
@@ -257,7 +257,7 @@ class SampleProfile(TypedDict):
 
 
 class SampleExpansion(TypedDict):
-    """Pseudo-queries and a summary that ship; _id: the entity's."""
+    """Pseudo-queries and a summary that ship. _id: the entity's."""
 
     _id: str
     pseudo_queries: list[str]
@@ -296,7 +296,7 @@ def walk_members() -> list[Member]:
 
 
 def standard_reference(base: KnowledgeBase) -> list[Document]:
-    """Return the reference knowledge base of the sample: what docstrings say further down.
+    """Return the reference knowledge base of the sample: later parts of docstrings.
 
     One passage per entity of `base` whose docstring has more than the first paragraph, which alone
     is in the corpus. Made from the library by this rule, whatever is asked of it.
@@ -359,7 +359,7 @@ def _names_in(member: Member, index: Mapping[str, int]) -> Iterable[str]:
 def standard_questions() -> tuple[list[Query], Qrels]:
     """Return the judged questions that ship with Argus: how people ask for these entities.
 
-    Written for this project. Gold entities are names of the standard library; those that the
+    Written for this project. Gold entities are names of the standard library. Those that the
     running interpreter does not document are left out, and a question without any goes with them.
     """
     rows = _rows(SampleQuestion, "stdlib_questions.jsonl")
@@ -402,7 +402,7 @@ def sample_questions(base: KnowledgeBase) -> tuple[list[Query], Qrels]:
 
 
 def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query], Qrels]:
-    """Write `base` as a BEIR folder; return the judged questions that can be asked of it.
+    """Write `base` as a BEIR folder. Return the judged questions that can be asked of it.
 
     Beside it the scenarios and expansions that ship: profiles.jsonl and expansions.jsonl.
     """

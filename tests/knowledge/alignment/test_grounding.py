@@ -3,15 +3,12 @@ import random
 import pyarrow as pa
 import pytest
 
-from argus.data.kb import ENTITIES
 from argus.knowledge.alignment.tables import (
     HELD,
     UNGROUNDED,
     ground_block,
-    ground_entities,
     in_order,
 )
-from tests.support.in_process_engine import InProcessEngine
 
 
 def block(number: int, rows: int = 2) -> pa.RecordBatch:
@@ -23,27 +20,6 @@ def block(number: int, rows: int = 2) -> pa.RecordBatch:
         ],
         schema=UNGROUNDED,
     )
-
-
-def test_a_block_gets_the_span_in_the_grounded_text():
-    rows = [("Bern", "In Bern."), ("Bern", "A city."), ("C++", "C is older than C++.")]
-    given_ = pa.record_batch(
-        [["a", "b", "c"], *zip(*rows, strict=True), [""] * 3, [None] * 3, [True] * 3, [1] * 3],
-        names=["id", "label", "paragraph", "description", "article", "target", "related"],
-    ).select(UNGROUNDED.names)
-    grounded = ground_block(given_.cast(UNGROUNDED))
-    assert grounded.schema == ENTITIES
-    assert grounded["span_start"].to_pylist() == [3, 0, 16]
-    assert grounded["span_end"].to_pylist() == [7, 4, 19]
-    assert grounded["prepended"].to_pylist() == [False, True, False]
-    assert grounded["paragraph"].to_pylist() == [text for _, text in rows]  # as in the source
-
-
-@pytest.mark.parametrize("n", [0, 1, 7])
-def test_entities_stay_in_order_whatever_the_engine_does(tmp_path, n):
-    blocks = list(ground_entities(InProcessEngine(), map(block, range(n)), tmp_path / "late"))
-    assert [batch["id"][0].as_py() for batch in blocks] == [f"{i:03d}-0" for i in range(n)]
-    assert not (tmp_path / "late").exists()
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge.dumps import bzip2
-from argus.knowledge.dumps.bzip2 import Mark, Window, block_at, blocks
+from argus.knowledge.dumps.bzip2 import Mark, Window, blocks
 from argus.knowledge.dumps.compressed import Damage, DamagedDump, Source
 from argus.knowledge.dumps.splits import RecordKind, blocks_of, records_of
 from tests.support.draws import examples
@@ -73,20 +73,6 @@ def test_a_mark_is_found_at_any_bit(tmp_path_factory, before, after, shift, bloc
             assert window.marks.count(expected) == 1
 
 
-@given(start=st.integers(0, 60), n=st.integers(1, 200))
-@settings(max_examples=examples(50), deadline=None)
-def test_bits_are_moved_to_the_beginning_of_a_byte(tmp_path_factory, start, n):
-    data = random.Random(1).randbytes(40)
-    with opened(tmp_path_factory.getbasetemp() / "bits", data) as source:
-        window = Window(source, 0)
-        window.reach(40)
-        window.forget(start // 8)
-        got = window.bits(start, start + n)
-    text = "".join(f"{byte:08b}" for byte in data)[start : start + n]
-    assert len(got) == (n + 7) // 8
-    assert "".join(f"{byte:08b}" for byte in got)[:n] == text
-
-
 def test_blocks_are_those_of_the_stream_wherever_they_begin(path):
     with opened(path, PACKED) as source:
         pieces = list(blocks(source, 0, len(PACKED)))
@@ -111,48 +97,6 @@ def test_streams_of_several_levels_and_empty_ones_are_one_text(path, size):
     assert lines(path, bz2.compress(b"") * 3, size) == ([], [])
 
 
-@pytest.mark.parametrize("tail", [b"\0" * 5000, b"garbage", b"\0BZh", b"BZx", bz2.compress(b"")])
-def test_what_follows_the_last_stream_is_ignored(path, tail):
-    for size in (50_000, 1 << 30):
-        assert lines(path, PACKED + tail, size) == (LINES.split(b"\n")[:-1], [])
-
-
-@pytest.mark.parametrize("kind", ["block", "end"])
-def test_a_mark_by_chance_within_a_block_is_passed_over(path, kind):
-    with opened(path, PACKED) as source:
-        window = Window(source, 0)
-        window.reach(len(PACKED))
-        true = window.marks[1:3]
-        data, stop = block_at(window, true[0].bit)
-        assert stop == true[1]
-        for bit in (true[0].bit + 100, true[1].bit - 1, true[1].bit - 50_000):
-            window.marks = sorted([*window.marks, Mark(bit, kind)])
-        assert block_at(window, true[0].bit) == (data, stop)
-        with pytest.raises(DamagedDump):
-            block_at(window, true[0].bit + 100)
-
-
-def test_a_split_at_a_mark_by_chance_gives_what_begins_in_it(path, monkeypatch):
-    real = [mark.bit for mark in marks(path, PACKED) if mark.kind == "block"]
-    chance = real[2] + 8001
-    true_marks = bzip2._marks
-
-    def with_chance(data: bytearray, start: int) -> list[Mark]:
-        bits = true_marks(data, start)
-        at = PACKED.find(bytes(data[start:][:60]))  # where in the file the window is
-        bit = chance - (at - start) * 8
-        return sorted([*bits, Mark(bit, "block")]) if start * 8 <= bit < len(data) * 8 else bits
-
-    monkeypatch.setattr(bzip2, "_marks", with_chance)
-    with opened(path, PACKED) as source:
-        everything = list(blocks(source, 0, len(PACKED)))
-        assert b"".join(piece.data for piece in everything) == LINES
-        start = real[2] // 8 + 1
-        assert list(blocks(source, start, len(PACKED))) == everything[3:]
-        assert list(blocks(source, start, chance // 8 + 1)) == []
-    assert lines(path, PACKED, start) == (LINES.split(b"\n")[:-1], [])
-
-
 @pytest.mark.parametrize(
     ("block", "place", "size"),
     [
@@ -174,14 +118,6 @@ def test_what_precedes_a_flipped_bit_is_given(path, block, place, size):
     assert len({d.byte for d in damage}) == 1
 
 
-def test_blocks_behind_the_damage_are_there_for_other_splits(path):
-    bits = [mark.bit for mark in marks(path, PACKED)]
-    got, damage = lines(path, flipped(PACKED, bits[2] + 5000), 40_000)
-    assert damage
-    assert got[-1] == LINES.split(b"\n")[-2]
-    assert 0.4 < len(got) / 450 < 0.9
-
-
 @pytest.mark.parametrize("size", [9_000, 1 << 30])
 @pytest.mark.parametrize("packed", [PACKED, STREAMS], ids=["one stream", "streams"])
 @pytest.mark.parametrize("left", [-1, -3, -11, -14, 0.99, 0.5, 20, 12, 8, 5])
@@ -199,35 +135,3 @@ def test_a_file_that_is_cut_says_so(path, size, packed, left):
             decoder = bz2.BZ2Decompressor()
     whole = text.split(b"\n")[:-1]
     assert got == whole
-
-
-@pytest.mark.parametrize("size", [9_000, 1 << 30])
-def test_a_download_that_ends_in_zeros_is_damaged(path, size):
-    got, damage = lines(path, PACKED[: len(PACKED) // 2] + bytes(300_000), size)
-    bits = [mark.bit for mark in marks(path, PACKED) if mark.bit // 8 < len(PACKED) // 2]
-    assert {d.byte for d in damage} == {bits[-1] // 8}
-    assert damage[0].what == bzip2._BROKEN
-    assert got == LINES.split(b"\n")[: len(got)]
-    assert len(got) > 100
-
-
-@pytest.mark.parametrize("size", [9_000, 1 << 30])
-def test_what_is_no_bz2_between_two_streams_is_damage(path, size):
-    first = bz2.compress(LINES[:50_000])
-    for garbage in (b"garbage", b"\0" * 70_000, b"BZh"):
-        data = first + garbage + bz2.compress(LINES[50_000:])
-        got, damage = lines(path, data, size)
-        assert damage[0] == Damage(str(path), len(first), bzip2._BETWEEN)
-        whole = LINES[:50_000].split(b"\n")[:-1]
-        assert got[: len(whole)] == whole
-    _, damage = lines(path, first + flipped(bz2.compress(LINES), 40), size)
-    assert damage[0] == Damage(str(path), len(first) + 4, bzip2._ASTRAY)
-
-
-def test_garbage_within_a_stream_is_damage(path):
-    bits = [mark.bit for mark in marks(path, PACKED)]
-    at = bits[3] // 8 + 1000
-    for size in (9_000, 1 << 30):
-        got, damage = lines(path, PACKED[:at] + b"<html>502</html>" * 50 + PACKED[at:], size)
-        assert {(d.byte, d.what) for d in damage} == {(bits[3] // 8, bzip2._BROKEN)}
-        assert got[:300] == LINES.split(b"\n")[:300]

@@ -1,5 +1,4 @@
 import bz2
-import gzip
 
 import pytest
 
@@ -29,18 +28,6 @@ def items(tmp_path):
 
 
 @pytest.mark.parametrize("pack", PACKS)
-def test_whole_dumps_end_as_they_should(tmp_path, pages, items, pack):
-    path = tmp_path / "dump"
-    for text in (pages, pages.rstrip(), pages + b"\nsomething behind it\n"):
-        path.write_bytes(packed(text, pack))
-        assert cut_short(path, RecordKind.PAGE) is None
-    lines = items.removeprefix(b"[\n").replace(b"},\n", b"}\n").replace(b"]\n", b"")
-    for text in (items, items + b"\n\n", lines):
-        path.write_bytes(packed(text, pack))
-        assert cut_short(path, RecordKind.LINE) is None
-
-
-@pytest.mark.parametrize("pack", PACKS)
 def test_a_text_cut_before_packing_is_damage_at_its_end(tmp_path, pages, items, pack):
     path = tmp_path / "dump"
     cut = {
@@ -55,11 +42,3 @@ def test_a_text_cut_before_packing_is_damage_at_its_end(tmp_path, pages, items, 
         assert what in damage.what
         assert damage.byte == path.stat().st_size
         assert str(path) in str(damage)
-
-
-def test_the_end_of_gz_is_left_to_its_reader(tmp_path, pages):
-    path = tmp_path / "dump"
-    path.write_bytes(gzip.compress(pages[:2000]))
-    assert cut_short(path, RecordKind.PAGE) is None
-    path.write_bytes(bz2.compress(pages)[:-5])
-    assert cut_short(path, RecordKind.PAGE) is None

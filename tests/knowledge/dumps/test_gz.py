@@ -1,6 +1,5 @@
 import gzip
 import random
-import sys
 
 import pytest
 
@@ -58,16 +57,6 @@ def test_a_file_that_is_cut_gives_all_text_before_the_cut(path, threads):
     assert got.startswith(LINES)
 
 
-def test_a_wrong_checksum_is_told_after_the_text(path, threads):
-    for back in (8, 4)[: 3 - threads]:  # of the text; of its length rapidgzip takes no notice
-        wrong = PACKED[:-back] + bytes([PACKED[-back] ^ 1]) + PACKED[len(PACKED) - back + 1 :]
-        got, damage = text(path, wrong, threads)
-        assert got == LINES
-        assert damage is not None
-        assert damage[1] == gz._CHECKSUM
-        assert len(PACKED) - 8 < damage[0] + 1 <= len(PACKED)
-
-
 def test_broken_data_are_located(path, threads):
     at = len(PACKED) // 2
     got, damage = text(path, PACKED[:at] + b"\xff" * 5000 + PACKED[at + 5000 :], threads)
@@ -78,44 +67,6 @@ def test_broken_data_are_located(path, threads):
     got, damage = text(path, PACKED[:at] + bytes(at), threads)
     assert damage is not None
     assert damage[0] >= at - 1
-
-
-def test_what_is_not_gz_behind_the_last_member_is_told(path, threads):
-    assert text(path, PACKED + b"garbage", threads) == (LINES, (len(PACKED), gz._NOT_GZ))
-
-
-def test_without_rapidgzip_one_thread_reads(path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rapidgzip", None)
-    assert text(path, PACKED, 8) == (LINES, None)
-
-
-def test_several_threads_are_used_on_a_large_machine(path, monkeypatch):
-    used = []
-    monkeypatch.setattr(
-        gz, "_in_parallel", lambda source, threads: iter(used.append(threads) or ())
-    )
-    path.write_bytes(PACKED)
-    for cores in (2, 15, 16, 64):
-        monkeypatch.setattr(gz, "available_cores", lambda cores=cores: cores)
-        with Source(path) as source:
-            assert b"".join(piece.data for piece in inflated(source)) == LINES
-    assert used == [4, 16]
-
-
-def test_a_reader_left_open_does_not_abort_the_interpreter(path):
-    rapidgzip = pytest.importorskip("rapidgzip")
-    import subprocess
-
-    path.write_bytes(PACKED * 20)
-    code = (
-        "from argus.knowledge.dumps.gz import inflated; import sys, builtins\n"
-        "from argus.knowledge.dumps.compressed import Source\n"
-        f"builtins.kept = inflated(Source({str(path)!r}), 4)\n"
-        "next(builtins.kept); print('read')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert rapidgzip
-    assert (done.returncode, done.stdout, done.stderr) == (0, "read\n", "")
 
 
 @pytest.mark.parametrize("size", [500, 60_000, 1 << 30])

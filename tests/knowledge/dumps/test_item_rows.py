@@ -1,7 +1,7 @@
 import bz2
 import json
 
-from argus.knowledge.dumps.items import ITEMS, STATEMENTS, ItemSetup, read_items
+from argus.knowledge.dumps.items import ItemSetup, read_items
 
 
 def record(id_: str, *, type_: str = "item", site: str | None = "enwiki", spaced=False) -> bytes:
@@ -47,34 +47,6 @@ def test_every_line_is_in_the_tables_or_under_a_reason():
     }
     lost = sum(part.counts[reason] for reason in ("no article", "not an item", "broken JSON"))
     assert part.items.num_rows + lost == part.counts["entities"]
-
-
-def test_items_without_an_article_stay_on_request():
-    part = read_items(MIXED, ItemSetup(articles_only=False))
-    assert part.items["id"].to_pylist() == ["Q1", "Q2", "Q3", "Q7"]
-    assert part.items["article"].to_pylist() == ["page of Q1", None, None, "page of Q7"]
-    assert part.counts == {"entities": 7, "not an item": 2, "broken JSON": 1, "deprecated": 4}
-
-
-def test_an_article_counts_in_its_language_alone():
-    part = read_items(MIXED, ItemSetup("de"))
-    assert part.items.to_pylist() == [
-        {
-            "id": "Q3",
-            "label": None,
-            "description": "",
-            "aliases": [],
-            "article": "page of Q3",
-            "disambiguation": False,
-        }
-    ]
-
-
-def test_nothing_gives_empty_tables_of_the_same_columns():
-    part = read_items([b"[", b"]"], ItemSetup())
-    assert part.items.schema == ITEMS and part.items.num_rows == 0
-    assert part.statements.schema == STATEMENTS and part.statements.num_rows == 0
-    assert part.counts == {}
 
 
 def test_the_excerpt_gives_its_published_counts(shared):

@@ -5,14 +5,12 @@ import pytest
 
 from argus.knowledge.dumps.items import (
     BrokenItem,
-    NotAnItem,
     entity_text,
     item_of,
     parse_entity,
     site_of,
     surely_without_article,
 )
-from argus.knowledge.dumps.pages import Statement
 
 
 def statement(target: object, *, rank: str = "normal", type_: str = "wikibase-entityid") -> dict:
@@ -70,11 +68,6 @@ def test_texts_are_in_wikidatas_language_of_a_wikipedia(wikipedia, code):
     assert item.aliases == ("hither",)
 
 
-def test_the_own_code_of_a_wikipedia_comes_first():
-    texts = {"simple": text("plain", "simple"), "en": text("ornate")}
-    assert parse_item(line(labels=texts), "simple").label == "plain"
-
-
 @pytest.fixture(scope="module")
 def excerpt(shared):
     path = shared("wikidata_excerpt") / "sample_wikidata_items.json.bz2"
@@ -92,58 +85,6 @@ def test_the_excerpt_has_100_items_and_5576_valid_statements(excerpt):
     assert len(statements) == 5598 - 22  # of the README's 5,598 are 22 deprecated
     assert len(between) == 165
     assert sum(s.subject == s.object for s in between) == 19
-
-
-def test_belgium_of_the_excerpt_is_as_its_json_says(excerpt):
-    belgium = next(item for item in excerpt if item.id == "Q31")
-    assert belgium.label == belgium.article == "Belgium"
-    assert belgium.aliases[0] == "Kingdom of Belgium"
-    assert Statement("Q31", "P36", "Q239") in belgium.statements  # its capital: Brussels
-    borders = {s.object for s in belgium.statements if s.property == "P47"}
-    assert {"Q142", "Q183", "Q32", "Q55"} <= borders  # France, Germany, Luxembourg, Netherlands
-
-
-def test_brackets_and_empty_lines_hold_no_item():
-    assert [parse_item(record, "en") for record in (b"[\n", b"]\n", b"\n", b"", b"[]")] == [
-        None
-    ] * 5
-
-
-def test_the_last_line_needs_no_comma():
-    assert parse_item(line().rstrip(b",\n"), "en") == parse_item(line(), "en")
-
-
-def test_a_label_for_all_languages_stands_in_for_a_missing_one():
-    item = parse_item(line(labels={"mul": text("U", "mul"), "de": text("Universum", "de")}), "en")
-    assert item and item.label == "U"
-
-
-def test_a_label_of_the_language_comes_before_that_of_all():
-    item = parse_item(line(labels={"mul": text("U", "mul"), "de": text("Universum", "de")}), "de")
-    assert item and item.label == "Universum"
-
-
-@pytest.mark.parametrize("labels", [{}, [], {"fr": text("univers", "fr")}, {"en": text("")}])
-def test_an_item_without_a_label_has_none(labels):
-    item = parse_item(line(labels=labels), "en")
-    assert item and item.label is None
-
-
-def test_aliases_are_of_the_language_and_all_without_the_label():
-    aliases = {
-        "en": [text("cosmos"), text("universe"), text("all"), text("cosmos")],
-        "mul": [text("all"), text("kosmos")],
-        "fr": [text("tout")],
-    }
-    item = parse_item(line(aliases=aliases), "en")
-    assert item and item.aliases == ("cosmos", "all", "kosmos")
-
-
-def test_an_article_is_that_of_the_language():
-    links = {"be_x_oldwiki": {"title": "Сусьвет"}, "enwikiquote": {"title": "Universe"}}
-    assert parse_item(line(sitelinks=links), "en").article is None
-    assert parse_item(line(sitelinks=links), "be-x-old").article == "Сусьвет"
-    assert site_of("zh-yue") == "zh_yuewiki"
 
 
 def test_empty_parts_that_php_wrote_as_lists_are_empty():
@@ -175,16 +116,6 @@ def test_only_valid_main_statements_about_items_count():
 
 
 @pytest.mark.parametrize(
-    ("rank", "property_", "expected"),
-    [("normal", "P31", True), ("deprecated", "P31", False), ("normal", "P279", False)],
-)
-def test_a_disambiguation_page_is_an_instance_of_one(rank, property_, expected):
-    claims = {property_: [statement(item_value(4167410), rank=rank)]}
-    item = parse_item(line(claims=claims), "en")
-    assert item and item.disambiguation is expected
-
-
-@pytest.mark.parametrize(
     ("record", "message"),
     [
         (b'{"type":"item","id":"Q1","labels":{"en":{"lang', "not JSON"),
@@ -207,21 +138,8 @@ def test_a_broken_line_says_so(record, message):
         parse_item(record, "en")
 
 
-@pytest.mark.parametrize("kind", ["property", "lexeme", None])
-def test_another_kind_of_entity_is_not_broken(kind):
-    with pytest.raises(NotAnItem, match="not an item"):
-        parse_item(line(type=kind), "en")
-
-
 @pytest.mark.parametrize("spacing", [(",", ":"), (", ", ": "), (" ,\t", " : ")])
 def test_bytes_alone_show_that_a_site_is_not_named(spacing):
     record = json.dumps(entity(), separators=spacing).encode()
     assert not surely_without_article(entity_text(record), "enwiki")
     assert surely_without_article(entity_text(record), "dewiki")
-
-
-@pytest.mark.parametrize(
-    "record", [line(type="property"), line()[:40], b'{"id":"Q1","type":"item"}', b"null"]
-)
-def test_bytes_alone_show_nothing_of_what_is_no_whole_item(record):
-    assert not surely_without_article(entity_text(record), "dewiki")

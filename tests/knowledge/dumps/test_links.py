@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,16 +22,6 @@ See [[rome]], [[quux]].<ref name="a" /> [[unclosed
 
 def test_links_of_the_lead_come_in_order_each_once():
     assert link_targets(PAGE, SITE, "lead") == ["Rome", "Caption", "Bar", "Baz"]
-
-
-def test_links_of_the_page_go_on_to_its_end():
-    links = link_targets(PAGE, SITE, "page")
-    assert links == ["Rome", "Foo (other)", "Caption", "Bar", "Baz", "Qux", "Quux"]
-
-
-@pytest.mark.parametrize("text", ["", "[[", "[[]]", "[[ | ]]", "[[a\nb]]", "[[|x]]", "[[{{a}}]]"])
-def test_what_is_no_link_gives_none(text):
-    assert link_targets(text, SITE, "page") == []
 
 
 @given(st.text("[]|{}<>!-#: abA\n", max_size=60))

@@ -1,13 +1,9 @@
-import pickle
-
-import pyarrow as pa
 import pytest
 
-from argus.knowledge.dumps.pages import LINKS, PAGES, Page, PageSetup, is_disambiguation, read_pages
+from argus.knowledge.dumps.pages import PAGES, Page, PageSetup, is_disambiguation, read_pages
 from argus.knowledge.dumps.site import Site, any_site
 
 ENGLISH = Site("enwiki", "en", "first-letter", any_site().namespaces)
-GERMAN = Site("dewiki", "de", "first-letter", any_site().namespaces)
 
 
 def record(number, title, text, *, ns=0, redirect=None):
@@ -64,75 +60,9 @@ def test_rows_are_pages_of_the_main_namespace_in_order(part):
 
 
 @pytest.mark.parametrize(
-    ("scope", "targets"), [("lead", ["Bar"]), ("page", ["Bar", "Baz"]), ("none", [])]
-)
-def test_links_are_of_the_scope_that_is_asked_for(scope, targets):
-    links = read_pages(RECORDS, PageSetup(ENGLISH, links=scope)).links
-    assert links.schema == LINKS
-    assert links.to_pylist() == [{"source": "Foo", "target": target} for target in targets]
-
-
-def test_fewer_words_are_enough_where_the_setup_says_so():
-    part = read_pages(RECORDS, PageSetup(ENGLISH, min_words=3))
-    assert part.counts["articles"] == 2
-
-
-def test_no_records_give_empty_tables():
-    part = read_pages([], PageSetup(ENGLISH))
-    assert part.pages.equals(PAGES.empty_table())
-    assert part.links.equals(pa.table([[], []], schema=LINKS))
-    assert part.counts == {}
-
-
-def test_setup_and_result_go_to_another_process(part):
-    setup = PageSetup(ENGLISH, links="page", min_words=2)
-    assert pickle.loads(pickle.dumps(setup)) == setup
-    assert pickle.loads(pickle.dumps(part)).pages.equals(part.pages)
-
-
-def test_a_german_dump_is_read_by_german_names():
-    foo = "[[Datei:a.jpg|mini|Ein Bild.]]\n'''Foo''' ist eine [[sache]] von hier.[[Kategorie:X]]"
-    records = [
-        record(1, "Foo", foo),
-        record(2, "Fu", "#WEITERLEITUNG [[Foo]]"),
-        record(3, "Fo", "'''Fo''' steht für vieles, nämlich:\n{{Begriffsklärung}}"),
-    ]
-    part = read_pages(records, PageSetup(GERMAN))
-    assert part.counts == {"articles": 1, "redirects": 1, "disambiguation": 1}
-    assert part.pages["paragraph"][0].as_py() == "Foo ist eine sache von hier."
-    assert part.links.to_pylist() == [{"source": "Foo", "target": "Sache"}]
-
-
-@pytest.mark.parametrize(
     "text",
     ["{{disambiguation}}", "{{ Disambig }}", "{{DAB|x}}", "{{Template:hndis|Foo}}", "{{geodis\n}}",
      "{{human_name disambiguation}}", "__DISAMBIG__", "{{Airport disambiguation}}"],
 )  # fmt: skip
 def test_templates_and_magic_words_tell_disambiguation_pages(text):
     assert is_disambiguation(Page(1, "Foo", 0, None, f"Foo may be:\n{text}"), ENGLISH)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["{{surname}}", "{{given name}}", "{{disambiguation needed}}", "{{SIA}}", "disambig", "",
-     "{{other uses|Foo (disambiguation)}}", "{{shipindex}}", "{{dp}}"],
-)  # fmt: skip
-def test_set_indices_and_mentions_are_articles(text):
-    assert not is_disambiguation(Page(1, "Foo", 0, None, f"Foo is:\n{text}"), ENGLISH)
-
-
-@pytest.mark.parametrize(
-    ("language", "template"),
-    [("de", "Begriffsklärung"), ("fr", "Homonymie"), ("es", "desambiguación"), ("it", "Disambigua"),
-     ("nl", "Dp"), ("ru", "неоднозначность"), ("sv", "Förgrening"), ("pl", "Ujednoznacznienie"),
-     ("ja", "Aimai"), ("zh", "消歧义"), ("pt", "desambiguação"), ("xx", "homonymie")],
-)  # fmt: skip
-def test_other_languages_have_templates_of_their_own(language, template):
-    site = Site("", language, "first-letter", {})
-    assert is_disambiguation(Page(1, "Foo", 0, None, f"Foo:\n{{{{{template}}}}}"), site)
-
-
-def test_a_title_tells_too():
-    assert is_disambiguation(Page(1, "Foo (disambiguation)", 0, None, ""), ENGLISH)
-    assert is_disambiguation(Page(1, "Foo (Begriffsklärung)", 0, None, ""), GERMAN)
-    assert not is_disambiguation(Page(1, "Disambiguation", 0, None, ""), ENGLISH)

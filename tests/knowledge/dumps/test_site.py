@@ -1,10 +1,9 @@
-import pickle
 from pathlib import Path
 
 import pytest
 
 from argus.errors import InputError
-from argus.knowledge.dumps.site import Site, any_site, read_site, title_of
+from argus.knowledge.dumps.site import read_site, title_of
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
   <siteinfo>
@@ -34,12 +33,6 @@ def test_a_dump_says_its_wiki_language_and_namespaces(german):
     assert names["kategorie"] == names["category"] == 14
     assert names["diskussion"] == names["talk"] == 1
     assert "" not in names
-
-
-def test_without_a_language_the_name_of_the_database_tells():
-    head = HEAD.format(case="case-sensitive").replace(' xml:lang="de"', "")
-    site = read_site(head.encode(), where="x")
-    assert (site.language, site.case) == ("de", "case-sensitive")
 
 
 @pytest.mark.parametrize(
@@ -86,33 +79,3 @@ def test_what_is_no_export_is_said_with_what_to_give(head, got):
 def test_a_target_means_the_title_that_the_page_bears(german, target, title):
     assert title_of(target, german) == title
     assert title_of(title, german) == title
-
-
-@pytest.mark.parametrize(
-    "target",
-    ["", " ", "#History", "Datei:x.jpg", "bild:x.jpg", ":Kategorie:Foo", "Image:x", "Category:X",
-     "Wikipedia:Foo", "User talk:X", "user_talk:X", "fr:Foo", ":en:Foo", "wikt:foo", "commons:X",
-     "a{b", "a|b", "a<b", "a\nb]", "x" * 256, "ü" * 128, "doi:10.1", "&#91;a"],
-)  # fmt: skip
-def test_a_target_that_is_no_article_here_means_none(german, target):
-    assert title_of(target, german) is None
-
-
-def test_the_first_letter_counts_where_the_wiki_says_so():
-    site = read_site(HEAD.format(case="case-sensitive").encode(), where="x")
-    assert title_of("foo", site) == "foo"
-
-
-def test_turkish_has_its_own_capital_i():
-    assert title_of("ilk", Site("trwiki", "tr", "first-letter", {})) == "İlk"
-    assert title_of("ilk", Site("enwiki", "en", "first-letter", {})) == "Ilk"
-
-
-def test_a_site_goes_to_another_process(german):
-    assert pickle.loads(pickle.dumps(german)) == german
-
-
-def test_an_unknown_site_takes_the_names_of_all_languages():
-    names = any_site().namespaces
-    assert names["datei"] == names["fichier"] == names["файл"] == 6
-    assert names["categoría"] == 14

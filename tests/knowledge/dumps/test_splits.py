@@ -5,17 +5,14 @@ import json
 import pickle
 import random
 import re
-import tracemalloc
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.knowledge.dumps import bzip2, compressed, splits
+from argus.knowledge.dumps import compressed
 from argus.knowledge.dumps.splits import (
-    Chunk,
     Damage,
     DamagedDump,
     RecordKind,
@@ -82,14 +79,6 @@ def test_a_real_wikidata_dump_gives_a_line_per_item(shared):
     assert len({item["id"] for item in items}) == 100
 
 
-@pytest.mark.parametrize("size", [7_000, 40_000, 61_234, 1 << 30])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_size_of_splits_changes_nothing(real, tmp_path, kind, size):
-    text = real[: real.rindex(b"</page>") + 7]
-    (tmp_path / "dump").write_bytes(bz2.compress(text, 1))
-    assert read(tmp_path / "dump", kind, size) == (plain_reader(text, kind), None)
-
-
 @pytest.mark.parametrize("compression", ["gz", "plain"])
 @pytest.mark.parametrize("size", [100, 30_000, 1 << 30])
 @pytest.mark.parametrize("kind", KINDS)
@@ -138,22 +127,6 @@ def test_texts_are_cut_alike_by_splits_of_any_size(tmp_path_factory, kind, **cas
 
 
 @pytest.mark.parametrize("compression", PACK)
-def test_a_page_that_is_not_closed_ends_where_the_next_begins(tmp_path, compression):
-    text = b"<page>a</page><page>b<page>c</page>"
-    (tmp_path / "dump").write_bytes(PACK[compression](text))
-    for size in (1, 5, 14, 20, 1000):
-        pages, _ = read(tmp_path / "dump", RecordKind.PAGE, size)
-        assert pages == [b"<page>a</page>", b"<page>b", b"<page>c</page>"]
-
-
-@pytest.mark.parametrize("compression", PACK)
-def test_lines_may_end_with_a_carriage_return_or_the_file(tmp_path, compression):
-    (tmp_path / "dump").write_bytes(PACK[compression](b"a\r\n\r\n\nb\nc"))
-    for size in (1, 4, 1000):
-        assert read(tmp_path / "dump", RecordKind.LINE, size) == ([b"a", b"b", b"c"], None)
-
-
-@pytest.mark.parametrize("compression", PACK)
 @pytest.mark.parametrize("kind", KINDS)
 def test_blocks_that_are_done_are_not_given_again(tmp_path, compression, kind):
     (tmp_path / "dump").write_bytes(PACK[compression](pages(40)))
@@ -162,20 +135,6 @@ def test_blocks_that_are_done_are_not_given_again(tmp_path, compression, kind):
     assert [block.number for block in everything] == list(range(len(everything)))
     assert len(everything) > 4
     assert rest == [block for block in everything if block.number not in (0, 2)]
-
-
-def test_splits_cover_the_file_and_chunks_hold_whole_records(tmp_path):
-    (tmp_path / "a").write_bytes(bz2.compress(pages(20)))
-    (tmp_path / "b").write_bytes(gzip.compress(pages(20)))
-    splits = list(blocks_of(tmp_path / "a", RecordKind.PAGE, size=9_000))
-    assert all(isinstance(s, Split) and s.compression == "bz2" for s in splits)
-    assert [s.end for s in splits[:-1]] == [s.start for s in splits[1:]]
-    assert (splits[0].start, splits[-1].end) == (0, (tmp_path / "a").stat().st_size)
-    chunks = list(blocks_of(tmp_path / "b", RecordKind.PAGE, size=9_000))
-    assert all(isinstance(c, Chunk) for c in chunks)
-    assert b"".join(c.text for c in chunks) == pages(20)
-    assert all(c.text.startswith(b"<page>") for c in chunks[1:])
-    assert all(9_000 <= len(c.text) < 9_000 + 9_000 for c in chunks[:-1])
 
 
 @pytest.mark.parametrize("compression", PACK)
@@ -188,22 +147,6 @@ def test_compression_is_told_by_content_and_not_by_name(tmp_path, compression):
     assert head_of(str(path)) == pages(3)[:65536]
     assert compression_of(path.as_uri()) == compression
     assert len(read(path.as_uri(), RecordKind.PAGE, 1000)[0]) == 3
-
-
-def test_a_compression_that_is_not_read_says_how_to_convert_it(tmp_path):
-    path = tmp_path / "dump.bz2"
-    for magic, command in (
-        (b"\x28\xb5\x2f\xfd", "zstd -dc"),
-        (b"\xfd7zXZ\0", "xz -dc"),
-        (b"PK\x03\x04", "unzip -p"),
-        (b"7z\xbc\xaf\x27\x1c", "7z x -so"),
-    ):
-        path.write_bytes(magic + b"more")
-        with pytest.raises(InputError, match=rf"(?s)expected .*{command} .*dump.bz2 \| bzip2"):
-            compression_of(path)
-    path.write_bytes("<mediawiki>".encode("utf-16"))
-    with pytest.raises(InputError, match="not text"):
-        blocks_of(path, RecordKind.PAGE)
 
 
 def test_what_is_no_dump_is_refused_before_anything_is_read(tmp_path):
@@ -221,50 +164,6 @@ def test_what_is_no_dump_is_refused_before_anything_is_read(tmp_path):
         blocks_of(tmp_path / "a", RecordKind.LINE, size=0)
 
 
-def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
-    import pyarrow.fs
-
-    path = tmp_path / "dump"
-    path.write_text("a")
-    path.chmod(0)
-    try:
-        path.open().close()
-    except PermissionError:
-        pass
-    else:  # the superuser may read everything
-
-        def refuse(*_):
-            raise PermissionError(13, "denied")
-
-        class Guarded:
-            get_file_info = pyarrow.fs.LocalFileSystem().get_file_info
-            open_input_file = refuse
-
-        monkeypatch.setattr(compressed, "open_storage", lambda at: (Guarded(), str(at)))
-    with pytest.raises(InputError, match="may not be read by this user"):
-        compression_of(path)
-
-
-def test_a_damage_is_a_sentence_and_goes_to_another_process():
-    error = pickle.loads(pickle.dumps(DamagedDump(Damage("s3://b/d.bz2", 1234567, "it is cut"))))
-    assert str(error) == (
-        "s3://b/d.bz2 is damaged at byte 1,234,567: it is cut. "
-        "What precedes was read; download the file again to have the rest."
-    )
-    assert error.damage.byte == 1234567
-
-
-@pytest.mark.parametrize("compression", PACK)
-def test_a_dump_that_ends_inside_a_page_gives_the_pages_before(tmp_path, compression):
-    text = pages(9)[:-400]
-    packed = PACK[compression](text)
-    (tmp_path / "dump").write_bytes(packed)
-    for size in (2_000, 1 << 20):
-        texts, damage = read(tmp_path / "dump", RecordKind.PAGE, size)
-        assert texts == plain_reader(text, RecordKind.PAGE)
-        assert damage == Damage(str(tmp_path / "dump"), len(packed), "the file ends inside a page")
-
-
 @pytest.mark.parametrize("compression", PACK)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_record_without_end_does_not_eat_the_memory(tmp_path, monkeypatch, compression, kind):
@@ -276,62 +175,3 @@ def test_a_record_without_end_does_not_eat_the_memory(tmp_path, monkeypatch, com
     assert texts[0] == (b"<page>\na</page>" if kind is RecordKind.PAGE else b"<page>")
     assert damage is not None
     assert damage.what == f"a {kind} that does not end within 3 MiB"
-
-
-def test_what_stands_between_pages_may_be_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(compressed, "LONGEST", 3 << 20)
-    for compression, pack in PACK.items():
-        between = pack(b"\n" * (1 << 20)) * 6
-        page = pack(b"<page>1</page>")
-        (tmp_path / "dump").write_bytes(between + page + between + page)
-        for size in (10 if compression == "gz" else 1 << 18, 1 << 20, 1 << 30):
-            pages = read(tmp_path / "dump", RecordKind.PAGE, size)
-            assert pages == ([b"<page>1</page>"] * 2, None)
-
-
-def test_a_page_of_ten_megabytes_is_read_whole(tmp_path):
-    part = b"long text " * 100_000
-    for compression, pack in PACK.items():
-        begin, end = pack(b"<page>1</page>\n<page>"), pack(b"</page><page>3</page>")
-        (tmp_path / compression).write_bytes(begin + pack(part) * 10 + end)
-        for size in (3_000_000, 1 << 30):
-            pages, damage = read(tmp_path / compression, RecordKind.PAGE, size)
-            assert [len(record) for record in pages] == [14, 10_000_013, 14]
-            assert damage is None
-
-
-@pytest.mark.parametrize("compression", PACK)
-def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, compression):
-    for module, name in ((bzip2, "_LARGEST"), (splits, "_STEP")):
-        monkeypatch.setattr(module, name, 100_000)
-    monkeypatch.setattr(bzip2.Window.reach, "__kwdefaults__", {"least": 100_000})
-    stream = PACK[compression](pages(20, longest=3000))
-    path = Path(tmp_path / "dump")
-
-    def peak(copies: int) -> int:
-        path.write_bytes(stream * copies)
-        tracemalloc.start()
-        n = sum(
-            1
-            for block in blocks_of(path, RecordKind.PAGE, size=100_000)
-            for _ in records_of(block, RecordKind.PAGE)
-        )
-        _, most = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert n == 20 * copies
-        return most
-
-    peak(1)  # imports
-    small = peak(20)
-    assert path.stat().st_size > 500_000
-    assert peak(60) < small + 100_000
-
-
-def test_splits_of_a_relative_path_are_read_from_any_folder(tmp_path, monkeypatch):
-    (tmp_path / "dump.json").write_bytes(b'{"a": 1}\n{"b": 2}\n')
-    monkeypatch.chdir(tmp_path)
-    blocks = list(blocks_of("dump.json", RecordKind.LINE, size=4))
-    monkeypatch.chdir("/")
-    assert [r for b in blocks for r in records_of(b, RecordKind.LINE)] == [
-        b'{"a": 1}', b'{"b": 2}',
-    ]  # fmt: skip

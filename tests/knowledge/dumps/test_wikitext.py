@@ -2,7 +2,6 @@
 
 import bz2
 import re
-import sys
 import time
 from collections import Counter
 
@@ -10,14 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.knowledge.dumps import wikitext as templates
 from argus.knowledge.dumps.pages import is_disambiguation, parse_page
 from argus.knowledge.dumps.site import Site
-from argus.knowledge.dumps.wikitext import GONE, count_words, first_paragraph, lead_of, tidy
+from argus.knowledge.dumps.wikitext import first_paragraph, lead_of
 
 FOO = "Foo is a bar of things."
 ENGLISH = Site("enwiki", "en", "first-letter", {})
-GERMAN = Site("dewiki", "de", "first-letter", {"datei": 6, "kategorie": 14, "bild": 6})
 LEFT = re.compile(r"\{\{|\}\}|\[\[|\]\]|<ref|''|\{\||\|\}|<!--|\(\)|  |\x00")
 
 SENTENCES = {
@@ -164,55 +161,6 @@ def test_broken_markup_costs_no_prose(name):
     assert first_paragraph(f"{BROKEN[name]}'''Foo''' is a bar of things.\n\nMore of it.") == FOO
 
 
-def test_markup_that_never_ends_within_prose_goes_alone():
-    assert first_paragraph("Foo is {{nowrap|a bar of things.") == FOO
-    assert first_paragraph("Foo is [[bar|a bar of things.") == FOO
-    assert first_paragraph("Foo is a [[bar of things.") == FOO
-    assert first_paragraph("Foo is <ref>a bar of things.") == FOO
-    assert first_paragraph("Foo is a bar of things.<!-- no end\n\n") == FOO
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "\n\n",
-        "{{a}}\n{|\n|}\n",
-        "* a b c d e f.\n",
-        "== Foo ==\nFoo is a bar.",
-        "[[File:a.jpg]]",
-    ],
-)
-def test_without_prose_before_the_first_heading_there_is_none(text):
-    assert first_paragraph(text) == ""
-
-
-def test_a_list_ends_a_paragraph():
-    assert first_paragraph("Foo can be a few things:\n* a\nAnd more.") == "Foo can be a few things:"
-
-
-def test_a_few_words_are_better_than_none():
-    assert first_paragraph("{{a}}\n\nFoo\n\n* b") == "Foo"
-
-
-def test_words_of_scripts_without_spaces_are_counted_too():
-    assert count_words("It is the dog's well-known 3.5 m bone.") == 8
-    assert count_words("東京は日本の首都である。") >= 5
-    assert count_words("") == 0
-
-
-def test_another_language_is_read_by_its_names():
-    text = (
-        "{{Infobox Ort}}\n[[Datei:x.jpg|mini|Ein [[Bild]] von vielen Worten.]]\n"
-        "'''Foo''' ({{enS|word}}, [[Englisch|engl.]]) ist eine [[Sache]]nart."
-        "[[Kategorie:Y]]\n\nMehr."
-    )
-    assert first_paragraph(text, GERMAN) == "Foo (word, engl.) ist eine Sachenart."
-    assert (
-        first_paragraph(text.replace("enS", "lang|en")) == "Foo (word, engl.) ist eine Sachenart."
-    )
-
-
 @pytest.mark.parametrize(
     "piece",
     ["{{", "{{lang|fr|", "[[", "[[File:a|", "<ref>", "<!--", "{|\n", "(", "(,", "''x", "__a", ", ",
@@ -224,63 +172,6 @@ def test_a_page_of_10_mb_costs_no_more_than_a_second_or_so(piece):
     plain = first_paragraph(text)
     assert time.process_time() - begin < 2
     assert not LEFT.search(plain)
-
-
-@pytest.mark.parametrize("half", [("{{", "\n|}"), ("{|\n", "}}"), ("{{", "}"), ("[[", "]")])
-def test_beginnings_with_the_wrong_ends_cost_no_more(half):
-    begin = time.process_time()
-    first_paragraph(half[0] * 40_000 + half[1] * 40_000)
-    assert time.process_time() - begin < 2
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        "{{a}}" * 40_000,
-        "[http://0" + " " * 190_000 + "x",
-        "{{lc:" + "a" * 190_000 + "{{x}}}}",
-        "[[a:b" + " " * 190_000 + "c|]]",
-    ],
-)
-def test_a_lead_of_one_broken_piece_costs_no_more(broken):
-    begin = time.process_time()
-    assert first_paragraph(f"Foo is {broken} a bar of things.").startswith("Foo is")
-    assert time.process_time() - begin < 5
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("a" + GONE * 100_000 + "b", "ab"),
-        ("a" + "，" * 100_000 + GONE + "b", "a" + "，" * 100_000 + "b"),
-        ("a «" + GONE * 100_000 + "b", "a «b"),
-        ("a" + "<!-" * 5_000 + "<!--" + "-" * 5_000, ""),
-        ("a" + "<!-" * 9 + "<!--" + "-" * 9, "a"),
-        ("a" + "\u0301" * 100_000 + "\u0327" * 100_000, None),
-    ],
-)
-def test_what_vanished_in_a_row_is_tidied_in_one_go(text, plain):
-    begin = time.process_time()
-    assert plain in (tidy(text), None)
-    assert time.process_time() - begin < 5
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        (f"a {GONE} {GONE}, b {GONE}{GONE}c", "a, b c"),
-        (f"a ({GONE} or c) d (e and {GONE})", "a (c) d (e)"),
-        (f"a （{GONE}、b，{GONE}） c", "a （b） c"),
-        (f"a « {GONE} » b “{GONE}”", "a b"),
-    ],
-)
-def test_gaps_go_with_what_stands_beside_them(text, plain):
-    assert tidy(text) == plain
-
-
-def test_templates_in_templates_end_somewhere():
-    deep = "{{lang|fr|" * 3000 + "x" + "}}" * 3000
-    assert first_paragraph(f"Foo {deep} is a bar of things.") == FOO
 
 
 FRAGMENTS = [
@@ -297,13 +188,6 @@ FRAGMENTS = [
 @settings(deadline=None)
 def test_no_jumble_of_markup_raises_or_is_left(text):
     assert not LEFT.search(first_paragraph(text))
-
-
-@given(st.text())
-@settings(deadline=None)
-def test_any_text_becomes_one_even_line(text):
-    plain = first_paragraph(text)
-    assert plain == " ".join(plain.split())
 
 
 def test_another_parser_keeps_the_same_words(shared):
@@ -331,19 +215,3 @@ def test_another_parser_keeps_the_same_words(shared):
             lost += same - ours
     meant = {"named", "occasionally", "years", "ago"}
     assert set(lost) == meant | {"n2n", "17751783", "thumb", "Demonstration", "2013"}
-
-
-def test_without_its_library_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "mwparserfromhell", None)
-    templates._parser.cache_clear()
-    with pytest.raises(ImportError, match=r"pip install 'argus-retrieval\[kb\]'"):
-        first_paragraph("Foo is a {{lang|fr|mot}} of it.")
-    templates._parser.cache_clear()
-
-
-def test_what_the_library_cannot_parse_vanishes(monkeypatch):
-    def fail(*_, **__):
-        raise RecursionError
-
-    monkeypatch.setattr(templates._parser(), "parse", fail)
-    assert first_paragraph("Foo is {{lang|fr|mot}} a bar of things.") == FOO

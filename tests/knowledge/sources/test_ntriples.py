@@ -91,11 +91,6 @@ def test_the_forms_of_the_grammar(line, object_):
     assert parse(line) == (S, P, object_)
 
 
-@pytest.mark.parametrize("line", ["", "  \n", "# comment", "  # comment\n"])
-def test_empty_lines_and_comments_are_no_triples(line):
-    assert parse(line) is None
-
-
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -121,14 +116,6 @@ def test_a_broken_line_says_where_and_what(line, says):
         parse(line)
 
 
-@pytest.mark.parametrize(("suffix", "opener"), [("", open), (".gz", gzip.open), (".bz2", bz2.open)])
-def test_files_may_be_compressed(tmp_path, suffix, opener):
-    path = tmp_path / f"x.nt{suffix}"
-    with opener(path, "wb") as out:
-        out.write(f'# c\n<{S}> <{P}> "é" .\n\n<{S}> <{P}> <{S}> .'.encode())
-    assert list(read_ntriples(path)) == [(2, (S, P, Literal("é"))), (4, (S, P, S))]
-
-
 @pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open)])
 @pytest.mark.parametrize("cut", ["half", "rubbish"])
 def test_damaged_compression_is_said_after_what_precedes_it(tmp_path, suffix, opener, cut):
@@ -139,23 +126,3 @@ def test_damaged_compression_is_said_after_what_precedes_it(tmp_path, suffix, op
     path.write_bytes(whole[: len(whole) // 2] if cut == "half" else b"not compressed")
     with pytest.raises(InputError, match=rf"x\.nt\{suffix}, line \d+: .* damaged or cut off"):
         list(read_ntriples(path))
-
-
-@pytest.mark.parametrize(("suffix", "opener"), [("", open), (".bz2", bz2.open)])
-def test_bytes_that_are_not_utf_8_are_named_with_their_line(tmp_path, suffix, opener):
-    path = tmp_path / f"x.nt{suffix}"
-    with opener(path, "wb") as out:
-        out.write(b'<s> <p> "a" .\n<s> <p> "caf\xe9" .\n')
-    with pytest.raises(InputError, match=r"line 2: byte 0xe9 at position 13 is not UTF-8"):
-        list(read_ntriples(path))
-
-
-def test_an_empty_file_and_no_file_are_said(tmp_path):
-    empty = tmp_path / "x.nt"
-    empty.write_text("\n \n")
-    with pytest.raises(InputError, match="is empty"):
-        list(read_ntriples(empty))
-    with pytest.raises(InputError, match="no such file"):
-        list(read_ntriples(tmp_path / "y.nt"))
-    with pytest.raises(InputError, match="is a folder"):
-        list(read_ntriples(tmp_path))

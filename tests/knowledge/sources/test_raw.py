@@ -6,7 +6,6 @@ import pytest
 from argus.errors import InputError
 from argus.knowledge.alignment import RAW
 from argus.knowledge.sources import EntityRows, RawWriter
-from argus.knowledge.sources import raw as module
 from argus.knowledge.sources.raw import PartWriter
 
 
@@ -30,14 +29,6 @@ def test_rows_are_written_in_parts_of_the_raw_tables(tmp_path):
     assert pq.read_table(tmp_path / "raw" / "redirects").to_pylist()[0]["id"] is None
 
 
-def test_nothing_is_left_of_a_source_that_breaks_off(tmp_path):
-    with pytest.raises(KeyError), RawWriter(tmp_path, rows_per_part=1) as raw:
-        raw.start_over()
-        raw.add_entity("a", "A")
-        raise KeyError
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_source_that_breaks_off_leaves_what_was_there(tmp_path, file):
     with RawWriter(tmp_path) as raw:
         EntityRows(file("good.csv", "id,label,text", "a,A,Text")).write(raw)
@@ -47,18 +38,6 @@ def test_a_source_that_breaks_off_leaves_what_was_there(tmp_path, file):
     assert pq.read_table(tmp_path / "raw" / "entities")["id"].to_pylist() == ["a"]
 
 
-def test_a_source_replaces_another_and_a_step_joins_once(tmp_path, file):
-    source = EntityRows(file("good.csv", "id,label,text", "a,A,Text"))
-    for _ in range(2):
-        with RawWriter(tmp_path) as raw:
-            source.write(raw)
-        for _ in range(2):
-            with RawWriter(tmp_path) as raw:
-                raw.add_relation("a", "mention", "b", "mention")
-    assert files(tmp_path) == ["part-00000.parquet"]
-    assert files(tmp_path, "relations") == ["added-part-00000.parquet"]
-
-
 def test_what_a_killed_writer_left_is_no_part(tmp_path):
     killed = RawWriter(tmp_path, rows_per_part=1)
     killed.add_entity("a", "A")
@@ -66,22 +45,6 @@ def test_what_a_killed_writer_left_is_no_part(tmp_path):
         raw.start_over()
         raw.add_entity("b", "B")
     assert pq.read_table(tmp_path / "raw" / "entities")["id"].to_pylist() == ["b"]
-
-
-def test_a_full_disk_is_said_and_leaves_no_half_part(tmp_path, full_disk):
-    full_disk(module.pq, "write_table", 64)
-    with (
-        pytest.raises(InputError, match=r"cannot be written .*run the same command again"),
-        RawWriter(tmp_path) as raw,
-    ):
-        raw.add_entity("a", "A" * 10_000)
-    assert list(tmp_path.rglob("*.parquet")) == []
-
-
-def test_a_folder_that_cannot_be_made_is_said(tmp_path):
-    (tmp_path / "work").write_text("a file")
-    with pytest.raises(InputError, match=r"work.*cannot be written"):
-        RawWriter(tmp_path / "work")
 
 
 def test_parts_of_another_writer_are_adopted_after_ones_own(tmp_path):

@@ -4,7 +4,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.fields import FieldNames
 from argus.errors import InputError
 from argus.knowledge.sources import EntityRows
 
@@ -34,38 +33,12 @@ def test_json_lines_hold_aliases_and_relations(file, written):
     assert raw.counts == {"entity": 2, "relation": 4}
 
 
-def test_labels_are_stripped_and_descriptions_are_paragraphs(file, written):
-    rows = (
-        {"id": "a", "label": "  Ada\n Lovelace ", "paragraph": " \n", "description": "a woman"},
-        {"id": "b", "label": "B", "paragraph": "Text.", "description": "a letter"},
-        {"id": "c", "label": "C"},
-    )
-    raw = written(EntityRows(file("e.jsonl", *map(json.dumps, rows))))
-    texts = {id_: (e["label"], e["paragraph"]) for id_, e in raw.entities.items()}
-    assert texts == {"a": ("Ada Lovelace", "a woman"), "b": ("B", "Text."), "c": ("C", "")}
-
-
-def test_tables_hold_lists_with_bars_between(file, written):
-    for separator, name in ((",", "e.csv"), ("\t", "e.tsv")):
-        lines = (["id", "name", "text", "aliases", "links"], ["a", "A", "Text", "x| y|", "b|c"])
-        raw = written(EntityRows(file(name, *map(separator.join, lines))))
-        assert raw.aliases == {("a", "x", "alias"), ("a", "y", "alias")}
-        assert set(raw.relations) == {("a", "link", i, "hyperlink") for i in "bc"}
-
-
 def test_parquet_holds_lists_and_structs(tmp_path, written):
     ada = ADA | {"relations": [{"property": "knew", "object": "babbage"}]}
     pq.write_table(pa.Table.from_pylist([ada, {"id": "b", "label": "B"}]), tmp_path / "e.parquet")
     raw = written(EntityRows(tmp_path / "e.parquet"))
     assert set(raw.entities) == {"ada", "b"}
     assert ("ada", "knew", "babbage", "triples") in raw.relations
-
-
-def test_fb15k237_entities_are_read_by_a_named_column(shared, written):
-    path = shared("fb15k237") / "entities.jsonl"
-    raw = written(EntityRows(path, FieldNames(text="paragraph_long")))
-    assert raw.counts == {"entity": 14_541}
-    assert sum(bool(e["paragraph"]) for e in raw.rows("entities")) == 2416
 
 
 @pytest.mark.parametrize(
@@ -102,9 +75,3 @@ def test_fb15k237_entities_are_read_by_a_named_column(shared, written):
 def test_bad_rows_are_said(file, written, lines, says):
     with pytest.raises(InputError, match=says):
         written(EntityRows(file("e.jsonl", *lines)))
-
-
-def test_numbers_are_ids_where_that_is_asked_for(file, written):
-    row = {"id": 7, "label": "Seven", "text": "T", "relations": [8]}
-    raw = written(EntityRows(file("e.jsonl", json.dumps(row)), FieldNames(coerce_ids=True)))
-    assert list(raw.relations) == [("7", "related", "8", "triples")]

@@ -1,7 +1,3 @@
-import bz2
-import gzip
-import json
-
 import pyarrow.parquet as pq
 import pytest
 
@@ -21,22 +17,6 @@ def res(name):
     return f"<{DBR}{name}>"
 
 
-@pytest.fixture(scope="module")
-def small_fb(shared, tmp_path_factory):
-    """Real files: the edges of FB15k-237 that two of 300 entities share, and these entities."""
-    folder, out = shared("fb15k237"), tmp_path_factory.mktemp("fb")
-    with (folder / "entities.jsonl").open() as lines:
-        entities = [json.loads(line) for line, _ in zip(lines, range(300), strict=False)]
-    ids = {entity["id"] for entity in entities}
-    header, *edges = (folder / "edges.tsv").read_text().splitlines()
-    edges = [e for e in edges if ids.issuperset(e.split("\t")[::2])]
-    (out / "edges.tsv").write_text("\n".join([header, *edges]))
-    (out / "labels.tsv").write_text("".join(f"{e['id']}\t{e['label']}\n" for e in entities))
-    (out / "texts.txt").write_text("".join(f"{e['id']}\t{e['paragraph']}\n" for e in entities))
-    (out / "entities.jsonl").write_text("".join(json.dumps(e) + "\n" for e in entities))
-    return out, {e["id"]: e for e in entities}, {tuple(e.split("\t")) for e in edges}
-
-
 def test_all_of_fb15k237_is_read_with_its_entities_as_labels(shared, written):
     folder = shared("fb15k237")
     raw = written(TripleFiles(folder / "edges.tsv", folder / "entities.jsonl"))
@@ -48,51 +28,6 @@ def test_all_of_fb15k237_is_read_with_its_entities_as_labels(shared, written):
     assert relations.slice(0, 1).to_pylist()[0] == {
         "subject": "/m/027rn", "property": "r026", "object": "/m/06cx9", "source": "triples",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("header", [True, False])
-def test_labels_and_paragraphs_in_two_files_say_the_same_as_rows(
-    small_fb, written, tmp_path, header
-):
-    folder, entities, edges = small_fb
-    triples = tmp_path / "e.tsv"
-    lines = (folder / "edges.tsv").read_text().splitlines()
-    triples.write_text("\n".join(lines[0 if header else 1 :]))
-    raw = written(TripleFiles(triples, folder / "labels.tsv", folder / "texts.txt"))
-    assert len(edges) > 50
-    assert {(s, p, o) for s, p, o, _ in raw.relations} == edges
-    texts = {i: (e["label"], e["paragraph"]) for i, e in raw.entities.items()}
-    assert texts == {i: (e["label"], e["paragraph"].strip()) for i, e in entities.items()}
-
-
-@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open)])
-def test_tables_may_be_compressed(small_fb, written, tmp_path, suffix, opener):
-    folder, _, edges = small_fb
-    path = tmp_path / f"edges.tsv{suffix}"
-    with opener(path, "wb") as out:
-        out.write((folder / "edges.tsv").read_bytes())
-    assert len(written(TripleFiles(path)).rows("relations")) == len(edges)
-
-
-def test_without_labels_ids_give_them_or_are_no_entities(file, written):
-    triples = file(
-        "t.tsv", "Ada_Lovelace\tknew\t/m/1", "Ada_Lovelace\twrote\thttp://x.org/a#Note_G"
-    )
-    raw = written(TripleFiles(triples))
-    assert {i: e["label"] for i, e in raw.entities.items()} == {
-        "Ada_Lovelace": "Ada Lovelace", "/m/1": "/m/1", "http://x.org/a#Note_G": "Note G",
-    }  # fmt: skip
-    assert raw.counts["label from id"] == 3
-    labels = file("l.tsv", "/m/1\tCharles Babbage", "/m/1\tBabbage")
-    raw = written(TripleFiles(triples, labels, skip_unknown=True))
-    assert list(raw.entities) == ["/m/1"]
-    assert raw.aliases == {("/m/1", "Babbage", "alias")}
-    assert (raw.counts["without a label"], raw.counts["relation"]) == (2, 2)
-
-
-def test_a_header_may_order_the_columns_and_hold_others(file, written):
-    raw = written(TripleFiles(file("t.tsv", "tail\tyear\trelation\thead", "b\t1840\tknew\ta")))
-    assert list(raw.relations) == [("a", "knew", "b", "triples")]
 
 
 DBPEDIA = [
@@ -152,41 +87,6 @@ def test_n_triples_hold_labels_texts_relations_and_redirects(file, written):
     }  # fmt: skip
 
 
-def test_another_language_is_taken_where_it_is_asked_for(file, written):
-    raw = written(TripleFiles(file("dbpedia.nt", *DBPEDIA), language="de"))
-    assert raw.entities[DBR + "Ada"]["label"] == "Ada Lovelace (de)"
-    assert raw.entities[DBR + "Engine"]["label"] == "Engine"
-
-
-def test_labels_and_abstracts_may_be_files_of_n_triples(file, written):
-    edges = file("e.nt", nt(f"{DBR}A", DBO + "p", res("B")))
-    labels = file("l.nt", nt(f"{DBR}A", RDFS + "label", '"An A"@en'),
-                  nt(f"{DBR}A", DBO + "q", res("B")))  # fmt: skip
-    abstracts = file("a.nt", nt(f"{DBR}B", DBO + "abstract", '"B follows A."@en'))
-    source = TripleFiles(edges, labels, abstracts)
-    raw = written(source)
-    assert source.inputs() == {"triples": edges, "labels": labels, "abstracts": abstracts}
-    assert [(e["label"], e["paragraph"]) for e in raw.rows("entities")] == [
-        ("An A", ""), ("B", "B follows A."),
-    ]  # fmt: skip
-    assert raw.counts["relation beside the triples"] == 1
-
-
-def test_redirects_are_followed_for_eight_steps_and_not_for_more(file, written):
-    chain = [nt(f"{DBR}{i}", DBO + "wikiPageRedirects", res(i + 1)) for i in range(9)]
-    raw = written(TripleFiles(file("c.nt", *chain, nt(f"{DBR}x", DBO + "p", res(1)),
-                                   nt(f"{DBR}y", DBO + "p", res(0)))))  # fmt: skip
-    assert {(s[-1], o[-1]) for s, _, o, _ in raw.relations} == {("x", "9"), ("y", "0")}
-    assert (raw.counts["redirect"], raw.counts["redirect loop"]) == (8, 1)
-
-
-def test_a_run_that_is_repeated_writes_the_same(small_fb, written, tmp_path):
-    source = TripleFiles(small_fb[0] / "edges.tsv", small_fb[0] / "entities.jsonl")
-    first, second = (written(source, tmp_path / name, rows_per_part=100) for name in "ab")
-    for table in ("entities", "relations", "aliases"):
-        assert first.rows(table) == second.rows(table)
-
-
 @pytest.mark.parametrize(
     ("name", "lines", "says"),
     [
@@ -223,26 +123,3 @@ def test_bad_triples_are_said(file, written, name, lines, says):
 def test_bad_labels_are_said(file, written, name, lines, says):
     with pytest.raises(InputError, match=says):
         written(TripleFiles(file("t.tsv", "a\tp\tb"), file(name, *lines)))
-
-
-def test_abstracts_for_nobody_are_said_even_where_labels_fit(file, written):
-    source = TripleFiles(file("t.tsv", "a\tp\tb"), file("l.tsv", "a\tA"), file("x.tsv", "q\tQ."))
-    with pytest.raises(InputError, match=r"x\.tsv: no paragraph of an id in the triples"):
-        written(source)
-
-
-def test_labels_with_a_header_are_rows(file, written):
-    labels = file("l.tsv", "id\tlabel\tdescription", "a\tAn A\tthe first", "b\t\t")
-    raw = written(TripleFiles(file("t.tsv", "a\tp\tb"), labels))
-    assert (raw.entities["a"]["label"], raw.entities["a"]["description"]) == ("An A", "the first")
-    assert set(raw.entities) == {"a", "b"}
-
-
-def test_any_character_of_a_text_and_an_id_comes_through(file, written):
-    text = "".join(chr(c) for c in (*range(1, 0x250), 0x2028, 0xFEFF, 0x1F600))
-    numbers = "".join(f"\\U{ord(c):08X}" for c in "x" + text + "x")
-    raw = written(
-        TripleFiles(file("c.nt", nt("http://x.org/\\u00E9'%", RDFS + "label", f'"{numbers}"')))
-    )
-    assert raw.rows("entities")[0]["id"] == "http://x.org/é'%"
-    assert raw.rows("entities")[0]["label"] == f"x{text}x"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 FULL_DISK = ("No space left", "max_temp_directory_size", "Could not write", "quota exceeded")
-"""What DuckDB's messages hold when a disk is full: of the system's calls, and its own."""
+"""Parts of DuckDB's messages when a disk is full: of the system's calls, and its own."""
 BLANK = r"[\t-\r\x1c-\x20\x{85}\pZ]"
 """White space as Python sees it, for regular expressions of DuckDB (RE2 knows only ASCII's)."""
 WORD = (
@@ -81,7 +81,7 @@ class Database:
         """Make the view `name` over those rows of a folder's Parquet files that are as `where`.
 
         key: a column by which each row is there once: the first is, by name of file and place in
-        it; rows without a key stay. Returns how many rows are left out for that. The view
+        it. Rows without a key stay. Returns how many rows are left out for that. The view
         `all_<name>` has every row.
         """
         self.run(f"CREATE VIEW all_{name} AS {_scan(folder, schema)}")
@@ -108,7 +108,7 @@ class Database:
 
 @contextmanager
 def database(work: Path, memory_bytes: int) -> Iterator[Database]:
-    """Open an empty database that keeps in `work` what memory cannot hold, until the end.
+    """Open an empty database that spills to `work` when memory is full, until the end.
 
     Raises ArgusError when the disk is full or memory too small for a step, InputError for a Parquet
     file that is broken.

@@ -17,7 +17,7 @@ from argus.knowledge.dumps.pages import LINKS, PAGES
 from argus.progress import announce
 
 DOUBLINGS = 3
-"""A chain is followed to 2**3 = 8 steps; one that is longer counts as a loop."""
+"""A chain is followed to 2**3 = 8 steps. One that is longer counts as a loop."""
 IS_REDIRECT = "(redirect IS NOT NULL AND reason IN ('', 'redirect'))"
 LOOP, NO_PAGE = "redirect loop", "redirect to no page"
 
@@ -68,7 +68,7 @@ _REDIRECTS = f"""
 
 
 def fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
-    """Give items the articles that their links lead to; return what was dropped: pages, items."""
+    """Give items the articles that their links lead to. Return what was dropped: pages, items."""
     db.run(f"CREATE TABLE item AS {_ITEM}")
     db.run(
         f"""
@@ -100,7 +100,7 @@ def fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
 
 
 def fates_of_pages(db: Database) -> Dropped:
-    """Make every article an entity, its title being the id; return the pages that were dropped."""
+    """Make every article an entity, its title being the id. Return the pages that were dropped."""
     db.run(f"CREATE TABLE page AS SELECT title, reason FROM pages WHERE NOT {IS_REDIRECT}")
     follow_redirects(db)
     db.run("CREATE TABLE owner AS SELECT title AS id, title AS page FROM page WHERE reason = ''")
@@ -108,7 +108,7 @@ def fates_of_pages(db: Database) -> Dropped:
 
 
 def fates_of_items(db: Database) -> Dropped:
-    """Make every item with label and description an entity; return the items that were dropped."""
+    """Make every item with label and description an entity. Return the items that were dropped."""
     db.run(
         f"""
         CREATE TABLE fate AS SELECT id, article AS page, CASE
@@ -172,7 +172,7 @@ LINK = "link"
 
 
 class Fates(TypedDict):
-    """What became of the rows of a dump: those that are not dropped, by reason, are entities.
+    """Counts of the rows of a dump: rows that are not dropped, by reason, are entities.
 
     read: rows that were read.
     dropped: rows that are no entity, by reason.
@@ -185,8 +185,8 @@ class Fates(TypedDict):
 class DumpFates(TypedDict):
     """The rows of the dumps that there were.
 
-    pages: what became of the pages of Wikipedia.
-    items: what became of the items of Wikidata.
+    pages: counts of the pages of Wikipedia.
+    items: counts of the items of Wikidata.
     """
 
     pages: NotRequired[Fates]
@@ -194,7 +194,7 @@ class DumpFates(TypedDict):
 
 
 class AlignCounts(DumpFates):
-    """What became of dumps, and how many entities they gave.
+    """Counts of the rows of dumps and of the entities they gave.
 
     entities: entities that they gave.
     """
@@ -220,8 +220,8 @@ _ENTITIES_OF_ITEMS = """
 def align(work: Path, settings: AlignSettings) -> AlignCounts:
     """Turn the tables of dumps under `work` into raw tables under `work/raw`, all or none.
 
-    work: pages/, links/ (PAGES, LINKS), items/, statements/ (ITEMS, STATEMENTS) of Parquet files;
-    pages or items may be missing (docs/dumps.md). Returns counts: "entities", and
+    work: pages/, links/ (PAGES, LINKS), items/, statements/ (ITEMS, STATEMENTS) of Parquet files.
+    Pages or items may be missing (docs/dumps.md). Returns counts: "entities", and
     for "pages" and "items" what was "read" and "dropped" by reason, so that what was read is the
     sum of entities and all reasons. Raises InputError when there are neither, or no entity comes of
     them, ArgusError as `database`.
@@ -291,7 +291,7 @@ def _none_left(fates: DumpFates, settings: AlignSettings) -> InputError:
 
 
 def _raw_queries(has: Mapping[str, bool]) -> dict[str, str]:
-    """Return what the raw tables hold, from `owner` (id, page), the views and `landing`."""
+    """Return counts of the raw tables, from `owner` (id, page), the views and `landing`."""
     aliases = ["SELECT id, page AS alias, 'title' AS source FROM owner WHERE page IS NOT NULL"]
     relations = []
     redirects = "SELECT '' AS title, '' AS target, '' AS id WHERE false"

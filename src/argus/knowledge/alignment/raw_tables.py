@@ -15,11 +15,11 @@ MIN_MEMORY_BYTES = 128 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class AlignSettings:
-    """How pages and items become a knowledge base.
+    """Settings of aligning pages and items.
 
     language: of the dumps, for messages. sample: how many entities are drawn as targets, None for
     all; seed: of the draw. min_words: an entity whose paragraph has fewer is dropped; 1 for dumps,
-    whose pages are judged when they are read. memory_bytes: what the database may hold before it
+    whose pages are judged when they are read. memory_bytes: memory of the database before it
     writes to disk; the process needs about 0.5 GB on top. Raises InputError.
     """
 

@@ -23,13 +23,13 @@ GRAPHS = ("wikidata", "triples", "hyperlink", "mention")
 """Sources of relations, the first that there is being the graph that is used."""
 NO_ENTITY, SELF_LOOP, DUPLICATE = "to no entity", "self-loop", "duplicate"
 NOT_SAMPLED = "not sampled"
-"""The reason of what a sample leaves out, entities and relations."""
+"""The reason for entities and relations that a sample leaves out."""
 
 
 def number_relations(db: Database) -> dict[str, dict[str, int]]:
     """Make `rel` of the view `relations`: ends are numbers `n` of the table `entity` (n, id).
 
-    rel: s, p, o, source, where p is the number of a property in the table `property` (p, name); no
+    rel: s, p, o, source, where p is the number of a property in the table `property` (p, name). No
     row twice, and no loops. Returns how many were dropped by source and reason.
     """
     db.run(
@@ -76,7 +76,7 @@ def draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> None
     """Make `kept` (n, drawn): entities drawn, and those that are related to them.
 
     A draw takes the entities whose md5 of "seed:id" is smallest, so it depends on nothing else.
-    What is not kept leaves `rel`.
+    Other relations leave `rel`.
     """
     if sample is None:
         db.run("CREATE TABLE kept AS SELECT n, true AS drawn FROM entity")
@@ -119,7 +119,7 @@ def count_related(db: Database, graph: str) -> None:
 BLOCK = 20_000
 """Entities that a worker grounds at a time."""
 HELD = 8
-"""Blocks that wait in memory for one before them; more of them wait on disk."""
+"""Blocks that wait in memory for one before them. More of them wait on disk."""
 UNGROUNDED = pa.schema(
     [field for field in ENTITIES if field.name not in ("span_start", "span_end", "prepended")]
 )
@@ -130,7 +130,7 @@ def ground_entities(
 ) -> Iterator[pa.RecordBatch]:
     """Yield blocks of UNGROUNDED as ENTITIES, in their order (ARGUS §B.1).
 
-    folder: for blocks that are done long before their turn; it is made when needed.
+    folder: for blocks that are done long before their turn. It is made when needed.
     """
     work: Work[None, pa.RecordBatch, pa.RecordBatch] = Work(
         setup=grounder, shared=None, what="grounding"
@@ -139,7 +139,7 @@ def ground_entities(
 
 
 def grounder(_: None) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-    """Return what grounds a block."""
+    """Return a function that grounds a block."""
     return ground_block
 
 
@@ -162,7 +162,7 @@ def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
 def in_order(
     results: Iterator[tuple[int, pa.RecordBatch]], folder: Path
 ) -> Iterator[pa.RecordBatch]:
-    """Yield results by their number; what comes early waits, past HELD of them in `folder`."""
+    """Yield results by their number. Early results wait, past HELD of them in `folder`."""
     early: dict[int, pa.RecordBatch | Path] = {}
     turn = in_memory = 0
     for number, block in results:
@@ -222,7 +222,7 @@ _REDIRECTS = """
 
 
 class DroppedRows(TypedDict):
-    """What is in no table of the knowledge base: entities by reason, relations by source, too.
+    """Counts of dropped rows: entities by reason, relations by source, too.
 
     entities: reason to how many entities.
     relations: source to reason to how many relations.
@@ -250,7 +250,7 @@ class WrittenRows(TypedDict):
 
 
 class KbCounts(WrittenRows):
-    """What a knowledge base holds.
+    """Counts of a knowledge base.
 
     relations: source to how many relations.
     graph: source of the relations that relate entities.
@@ -262,10 +262,10 @@ class KbCounts(WrittenRows):
 
 
 class TableWriter(Protocol):
-    """Where the tables of a knowledge base go."""
+    """Writer of the tables of a knowledge base."""
 
     def write(self, table: str, batches: Iterator[pa.RecordBatch]) -> int:
-        """Write all rows of a table, given in its order; return how many there were."""
+        """Write all rows of a table, given in its order. Return how many there were."""
         ...
 
 
@@ -303,7 +303,7 @@ def finish(work: Path, writer: TableWriter, engine: Engine, settings: AlignSetti
 
 
 def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[str, int]:
-    """Make the views of the raw tables and `entity` (n, id); return what was dropped by reason."""
+    """Make the views of the raw tables and `entity` (n, id). Return what was dropped by reason."""
     lack = _lack(settings.min_words)
     for table in ("relations", "aliases"):
         db.view(table, raw_folder(work, table), RAW[table])

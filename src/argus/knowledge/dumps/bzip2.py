@@ -39,7 +39,7 @@ _BETWEEN = "what is not bz2, with more bz2 behind it"
 
 
 class Mark(NamedTuple):
-    """Where a block ends: the bit in the file, and what is there."""
+    """End of a block: the bit in the file, and the mark there."""
 
     bit: int
     kind: Literal["block", "end", "nothing"]
@@ -48,8 +48,8 @@ class Mark(NamedTuple):
 def blocks(source: Source, start: int, end: int) -> Iterator[Piece]:
     """Yield the blocks from the first whose mark begins in bytes [start, end) on to the file's end.
 
-    From byte 0 the first block is the file's, wherever that is. What stands between two blocks is
-    checked when the second is asked for; trailing bytes that are no bz2 are ignored, as by bzip2.
+    From byte 0 the first block is the file's, wherever that is. The data between two blocks is
+    checked when the second is asked for. Trailing bytes that are no bz2 are ignored, as by bzip2.
     Memory: some 5 MB and one block, which is at most 46 MB (of 900,000 bytes run-length encoded).
     Raises DamagedDump where the file is broken, once every block before that was given.
     """
@@ -74,7 +74,7 @@ def blocks(source: Source, start: int, end: int) -> Iterator[Piece]:
 
 
 def block_at(window: Window, bit: int) -> tuple[bytes, Mark]:
-    """Decompress the block whose mark begins at `bit`; return its text, and where it ends.
+    """Decompress the block whose mark begins at `bit`. Return its text, and where it ends.
 
     Raises DamagedDump for a block that is broken or cut.
     """
@@ -98,7 +98,7 @@ def block_at(window: Window, bit: int) -> tuple[bytes, Mark]:
 class Window:
     """The part of a file that is being read, and the marks in it.
 
-    marks: sorted; those of a block's beginning and of a stream's end.
+    marks: sorted. Those of a block's beginning and of a stream's end.
     """
 
     def __init__(self, source: Source, start: int) -> None:
@@ -121,7 +121,7 @@ class Window:
             self.marks += [Mark(self._base * 8 + bit, kind) for bit, kind in marks]
 
     def forget(self, byte: int) -> None:
-        """Drop what precedes `byte`."""
+        """Drop the bytes before `byte`."""
         n = min(max(byte - self._base, 0), len(self._data))
         del self._data[:n]
         self._base += n
@@ -133,12 +133,12 @@ class Window:
         return self.marks[i] if i < len(self.marks) else None
 
     def peek(self, start: int, n: int) -> bytes:
-        """Return `n` bytes from byte `start`; fewer at the end of the file."""
+        """Return `n` bytes from byte `start`. Fewer at the end of the file."""
         self.reach(start + n)
         return bytes(self._data[start - self._base :][:n])
 
     def bits(self, start: int, stop: int) -> bytes:
-        """Return the bits [start, stop), beginning with a byte; the last byte may have more."""
+        """Return the bits [start, stop), beginning with a byte. The last byte may have more."""
         first, shift = divmod(start - self._base * 8, 8)
         raw = np.frombuffer(self._data[first : (stop - 1) // 8 - self._base + 1], np.uint8)
         if shift:
@@ -182,7 +182,7 @@ def _marks(data: bytearray, start: int) -> list[Mark]:
 
 
 def _alone(window: Window, start: int, stop: int) -> bytes | None:
-    """Decompress bits [start, stop) as the one block of a stream; None if they are not one."""
+    """Decompress bits [start, stop) as the one block of a stream. None if they are not one."""
     body = window.bits(start, stop)
     tail, used = _END << 32 | int.from_bytes(body[6:10], "big"), (stop - start) % 8
     if used:  # the end's mark and the checksum, which is the block's, follow within the last byte
@@ -200,7 +200,7 @@ def _alone(window: Window, start: int, stop: int) -> bytes | None:
 
 
 def _by_itself(bits: bytes) -> tuple[bytes, int]:
-    """Decompress the block with which `bits` begin, whatever follows; return the bytes it takes.
+    """Decompress the block with which `bits` begin, whatever follows. Return the bytes it takes.
 
     The last of these may belong to it in part. Raises OSError if it is broken, EOFError if cut.
     """
@@ -289,7 +289,7 @@ def _more_behind(window: Window, at: int) -> bool:
 
 
 def _end_around(source: Source, bit: int) -> Mark | None:
-    """Return the end of the block in which a mark occurs by chance at `bit`; None if in none."""
+    """Return the end of the block in which a mark occurs by chance at `bit`. None if in none."""
     window = Window(source, max(0, bit // 8 - _LARGEST))
     window.reach(bit // 8)
     for mark in reversed([m for m in window.marks if m.kind == "block" and m.bit < bit]):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Damage:
-    """Where a dump is broken. byte: offset in the file as it is, compressed. what: the finding."""
+    """Damage of a dump. byte: offset in the file as it is, compressed. what: the finding."""
 
     location: str
     byte: int
@@ -33,7 +33,7 @@ class Damage:
 
 
 class DamagedDump(ArgusError):
-    """A dump cannot be read beyond `damage`; what precedes it was given."""
+    """A dump cannot be read beyond `damage`. The text before it was given."""
 
     def __init__(self, damage: Damage) -> None:
         self.damage = damage
@@ -51,7 +51,7 @@ class Piece:
 class Source:
     """A file that can be read at any place.
 
-    size: bytes. Raises InputError for what is no file, is empty or cannot be read.
+    size: bytes. Raises InputError if it is no file, is empty or cannot be read.
     """
 
     def __init__(self, location: str | Path) -> None:
@@ -73,7 +73,7 @@ class Source:
         self.handle: NativeFile | str = self._file if is_remote(location) else path
 
     def read(self, at: int, n: int) -> bytes:
-        """Return `n` bytes from byte `at`; fewer at the end of the file."""
+        """Return `n` bytes from byte `at`. Fewer at the end of the file."""
         try:
             return bytes(self._file.read_at(n, at))
         except OSError as error:
@@ -120,14 +120,14 @@ _TAG = re.compile(rb"</?page>")  # a dump's texts are escaped: no "<" but in its
 
 
 class RecordKind(StrEnum):
-    """What a record is: from `<page>` to `</page>`, or a line that is not empty."""
+    """Kind of record: from `<page>` to `</page>`, or a line that is not empty."""
 
     PAGE = "page"
     LINE = "line"
 
 
 class Unended(Exception):
-    """A record has no end, for the reason `what`; it begins in the piece at byte `at`.
+    """A record has no end, for the reason `what`. It begins in the piece at byte `at`.
 
     at: None where the end of the file is the reason.
     """
@@ -138,7 +138,7 @@ class Unended(Exception):
 
 
 def records(pieces: Iterable[Piece], kind: RecordKind, *, end: int, first: bool) -> Iterator[bytes]:
-    """Yield the records that begin before byte `end`; pieces from there on only complete the last.
+    """Yield the records that begin before byte `end`. Pieces from there on only complete the last.
 
     A line counts as beginning with the line break before it, and the first one with the file, so
     that nobody has to know how the piece before ends. first: the pieces begin with the file. No
@@ -155,7 +155,7 @@ def whole_records(
     """Yield (text of whole records, whether it is the last), each cut where a record begins.
 
     That is the first such place from `size` bytes on, however the text arrives, so that the same
-    text is cut alike each time. The last text is what remains: nothing, or a record that is cut.
+    text is cut alike each time. The last text is the rest: nothing, or a record that is cut.
     Raises Unended.
     """
     border, after = (b"\n", 1) if kind is RecordKind.LINE else (_OPEN, 0)
@@ -216,7 +216,7 @@ def _lines(pieces: Iterable[Piece], end: int, first: bool) -> Iterator[bytes]:
 
 
 def _pages(pieces: Iterable[Piece], end: int) -> Iterator[bytes]:
-    """Yield pages; one that is not closed ends where the next begins, wherever it is cut."""
+    """Yield pages. One that is not closed ends where the next begins, wherever it is cut."""
     text, done, ours = b"", 0, 0  # done: searched up to here; ours: may begin before here
     begin: int | None = None
     began = 0

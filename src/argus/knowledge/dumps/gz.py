@@ -27,9 +27,9 @@ _NOT_GZ = "what is not gz follows"
 
 
 def inflated(source: Source, threads: int | None = None) -> Iterator[Piece]:
-    """Yield the text of a gz file, of one member or many; zeros at its end are ignored.
+    """Yield the text of a gz file, of one member or many. Zeros at its end are ignored.
 
-    threads: None for what suits this machine. Where rapidgzip, which decompresses in parallel, is
+    threads: None chooses for this machine. Where rapidgzip, which decompresses in parallel, is
     not installed or in doubt (it takes a file that is cut for whole), one thread does it. Raises
     DamagedDump where the file is broken, once all text before that was given.
     """
@@ -55,7 +55,7 @@ def inflated(source: Source, threads: int | None = None) -> Iterator[Piece]:
 
 
 def _in_parallel(source: Source, threads: int) -> Generator[Piece, None, bool]:
-    """Yield text; return whether that was all of it for certain."""
+    """Yield text. Return whether that was all of it for certain."""
     try:
         import rapidgzip
     except ImportError:

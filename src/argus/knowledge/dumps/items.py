@@ -15,7 +15,7 @@ from argus.extras import naming_extras
 from argus.knowledge.dumps.pages import Item, Statement
 
 DISAMBIGUATION = "Q4167410"
-"""Wikimedia disambiguation page: what a disambiguation page is an instance of (P31)."""
+"""Wikimedia disambiguation page: the class (P31) of every disambiguation page."""
 ANY_LANGUAGE = "mul"
 """Wikidata's code for labels and aliases that hold in every language."""
 LANGUAGE_OF_LABELS = {
@@ -51,7 +51,7 @@ ItemValue = TypedDict(
     "ItemValue",
     {"entity-type": NotRequired[str], "id": NotRequired[str], "numeric-id": int},
 )
-"""What a statement's value is, if it is an entity; older dumps have only its number."""
+"""A statement's value, if it is an entity. Older dumps have only its number."""
 
 
 class DataValue(TypedDict):
@@ -75,7 +75,7 @@ class Claim(TypedDict):
 
 
 class WikidataEntity(TypedDict):
-    """The JSON of an item, as far as it is read; a dump may depart from it anywhere.
+    """The JSON of an item, as far as it is read. A dump may depart from it anywhere.
 
     PHP writes an empty object as `[]`, and some dumps leave it out.
     """
@@ -108,7 +108,7 @@ def parse_entity(text: bytes) -> WikidataEntity:
 
 
 def entity_text(line: bytes) -> bytes:
-    """Return the JSON of an entity on a line; empty for the brackets around all, and empty lines.
+    """Return the JSON of an entity on a line. Empty for the brackets around all, and empty lines.
 
     A line ends in a comma, but for the last.
     """
@@ -125,7 +125,7 @@ def surely_without_article(text: bytes, site: str) -> bool:
     """Whether the bytes of an entity alone show that it is an item without a page on `site`.
 
     True only where they begin and end as an item does and nowhere name the site, however the JSON
-    is spaced; False means that it has to be parsed. Most items of a full dump need no parsing then.
+    is spaced. False means that it has to be parsed. Most items of a full dump need no parsing then.
     """
     whole = _ITEM.match(text) is not None and text.endswith(b"}")
     return whole and b'"%s"' % site.encode() not in text
@@ -243,7 +243,7 @@ STATEMENTS = pa.schema(
 
 @dataclass(frozen=True)
 class ItemSetup:
-    """What is read of items. articles_only: leave out those without an article in `language`."""
+    """Settings of items. articles_only: leave out those without an article in `language`."""
 
     language: str = "en"
     articles_only: bool = True
@@ -259,7 +259,7 @@ class ItemPart:
     """A piece of the dump as tables: `items` as ITEMS, `statements` as STATEMENTS.
 
     counts: "entities" on the lines; of these "broken JSON", "not an item" and "no article" (unless
-    they stay) are in no table; "deprecated": statements of items in the table that are left out.
+    they stay) are in no table. "deprecated": statements of items in the table that are left out.
     """
 
     items: pa.Table
@@ -270,7 +270,7 @@ class ItemPart:
 def read_items(records: Iterable[bytes], setup: ItemSetup) -> ItemPart:
     """Read lines of a dump, each one entity, bracket or nothing.
 
-    Broken lines are counted and do not stop it; memory holds the tables of all given lines.
+    Broken lines are counted and do not stop it. Memory holds the tables of all given lines.
     """
     counts: Counter[str] = Counter()
     rows = _Rows()

@@ -26,7 +26,7 @@ from argus.knowledge.dumps.wikitext import (
 class Page:
     """One `<page>` of a MediaWiki export, as it stands there.
 
-    title: with spaces, as in "Alan Turing". redirect: title that it leads to; None for others.
+    title: with spaces, as in "Alan Turing". redirect: title that it leads to. None for others.
     text: wikitext of the newest revision in the dump.
     """
 
@@ -70,19 +70,19 @@ _MAGIC_WORD = re.compile(
 )
 
 LARGEST = 1 << 63
-"""What no page id reaches: those of tables have 64 bits."""
+"""Exclusive upper bound of page ids: those of tables have 64 bits."""
 
 
 class BrokenRecord(ValueError):
-    """The bytes of a record cannot be read; the text says why."""
+    """The bytes of a record cannot be read. The text says why."""
 
 
 def parse_page(record: bytes) -> Page:
     """Read the bytes of one `<page>...</page>`.
 
-    Of several revisions the newest counts; a text that was deleted is empty. A redirect is what
+    Of several revisions the newest counts. A text that was deleted is empty. A redirect is what
     `<redirect title=...>` says, or, in exports without it, the text's `#REDIRECT [[...]]`.
-    Raises BrokenRecord for what is not such a record, or is not UTF-8.
+    Raises BrokenRecord if it is not such a record, or is not UTF-8.
     """
     try:
         page = ElementTree.fromstring(record)
@@ -102,7 +102,7 @@ def parse_page(record: bytes) -> Page:
 
 
 def redirect_target(text: str) -> str | None:
-    """Return the target of a text that is a redirect, as it is written there; None for others."""
+    """Return the target of a text that is a redirect, as it is written there. None for others."""
     if not text.lstrip("\ufeff \t\n").startswith(("#", "＃")):
         return None
     match = _redirect_pattern().match(text)
@@ -128,7 +128,7 @@ def _number(page: ElementTree.Element, field: str) -> int:
 
 
 def is_disambiguation(page: Page, site: Site) -> bool:
-    """Whether a page only tells apart what shares a name, by title, magic word or template.
+    """Whether a page is a disambiguation page, by title, magic word or template.
 
     Pages on surnames and given names, and set indices (ships of one name, say), are articles: they
     say what they list, and Wikidata has items of other classes for them (docs/dumps.md).
@@ -154,7 +154,7 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _spelled(name: str) -> str:
-    """Return a pattern of a template's name; a space may be written as underscores."""
+    """Return a pattern of a template's name. A space may be written as underscores."""
     return re.escape(name).replace(r"\ ", "[ _]+")
 
 
@@ -171,14 +171,14 @@ PAGES = pa.schema(
 paragraph: "" where there is none."""
 
 LINKS = pa.schema([("source", pa.string()), ("target", pa.string())])
-"""Titles of an article and of what it links to."""
+"""Titles of an article and of the pages that it links to."""
 
 REDIRECT = "redirect"
 
 
 @dataclass(frozen=True)
 class PageSetup:
-    """How pages are read. min_words: articles with a shorter first paragraph are dropped."""
+    """Settings of reading pages. min_words: articles with a shorter first paragraph are dropped."""
 
     site: Site
     links: Literal["lead", "page", "none"] = "lead"
@@ -187,10 +187,10 @@ class PageSetup:
 
 @dataclass
 class PagePart:
-    """What some pages gave: tables as `PAGES` and `LINKS`, and counts.
+    """Tables of some pages, as `PAGES` and `LINKS`, and counts.
 
     counts: pages per reason (docs/dumps.md), "articles" being those that are usable and
-    "redirects" those that are followed; their sum is the number of records.
+    "redirects" those that are followed. Their sum is the number of records.
     """
 
     pages: pa.Table
@@ -233,7 +233,7 @@ def read_pages(records: Iterable[bytes], setup: PageSetup) -> PagePart:
 
 
 def _redirect(page: Page, site: Site) -> str | None:
-    """Return where a page leads, as that page's title; what is no article stays as written."""
+    """Return where a page leads, as that page's title. Other titles stay as written."""
     return None if page.redirect is None else title_of(page.redirect, site) or page.redirect
 
 
@@ -251,7 +251,7 @@ def _judged(page: Page, lead: str, setup: PageSetup) -> tuple[str, str]:
 
 
 def _linked(page: Page, lead: str, setup: PageSetup) -> list[str]:
-    """Return what a page links to, its lead being given so that it is not cut out twice."""
+    """Return the links of a page. Its lead is given so that it is not cut out twice."""
     if setup.links == "lead":
         return lead_targets(lead, setup.site)
     return link_targets(page.text, setup.site, "page")

@@ -33,7 +33,7 @@ def words(what: What, language: str | None = None) -> tuple[str, ...]:
 
 @cache
 def interwiki_prefixes() -> frozenset[str]:
-    """Return what stands before the colon of a link that leads to another wiki, in lower case."""
+    """Return the prefixes of links that lead to another wiki, in lower case."""
     lines = _read("interwiki.txt").splitlines()
     return frozenset(" ".join(line for line in lines if not line.startswith("#")).split())
 
@@ -54,7 +54,7 @@ HEAD_BYTES = 65_536
 """A dump's <siteinfo> stands within so many bytes from its beginning."""
 
 LONGEST_TITLE = 255
-"""In bytes of UTF-8; MediaWiki has no longer ones."""
+"""In bytes of UTF-8. MediaWiki has no longer ones."""
 
 _CANONICAL = {
     "media": -2,
@@ -93,7 +93,7 @@ class Site:
     """A wiki, as its dump's <siteinfo> says.
 
     case: whether the first letter of a title counts. namespaces: names in lower case, with the
-    canonical English ones and common aliases ("image"), to numbers; articles have no name.
+    canonical English ones and common aliases ("image"), to numbers. Articles have no name.
     """
 
     dbname: str
@@ -109,10 +109,10 @@ def any_site() -> Site:
 
 
 def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
-    """Read what the beginning of a dump says of its wiki.
+    """Read the wiki's settings from the beginning of a dump.
 
     head: the first `HEAD_BYTES` bytes, or more, decompressed. where: the dump, for messages.
-    Raises InputError for what is not a MediaWiki export, and where <siteinfo> is cut off or broken.
+    Raises InputError if it is not a MediaWiki export, and where <siteinfo> is cut off or broken.
     """
     if not _ROOT.search(head[:HEAD_BYTES]):
         raise _not_an_export(f"a file that begins with {_glimpse(head)}", where)
@@ -150,7 +150,7 @@ def title_of(target: str, site: Site) -> str | None:
 
 
 def is_prefix(prefix: str, site: Site) -> bool:
-    """Whether what stands before a colon names a namespace or another wiki."""
+    """Whether the text before a colon names a namespace or another wiki."""
     name = prefix.strip().lower()
     return name in site.namespaces or name in interwiki_prefixes()
 

@@ -52,7 +52,7 @@ _OTHERS = {
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Bytes [start, end) of a dump as it is; its records are those that begin there."""
+    """Bytes [start, end) of a dump as it is. Its records are those that begin there."""
 
     number: int
     location: str
@@ -73,15 +73,15 @@ class Chunk:
 def compression_of(location: str | Path) -> Compression:
     """Return how a dump is compressed by its first bytes, whatever its name says.
 
-    Raises InputError for what is no file, is empty or cannot be read, for a compression that is
-    not read, and for what is no text.
+    Raises InputError if it is no file, is empty or cannot be read, for a compression that is
+    not read, and if it is no text.
     """
     with Source(location) as source:
         return _compression(source)
 
 
 def head_of(location: str | Path, n: int = 65536) -> bytes:
-    """Return the first `n` bytes of a dump's text; fewer if it is shorter, or broken behind them.
+    """Return the first `n` bytes of a dump's text. Fewer if it is shorter, or broken behind them.
 
     Raises InputError as `compression_of`, DamagedDump if there is no text before the damage.
     """
@@ -111,8 +111,8 @@ def blocks_of(
 ) -> Iterator[Split | Chunk]:
     """Return the pieces of a dump, numbered from 0, for workers to give to `records_of`.
 
-    size: bytes; the numbers of a file's pieces mean the same as long as it is the same. skip:
-    numbers that are left out, because they are done; a gz is still read from its beginning.
+    size: bytes. The numbers of a file's pieces mean the same as long as it is the same. skip:
+    numbers that are left out, because they are done. A gz is still read from its beginning.
     Raises InputError as `compression_of`, before anything is read.
     """
     if size < 1:
@@ -132,7 +132,7 @@ def blocks_of(
 
 
 def records_of(block: Split | Chunk, kind: RecordKind) -> Iterator[bytes]:
-    """Yield the records that begin in a block; over all blocks of a dump each exactly once.
+    """Yield the records that begin in a block. Over all blocks of a dump each exactly once.
 
     A page is everything from `<page>` to `</page>` (to the next `<page>` if it is not closed), a
     line has no line break and is not empty. Memory: a few blocks of bz2 and one record. Raises
@@ -183,7 +183,7 @@ def _chunks(location: str, kind: RecordKind, size: int, skip: Container[int]) ->
 def _until_damage(
     source: Source, pieces: Iterator[Piece], kind: RecordKind, size: int, faults: list[Damage]
 ) -> Iterator[tuple[bytes, bool]]:
-    """Yield (text of whole records, whether it is the last); leave damage in `faults`."""
+    """Yield (text of whole records, whether it is the last). Leave damage in `faults`."""
 
     def whole() -> Iterator[Piece]:
         try:
@@ -201,7 +201,7 @@ def _until_damage(
 def _last(
     source: Source, text: bytes, kind: RecordKind, faults: list[Damage]
 ) -> tuple[bytes, Damage | None]:
-    """Return the last text without a record that is cut, and what cut it."""
+    """Return the last text without a record that is cut, and the error that cut it."""
     upto = unfinished(text, kind)
     if faults:
         return text[:upto], faults[0]
@@ -246,7 +246,7 @@ _CUT_LINE = "the text ends inside a line; it was cut short"
 def cut_short(location: str | Path, kind: RecordKind) -> Damage | None:
     """Return where the text of a dump breaks off, None where it ends as a dump does.
 
-    Pages end with </mediawiki>; lines, which are JSON here, with "]" or "}". For a dump that was
+    Pages end with </mediawiki>. Lines, which are JSON here, with "]" or "}". For a dump that was
     read to its end without damage: compression says nothing of a text that was cut before. A gz is
     not looked at (that would mean to decompress it again). Raises InputError as `compression_of`.
     """

@@ -20,7 +20,7 @@ from argus.extras import naming_extras
 from argus.knowledge.dumps.site import CATEGORIES, FILES, Site, any_site, is_prefix, title_of
 
 GONE = "\x00"
-"""Stands where something vanished, for the tidying; XML cannot contain it."""
+"""Stands where something vanished, for the tidying. XML cannot contain it."""
 
 _PLACEHOLDER = "\x01"
 """Stands for a template or table until it is replaced."""
@@ -81,7 +81,7 @@ def without_boxes(text: str) -> str:
 
 
 def _remainder(hidden: re.Match[str]) -> str:
-    """Return what stays of it; a comment that fills whole lines takes their end along."""
+    """Return the text without comments. A comment that fills whole lines takes their end along."""
     if literal := hidden["literal"]:
         return _SPECIAL.sub(lambda sign: f"&#{ord(sign[0])};", literal)
     whole = hidden.start() == 0 or hidden.string[hidden.start() - 1] == "\n"
@@ -91,7 +91,7 @@ def _remainder(hidden: re.Match[str]) -> str:
 def replace_templates(text: str, render: Callable[[str], str]) -> str:
     """Return wikitext with outermost templates as `render` says, and without tables.
 
-    render: from a whole "{{...}}" to what takes its place. Braces that are never closed, or never
+    render: from a whole "{{...}}" to its replacement. Braces that are never closed, or never
     opened, go: at the beginning of a line with the line, a table with all to the next blank line.
     """
     if "{" not in text and "}" not in text:
@@ -212,7 +212,7 @@ def _is_file(target: str, site: Site) -> bool:
 
 
 def without_quotes(line: str) -> str:
-    """Return one line without the apostrophes of bold and italics; others stay.
+    """Return one line without the apostrophes of bold and italics. Others stay.
 
     As MediaWiki reads them: four are bold after an apostrophe; where both bold and italics stay
     open, one of the threes was an apostrophe and italics ("''Voyager'''s").
@@ -261,7 +261,7 @@ _LABELS = frozenset(
         "traditional", "romanized", "gesprochen", "aussprache", "prononcé", "pronunciado",
     }
 )  # fmt: skip
-"""Words that stand beside what vanishes and mean nothing without it."""
+"""Words beside markup that vanishes, meaningless without it."""
 
 _LEFT = re.compile(r"^\s*+\x00[\s\x00]*+(?:or|and)\s++|(?<!\s)\s++(?:or|and)\s*+\x00[\s\x00]*+$")
 _GAP = r" ?\x00[ \x00]*+"
@@ -289,14 +289,14 @@ _NEVER = re.compile(
     re.IGNORECASE,
 )
 _DEEPEST_MARKS = 100
-"""Marks that only stand there once others are gone, as in "<!-<!---"; a text of more is broken."""
+"""Marks that only stand there once others are gone, as in "<!-<!---". A text of more is broken."""
 
 
 def tidy(text: str) -> str:
     """Return the text with entities decoded, in NFC, its spaces, brackets and commas made even.
 
     text: prose in which `GONE` stands where something vanished. A bracket that is left with nothing
-    but separators, or with the label of what vanished ("pronounced"), vanishes with it.
+    but separators, or with the label of vanished text ("pronounced"), vanishes with it.
     """
     if "&" in text:
         text = unescape(text)
@@ -328,7 +328,7 @@ def _without_gaps(text: str) -> str:
 
 
 def _bracket(bracket: re.Match[str]) -> str:
-    """Return a bracket without the parts of it that vanished; `GONE` where nothing is left."""
+    """Return a bracket without the parts of it that vanished. `GONE` where nothing is left."""
     inside = bracket[1]
     if GONE not in inside:
         return bracket[0]
@@ -393,14 +393,14 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is left of a template: the first of `keep` that can be filled, or what `make` makes."""
+    """Text of a template: the first of `keep` that can be filled, or the result of `make`."""
 
     keep: tuple[str, ...]
     make: Callable[[str, Parameters], str] | None
 
 
 class Entry(TypedDict, total=False):
-    """A rule as it stands in wikitext_templates.toml, which says what its fields mean."""
+    """A rule as it stands in wikitext_templates.toml, which explains its fields."""
 
     names: list[str]
     prefixes: list[str]
@@ -410,7 +410,7 @@ class Entry(TypedDict, total=False):
 
 
 def render_template(span: str, language: str, depth: int = 0) -> str:
-    """Return the words that a whole "{{...}}" stands for; `GONE` where it stands for none.
+    """Return the words that a whole "{{...}}" stands for. `GONE` where it stands for none.
 
     Words are wikitext: links in them are as they were.
     """
@@ -430,7 +430,7 @@ def render_template(span: str, language: str, depth: int = 0) -> str:
 
 
 def _parameters(span: str, language: str, depth: int) -> Parameters | None:
-    """Return the parameters of a template, templates in them rendered; None for broken ones."""
+    """Return the parameters of a template, templates in them rendered. None for broken ones."""
     parser = _parser()
     try:
         nodes = parser.parse(span, skip_style_tags=True).nodes
@@ -601,7 +601,7 @@ def _rule(name: str, language: str) -> Rule | None:
 
 @cache
 def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], ...]]:
-    """Return the rules by name and by how a name begins; a language's own win."""
+    """Return the rules by name and by how a name begins. A language's own win."""
     data = files("argus.knowledge.dumps").joinpath("wikitext_templates.toml")
     entries: list[Entry] = tomllib.loads(data.read_text(encoding="utf-8"))["template"]
     names: dict[str, Rule] = {}
@@ -625,11 +625,11 @@ def _parser() -> ModuleType:
 
 
 LONGEST_LEAD = 200_000
-"""Characters before the first heading that are looked at; a page whose lead is longer is broken."""
+"""Characters before the first heading that are looked at. A page whose lead is longer is broken."""
 
 LONGEST_PARAGRAPH = 20_000
 MOST_TEMPLATES = 500
-"""Of a lead; further ones vanish, whatever they are."""
+"""Of a lead. Further ones vanish, whatever they are."""
 
 FEWEST_WORDS = 5
 """Text of fewer words that does not end as a sentence is a caption or a remnant."""
@@ -738,7 +738,7 @@ def _is_prose(text: str) -> bool:
 Scope = Literal["lead", "page"]
 
 LONGEST_PAGE = 2**21
-"""Characters of a page that are looked at; MediaWiki saves none of more bytes."""
+"""Characters of a page that are looked at. MediaWiki saves none of more bytes."""
 
 _TARGET = re.compile(r"\[\[([^\[\]{}|<>\n]{1,500})(?:\]\]|\|)")
 _HATNOTE = re.compile(r"^:+[ \t]*''[^\n]*''[ \t.]*$", re.MULTILINE)

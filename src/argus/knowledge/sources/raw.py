@@ -37,7 +37,7 @@ def ending(path: Path) -> str:
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield `(line number, text)`; the text keeps its line end.
+    """Yield `(line number, text)`. The text keeps its line end.
 
     Raises InputError for a missing file, bytes that are not UTF-8, damaged or cut compression,
     and a file without a line that holds something.
@@ -72,7 +72,7 @@ LABEL, DESCRIPTION, PARAGRAPH, ALIAS = "label", "description", "paragraph", "ali
 
 
 class Use(NamedTuple):
-    """What a property's text is; of two texts for one place, that of the smaller rank is taken."""
+    """Use of a property's text. Of two texts for one place, that of the smaller rank is taken."""
 
     kind: str
     rank: int
@@ -98,7 +98,7 @@ FOR_ALL = ("", "mul")
 def language_rank(tag: str, language: str) -> int | None:
     """Return 0 for the language itself, 1 for a kind of it, 2 for all languages, None for others.
 
-    A kind of "en" is "en-GB"; tags are compared without regard to case (BCP 47).
+    A kind of "en" is "en-GB". Tags are compared without regard to case (BCP 47).
     """
     tag = tag.lower()
     if tag == language:
@@ -109,7 +109,7 @@ def language_rank(tag: str, language: str) -> int | None:
 
 
 def label_from_id(id_: str) -> str:
-    """Return an IRI's local name, decoded, or another id as it is; underscores become spaces."""
+    """Return an IRI's local name, decoded, or another id as it is. Underscores become spaces."""
     name = id_
     if "://" in id_:
         bare = id_.rstrip("/#")
@@ -125,9 +125,9 @@ ADDED = "added"
 
 
 class PartWriter:
-    """Rows into `folder/part-00000.parquet` and on; a part takes its place when it is whole.
+    """Rows into `folder/part-00000.parquet` and on. A part takes its place when it is whole.
 
-    `rows` counts what was given. Raises NotWritten where the disk takes no more.
+    `rows` counts the rows given. Raises NotWritten where the disk takes no more.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class PartWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is held back as a part."""
+        """Write the rows in memory as a part."""
         if self._buffer:
             columns = zip(*self._buffer, strict=True)
             arrays = [
@@ -191,8 +191,8 @@ class RawWriter:
     A context manager, all or none: rows are put aside until the block ends well. Then they take
     the place of what is in `work/raw` where a source has said `start_over`; else they join it, in
     place of what has joined it before, so that a step that is run again adds nothing twice.
-    `staging` is where they are meanwhile; the next writer removes what a killed one left there.
-    limit: entities that are taken; `beyond` counts the others.
+    `staging` is where they are meanwhile. The next writer removes the files of a killed one.
+    limit: entities that are taken. `beyond` counts the others.
     """
 
     def __init__(
@@ -213,20 +213,20 @@ class RawWriter:
         self._add_redirect = self.tables["redirects"].add
 
     def start_over(self) -> None:
-        """Say that what is given is all there is, in place of what `work/raw` holds."""
+        """Declare that this source replaces the tables in `work/raw`."""
         self._joins = False
 
     def add_entity(
         self, id_: str, label: str, paragraph: str = "", *, description: str = "", article: str = ""
     ) -> None:
-        """Take an entity; article: title of its page, empty where it has none."""
+        """Take an entity. article: title of its page, empty where it has none."""
         if self._limit is not None and self.tables["entities"].rows >= self._limit:
             self.beyond += 1
             return
         self._add_entity(id_, label, description, article, paragraph)
 
     def add_alias(self, id_: str, alias: str, source: str = "alias") -> None:
-        """Take another name; source: `alias`, `redirect` or `title`."""
+        """Take another name. source: `alias`, `redirect` or `title`."""
         self._add_alias(id_, alias, source)
 
     def add_redirect(self, title: str, target: str, id_: str | None) -> None:
@@ -279,7 +279,7 @@ def parts(folder: Path) -> list[Path]:
 
 
 def mention_rows(work: Path, into: RawWriter) -> dict[str, int]:
-    """Relate the raw entities in `work` by exact mention; return how many pairs were related.
+    """Relate the raw entities in `work` by exact mention. Return how many pairs were related.
 
     Each pair is written once, whichever names the other, the smaller id as its subject: the order
     of the raw entities, which a database does not keep, changes nothing. All entities are held in
@@ -321,7 +321,7 @@ _ROWS = pa.schema([("id", pa.string()), ("kind", pa.string()), ("text", pa.strin
 
 
 class Gathered:
-    """Takes texts and relations of ids and makes entities of them; `folder` is its own."""
+    """Takes texts and relations of ids and makes entities of them. `folder` is its own."""
 
     def __init__(self, folder: Path, *, memory_bytes: int = MEMORY_BYTES) -> None:
         self._folder, self._memory_bytes = folder, memory_bytes
@@ -332,7 +332,7 @@ class Gathered:
         """Take subject, property, object and source."""
 
     def begin_file(self) -> None:
-        """Say that what follows comes from another file, for `meet`."""
+        """Declare that later calls come from another file, for `meet`."""
         self._before_file = self._number
 
     def add(self, id_: str, kind: str, text: str, rank: int = 0) -> None:
@@ -358,7 +358,7 @@ class Gathered:
         return with_both, with_text, with_relation
 
     def write(self, into: RawWriter, *, only_labelled: bool = False) -> Counter[str]:
-        """Write an entity for every id with a text or a relation; return counts per reason.
+        """Write an entity for every id with a text or a relation. Return counts per reason.
 
         Relations are led through redirects. only_labelled: leave out ids without a label.
         """
@@ -395,7 +395,7 @@ _LED = (
 
 
 def _follow_redirects(db: Database) -> int:
-    """Make the table `redirects` (id, target in the end); return how many lead nowhere."""
+    """Make the table `redirects` (id, target in the end). Return how many lead nowhere."""
     db.run(
         "CREATE TABLE redirects AS SELECT id, arg_min(text, number) AS target"
         f" FROM texts WHERE kind = '{_REDIRECT}' GROUP BY id"

@@ -25,7 +25,7 @@ from argus.knowledge.sources.raw import ALIAS, DESCRIPTION, LABEL, PARAGRAPH, Ra
 from argus.progress import progress
 
 RELATION_FIELDS = {"relations": (TRIPLES, "related"), "links": (HYPERLINK, "link")}
-"""Columns with the source of their relations, and what a relation without a property is called."""
+"""Columns with the source of their relations, and the name of a relation without a property."""
 PROPERTY_NAMES = ("property", "relation", "predicate")
 TARGET_NAMES = ("object", "id", "target")
 ROWS_PER_STEP = 1000
@@ -39,7 +39,7 @@ class EntityRows:
     names are known, and `fields` gives one's own); and where there are any `description`,
     `article`, `aliases` (a list, or names with "|" between), `relations` and `links` (a list of
     ids, or of `{"property": ..., "object": ...}`, or ids with "|" between). A row may leave out
-    what it does not know (for a paragraph, the description then stands); a label or paragraph that
+    what it does not know (for a paragraph, the description then stands). A label or paragraph that
     no row has is an error.
     """
 
@@ -51,7 +51,7 @@ class EntityRows:
         return {"entities": self.path}
 
     def write(self, into: RawWriter) -> dict[str, int]:
-        """Write entities, relations and aliases; return counts per reason.
+        """Write entities, relations and aliases. Return counts per reason.
 
         Raises InputError, with file and line, for a missing column, an id that is no string or
         stands twice, and values of another type.
@@ -82,7 +82,7 @@ def entity_texts(source: EntityRows) -> Iterator[tuple[str, str, str]]:
 def _rows(
     source: EntityRows, *, required: Sequence[str] = ("label", "paragraph")
 ) -> Iterator[tuple[Row, str]]:
-    """Yield rows with their ids; raise InputError at the end for a required column none had."""
+    """Yield rows with their ids. Raise InputError at the end for a required column none had."""
     fields = source.fields
     ids = _names(fields.id, ID_FIELDS)
     columns = {

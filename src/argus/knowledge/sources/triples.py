@@ -56,7 +56,7 @@ _PREDICATE = re.compile(rf"{_IRI}[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A text of N-Triples; language and datatype are empty where it has none."""
+    """A text of N-Triples. Language and datatype are empty where it has none."""
 
     text: str
     language: str = ""
@@ -159,17 +159,17 @@ LINES_PER_STEP = 10_000
 
 @dataclass(frozen=True)
 class TripleFiles:
-    """Relations from a file of triples, and what their ends are called.
+    """Relations from a file of triples, and the labels of their ends.
 
     triples: TSV (.tsv, .txt) of subject, property, object, with or without a header, or N-Triples
-    (.nt); both may be compressed (.gz, .bz2). labels, abstracts: N-Triples, TSV of id and text, or
+    (.nt). Both may be compressed (.gz, .bz2). labels, abstracts: N-Triples, TSV of id and text, or
     rows of id, label, paragraph (JSONL, CSV, Parquet), which need no abstracts beside them. An
-    N-Triples file may hold all in one. language: of the texts that are used; those without a tag
+    N-Triples file may hold all in one. language: of the texts that are used. Those without a tag
     count for every language. skip_unknown: make no entity of an id that no file gives a label;
     else the label is read off the id. memory_bytes: bound of the sort that brings texts together.
 
-    Of N-Triples, ids are whole IRIs; labels are rdfs:label, else skos:prefLabel, schema:name,
-    foaf:name, and the ones that are not taken are aliases, as skos:altLabel is; paragraphs are
+    Of N-Triples, ids are whole IRIs. Labels are rdfs:label, else skos:prefLabel, schema:name,
+    foaf:name, and the ones that are not taken are aliases, as skos:altLabel is. Paragraphs are
     dbo:abstract, else rdfs:comment, else schema:description. dbo:wikiPageRedirects are redirects,
     followed to 8 steps. dbo:wikiPageWikiLink relates by hyperlink. Blank nodes are left out: they
     have no name outside their file.
@@ -188,7 +188,7 @@ class TripleFiles:
         return {name: path for name, path in files.items() if path is not None}
 
     def write(self, into: RawWriter) -> dict[str, int]:
-        """Write entities, relations, aliases and redirects; return counts per reason.
+        """Write entities, relations, aliases and redirects. Return counts per reason.
 
         Raises InputError, with file and line, for what cannot be read, and for labels or abstracts
         of which none is about an end of a triple.

@@ -62,53 +62,8 @@ def test_links_between_pages_relate_them(raw):
     assert {(r["property"], r["source"]) for r in raw.rows("relations")} == {("link", "hyperlink")}
 
 
-def test_other_names_and_former_places_are_kept(raw):
-    assert raw.aliases == {
-        ("company/about", "Old page", "redirect"),
-        ("products/anvils", "moved", "redirect"),
-        ("products/anvils", "Hammers", "redirect"),
-        ("products/rockets", "Projectiles", "alias"),
-        ("products/rockets", "rocket shop", "redirect"),
-        ("products/rockets", "rocket page", "redirect"),
-    }
-    assert raw.redirects == {
-        ("moved", "Anvils", "products/anvils"),
-        ("Old page", "About Acme", "company/about"),
-        ("/r/rocket_shop", "Rockets: a guide", "products/rockets"),
-        ("/old/rocket-page.html", "Rockets: a guide", "products/rockets"),
-    }
-
-
 def test_all_that_is_left_out_is_counted(raw):
     assert raw.counts == COUNTS
-
-
-def test_no_markup_is_left_in_any_paragraph(raw):
-    text = "\n".join(e["paragraph"] for e in raw.rows("entities"))
-    assert not set(text) & set("<>[]{}*#|`_\\")
-
-
-def test_two_runs_write_the_same(wiki, written, raw, tmp_path):
-    again = written(PageFolder(wiki, max_bytes=20_000), tmp_path / "again", rows_per_part=3)
-    for table in ("entities", "relations", "aliases", "redirects"):
-        assert again.rows(table) == raw.rows(table)
-
-
-def test_redirects_that_go_in_a_loop_stay_pages(tmp_path, written):
-    for name, target in {
-        "a": "b.md",
-        "b": "/c",
-        "c": "a.md",
-        "self": "self.md",
-        "d": "e",
-        "e": "f",
-    }.items():
-        (tmp_path / f"{name}.md").write_text(f"---\nredirect_to: {target}\n---\n\nText.\n")
-    (tmp_path / "f.md").write_text("The end.")
-    raw = written(PageFolder(tmp_path))
-    assert set(raw.entities) == {"a", "b", "c", "self", "f"}
-    assert raw.redirects == {("d", "f", "f"), ("e", "f", "f")}
-    assert (raw.counts["redirect loop"], raw.counts["redirect to no page"]) == (3, 1)
 
 
 def test_a_folder_without_pages_says_what_it_holds(tmp_path, written):
@@ -126,18 +81,6 @@ def test_a_folder_without_pages_says_what_it_holds(tmp_path, written):
         written(PageFolder(folder))
     with pytest.raises(InputError, match="is a file"):
         written(PageFolder(folder / "x.doc"))
-
-
-def test_many_small_pages_are_read(tmp_path, written):
-    folder = tmp_path / "site"
-    for i in range(100):
-        (folder / f"{i}").mkdir(parents=True)
-        for j in range(20):
-            (folder / f"{i}" / f"{j}.md").write_text(
-                f"# P {i} {j}\n\nText, [n](../{(i + 1) % 100}/{j}.md).\n"
-            )
-    raw = written(PageFolder(folder))
-    assert raw.counts == {"entity": 2000, "link": 2000}
 
 
 @pytest.mark.parametrize(

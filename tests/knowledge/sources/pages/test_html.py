@@ -30,20 +30,6 @@ def test_the_first_paragraph_of_prose(body, paragraph):
 
 
 @pytest.mark.parametrize(
-    ("text", "heading"),
-    [
-        ("<body><header><h1>Site</h1></header><h1>Page <a class=headerlink>#</a></h1>", "Page"),
-        ("<body><nav><h1>Site</h1></nav><p>x</p>", ""),
-        ("<main><header><h1>Page</h1></header></main>", "Page"),
-        ("<body><h1></h1><h1>Second</h1>", "Second"),
-        ("<body><h1>Site</h1><article><h1>Page</h1></article>", "Page"),
-    ],
-)
-def test_the_first_heading_of_the_page_itself(text, heading):
-    assert parse_html(text).heading == heading
-
-
-@pytest.mark.parametrize(
     ("base", "href", "target"),
     [
         ("", "a/b.html", "a/b.html"),
@@ -61,15 +47,6 @@ def test_links_stand_on_the_base_of_the_page(base, href, target):
     head = f"<base href='{base}'>" if base else ""
     page = parse_html(f"<head>{head}</head><body><p><a href='{href}'>x</a></p>")
     assert page.links == (Link(target),)
-
-
-@pytest.mark.parametrize(
-    ("content", "redirect"),
-    [("0;url=a.html", "a.html"), ("5; URL='/x y'", "/x y"), (", url=b", "b"), ("30", ""), ("", "")],
-)
-def test_a_refresh_with_an_address_is_a_redirect(content, redirect):
-    text = f'<meta http-equiv="REFRESH" content="{content}">'
-    assert parse_html(text).redirect == redirect
 
 
 @pytest.mark.parametrize(

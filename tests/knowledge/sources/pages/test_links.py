@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 from argus.knowledge.sources.pages.folder import (
     LinkResolver,
     PageFile,
-    label_of,
-    name_of,
-    site_suffixes,
 )
-from argus.knowledge.sources.pages.page import Link, ParsedPage
+from argus.knowledge.sources.pages.page import Link
 
 PATHS = [
     "index.html", "README.md", "a.md", "A.md", "b/index.md", "b/c.html", "b/c/d.md", "e f.md",
@@ -60,32 +57,6 @@ def test_paths_lead_to_pages(resolver, page, target, destination):
     assert resolver.resolve(page, Link(target))[0] == destination
 
 
-@pytest.mark.parametrize(
-    ("target", "reason"),
-    [
-        ("https://x.org/a.md", "external link"), ("//x.org/a.md", "external link"),
-        ("mailto:a@b.c", "external link"), ("#part", "link to the same page"),
-        ("?q=1", "link to the same page"), (" ", "link to the same page"),
-        ("file.pdf", "link to a file that is no page"), ("gone.md", "dead link"),
-    ],
-)  # fmt: skip
-def test_what_leads_to_no_page_has_a_reason(resolver, target, reason):
-    assert resolver.resolve("a", Link(target)) == (None, reason)
-
-
-@pytest.mark.parametrize(
-    ("page", "name", "destination"),
-    [
-        ("b/c", "a", "a"), ("b/c", "A", "A"), ("b/c", "c/d", "b/c/d"), ("deep/b/c", "d", "b/c/d"),
-        ("b/c", "release notes", "Release-Notes"), ("b/c", "E_F#part", "e f"),
-        ("b/c", "The title?", "a"), ("a", "c", "b/c"), ("a", "gone", None), ("a", "#part", None),
-    ],
-)  # fmt: skip
-def test_names_lead_to_pages(resolver, page, name, destination):
-    resolver.add_name("The  Title?", "a")
-    assert resolver.resolve(page, Link(name, wiki=True))[0] == destination
-
-
 @given(st.sampled_from(PATHS), st.sampled_from(PATHS), st.booleans(), st.booleans())
 @settings(deadline=None)
 def test_the_relative_path_between_two_pages_links_them(start, end, rooted, encoded):
@@ -94,23 +65,3 @@ def test_the_relative_path_between_two_pages_links_them(start, end, rooted, enco
     path = quote(path) if encoded or "%" in path else path
     page, _ = resolver.resolve(posixpath.splitext(start)[0], Link(path))
     assert page == posixpath.splitext(end)[0]
-
-
-def test_the_part_of_titles_that_most_pages_share_is_the_sites():
-    titles = ["Home | Docs | Acme", "A - B | Docs | Acme", "C | Docs | Acme", "Acme", "", "D"]
-    assert site_suffixes(titles) == [" | Acme", " | Docs"]
-    assert site_suffixes(["A - x", "B - x"]) == []
-    assert site_suffixes([]) == []
-    page = ParsedPage(site_title="A - B | Docs | Acme")
-    assert label_of(page, "a", [" | Acme", " | Docs"]) == "A - B"
-
-
-def test_labels_fall_back_from_front_matter_to_the_files_name():
-    whole = ParsedPage(title="T", heading="H", site_title="S")
-    assert label_of(whole, "x", ()) == "T"
-    assert label_of(ParsedPage(heading="H", site_title="S"), "x", ()) == "H"
-    assert label_of(ParsedPage(site_title="S"), "x", ()) == "S"
-    assert label_of(ParsedPage(), "a/release-notes", ()) == "release notes"
-    assert name_of("guide/index") == "guide"
-    assert name_of("index") == "index"
-    assert name_of("a/Well-known facts") == "Well-known facts"

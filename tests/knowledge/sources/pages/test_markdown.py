@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.knowledge.sources.pages.page import Link, ParsedPage, with_front_matter, without_marks
+from argus.knowledge.sources.pages.page import Link, without_marks
 from argus.knowledge.sources.pages.text import (
-    decode_text,
     parse_markdown,
-    parse_text,
     split_front_matter,
 )
 
@@ -54,12 +52,6 @@ def test_links_of_the_whole_page(text, links):
     assert list(parse_markdown(text).links) == links
 
 
-def test_the_first_heading_of_level_one():
-    assert parse_markdown("## Two\n\n# [The *one*](x.md) {#id}\n\n# Next").heading == "The one"
-    assert parse_markdown("Set\n===\n").heading == "Set"
-    assert parse_markdown("## Two").heading == ""
-
-
 BROKEN = ["!!bool x", '!!int ""', '!!float ""', "!!timestamp x", "2024-13-45"]
 
 
@@ -100,65 +92,6 @@ MERGED = "a0: &a0 {x: 1, y: 2}\n" + "".join(
 )
 def test_front_matter_that_grows_when_it_is_read_is_broken(front_matter):
     assert split_front_matter(front_matter + "rest") == ({}, "rest", "broken front matter")
-
-
-def test_front_matter_may_merge():
-    text = "---\nbase: &a {x: 1}\npage:\n  <<: *a\n  y: 2\n---\n"
-    values, _, note = split_front_matter(text)
-    assert (values["page"], note) == ({"x": 1, "y": 2}, "")
-
-
-def test_what_is_longer_than_front_matter_gets_is_text():
-    text = "---\n" + "a: b\n" * 60_000 + "---\nrest"
-    assert split_front_matter(text) == ({}, text, "broken front matter")
-
-
-def test_front_matter_gives_title_names_and_former_paths():
-    values = {
-        "title": 2024, "aliases": ["A name", "/old/path", "x.html", 7, None, ["nested"]],
-        "alias": "Another", "redirect_from": "/older/", "redirect_to": ["/new"],
-        "description": None,
-    }  # fmt: skip
-    page = with_front_matter(ParsedPage(description="kept"), values)
-    assert (page.title, page.description, page.redirect) == ("2024", "kept", "/new")
-    assert page.aliases == ("A name", "7", "Another")
-    assert page.moved_from == ("/older/", "/old/path", "x.html")
-
-
-@pytest.mark.parametrize(
-    ("front_matter", "title"),
-    [
-        (f"---\ntitle: 0x{'f' * 5_000}\n---\n", ""),
-        (f"+++\ntitle = 0x{'f' * 5_000}\n+++\n", ""),
-        ("+++\ntitle = 0xff\n+++\n", "255"),
-        ('---\ntitle: "half \\ud800"\n---\n', "half \ufffd"),
-    ],
-)
-def test_a_title_is_one_that_can_be_written(front_matter, title):
-    values, _, note = split_front_matter(front_matter)
-    assert (with_front_matter(ParsedPage(), values).title, note) == (title, "")
-
-
-@pytest.mark.parametrize(
-    ("text", "heading", "paragraph"),
-    [
-        ("Title\n=====\n\nProse here.", "Title", "Prose here."),
-        ("Prose at once.\n\nMore.", "", "Prose at once."),
-        ("Title\r\n\r\nProse in\r\ntwo lines.", "Title", "Prose in two lines."),
-        ("Only one line", "", "Only one line"),
-        ("----\n\n1 2 3\n\nSee [[A|b]].", "1 2 3", "See b."),
-    ],
-)
-def test_plain_text_has_paragraphs_and_maybe_a_heading(text, heading, paragraph):
-    page = parse_text(text)
-    assert (page.heading, page.paragraph) == (heading, paragraph)
-
-
-def test_text_is_utf_8_or_says_by_a_mark_what_it_is():
-    assert decode_text("é".encode()) == decode_text(b"\xef\xbb\xbf" + "é".encode()) == "é"
-    assert decode_text("\ufeffé".encode("utf-16-le")) == "é"
-    assert decode_text(b"\xe9") is None
-    assert decode_text(b"a\0b") is None
 
 
 MARKS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\[\^[^\]\s]{1,200}\]", re.DOTALL)

@@ -1,1 +1,1 @@
-"""A folder of pages as a knowledge base: what each says, and where its links lead."""
+"""Read a folder of pages as a knowledge base: paragraphs and links."""

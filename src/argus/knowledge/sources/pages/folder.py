@@ -46,7 +46,7 @@ class PageFile(NamedTuple):
 
 
 def page_files(folder: Path, counts: Counter[str], *, max_bytes: int) -> list[PageFile]:
-    """Return the pages of a folder, sorted by id; what is left out is counted by reason.
+    """Return the pages of a folder, sorted by id. Other files are counted by reason.
 
     Hidden files and folders are left out, and links to folders, so that no loop can be entered.
     """
@@ -109,7 +109,7 @@ _WORD_BREAKS = re.compile(r"[\s_-]+")
 
 
 class LinkResolver:
-    """Finds the page that a link means; `resolve` returns an id, or a reason why there is none.
+    """Finds the page that a link means. `resolve` returns an id, or a reason why there is none.
 
     Paths are looked up as they are written first, then without regard to case. Names of pages are
     in order: a path from the page or from the folder, a file's name anywhere, a title, an alias.
@@ -129,7 +129,7 @@ class LinkResolver:
             self.add_name(posixpath.basename(file.id), file.id)
 
     def add_name(self, name: str, id_: str) -> None:
-        """Take a title or an alias of a page for wiki links; the first that has a name keeps it."""
+        """Take a title or an alias of a page for wiki links. The first that has a name keeps it."""
         self._names.setdefault(_name_key(name), id_)
 
     def add_former_path(self, path: str, id_: str) -> None:
@@ -139,7 +139,7 @@ class LinkResolver:
         self._folded.setdefault(key.casefold(), id_)
 
     def add_redirect(self, id_: str, link: Link) -> str:
-        """Take that a page leads on to `link`; return a reason where that is no other page."""
+        """Take that a page leads on to `link`. Return a reason where that is no other page."""
         target, reason = self._target(id_, link)
         if target is None or target == id_:
             return reason or "link to the same page"
@@ -147,7 +147,7 @@ class LinkResolver:
         return ""
 
     def redirect_of(self, id_: str) -> str | None:
-        """Return the page that a redirect leads to in the end; None for others, and for loops."""
+        """Return the page that a redirect leads to in the end. None for others, and for loops."""
         at, steps = id_, 0
         while at in self._redirects and steps < REDIRECT_STEPS:
             at, steps = self._redirects[at], steps + 1
@@ -250,7 +250,7 @@ _SIGN = r"(?:[-–—|·•»«/]|::)"
 _LAST_PART = re.compile(rf"(?<!\s)\s++{_SIGN}\s++(?:(?!\s{_SIGN}\s).)++\Z")
 MIN_TITLES = 3
 MOST_SUFFIXES = 8
-"""A site adds its name and a few sections; more are taken for a part of the titles."""
+"""A site adds its name and a few sections. More are taken for a part of the titles."""
 
 
 def site_suffixes(titles: Iterable[str]) -> list[str]:
@@ -300,7 +300,7 @@ class PageFolder:
     """Pages in HTML, Markdown and plain text, below `folder`.
 
     A page is an entity: its id is its path without the ending, its label the title, its paragraph
-    the first of prose; links between pages relate them. Redirects (of front matter, or by
+    the first of prose. Links between pages relate them. Redirects (of front matter, or by
     <meta http-equiv="refresh">) are followed and become aliases. max_bytes: larger files are left
     out.
     """
@@ -313,7 +313,7 @@ class PageFolder:
         return {"pages": self.folder}
 
     def write(self, into: RawWriter) -> dict[str, int]:
-        """Write entities, relations, aliases and redirects; return counts per reason.
+        """Write entities, relations, aliases and redirects. Return counts per reason.
 
         Raises InputError for a folder that is missing or holds no page that can be read.
         """
@@ -346,7 +346,7 @@ class PageFolder:
 
 @dataclass(slots=True)
 class _Index:
-    """What has to be known of all pages before any can be written: not their text or links."""
+    """Facts of all pages that are needed before any is written: not their text or links."""
 
     files: list[PageFile] = field(default_factory=list)
     heads: list[ParsedPage] = field(default_factory=list)
@@ -357,7 +357,7 @@ class _Index:
         self.heads.append(replace(page, paragraph="", description="", links=()))
 
     def resolver(self, folder: Path, counts: Counter[str]) -> LinkResolver:
-        """Return what finds pages, with their labels, other names, former paths and redirects."""
+        """Return a finder of pages, with their labels, other names, former paths and redirects."""
         suffixes = site_suffixes(head.site_title for head in self.heads)
         resolver = LinkResolver(folder, self.files)
         pairs = list(zip(self.files, self.heads, strict=True))
@@ -378,7 +378,7 @@ class _Index:
 
 
 def _read(path: Path, counts: Counter[str]) -> ParsedPage | None:
-    """Return the page, None (counted) for what cannot be read."""
+    """Return the page, None (counted) if it cannot be read."""
     try:
         data = path.read_bytes()
     except OSError:

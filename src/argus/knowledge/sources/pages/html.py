@@ -166,7 +166,7 @@ class _Reading:
     _in_paragraph: bool = False
 
     def read(self, root: LexborNode) -> None:
-        """Read the descendants of `root`; a stack, because pages may nest without end."""
+        """Read the descendants of `root`. A stack, because pages may nest without end."""
         stack: list[_Place] = [(root.child, True, False, False)]
         while stack:
             node, prose, linked, is_paragraph = stack.pop()
@@ -210,7 +210,7 @@ class _Reading:
             self.links.append(Link(_on_base(self.base, target)))
 
     def _break(self, node: LexborNode) -> None:
-        """Take a line break as a space; two of them end a paragraph that has begun."""
+        """Take a line break as a space. Two of them end a paragraph that has begun."""
         before = node.prev
         while (
             before is not None and before.is_text_node and not (before.text_content or "").strip()
@@ -281,7 +281,7 @@ def _refresh(tree: LexborHTMLParser) -> str:
 
 
 def _base(tree: LexborHTMLParser) -> str:
-    """Return the folder that <base> names; the host of it is where the site once was."""
+    """Return the folder that <base> names. The host of it is where the site once was."""
     node = tree.css_first("base[href]")
     address = (node.attributes.get("href") or "").strip() if node is not None else ""
     path = _PATH.match(address)

@@ -1,4 +1,4 @@
-"""What a page of a folder says of itself, whatever it is written in."""
+"""Represent a page of a folder, whatever its format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _PERMALINK = "¶#§🔗"
 _NO_TEXT = (list, tuple, dict, set, bool)
 _LARGEST = 10**300
-"""A whole number beyond it is no name; Python prints none of some thousand digits."""
+"""A whole number beyond it is no name. Python prints none of some thousand digits."""
 
 _PATH_ENDINGS = (".html", ".htm", ".md", ".markdown", ".txt")
 
@@ -35,7 +35,7 @@ class ParsedPage:
 
     title: of the front matter. heading: its first H1. site_title: <title>, with what the site adds.
     paragraph: the first of prose, as clean text. moved_from: former paths. redirect: where it leads
-    instead of being a page. notes: what was amiss, to be counted.
+    instead of being a page. notes: problems, to be counted.
     """
 
     title: str = ""
@@ -52,7 +52,7 @@ class ParsedPage:
 
 @dataclass(slots=True)
 class Prose:
-    """Gathers the text of one block; what stands outside links decides whether it is prose."""
+    """Gathers the text of one block. The text outside links decides whether it is prose."""
 
     parts: list[str] = field(default_factory=list)
     has_own_words: bool = False
@@ -65,7 +65,7 @@ class Prose:
         )
 
     def text(self) -> str:
-        """Return the clean text, empty for what is no prose: links, numbers, signs, badges."""
+        """Return the clean text, empty if it is no prose: links, numbers, signs, badges."""
         text = clean(self.parts)
         return text if self.has_own_words and _LETTER.search(text) else ""
 
@@ -108,7 +108,7 @@ def spelled_out(name: str) -> str:
 
 
 def with_front_matter(page: ParsedPage, values: Mapping[str, object]) -> ParsedPage:
-    """Return the page with what its front matter says (Jekyll, Hugo, MkDocs, Obsidian).
+    """Return the page with its front matter (Jekyll, Hugo, MkDocs, Obsidian).
 
     `aliases` are names, or former paths where they look like one, as Hugo has it.
     """
@@ -130,7 +130,7 @@ def _is_path(alias: str) -> bool:
 
 
 def _strings(value: object) -> list[str]:
-    """Return a value or the items of a list as texts; YAML may hold lists of themselves."""
+    """Return a value or the items of a list as texts. YAML may hold lists of themselves."""
     items = value if isinstance(value, list | tuple) else [value]
     texts = (without_surrogates(str(item)).strip() for item in items if _says_something(item))
     return [text for text in texts if text]

@@ -29,13 +29,13 @@ _MOST_DOTS = 4_000
 _MOST_MERGED = 10_000
 """Pairs that `<<` of YAML merges in all: of mappings that merge each other they double."""
 _BROKEN_VALUES = (RecursionError, ArithmeticError, LookupError, TypeError, AttributeError)
-"""What readers of YAML and TOML raise, beside errors of their own, for a value of a wrong form."""
+"""Errors of readers of YAML and TOML, beside errors of their own, for a value of a wrong form."""
 
 
 def split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
     """Return the values between `---` (YAML) or `+++` (TOML) lines, the rest, and a note.
 
-    What is longer than front matter gets is text: nothing of it is taken off.
+    A longer text than front matter gets is all text: nothing of it is taken off.
     """
     match = _FRONT_MATTER.match(text)
     if match is None:
@@ -72,7 +72,7 @@ def _yaml(values: str) -> object:
 
 @cache
 def _loader() -> type[Any]:
-    """Return the safe loader of YAML that counts what `<<` merges."""
+    """Return the safe loader of YAML that counts the keys that `<<` merges."""
     import yaml
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -108,7 +108,7 @@ _OF_BROWSERS = re.compile(
     r"utf-8|cp(?:125\d|866|874|932|949)|iso8859-\d+|koi8-[ru]|mac-(?:roman|cyrillic)|tis-620|"
     r"gb2312|gbk|gb18030|big5(?:hkscs)?|euc_(?:jp|kr)|iso2022_jp|shift_jis"
 )
-"""Encodings of https://encoding.spec.whatwg.org as Python names them; others are of no page."""
+"""Encodings of https://encoding.spec.whatwg.org as Python names them. Others are of no page."""
 
 _AS_BROWSERS_READ = {
     "iso8859-1": _FALLBACK,
@@ -117,7 +117,7 @@ _AS_BROWSERS_READ = {
     "utf-16-le": "utf-8",
     "utf-16-be": "utf-8",
 }
-"""What can be read as ASCII declares no UTF-16 of its own."""
+"""Encodings that an ASCII text cannot declare for itself."""
 
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]+?)\\?(?:\|([^\[\]\n]*))?\]\](?![\[(])")
 _UNDERLINE = re.compile(r"\s*([=\-~*#^])\1{2,}\s*")
@@ -125,7 +125,7 @@ _TITLE_WORDS = 12
 
 
 def decode_text(data: bytes) -> str | None:
-    """Return UTF-8, or what a byte-order mark says; None for other bytes."""
+    """Return UTF-8, or the encoding of a byte-order mark. None for other bytes."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _strictly(data[len(mark) :], encoding)
@@ -133,7 +133,7 @@ def decode_text(data: bytes) -> str | None:
 
 
 def decode_html(data: bytes) -> tuple[str, str]:
-    """Return the text as browsers read it, and a note on what was amiss, else empty.
+    """Return the text as browsers read it, and a note on any problem, else empty.
 
     A byte-order mark goes before <meta charset>, that before UTF-8, that before Windows-1252.
     """
@@ -178,7 +178,7 @@ def _strictly(data: bytes, encoding: str) -> str | None:
 
 
 def wiki_text(name: str, label: str | None) -> str:
-    """Return what [[name]] or [[name|label]] shows."""
+    """Return the text that [[name]] or [[name|label]] shows."""
     return label.strip() if label and label.strip() else name.split("#")[0].strip()
 
 
@@ -221,7 +221,7 @@ _CONTAINER_MARKS = ("!!!", "???", ":::", "%%")
 def parse_markdown(text: str) -> ParsedPage:
     """Return the first H1, the first paragraph of prose and all links of a page.
 
-    Prose is a paragraph outside lists and quotations; code, tables, images, comments and HTML are
+    Prose is a paragraph outside lists and quotations. Code, tables, images, comments and HTML are
     none, nor is a paragraph of nothing but links, images and badges.
     """
     heading = paragraph = ""
@@ -279,7 +279,7 @@ def _parser() -> MarkdownIt:
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
-    """Read [[Page]] and [[Page|text]]; ![[Page]], which puts the page in, links but shows none."""
+    """Read [[Page]] and [[Page|text]]. ![[Page]], which puts the page in, links but shows none."""
     at = state.pos
     match = WIKI_LINK.match(state.src, at, state.posMax)
     if match is None:
