@@ -13,7 +13,6 @@ from argus.cli.compare import compare
 from argus.cli.measure import evaluate, gate
 from argus.data.runs import write_run
 from argus.errors import InputError
-from argus.indexes.header import IndexHeader, write_header
 
 app = typer.Typer()
 for command in (evaluate, compare, gate):
@@ -72,14 +71,6 @@ def test_two_runs_are_evaluated_and_the_gate_reads_the_result(
     assert json.loads(machine.output)["outcomes"][0]["verdict"] == "fail"
 
 
-def test_json_is_the_summary_as_it_was_written(files: list[object], tmp_path: Path) -> None:
-    result = run(
-        "evaluate", *files, "--run", tmp_path / "before.trec", "--out", tmp_path / "out", "--json"
-    )
-    written = json.loads((tmp_path / "out" / "summary.json").read_text())["evaluation"]
-    assert json.loads(result.output) == written
-
-
 def test_bad_input_names_file_line_and_field(files: list[object], tmp_path: Path) -> None:
     bad = tmp_path / "bad.trec"
     bad.write_text("q1 Q0 d1 1 1.0 x\nq1 Q0 d2 2 nan x\n")
@@ -91,13 +82,6 @@ def test_bad_input_names_file_line_and_field(files: list[object], tmp_path: Path
     message = refused("evaluate", *files, "--run", tmp_path / "before.trec")
     assert message.startswith(f"{tmp_path / 'qrels.tsv'}, line 2, field 'score': '0.5'; expected a")
     assert "expected one system, or two" in refused("evaluate", *files[:3], files[3])
-
-
-def test_an_index_that_is_none_is_refused(files: list[object], tmp_path: Path) -> None:
-    assert "no such folder; expected an index folder" in refused(
-        "evaluate", *files, "--index", tmp_path / "none", "--out", tmp_path / "out"
-    )
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -114,47 +98,6 @@ def test_compare_says_what_can_be_compared(arguments: tuple[str, ...], got: str)
     assert got in refused("compare", *arguments)
 
 
-def test_compare_of_two_indexes_that_are_none_is_refused(tmp_path: Path) -> None:
-    given = ["--index", tmp_path / "a", "--index", tmp_path / "b", "--out", tmp_path / "out"]
-    assert "no such folder" in refused("compare", *given)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_gate_without_a_check_is_no_pass(tmp_path: Path) -> None:
-    assert refused("gate", tmp_path).startswith("argus gate: no check; expected at least one bound")
-    assert "no such folder" in refused("gate", tmp_path / "none", "--min-ndcg", 0.5)
-
-
-def test_the_gate_reads_a_diagnosis(tmp_path: Path) -> None:
-    counts = {"total": 5, "measured": 4, "failed": 0, "not applicable": 1, "reasons": {}}
-    section = {"tau": 0.3, "share_flagged": 0.25, "entities": counts}
-    (tmp_path / "summary.json").write_text(json.dumps({"diagnosis": section}))
-    passed = run("gate", tmp_path, "--max-at-risk-share", 0.4)
-    assert passed.exit_code == 0
-    assert passed.output == (
-        "PASS         --max-at-risk-share: 0.2500, at most 0.4; entities at risk (predicted RPS "
-        f"below 0.3), 4 entities and 1 without a prediction [{tmp_path}]\nverdict: pass\n"
-    )
-    assert run("gate", tmp_path, "--max-at-risk-share", 0.25).exit_code == 2
-    assert run("gate", tmp_path, "--max-at-risk-share", 0.15).exit_code == 1
-
-
-def test_hybrid_goes_with_an_index(files: list[object], tmp_path: Path) -> None:
-    runs = ["--run", tmp_path / "before.trec", "--hybrid", "rrf"]
-    assert "--hybrid: 1 rankings for 0 indexes" in refused(
-        "evaluate", *files, *runs, "--out", tmp_path / "out"
-    )
-    assert (
-        "--hybrid: is not read when folders are compared; expected --hybrid with --index"
-        in refused("compare", tmp_path, tmp_path, "--hybrid", "rrf")
-    )
-    write_header(tmp_path, IndexHeader(fingerprint="of an encoder", dim=3))
-    indexes = ["--index", tmp_path, "--index", tmp_path]
-    asked = [*indexes, "--hybrid", "sum", "--out", tmp_path / "out"]
-    for command in (["evaluate", *files], ["compare"]):
-        assert "fusion 'sum'" in refused(*command, *asked)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -169,25 +112,6 @@ def test_measures_and_resamples_that_give_no_figure_are_refused(
     given = [*files, "--run", tmp_path / "before.trec", "--out", tmp_path / "out", *options]
     assert refused("evaluate", *given).startswith(message)
     assert not (tmp_path / "out").exists()
-
-
-def test_fewer_resamples_than_an_interval_needs_are_refused(files, tmp_path):
-    given = ["evaluate", *files, "--run", tmp_path / "before.trec", "--out", tmp_path / "out"]
-    result = run(*given, "--resamples", 999)
-    assert result.exit_code == 2 and "--resamples" in result.output
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_measure_spelt_otherwise_is_the_same_one(files: list[object], tmp_path: Path) -> None:
-    runs = ["--run", tmp_path / "before.trec", "--run", tmp_path / "after.trec.gz"]
-    spelt = ["--measures", "NDCG@10,nDCG@10,Recall@10", "--headline", "NDCG@10"]
-    result = run("evaluate", *files, *runs, *spelt, "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    assert result.output.count("nDCG@10: ") == 2, "once as a measure, once as the headline"
-    assert (tmp_path / "out" / "report.html").is_file()
-    assert (
-        run("gate", tmp_path / "out", "--min-ndcg", 0.1, "--ndcg-measure", "NDCG@10").exit_code == 0
-    )
 
 
 def test_a_run_that_broke_off_is_loud(files: list[object], tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ import pytest
 
 from argus.cli import index, search
 from argus.cli.main import app, main
-from argus.indexes.header import IndexHeader, write_header
-from argus.indexes.views import ViewIndex
 
 CORPUS = [
     {"_id": "cat", "text": "Cats purr when they are content."},
@@ -78,18 +76,6 @@ def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path
     assert "--fresh" in err
 
 
-@pytest.mark.parametrize("command", ["add", "delete", "compact"])
-def test_a_state_where_a_folder_is_wanted_is_explained(argus, command):
-    argus("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision", "float32")
-    more = {"add": ["--corpus", "more.jsonl"], "delete": ["cat"], "compact": []}[command]
-    code, _, err = argus("index", command, "--index", "i@original", *more)
-    assert code == 2
-    assert "names the state 'original' of an index" in err
-    assert "Give i;" in err
-    code, _, err = argus("index", "build", "--corpus", "c.jsonl", "--out", "i@original")
-    assert (code, "names the state 'original' of the index i" in err) == (2, True)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -106,24 +92,3 @@ def test_mistakes_are_named_and_exit_with_2(argus, arguments, message):
     code, out, err = argus(*arguments)
     assert (code, out) == (2, "")
     assert message in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [((" ",), "an empty query"), (("x", "--hybrid", "sum"), "fusion 'sum'")],
-)
-def test_a_search_that_cannot_be_made_is_refused(argus, tmp_path, arguments, message):
-    write_header(tmp_path, IndexHeader(fingerprint="of an encoder", dim=3))
-    code, out, err = argus("search", *arguments, "--index", ".")
-    assert (code, out) == (2, "")
-    assert message in err
-
-
-def test_only_what_a_file_names_is_deleted(argus, tmp_path):
-    ids = ["a", "b", "a\u2028b", "c", " c"]
-    rows = [json.dumps({"_id": id_, "text": f"Text {i} of these."}) for i, id_ in enumerate(ids)]
-    (tmp_path / "odd.jsonl").write_text("\n".join(rows))
-    assert argus("index", "build", "--corpus", "odd.jsonl", "--out", "i")[0] == 0
-    (tmp_path / "ids.txt").write_text("\ufeffa\u2028b\r\n\n c\n", encoding="utf-8")
-    assert argus("index", "delete", "--index", "i", "--ids-file", "ids.txt")[0] == 0
-    assert {view.doc_id for view in ViewIndex.open(tmp_path / "i").snapshot().views} == {*"abc"}

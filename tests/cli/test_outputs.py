@@ -33,15 +33,6 @@ WRITING = [
     (f"{NGRAMS} --query words --out a", "a"),
     (f"{LINT} --out a", "a"),
 ]
-READING = [
-    "search words --index i",
-    "explain words d1 --index i",
-    "remedy list --index i",
-    "gate a",
-    f"{NGRAMS} --query words",
-    f"{SCENARIOS} --estimate",
-    LINT,
-]
 
 
 @pytest.fixture
@@ -64,8 +55,3 @@ def interrupted(argus, monkeypatch):
 @pytest.mark.parametrize(("line", "home"), WRITING)
 def test_ctrl_c_names_where_a_command_writes(interrupted, line, home):
     assert f"kept in {home}: the same command goes on" in interrupted(line)
-
-
-@pytest.mark.parametrize("line", READING)
-def test_ctrl_c_of_a_command_that_only_reads(interrupted, line):
-    assert "stopped; nothing was being written" in interrupted(line)

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from argus.indexes.blend import Blend
-from tests.support.blended import blended_index, numbered
-from tests.support.blended_stores import qdrant
+from tests.support.blended import blended_index
 
 
 def test_an_index_and_a_store_say_what_is_asked(argus, tmp_path):
@@ -24,16 +23,6 @@ def test_an_index_and_a_store_say_what_is_asked(argus, tmp_path):
     assert (made["remedy"], made["collection"], made["k"]) == ("blend-1", "docs_argus", 10)
     fused = made["queries"][2]["body"]["retriever"]["linear"]
     assert [part["weight"] for part in fused["retrievers"]] == [0.7, 0.3]
-
-
-def test_the_records_of_a_store_name_the_remedy(argus, tmp_path):
-    index = blended_index(tmp_path / "index", 20)
-    ran = argus("remedy", "queries", "--index", "index", "--engine", "elasticsearch")
-    assert ran.code == 2 and "--remedy" in ran.err  # the index's is not the store's
-    store = qdrant(tmp_path / "store", numbered(index, "blend-0a1b"))
-    ran = argus("remedy", "queries", "--index", "index", "--store", store, "--json")
-    assert ran.code in (0, None), ran.err
-    assert json.loads(ran.out)["remedy"] == "blend-0a1b"
 
 
 @pytest.mark.parametrize(

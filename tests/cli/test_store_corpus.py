@@ -34,16 +34,6 @@ def test_a_store_is_audited_in_place(argus, store, tmp_path):
     assert store in (tmp_path / "out/report.html").read_text()
 
 
-def test_a_config_file_names_a_store(argus, store, tmp_path):
-    (tmp_path / "argus.toml").write_text(
-        f'[exposure]\ncorpus = "{store}"\nsentences = 0\nprecision = "float32"\n'
-        'template = "{title}: {text}"\n'
-    )
-    ran = argus("exposure", "--config", "argus.toml", "--out", "out", "--json")
-    assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["stored_vectors"]["template"] == "{title}: {text}"
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -1,6 +1,5 @@
 """The service as a process: where it listens, who it lets wait, and who holds its folders."""
 
-import fcntl
 import os
 import re
 import shutil
@@ -8,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import suppress
 
 import httpx
 import pytest
@@ -62,19 +60,6 @@ def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp
         pass
 
 
-def test_a_folder_around_that_everybody_writes_is_nobodys_to_lock(report, tmp_path):
-    around = tmp_path / "shared"
-    inner = shutil.copytree(report, around / "inner")
-    around.chmod(0o1777)
-    opened = os.open(around, os.O_RDONLY)
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX)  # by a program that is no service
-        with folders_locked(open_workplace([inner])):
-            pass
-    finally:
-        os.close(opened)
-
-
 @pytest.mark.parametrize("linked", ["folder", "file"])
 def test_a_link_out_of_the_folders_is_refused_where_the_service_keeps_its_files(
     report, tmp_path, linked
@@ -117,17 +102,3 @@ def test_the_command_prints_its_token_once_and_is_back_after_a_kill(report):
         assert token not in out + errors
         tokens.add(token)
     assert process.returncode == 0 and len(tokens) == 2
-
-
-@pytest.mark.parametrize("behind", [b"", b"Transfer-Encoding: chunked\r\n\r\n0\r\n"])
-def test_headers_without_an_end_are_refused(report, behind):
-    with running(report) as port:
-        with socket.create_connection(("127.0.0.1", port)) as endless:
-            endless.settimeout(60)
-            endless.sendall(b"POST /search HTTP/1.1\r\nHost: 127.0.0.1\r\n" + behind)
-            with suppress(ConnectionError):
-                for _ in range(4_000):
-                    endless.sendall(b"X: " + b"a" * 200 + b"\r\n")
-            with suppress(ConnectionError):
-                assert b" 400 " in endless.recv(1000)
-        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60).status_code == 200

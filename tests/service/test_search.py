@@ -4,14 +4,10 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
 from llama_index.core.base.base_retriever import BaseRetriever as LlamaRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from argus.authority.search import search_authority
-from argus.explanation.config import ExplainConfig
-from argus.explanation.job import explain
 from tests.support.superseding import story_source
 
 QUESTION = "archives that write outside of their folder"
@@ -75,27 +71,6 @@ def test_many_at_once_are_answered_as_each_alone(client, served):
     assert sizes._sum.get() - before == 48
 
 
-def test_why_not_is_what_the_command_says(client, story, minilm):
-    index = f"{story / 'index'}"
-    for id_ in ("flaw-1", "nobody"):
-        answer = client.get("/explain", params={"query": QUESTION, "id": id_, "k": 2}).json()
-        known = explain(QUESTION, id_, index, ExplainConfig(k=2), encoder=minilm).as_dict()
-        expected = json.loads(json.dumps(known))
-        for part in (answer, expected):
-            part["findings"] = [f for f in part["findings"] if f["cause"] != "superseded"]
-            del part["verdict"], part["cause"], part["index"]
-        assert answer == expected
-    superseded = next(
-        finding
-        for finding in client.post("/explain", json={"query": QUESTION, "id": "flaw-1"}).json()[
-            "findings"
-        ]
-        if finding["cause"] == "superseded"
-    )
-    by = {row["id"] for row in superseded["evidence"]["superseded_by"]}
-    assert by == {"fix-1", "fix-1b"}
-
-
 def test_what_controls_documents_and_by_which_chain(client):
     body = {"ids": ["flaw-1", "fix-1b", "nobody"], "as_of": "2024-02-15"}
     flaw, fix, nobody = client.post("/resolve", json=body).json()["documents"]
@@ -118,19 +93,6 @@ def test_a_vector_store_as_openai_has_it(client):
     assert filtered.json()["error"]["param"] == "filters"
     best = {"query": QUESTION, "ranking_options": {"score_threshold": first["score"]}}
     assert [hit["file_id"] for hit in client.post(url, json=best).json()["data"]] == ["fix-1b"]
-
-
-def test_an_application_of_langchain_retrieves_through_it(client):
-    class Served(BaseRetriever):
-        def _get_relevant_documents(self, query, *, run_manager):
-            answer = client.post("/retrieve/langchain", json={"query": query}).json()
-            return [Document(**one) for one in answer["response"]]
-
-    documents = Served().invoke(QUESTION)
-    assert documents[0].id == "fix-1b" and documents[0].page_content == TEXT
-    assert "flaw-1 superseded by" in documents[0].metadata["supersedes"]
-    remote = client.post("/retrieve/langchain", json={"message": QUESTION})  # as its own class asks
-    assert remote.json()["response"][0]["page_content"] == documents[0].page_content
 
 
 def test_an_application_of_llama_index_retrieves_through_it(client):

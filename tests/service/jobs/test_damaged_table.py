@@ -57,18 +57,6 @@ def test_a_damaged_file_is_told(work, table, damage):
     assert answer.status_code in (200, 503) and (answer.status_code == 200 or FILE in answer.text)
 
 
-@pytest.mark.parametrize("lock", ["folder", "digits"])
-def test_a_damaged_lock_of_a_job_ends_no_service(work, table, lock):
-    held = table.with_name("job-1.lock")
-    held.unlink(missing_ok=True)
-    held.mkdir() if lock == "folder" else held.write_text("9" * 5000)
-    with closing(sqlite3.connect(table)) as sql:
-        sql.execute("UPDATE jobs SET state = 'running'")
-        sql.commit()
-    with serving(work) as client:
-        assert client.get("/jobs/1").json()["state"] == "interrupted"
-
-
 def planted(work, state, command, **options):
     """Have the first job be of another request, as whoever made the folder may write it."""
     with closing(sqlite3.connect(work / STATE / FILE)) as sql:
