@@ -20,8 +20,6 @@ from argus.settings import (
     Lt,
     Option,
     check_settings,
-    nested,
-    settings_of,
 )
 
 
@@ -53,20 +51,6 @@ class Config:
 
     def __post_init__(self) -> None:
         check_settings(self)
-
-
-def test_a_field_with_a_doc_is_a_setting():
-    settings = {setting.name: setting for setting in settings_of(Config)}
-    assert list(settings) == ["k", "weight", "rate", "order", "way", "dtype", "files"]
-    assert settings["k"].kind is int and settings["k"].many and settings["k"].default == (10,)
-    assert settings["weight"].spelling == ("--lambda",) and settings["weight"].key == "lambda_"
-    assert settings["rate"].optional and settings["rate"].bounds == "above 0, below 1"
-    assert settings["order"].choices == ("up", "down")
-    assert settings["files"].kind is Path and settings["files"].repeated
-
-
-def test_configs_inside_a_config_are_nested():
-    assert nested(Config) == {"inner": (Inner, False), "perhaps": (Inner, True)}
 
 
 @pytest.mark.parametrize(

@@ -32,20 +32,6 @@ def test_edges_with_wrong_columns_name_line_and_columns(
     assert refused("--relations", edges, corpus=corpus).startswith(f"argus: {edges}, {where}")
 
 
-def test_a_pool_beyond_the_eligible_says_how_large_it_may_be(refused, argus, corpus: Path) -> None:
-    message = refused("--pool", "50", corpus=corpus, writes=True)
-    assert message == (
-        "argus: --pool: N=50 needs 49 neutrals per query; expected at most the 9 that are eligible "
-        "(12 entities with text, less the query and its neighbours). "
-        "Use --pool 10 or less (and --k no larger)."
-    )
-    largest = argus(
-        "audit", "--corpus", corpus, "--out", "largest", "--k", 2, "--pool", 10,
-        "--precision", "float32",
-    )  # fmt: skip
-    assert largest.code == 0, "what the message advises works"
-
-
 @pytest.mark.parametrize(
     ("arguments", "start", "expected"),
     [
@@ -67,11 +53,3 @@ def test_a_bad_option_is_named_with_what_was_expected(
 ) -> None:
     message = refused(*arguments, corpus=corpus)
     assert message.startswith(f"{start} expected {expected}. ")
-
-
-def test_a_reservoir_below_the_pool_is_refused_at_once(refused, corpus) -> None:
-    message = refused("--reservoir", "6", corpus=corpus)
-    assert message.startswith(
-        "argus: --reservoir: a reservoir of 6 for N=5; expected at least twice"
-    )
-    assert "Use --reservoir 10 or more, or 0 for none." in message

@@ -9,32 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 
-def test_a_wrong_column_names_the_columns_and_the_option(jsonl, refused, tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "c.jsonl", [{"_id": "a", "abstract": "x"}])
-    message = refused(corpus=path)
-    assert message.startswith(
-        f"argus: {path}, line 1: no text field among '_id', 'abstract'; expected one of 'text', "
-    )
-    assert message.endswith("Rename the column, or name yours with --text-field.")
-
-
 def test_a_duplicate_id_names_both_lines(jsonl, documents, refused, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "c.jsonl", [*documents, {"_id": "d03", "text": "again"}])
     message = refused(corpus=path)
     assert message == (
         f"argus: {path}, line 13: id 'd03' was already given on line 4; "
         "expected one document per id. Remove or rename one of the two."
-    )
-
-
-def test_a_number_as_id_in_jsonl_names_line_field_and_option(
-    jsonl, documents, refused, tmp_path: Path
-) -> None:
-    path = jsonl(tmp_path / "c.jsonl", [documents[0], {"_id": 7, "text": "x"}])
-    message = refused(corpus=path)
-    assert message == (
-        f"argus: {path}, line 2, field '_id': 7 is a number; expected a non-empty string. "
-        'Write "7" in quotes, or pass --coerce-ids to read whole numbers as text.'
     )
 
 

@@ -8,28 +8,6 @@ from pathlib import Path
 import pytest
 
 
-def test_a_config_with_an_unknown_key_suggests_the_close_one(
-    text, refused, corpus: Path, tmp_path: Path
-) -> None:
-    config = text(tmp_path / "argus.toml", "[audit]\npoolin = 'span'\n")
-    message = refused("--config", config, corpus=corpus)
-    assert message.startswith(
-        f"argus: {config}, field 'audit.poolin': unknown setting 'poolin'; expected an option of "
-        "argus audit: address, api-key-env, base-url, "
-    )
-    assert message.endswith("Did you mean 'pooling'?")
-
-
-def test_a_broken_config_says_where(text, refused, corpus: Path, tmp_path: Path) -> None:
-    config = text(tmp_path / "argus.toml", "k = \n")
-    message = refused("--config", config, corpus=corpus)
-    assert message.startswith(f"argus: {config}: broken TOML (")
-    assert message.endswith("expected TOML. Mend the file.")
-    config = text(tmp_path / "argus.toml", b"k = 'caf\xe9'\n")
-    message = refused("--config", config, corpus=corpus)
-    assert message.startswith(f"argus: {config}, line 1: byte 0xe9 at position 9 is not UTF-8")
-
-
 def test_config_values_are_used_and_options_win_over_them(
     text, argus, corpus: Path, tmp_path: Path
 ) -> None:
@@ -130,18 +108,6 @@ def test_a_typo_is_refused_where_it_stands(text, argus, tmp_path, content, messa
     ran = argus("index", "build", "--corpus", "c", "--out", "o", "--config", config)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"argus: {config}, field ") and message in ran.err
-
-
-def test_a_repeated_option_takes_one_value_or_a_list(text, argus, jsonl, tmp_path: Path) -> None:
-    text(tmp_path / "queries.jsonl", '{"_id": "q", "text": "why?"}\n')
-    text(tmp_path / "qrels.txt", "q 0 d 1\n")
-    runs = {name: text(tmp_path / name, "q Q0 d 1 1 x\n") for name in ("a.trec", "b.trec")}
-    common = "[evaluate]\nqueries = 'queries.jsonl'\nqrels = 'qrels.txt'\nresamples = 1000\n"
-    for value, systems in (("'a.trec'", 1), ("['a.trec', 'b.trec']", 2)):
-        config = text(tmp_path / "argus.toml", f"{common}run = {value}\n")
-        ran = argus("evaluate", "--out", f"out{systems}", "--json", "--config", config)
-        assert ran.code == 0, ran.err
-        assert len(json.loads(ran.out)["systems"]) == systems <= len(runs)
 
 
 TWICE = [

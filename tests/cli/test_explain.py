@@ -43,12 +43,6 @@ def refused(*arguments: object) -> str:
     return str(result.exception)
 
 
-def test_a_hybrid_search_marks_the_fused_rank(index: Path) -> None:
-    output = run("bishops", "chess", "--index", index, "--hybrid", "rrf").output
-    (fused,) = [line for line in output.splitlines() if line.startswith("fused (rrf)")]
-    assert fused.endswith("<- what a search returns") and "came back: rank 1 by rrf" in output
-
-
 def test_bad_input_is_refused_with_what_to_do(index: Path, tmp_path: Path) -> None:
     assert "an empty query" in refused("", "bread", "--index", index)
     assert "no such folder" in refused("flour", "bread", "--index", tmp_path / "none")

@@ -9,16 +9,6 @@ import pytest
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
 
 
-def test_an_output_that_is_a_file_is_refused_and_kept(text, argus, corpus: Path) -> None:
-    path = text(corpus.parent / "notes", "mine")
-    ran = argus("audit", "--corpus", corpus, "--out", path, *SMALL)
-    assert ran.code == 2
-    assert ran.err == (
-        f"argus: {path}: is a file; expected a folder for results. Give another --out.\n"
-    )
-    assert path.read_text() == "mine"
-
-
 @pytest.mark.parametrize("command", ["audit", "exposure"])
 def test_fresh_deletes_nothing_in_a_foreign_folder(
     text, argus, corpus: Path, tmp_path: Path, command: str

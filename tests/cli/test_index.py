@@ -36,28 +36,6 @@ def argus(monkeypatch, capsys, tmp_path):
     return run
 
 
-def test_an_index_is_built_searched_extended_and_cut(argus):
-    code, out, _ = argus("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision",
-                         "float32")  # fmt: skip
-    assert code == 0
-    assert out.splitlines() == [
-        "indexed 2 of 3 (1 without text, 0 failed)",
-        "index: i (2 views)",
-        "Next: argus search WORDS --index i",
-    ]
-    assert argus("index", "add", "--index", "i", "--corpus", "more.jsonl")[0] == 0
-    code, out, _ = argus("search", "a star in the sky", "--index", "i", "--k", "1", "--json")
-    assert [hit["id"] for hit in json.loads(out)["results"]] == ["sun"]
-    code, out, _ = argus("search", "band", "--index", "i@original", "--hybrid", "rrf")
-    assert out.splitlines()[0].split()[-1] == "rock"
-    code, out, _ = argus("index", "delete", "--index", "i", "sun")
-    assert out == "deleted 1 documents (1 views)\nindex: i (2 views)\n"
-    code, out, _ = argus("index", "compact", "--index", "i", "--now", "--json")
-    summary = json.loads(out)
-    assert (summary["views"], summary["bytes"] < summary["bytes_before"]) == (2, True)
-    assert argus("index", "compact", "--index", "i")[1] == "index: i (2 views), 0.0 MB freed\n"
-
-
 def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path):
     np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(3, 384)))
     build = ("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision", "float32")

@@ -43,21 +43,6 @@ def test_the_commands_it_names_run(argus, files):
     assert tables(files)["evaluate"]["index"] == ["argus-index@original", "argus-index"]
 
 
-def test_a_retriever_is_what_the_commands_ask(argus, files):
-    ran = argus(
-        "init", "--corpus", "docs.jsonl", "--retriever", "search.py:search", *JUDGED,
-        "--timeout", 5, "--title-field", "title",
-    )  # fmt: skip
-    assert ran.code == 0, ran.out
-    written = tables(files)
-    exposure = written["exposure"]
-    assert exposure["retriever"] == "search.py:search" and exposure["timeout"] == 5
-    assert exposure["title-field"] == "title"
-    assert written["evaluate"]["retriever"] == ["search.py:search"]
-    for command in ("exposure", "evaluate", "doctor"):
-        assert argus(command, "--config", "argus.toml").code == 0
-
-
 def test_a_file_that_is_there_stays(argus, files):
     (files / "argus.toml").write_text("mine = 1\n")
     ran = argus("init", "--corpus", "docs.jsonl")

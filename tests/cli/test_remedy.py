@@ -1,8 +1,5 @@
 """`argus remedy expand|synthesize|rollback` as a person types it."""
 
-import json
-import re
-
 import pytest
 
 from argus.indexes.views import ViewIndex
@@ -21,59 +18,6 @@ def remedy(argus, index, repairable):
 
 def state(index):
     return [r.id for r in ViewIndex.open(index).remedies()]
-
-
-def test_a_repair_is_shown_and_undone(argus, remedy, repairable, index):
-    before = repairable.answers(index)
-    ran = remedy("expand")
-    assert ran.code == 0
-    first, *others = ran.out.splitlines()
-    [name] = state(index)
-    assert re.fullmatch(rf"{name}: 11 views \(0\.0 MiB\) for 11 of 11 documents at risk", first)
-    assert others[0].startswith("asked for by the names of their entities at risk, top 10: 100.0%")
-    assert re.fullmatch(
-        r"mean predicted RPS of these entities: 0\.\d{3} in the originals, 0\.\d{3} in the views "
-        r"alone; by the better of both, which cannot fall, 0\.\d{3}",
-        others[1],
-    )
-    assert others[2] == f"report: {index / 'remedies' / name / 'report.html'}"
-    again = remedy("expand").out.splitlines()
-    assert again == [f"{name} was in the index already; nothing added", first, *others]
-    ran = argus("remedy", "list", "--index", index)
-    assert ran.out.splitlines()[0].split() == ["id", "kind", "when", "(UTC)", "views", "documents"]
-    assert re.fullmatch(rf"{name}  expand  20\S+  11     11", ran.out.splitlines()[1])
-    [listed] = json.loads(argus("remedy", "list", "--index", index, "--json").out)
-    assert (listed["id"], listed["kind"], listed["views"]) == (name, "expand", 11)
-    ran = argus("remedy", "rollback", name, "--index", index)
-    assert (ran.code, ran.out) == (0, f"removed 11 views of {name} from {index}\n")
-    assert argus("remedy", "list", "--index", index).out == f"no remedy in {index}\n"
-    assert repairable.answers(index) == before
-
-
-def test_a_model_is_estimated_then_asked(remedy, endpoint, index, monkeypatch):
-    monkeypatch.setenv("KEY", "sk-0123456789abcdefghij")
-    endpoint.behave = lambda prompt, n: {
-        "text": re.search(r"<text (\w+)>\n(.*)\n</text \1>\Z", prompt, re.DOTALL)[2].replace(
-            "Bern ", "Bern, capital city, ", 1
-        )
-    }
-    model = ("--model", "m", "--base-url", endpoint.url, "--api-key-env", "KEY")
-    ran = remedy("synthesize", *model, "--estimate", "--input-price", 1, "--output-price", 2)
-    assert ran.code == 0
-    assert re.fullmatch(
-        r"11 of 11 prompts would be asked \(0 are in the ledger\): [\d,]+ tokens in, at most "
-        r"[\d,]+ out; about 0\.0\d, at most 0\.0\d\n",
-        ran.out,
-    )
-    found = json.loads(remedy("synthesize", *model, "--estimate", "--json").out)
-    assert (found["to_ask"], found["cached"], found["cost"]) == (11, 0, None)
-    assert (endpoint.requests, state(index)) == ([], [])
-    ran = remedy("synthesize", *model, "--json")
-    assert len(endpoint.requests) == 11
-    assert endpoint.headers[0]["Authorization"] == "Bearer sk-0123456789abcdefghij"
-    made = json.loads(ran.out)["made"]
-    assert made["documents"] == {"measured": 2, "failed": 0, "not applicable": 9}
-    assert "sk-0123" not in ran.out + ran.err
 
 
 def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, index):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from argus.corpora.opening import read_corpus
@@ -18,20 +16,6 @@ def store(tmp_path_factory, shared, minilm):
     documents = [Document(d.id, d.text[:90], d.title) for d in read]
     vectors = minilm.encode_documents([f"{d.title}: {d.text}" for d in documents])
     return sqlite_vec(tmp_path_factory.mktemp("stores") / "store", documents, vectors)
-
-
-def test_a_store_is_audited_in_place(argus, store, tmp_path):
-    ran = argus(
-        "exposure", "--corpus", store, "--vector-field", "embedding", "--sentences", 0,
-        "--precision", "float32", "--out", "out",
-    )  # fmt: skip
-    assert ran.code == 0, ran.err
-    (line,) = [line for line in ran.out.splitlines() if line.startswith("vectors:")]
-    assert store in line and "'{title}: {text}'" in line and "32 texts" in line
-    summary = json.loads((tmp_path / "out/summary.json").read_text())["exposure"]
-    assert summary["stored_vectors"]["vector_field"] == "embedding"
-    assert summary["documents"]["measured"] == 40
-    assert store in (tmp_path / "out/report.html").read_text()
 
 
 @pytest.mark.parametrize(

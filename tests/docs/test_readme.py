@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text("utf-8")
 MOST_WORDS, MOST_PER_SENTENCE = 900, 18
 DEMO_ENDS = ("report: argus-demo/report.html", "to work in: argus serve argus-demo")
-"""What tests/cli/test_output.py sees a small demo print last, of its own folder."""
+"""The last lines that the demo prints."""
 
 
 def sentences(text: str) -> list[str]:

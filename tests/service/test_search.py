@@ -1,9 +1,5 @@
 """Programs search, explain, resolve, and retrieve in the shapes of others."""
 
-import json
-from concurrent.futures import ThreadPoolExecutor
-
-import pytest
 from llama_index.core.base.base_retriever import BaseRetriever as LlamaRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -41,34 +37,6 @@ def test_an_earlier_time_is_answered_from_what_held_then(client, story, minilm):
         )  # fmt: skip
         assert answer["as_of"] == date
         assert ids(answer) == [hit["id"] for hit in command["results"]]
-
-
-def without_scores(answers):
-    """Return answers without what the last digits of depend on who is embedded beside it."""
-    kept = json.loads(json.dumps(answers))
-    for hit in (hit for answer in kept for hit in answer["results"]):
-        del hit["score"]
-    return kept
-
-
-def scores(answers):
-    return [hit["score"] for answer in answers for hit in answer["results"]]
-
-
-def test_many_at_once_are_answered_as_each_alone(client, served):
-    questions = [f"{QUESTION} {i}" for i in range(24)]
-    alone = [client.post("/search", json={"query": text}).json() for text in questions]
-    sizes = served.service.metrics.batches
-    before = sizes._sum.get()
-    with ThreadPoolExecutor(24) as pool:
-        at_once = list(
-            pool.map(lambda text: client.post("/search", json={"query": text}).json(), questions)
-        )
-    batch = client.post("/search/batch", json={"queries": questions}).json()["answers"]
-    assert without_scores(at_once) == without_scores(alone) == without_scores(batch)
-    assert scores(at_once) == pytest.approx(scores(alone), abs=1e-6)
-    assert scores(batch) == pytest.approx(scores(alone), abs=1e-6)
-    assert sizes._sum.get() - before == 48
 
 
 def test_what_controls_documents_and_by_which_chain(client):

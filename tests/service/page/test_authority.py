@@ -18,17 +18,6 @@ def states(authority, as_of, id_="fix-1"):
     return {member["id"]: member["state"] for member in chains["members"]}
 
 
-def test_a_chain_is_the_same_from_each_of_its_records(authority):
-    for one in ("flaw-1", "fix-1", "fix-1b"):
-        chains = chains_around(authority, authority, one)
-        assert [m["id"] for m in chains["members"]] == ["flaw-1", "fix-1", "fix-1b"]
-        assert {(link.superseded, link.superseder) for link in chains["links"]} == {
-            ("flaw-1", "fix-1"),
-            ("flaw-1", "fix-1b"),
-            ("fix-1", "fix-1b"),
-        }
-
-
 def test_states_follow_the_date(authority):
     assert states(authority, "2024-01-01") == dict.fromkeys(
         ("flaw-1", "fix-1", "fix-1b"), "not yet"
