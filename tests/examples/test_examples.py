@@ -19,14 +19,12 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
 import argus
-from tests.stores.conftest import postgres
 from tests.support import console, printed, vectors
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS.parent / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
 MOST_LINES = 80
-postgres = postgres
 
 
 @pytest.fixture

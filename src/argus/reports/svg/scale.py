@@ -26,7 +26,7 @@ class Scale:
     names: tuple[str, ...] = ()
 
     def number(self, value: Any) -> float:
-        """Return a value as a number of this axis; a category by its place."""
+        """Return a value as a number of this axis. A category is a number by its place."""
         if self.kind == "category" and not (isinstance(value, float) and value % 1):
             text = str(value)
             return float(self.names.index(text)) if text in self.names else float(value)
