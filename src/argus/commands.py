@@ -17,7 +17,7 @@ Options = Mapping[str, Mapping[str, object]]
 
 
 class Invocation(TypedDict):
-    """How a run was started, as far as a command that follows it has to know.
+    """The start of a run, as far as a command that follows it has to know.
 
     options: those that name input and questions, by heading and name.
     directory: folder in which it ran.

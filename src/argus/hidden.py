@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 LEAST_IN_MESSAGES = 6
 """Characters of a secret that messages hide: a shorter one may be a word."""
 LEAST_IN_FILES = 16
-"""Of one that files hide, where a word that is changed is a loss."""
+"""Least length of a secret that files hide, where a changed word is a loss."""
 _KNOWN: set[str] = set()
 _IN_ADDRESS = re.compile(r"(?<=//)[^\s/@:]{1,200}:[^\s/@]{1,200}(?=@)")
 _BY_NAME = re.compile(

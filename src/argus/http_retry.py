@@ -1,6 +1,6 @@
 """Parts that all clients of an HTTP endpoint share: addresses, keys, and when to try again.
 
-A client sends with `Service.post` and goes on with `persist`. What comes back is the body of an
+A client sends with `Service.post` and goes on with `persist`. It gets the body of an
 answer, a `Trouble` that may pass, or a `Refusal` that will not, for this request or for all.
 """
 

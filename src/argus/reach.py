@@ -437,7 +437,7 @@ class ExactRanks:
     """Ranks of vectors among all records of a store. Arrays are (n_asked,)."""
 
     higher: IntArray  # records that score higher than the vector itself
-    tied: IntArray  # those that float32 cannot tell from it, itself among them; 0: it is gone
+    tied: IntArray  # those that float32 cannot tell from it, itself among them. 0: it is gone
     recall: Doubles  # of its list, the share that an exact search brings back, ties included
 
 

@@ -9,7 +9,7 @@
 
 From this field come the option `--k`, its bound and line of help (`argus.cli.config_options`), the
 key of a TOML file, the check, and a row of docs/reference. A field without a `Doc` is for Python
-alone; its bound is checked, too, and an error names the field.
+alone. Its bound is checked, too, and an error names the field.
 """
 
 from __future__ import annotations

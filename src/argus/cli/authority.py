@@ -1,4 +1,4 @@
-"""`argus authority`: what is superseded is not served."""
+"""`argus authority`: keep superseded documents from being served."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ OF_ONE_MODEL = (
     "model", "query_prompt", "document_prompt", "token_pooling", "revision", "trust_remote_code",
     "base_url", "api_key_env", "batch_size", "concurrency",
 )  # fmt: skip
-# How both encoders are run; which they are is given twice.
+# Options of both encoders, of which the names are given twice.
 Running = Annotated[EncoderConfig, Without(*OF_ONE_MODEL)]
 
 
@@ -205,7 +205,7 @@ _COLUMNS = {s.key for s, _ in Block(FieldNames).all_settings()}
 _SLICES = {"corpus", "parent_field", "by"} | _COLUMNS
 _CORPUS = _SLICES | {"k", *(s.key for s, _ in Block(StoreConfig).all_settings())}
 _LISTS = _CORPUS | {"queries", "qrels", *(s.key for s, _ in Block(QrelsFields).all_settings())}
-# What the options besides --out, --fresh, --json and --config go with.
+# The kinds of comparison that options besides --out, --fresh, --json and --config go with.
 _BELONGS = {
     "folders": _SLICES,
     "run": _LISTS,

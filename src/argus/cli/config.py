@@ -117,7 +117,7 @@ def _settings(
 
 
 def _options(command: Any) -> set[str]:
-    """Return the spellings of a command's options; of a group, those of all its commands."""
+    """Return the spellings of a command's options, or of all commands of a group."""
     inside = getattr(command, "commands", {})
     if inside:
         return set().union(*(_options(inner) for inner in inside.values()))

@@ -109,7 +109,7 @@ ALONE = {"encoder": "Encoder", "limit": "Input"}
 UNSET: Any = object()  # an option that was not given: the config's default holds
 
 
-# Taken by every command; the callback reads it.
+# Taken by every command, and read by the callback.
 FILE = inspect.Parameter(
     "config",
     inspect.Parameter.KEYWORD_ONLY,
@@ -129,7 +129,7 @@ def job(
     """Declare a command by the job that it runs. The function's body is never run.
 
     home: module and function, imported when it runs. line: the example for the help. then: from
-    the job's result and what was given to the command that comes next. An option that was not given
+    the job's result and the options to the command that comes next. An option that was not given
     is left to the job's default.
     """
 
@@ -210,7 +210,7 @@ def _declare(run: Callable[..., Any], options: _Options) -> None:
     run.__annotations__ = {p.name: p.annotation for p in options.parameters.values()}
     vars(run)["__signature__"] = inspect.Signature(list(options.parameters.values()))
     vars(run)["homes"] = options.homes  # of each option the config's field, for docs/reference
-    vars(run)["settings"] = options.settings  # by option, and what is written, for the service
+    vars(run)["settings"] = options.settings  # by option, and the outputs, for the service
     vars(run)["headings"] = dict(options.headings.values())  # of each such option its heading
 
 

@@ -22,7 +22,7 @@ from argus.stores.spec import StoreConfig, is_store, refuse_unread
 class Input:
     """In an option's type: the command reads the place that it names.
 
-    check: takes a value and the columns that are named with it, if any; raises InputError.
+    check: takes a value and the columns that are named with it, if any. Raises InputError.
     names_corpus: it may be a store. The command then has options for opening it, too.
     """
 

@@ -278,7 +278,7 @@ def _check_limit(limit: int, base: KnowledgeBase) -> None:
 
 
 def _fitting(config: AuditConfig, n: int) -> AuditConfig:
-    """Return `config` with N cut to what a corpus of n entities allows: under a small `limit`."""
+    """Return `config` with N cut to the most that a corpus of n entities allows."""
     pool = max(2, n // 2)
     if max(config.pool) <= pool:
         return config

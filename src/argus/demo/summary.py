@@ -58,7 +58,7 @@ class QuestionsSummary(TypedDict):
 
 
 class DemoSummary(TypedDict, total=False):
-    """summary.json: a section per job. Here stand those that are read back; it has others."""
+    """summary.json: a section per job. Here stand those that are read back. It has others."""
 
     questions: QuestionsSummary
     index: BuildSummary

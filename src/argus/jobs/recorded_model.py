@@ -34,7 +34,7 @@ class Answers(TypedDict):
     unanswered: prompts without an answer.
     tokens_in: tokens of the prompts that were asked now.
     tokens_out: tokens of their answers.
-    cost: cost of these; None without prices.
+    cost: cost of these, None without prices.
     """
 
     prompts: int

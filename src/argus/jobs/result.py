@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LINES = 6
-"""Of the headline that a result shows of itself."""
+"""Lines of the headline that a result shows of itself."""
 
 
 class Result(ABC):

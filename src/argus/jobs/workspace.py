@@ -48,7 +48,7 @@ from argus.progress import announce
 from argus.version import __version__
 
 NO_ENCODER = "no-encoder"
-"""In place of an encoder's fingerprint, where none was needed."""
+"""Stands for an encoder's fingerprint where no encoder was needed."""
 
 
 @dataclass

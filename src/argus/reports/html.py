@@ -51,9 +51,9 @@ UNFIT = (
 
 
 def write_report(folder: Path | str) -> Path:
-    """Write `folder/report.html` from the results in `folder`; return its path.
+    """Write `folder/report.html` from the results in `folder`. Return its path.
 
-    Shows the jobs of summary.json that have a section in argus.reports.sections; runs that are not
+    Shows the jobs of summary.json that have a section in argus.reports.sections. Runs that are not
     in the folder's history yet are recorded there. A job that was stopped while it wrote is left
     out, and named. Raises InputError when there is nothing to report, and for a summary.json or
     manifest.json that is not as a job wrote it.

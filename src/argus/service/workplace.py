@@ -30,7 +30,7 @@ UNNAMED = Path("argus-out")
 STATE = ".argus-serve"
 """The service's own files, in the first folder: jobs and locks."""
 SERVED = "served"
-"""In a request, stands for the source that the service was started over."""
+"""Name, in a request, of the source that the service was started over."""
 BESIDE = "beside-"
 """The same, before a number, for a source of `--beside`, in the order of the command line."""
 

@@ -16,7 +16,7 @@ from argus.stores.spec import BLENDED, KINDS, asks_store, is_store, parse_store
 
 FILE = "argus.toml"
 PREFIX = "sentence-transformers:"
-"""Of the fingerprints of encoders that `--encoder` takes by their name."""
+"""Prefix of the fingerprints of encoders that `--encoder` takes by their name."""
 DEFAULT = "all-MiniLM-L6-v2"
 INDEX_FILE = "index.json"
 QUERIES = "QUERIES"

@@ -13,9 +13,9 @@ TICKS = 6
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis. low, high: values at its ends, of a category its number; start, end: pixels.
+    """An axis. low, high: values at its ends, of a category its number. start, end: pixels.
 
-    kind: "linear", "log" or "category"; names: of categories, in order.
+    kind: "linear", "log" or "category". names: of categories, in order.
     """
 
     low: float

@@ -23,7 +23,7 @@ from argus.service.jobs.planning import JobRequest, Planned
 T = TypeVar("T")
 
 FILE = "jobs.sqlite"
-MAX_EVENTS = 2_000  # kept of one job; the first ones go
+MAX_EVENTS = 2_000  # kept of one job: the first ones go
 BUSY_MS = 200
 KEPT_DAYS = 30  # after the end of a job: its request may hold questions
 _TABLES = """

@@ -57,7 +57,7 @@ WITHOUT = {
 }
 """Parts of a blend that are switched off, in words."""
 REPAIRS = {Cause.LEXICAL: "expand", Cause.ENTITIES: "expand", Cause.HUBS: "blend"}
-"""By cause, the repair of an index that is made for it."""
+"""The repair of an index for each cause."""
 K = Annotated[int, Query(ge=1, le=MAX_K)]
 Words = Annotated[str, Query(max_length=4000)]
 Piece = tuple[str, bool]
