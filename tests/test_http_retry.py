@@ -1,7 +1,5 @@
 import asyncio
 import time
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 
@@ -67,11 +65,6 @@ def test_secrets_are_taken_out_of_addresses():
 )
 def test_retry_after_is_seconds_up_to_two_minutes_or_nothing(value, wait):
     assert retry_after_s(value) == wait
-
-
-def test_retry_after_may_be_a_date():
-    date = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
-    assert 40 <= retry_after_s(date) <= 100
 
 
 def sending(*results):

@@ -41,10 +41,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     "arguments",
     [
         ("--pool", "0"),
-        ("--pooling", "mean"),
-        ("--precision", "int3"),
         ("--relations", "none.tsv"),
-        ("--entities", "none.tsv"),
         pytest.param(
             ("--encoder", "no-such/model"),
         ),

@@ -52,18 +52,9 @@ def test_help_imports_nothing_heavy():
     "command",
     [
         "audit --corpus WRONG",
-        "exposure --corpus WRONG",
-        "diagnose --corpus WRONG --kb WRONG",
-        "probe predict --corpus WRONG",
         "index build --corpus WRONG --out out",
-        "index add --index INDEX --corpus WRONG",
-        "index compact --index WRONG",
-        "search boats --index WRONG",
         "search boats --index WRONG@original",
-        "explain boats d1 --index WRONG",
         "compare --index INDEX --index WRONG",
-        "remedy list --index WRONG",
-        "remedy scenarios --corpus WRONG --model m",
     ],
 )
 def test_a_wrong_path_is_refused_before_heavy_imports(command, place):

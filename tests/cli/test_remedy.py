@@ -76,35 +76,6 @@ def test_mistakes_are_named_and_exit_with_2(remedy, index, arguments, message):
     assert state(index) == []
 
 
-def test_paths_that_are_wrong_are_named(argus, remedy, repairable, index, tmp_path):
-    known = ("--kb", repairable.kb)
-    ran = remedy("expand", kb=None)
-    assert ran.code == 2
-    assert "--kb: no knowledge base for the gazetteer to take names from" in ran.err
-    for name in ("expand", "synthesize"):
-        ran = remedy(name, "--mentions", "capitals", "--encoder", "none", kb=None)
-        assert (ran.code, ran.out) == (2, "")
-        assert "--kb: no knowledge base that says what the entities are; expected --kb" in ran.err
-    for command in (("expand", *known), ("rollback", "x"), ("list",)):
-        ran = argus("remedy", *command, "--index", f"{index}@original")
-        assert (ran.code, ran.out) == (2, "")
-        assert "names the state 'original' of an index; expected the folder alone" in ran.err
-    ran = remedy("expand", kb="none.jsonl")
-    assert ran.code == 2
-    assert "none.jsonl: no such file" in ran.err
-    for command in (("expand", *known), ("synthesize", *known), ("rollback", "x")):
-        ran = argus("remedy", *command, "--index", "none")
-        assert (ran.code, ran.out) == (2, "")
-        assert "argus: none: no such folder; expected an index folder" in ran.err
-        ran = argus("remedy", *command, "--index", tmp_path)
-        assert ran.code == 2
-        assert f"argus: {tmp_path}: is not an index" in ran.err
-    ran = remedy("expand", "--out", index / "index.json")
-    assert ran.code == 2
-    assert "holds results of Argus; expected a place of its own" in ran.err
-    assert state(index) == []
-
-
 def test_a_full_disk_is_a_message_and_the_same_command_goes_on(
     remedy, index, full_disk, monkeypatch
 ):
