@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 
 def test_a_duplicate_id_names_both_lines(jsonl, documents, refused, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "c.jsonl", [*documents, {"_id": "d03", "text": "again"}])
@@ -16,14 +13,6 @@ def test_a_duplicate_id_names_both_lines(jsonl, documents, refused, tmp_path: Pa
         f"argus: {path}, line 13: id 'd03' was already given on line 4; "
         "expected one document per id. Remove or rename one of the two."
     )
-
-
-def test_a_number_as_id_in_parquet_names_row_field_and_option(refused, tmp_path: Path) -> None:
-    path = tmp_path / "c.parquet"
-    pq.write_table(pa.table({"docid": [7], "text": ["x"]}), path)
-    message = refused(corpus=path)
-    assert message.startswith(f"argus: {path}, line 1, field 'docid': 7 is a number")
-    assert "--coerce-ids" in message
 
 
 def test_what_is_not_utf8_names_line_and_byte_and_how_to_convert(

@@ -5,7 +5,6 @@ import typer
 from typer.testing import CliRunner
 
 from argus.errors import InputError
-from argus.llm import ChatConfig
 
 app = typer.Typer()
 seen = []
@@ -18,13 +17,6 @@ def run(*arguments: object):
         raise result.exception
     assert result.exit_code == 0, result.output
     return seen[0]
-
-
-def test_a_name_is_a_model_of_an_endpoint():
-    config = run("--model", "m", "--max-tokens", 7, "--keep-failed")
-    assert isinstance(config, ChatConfig)
-    assert (config.model, config.max_tokens_override, config.retry_failed) == ("m", 7, False)
-    assert run("--model", "m").retry_failed and run() is None
 
 
 @pytest.mark.parametrize(

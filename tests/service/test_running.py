@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 
@@ -12,11 +11,9 @@ import httpx
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.service.app import create_app, folders_locked
-from argus.service.config import ServeConfig
+from argus.service.app import folders_locked
 from argus.service.workplace import STATE, open_workplace
 from tests.runs.test_record import expose
-from tests.service.client import run_in_a_thread
 
 
 @pytest.fixture(scope="module")
@@ -24,22 +21,6 @@ def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("work") / "report"
     expose(folder)
     return folder
-
-
-def running(report, **settings):
-    """Run a service in a thread; its port."""
-    config = ServeConfig(port=0, **settings)
-    return run_in_a_thread(create_app(open_workplace([report]), config), config)
-
-
-def test_a_body_that_never_comes_is_given_up(report):
-    with running(report, timeout_s=0.3) as port:
-        slow = socket.create_connection(("127.0.0.1", port))
-        head = "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
-        slow.sendall(head.encode() + b'{"q')
-        slow.settimeout(60)
-        assert b" 504 " in slow.recv(1000)
-        slow.close()
 
 
 def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp_path):

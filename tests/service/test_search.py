@@ -1,8 +1,5 @@
 """Programs search, explain, resolve, and retrieve in the shapes of others."""
 
-from llama_index.core.base.base_retriever import BaseRetriever as LlamaRetriever
-from llama_index.core.schema import NodeWithScore, TextNode
-
 from argus.authority.search import search_authority
 from tests.support.superseding import story_source
 
@@ -61,18 +58,3 @@ def test_a_vector_store_as_openai_has_it(client):
     assert filtered.json()["error"]["param"] == "filters"
     best = {"query": QUESTION, "ranking_options": {"score_threshold": first["score"]}}
     assert [hit["file_id"] for hit in client.post(url, json=best).json()["data"]] == ["fix-1b"]
-
-
-def test_an_application_of_llama_index_retrieves_through_it(client):
-    class Served(LlamaRetriever):
-        def _retrieve(self, query_bundle):
-            body = {"query": query_bundle.query_str, "similarity_top_k": 2}
-            answer = client.post("/retrieve/llamaindex", json=body).json()
-            return [
-                NodeWithScore(node=TextNode.from_dict(one["node"]), score=one["score"])
-                for one in answer["nodes"]
-            ]
-
-    nodes = Served().retrieve(QUESTION)
-    assert len(nodes) == 2 and nodes[0].node.node_id == "fix-1b"
-    assert nodes[0].node.get_content() == TEXT and nodes[0].score is not None
