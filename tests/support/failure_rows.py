@@ -129,16 +129,6 @@ def system(name, rows, **changed):
     return told, diagnosis
 
 
-COMPARISON = {
-    "questions": 120, "only_first": 3, "only_second": 0,
-    "columns": ["figure", "questions", "first", "second", "difference", "low", "high", "p"],
-    "rows": [
-        ["hit_1", 120, 0.4, 0.5, 0.1, 0.02, 0.18, 0.0123],
-        ["diversity", 9, 0.5, 0.5, 0.0, None, None, 1.0],
-    ],
-}  # fmt: skip
-
-
 def written(tmp_path, systems, *, comparison=None, needs=(), judge=None, replayed=()):
     """A folder as the job writes it; return the page."""
     folder = ArtifactFolder(tmp_path / "out")
