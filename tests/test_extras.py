@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from argus.errors import ArgusError
-from argus.extras import EXTRAS, MissingPackage, UnloadedLibrary, naming_extras
+from argus.extras import EXTRAS, MissingPackage, naming_extras
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
@@ -20,34 +20,6 @@ def test_an_import_that_fails_names_the_extra():
         raise ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")
     assert raised.value.name == "torch"
     assert isinstance(raised.value, ImportError) and isinstance(raised.value, ArgusError)
-
-
-def test_one_that_is_named_already_is_not_named_again():
-    error = MissingPackage("peft")
-    with pytest.raises(MissingPackage) as raised, naming_extras(), naming_extras():
-        raise error
-    assert raised.value is error and error.__cause__ is None
-
-
-@pytest.mark.parametrize("name", ["a_typo", None])
-def test_what_no_extra_brings_is_raised_as_it_is(name):
-    error = ModuleNotFoundError("No module", name=name)
-    with pytest.raises(ModuleNotFoundError) as raised, naming_extras():
-        raise error
-    assert raised.value is error
-
-
-def test_a_library_that_the_system_does_not_load_is_told_from_a_fault():
-    def cannot_be_loaded():
-        raise ImportError("libarrow.so: failed to map segment from shared object", name="pyarrow")
-
-    with pytest.raises(UnloadedLibrary, match=r"libarrow.so.*ulimit -v") as raised:
-        naming_extras()(naming_extras()(cannot_be_loaded))()
-    assert raised.value.name == "pyarrow" and isinstance(raised.value, ImportError)
-    error = ImportError("cannot import name 'gone' from 'argus'", name="argus")
-    with pytest.raises(ImportError) as kept, naming_extras():
-        raise error
-    assert kept.value is error
 
 
 def test_every_extra_that_is_named_exists():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,9 +20,6 @@ from argus.settings import (
     Lt,
     Option,
     check_settings,
-    nested,
-    setting_of,
-    settings_of,
 )
 
 
@@ -56,29 +53,6 @@ class Config:
         check_settings(self)
 
 
-def test_a_field_with_a_doc_is_a_setting():
-    settings = {setting.name: setting for setting in settings_of(Config)}
-    assert list(settings) == ["k", "weight", "rate", "order", "way", "dtype", "files"]
-    assert settings["k"].kind is int and settings["k"].many and settings["k"].default == (10,)
-    assert settings["weight"].spelling == ("--lambda",) and settings["weight"].key == "lambda_"
-    assert settings["rate"].optional and settings["rate"].bounds == "above 0, below 1"
-    assert settings["order"].choices == ("up", "down")
-    assert settings["files"].kind is Path and settings["files"].repeated
-
-
-def test_configs_inside_a_config_are_nested():
-    assert nested(Config) == {"inner": (Inner, False), "perhaps": (Inner, True)}
-
-
-def test_a_setting_without_default_has_to_be_given():
-    @dataclass(frozen=True)
-    class Needs:
-        path: Annotated[Path, Doc("Where.")]
-
-    Needs.__annotations__["path"] = Annotated[Path, Doc("Where.")]
-    assert settings_of(Needs)[0].default is MISSING
-
-
 @pytest.mark.parametrize(
     ("values", "where", "expected"),
     [
@@ -102,17 +76,3 @@ def test_a_value_out_of_bounds_names_option_and_bound(values, where, expected):
     with pytest.raises(InputError) as refused:
         Config(**values)
     assert (refused.value.where, refused.value.expected) == (where, expected)
-
-
-def test_what_fits_is_taken_and_none_where_it_may_be():
-    config = Config(k=(1, 2), weight=0, rate=None, order=Order.DOWN, dtype="y")
-    assert config.k == (1, 2) and config.rate is None
-
-
-def test_of_several_docs_and_options_the_last_holds():
-    shared = Annotated[int, Ge(1), Doc("Of all."), Option(panel="All")]
-    one = setting_of("k", Annotated[shared, Option(panel="One")])
-    other = setting_of("k", Annotated[shared, Doc("Of one.")])
-    assert one is not None and other is not None
-    assert (one.text, one.option.panel, one.least) == ("Of all.", "One", 1)
-    assert (other.text, other.option.panel, other.least) == ("Of one.", "All", 1)

@@ -125,22 +125,6 @@ EVALUATE = ("evaluate", "--queries", "q.jsonl", "--qrels", "qrels.tsv", "--run",
             "--run", "b.trec", "--out", "judged")  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("argv", "says"),
-    [
-        (EVALUATE, "nDCG@10: 0.6309 -> 1.0000"),
-        (("compare", "--run", "a.trec", "--run", "b.trec", "--out", "c"), "report: c/report.html"),
-        (("explain", "q1", "d0", "--run", "a.trec", "--corpus", "docs.jsonl", "--queries",
-          "q.jsonl"), "d0"),
-        (("authority", "search", "reggae", *SUPERSEDED), "d2"),
-        (("--help",), "audit"),
-    ],
-)  # fmt: skip
-def test_commands_of_the_light_core_work(light, files, argv: tuple[str, ...], says: str) -> None:
-    done = light(*argv)
-    assert done.returncode == 0 and says in done.stdout, done.stderr
-
-
 def test_lint_gate_and_report_work_without_torch(light, files, tmp_path: Path) -> None:
     linted = light("authority", "lint", "a.trec", *SUPERSEDED, "--out", "lint")
     assert linted.returncode == 1 and "d1" in linted.stdout, linted.stderr  # superseded, served
@@ -149,58 +133,3 @@ def test_lint_gate_and_report_work_without_torch(light, files, tmp_path: Path) -
     (tmp_path / "judged" / "report.html").unlink()
     assert light("report", "judged").returncode == 0
     assert (tmp_path / "judged" / "report.html").is_file()
-
-
-PUBLIC = """
-import argus
-for name in argus.__all__:
-    try:
-        getattr(argus, name)
-    except ImportError as error:
-        assert "argus-retrieval[encode]" in str(error), error
-        print(name)
-"""
-
-
-def test_what_is_imported_from_argus_names_its_extra(light) -> None:
-    done = light(code=PUBLIC)
-    assert done.returncode == 0, done.stderr
-    names = done.stdout.split()
-    assert {"audit", "build_ngrams", "NgramIndex"} <= set(names) and "evaluate" not in names
-
-
-@pytest.mark.parametrize(
-    ("call", "package", "extra"),
-    [
-        ("argus.audit('docs.jsonl', out='o')", "threadpoolctl", "encode"),
-        ("argus.exposure('docs.jsonl', out='o')", "sentence_transformers", "encode"),
-        ("argus.build_index('docs.jsonl', out='o')", "sentence_transformers", "encode"),
-        ("argus.predict_rps('docs.jsonl', out='o')", "sentence_transformers", "encode"),
-        ("argus.fit_probe('o', out='o')", "sklearn", "encode"),
-        ("load_encoder(argus.EncoderConfig())", "sentence_transformers", "encode"),
-        ("ViewIndex.create('o', dim=3, fingerprint='m')", "lancedb", "vector-stores"),
-        ("RayEngine(argus.EngineConfig(name='ray'))", "ray", "ray"),
-    ],
-)
-def test_a_call_that_lacks_a_package_names_it(light, files, call: str, package, extra) -> None:
-    code = (
-        "import argus\n"
-        "from argus.encoders import load_encoder\n"
-        "from argus.engine.on_ray import RayEngine\n"
-        "from argus.indexes.views import ViewIndex\n"
-        f"try: {call}\n"
-        "except ImportError as error: print(error.name, error)"
-    )
-    done = light(code=code)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{package} ") and f"argus-retrieval[{extra}]" in done.stdout
-
-
-@pytest.mark.parametrize(
-    "argv", [("audit", "--corpus", "docs.jsonl"), ("search", "x", "--index", "i")]
-)
-def test_what_lacks_is_named_with_its_extra(light, files, tmp_path: Path, argv) -> None:
-    (tmp_path / "i").mkdir()
-    done = light(*argv)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "argus-retrieval[" in done.stderr or argv[0] == "search"

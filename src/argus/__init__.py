@@ -4,22 +4,22 @@
 >>> result = argus.audit("corpus/", out="report/")  # doctest: +SKIP
 >>> result.summary["mean_rps"]  # doctest: +SKIP
 
-There is a function per command, here with what it takes and returns: `audit` and `exposure` measure
-what is reachable, `fit_probe`, `predict_rps` and `diagnose` predict it; `build_index`,
+There is a function per command, here with its parameters and results: `audit` and `exposure`
+measure reachability. `fit_probe`, `predict_rps` and `diagnose` predict it. `build_index`,
 `repair_index`, `blend_index`, `adapt_index`, `expand_index`, `synthesize_index` and `rollback` mend
-it; `audit_traffic` tells what people really ask, `rank_by_risk` and `judge_traffic` how often that
-fails; `evaluate`, `compare_indexes`, `explain` and `gate` say what came of it, `read_verdict` what
-to do next, and `history` what changed from run to run; `profile_documents`, `add_scenarios`,
-`audit_needs`, `ablate_scenarios`, `compare_answers`, `make_study` with `read_preferences`, and
-`distill` index what documents would be needed for; `Authority`, `resolve`, `lint`,
-`audit_authority` and `search_authority` keep what is superseded from being served;
-`build_ngrams`, `train_generative` and `search_ngrams` retrieve by n-grams that a model writes, and
-`analyse_failures` says why they miss; `build_kb` makes knowledge bases of dumps and other sources,
+it. `audit_traffic` describes the questions of people. `rank_by_risk` and `judge_traffic` tell how
+often these fail. `evaluate`, `compare_indexes`, `explain` and `gate` judge the outcome.
+`read_verdict` names the next step, and `history` the changes from run to run. `profile_documents`,
+`add_scenarios`, `audit_needs`, `ablate_scenarios`, `compare_answers`, `make_study` with
+`read_preferences`, and `distill` index the needs that documents serve. `Authority`, `resolve`,
+`lint`, `audit_authority` and `search_authority` keep superseded documents from being served.
+`build_ngrams`, `train_generative` and `search_ngrams` retrieve by n-grams that a model writes.
+`analyse_failures` says why they miss. `build_kb` makes knowledge bases of dumps and other sources,
 `run_suite` asks retrievers x remedies x tasks in one run, and `reproduce` measures a paper's table
-beside what it published. `start_project` writes the settings of all this into argus.toml, and
+beside the published one. `start_project` writes the settings of all this into argus.toml, and
 `check_up` tries them. Each job writes a folder of results. The pieces under them, such as the
-measures of `argus.measures`, live in the folders that docs/architecture.md names.
-Importing this package loads nothing heavy.
+measures of `argus.measures`, live in the folders that docs/architecture.md names. Importing this
+package loads nothing heavy.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Commands of Argus as they would be typed, and what a run was told, for those that follow it."""
+"""Commands of Argus as they would be typed, and the options of a run, for those that follow it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from types import MappingProxyType
 from typing_extensions import TypedDict
 
 Options = Mapping[str, Mapping[str, object]]
-"""Options that were given, by the heading of their help and their name: what is read and asked."""
+"""Options that were given, by the heading of their help and their name."""
 
 
 class Invocation(TypedDict):
-    """How a run was started, as far as a command that follows it has to know.
+    """The start of a run, as far as a command that follows it has to know.
 
-    options: those that say what is read and asked, by heading and name.
+    options: those that name input and questions, by heading and name.
     directory: folder in which it ran.
     out: its folder of results.
     """
@@ -40,7 +40,7 @@ def command(*words: object) -> str:
 
 @contextmanager
 def note(options: Options) -> Iterator[None]:
-    """Have what is written meanwhile note these options (`invocation_of`)."""
+    """Note these options in manifests written meanwhile (`invocation_of`)."""
     token = _OPTIONS.set(options)
     try:
         yield
@@ -49,7 +49,7 @@ def note(options: Options) -> Iterator[None]:
 
 
 def invocation_of(out: Path) -> Invocation:
-    """Return what a manifest notes of the run that writes a folder of results."""
+    """Return the note in a manifest about the run that writes a folder of results."""
     options = {heading: dict(some) for heading, some in _OPTIONS.get().items()}
     return {"options": options, "directory": str(Path.cwd()), "out": os.path.abspath(out)}  # noqa: PTH100
 
@@ -60,7 +60,7 @@ def declare(taken_by: Callable[[str], Mapping[str, str]]) -> None:
 
 
 def carry(name: str) -> list[str]:
-    """Return the words of what this run was told, as far as a command that follows it takes it."""
+    """Return the options of this run, as words, that a command after it takes."""
     return words_of(_OPTIONS.get(), name)
 
 

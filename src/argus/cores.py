@@ -1,4 +1,4 @@
-"""How many cores there are for this process, and threads to use them."""
+"""The number of cores of this process, and threads to use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which device torch computes on, and whether its memory sufficed."""
+"""The device on which torch computes, and whether its memory sufficed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Device = Annotated[
     Doc("cpu, cuda, ...; default: a GPU when there is one."),
     Option(panel="Encoder"),
 ]
-"""What torch computes on, as every config declares it."""
+"""The device on which torch computes, as every config declares it."""
 
 _SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
@@ -38,7 +38,7 @@ def check_device(device: str | None) -> str:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error of torch, on a GPU or not, says that memory did not suffice."""
+    """Tell whether an error of torch, on a GPU or not, says that memory did not suffice."""
     import torch
 
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):

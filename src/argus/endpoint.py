@@ -1,4 +1,4 @@
-"""Where an OpenAI-compatible endpoint is, unless a person says otherwise."""
+"""The default address of an OpenAI-compatible endpoint."""
 
 BASE_URL = "https://api.openai.com/v1"
 API_KEY_ENV = "OPENAI_API_KEY"

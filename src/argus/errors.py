@@ -1,6 +1,6 @@
-"""Errors that a person can act on: what came, what was expected, how to mend it.
+"""Errors that a person can act on: the fault, the expected input, the mend.
 
-Every error that a user's input can cause derives from `ArgusError`; the command line prints its
+Every error that a user's input can cause derives from `ArgusError`. The command line prints its
 text and exits 2. Anything else that escapes is a bug.
 """
 
@@ -23,7 +23,7 @@ class ArgusError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where in the input something was found: file, 1-based line (or row), field."""
+    """A place in the input: file, 1-based line (or row), field."""
 
     file: Path
     line: int | None = None
@@ -55,7 +55,7 @@ class InputError(ArgusError):
 class NotWritten(InputError, OSError):
     """A file or folder takes no more: a full disk, a quota, no right to write, a disk that is gone.
 
-    What was written before is whole; with space, the same command goes on.
+    Earlier files are whole. With space, the same command goes on.
     """
 
     def __init__(self, path: Path | str, error: BaseException) -> None:
@@ -75,18 +75,18 @@ class NotWritten(InputError, OSError):
 
 
 class NothingMeasured(ArgusError):
-    """There is nothing to measure. what: there is none of it; why: where to look."""
+    """There is nothing to measure. what: the thing that is missing. why: where to look."""
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(f"Nothing can be measured: no {what}. {why}")
 
 
 class NothingToMend(ArgusError):
-    """A remedy that would change nothing, of its own: what it was to mend is as it was."""
+    """A remedy that would change nothing by itself."""
 
 
 class EncodingError(ArgusError):
-    """An encoder could not embed a batch; `retryable` is False when trying again cannot help."""
+    """An encoder could not embed a batch. `retryable` is False when trying again cannot help."""
 
     def __init__(self, message: str, *, retryable: bool = True) -> None:
         self.retryable = retryable

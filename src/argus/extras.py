@@ -1,4 +1,4 @@
-"""What the light core leaves out, and the extra that brings it."""
+"""Packages that the light core leaves out, and the extras that bring them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ EXTRAS = {
 }
 """Extra by the name that a package is imported by."""
 _OF_LOADER = re.compile("shared object|static TLS|undefined symbol")
-"""What the system's loader says of a library."""
+"""Messages of the system's loader about a library."""
 
 
 class MissingPackage(ArgusError, ModuleNotFoundError):
@@ -64,7 +64,7 @@ class MissingPackage(ArgusError, ModuleNotFoundError):
 
 
 class UnloadedLibrary(ArgusError, ImportError):
-    """A package is installed, and the system does not load what it is compiled into."""
+    """A package is installed, and the system does not load its compiled library."""
 
     def __init__(self, error: ImportError) -> None:
         super().__init__(
@@ -77,9 +77,9 @@ class UnloadedLibrary(ArgusError, ImportError):
 
 @contextmanager
 def naming_extras() -> Iterator[None]:
-    """Raise MissingPackage for an import, inside, of what an extra would bring; also a decorator.
+    """Raise MissingPackage for an import, inside, that an extra would bring. Also a decorator.
 
-    What is there and cannot be loaded is an UnloadedLibrary.
+    A package that is there and cannot be loaded is an UnloadedLibrary.
 
     It stands where light code meets heavy: around the public names of `argus`, around the commands,
     and at the functions that import at their first call.

@@ -1,6 +1,6 @@
 """Secrets, which no message or file may show: keys, users and passwords in addresses.
 
-Whoever is given one remembers it here; what is printed or stored goes through `without_known`.
+Whoever is given one remembers it here. Printed and stored text goes through `without_known`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 LEAST_IN_MESSAGES = 6
 """Characters of a secret that messages hide: a shorter one may be a word."""
 LEAST_IN_FILES = 16
-"""Of one that files hide, where a word that is changed is a loss."""
+"""Least length of a secret that files hide, where a changed word is a loss."""
 _KNOWN: set[str] = set()
 _IN_ADDRESS = re.compile(r"(?<=//)[^\s/@:]{1,200}:[^\s/@]{1,200}(?=@)")
 _BY_NAME = re.compile(
@@ -33,7 +33,7 @@ def remember(*, keys: Iterable[str | None] = (), addresses: Iterable[str] = ()) 
 
 
 def secrets_of(address: str) -> set[str]:
-    """Return the password of an address, and with its user what stands before the `@`."""
+    """Return the password of an address, and with its user all text before the `@`."""
     try:
         url = urlsplit(address)
         user, password = url.username or "", url.password or ""
@@ -72,12 +72,12 @@ def _written(code: str) -> str:
 
 
 def without_likely(text: str) -> str:
-    """Return a text of strangers without what looks like a secret: of whom nobody remembered it."""
+    """Return a text of strangers without words that look like secrets. Nobody remembered these."""
     return _BY_NAME.sub(r"\1***", _IN_ADDRESS.sub("***", text))
 
 
 def without_known(text: str, least: int = LEAST_IN_MESSAGES) -> str:
-    """Return a text without what has been remembered.
+    """Return a text without the remembered secrets.
 
     The user and password of an address are hidden together whatever their length.
     """

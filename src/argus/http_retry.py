@@ -1,6 +1,6 @@
-"""What every client of an HTTP endpoint here shares: addresses, keys, and when to try again.
+"""Parts that all clients of an HTTP endpoint share: addresses, keys, and when to try again.
 
-A client sends with `Service.post` and goes on with `persist`. What comes back is the body of an
+A client sends with `Service.post` and goes on with `persist`. It gets the body of an
 answer, a `Trouble` that may pass, or a `Refusal` that will not, for this request or for all.
 """
 
@@ -29,7 +29,7 @@ RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 MAY_CHARGE = frozenset({408, 500, 502, 504})  # the model may have worked, and gone on working
 USELESS = frozenset({401, 402, 403, 404, 405})  # every other request would meet the same
 ACCEPTED = {"accept-encoding": "gzip"}
-"""How an answer may be packed: a header of each request."""
+"""The header of each request that names allowed compressions of an answer."""
 LONGEST_WAIT_S = 120.0  # whatever Retry-After asks
 MOST_BYTES = 16 * 2**20  # of one answer
 SHOWN_CHARS = 300  # of the body of a refusal
@@ -78,7 +78,7 @@ def check_key(api_key: str | None, *, where: str = "--api-key-env") -> None:
 def check_one_credential(address: str, sent: object, *, where: str = "--base-url") -> None:
     """Raise InputError for a user in an address beside a key: httpx would send him in its place.
 
-    sent: the key, or the header, that is sent as well; nothing passes.
+    sent: the key, or the header, that is sent as well. Without one nothing is refused.
     """
     if sent and httpx.URL(address).userinfo:
         raise InputError(
@@ -108,7 +108,7 @@ def without_half_pairs(text: str) -> str:
 def retry_after_s(value: str | None) -> float | None:
     """Return the seconds that a Retry-After header asks for, at most LONGEST_WAIT_S.
 
-    It holds seconds or a date (RFC 9110, section 10.2.3); None for anything else, and for the past.
+    It holds seconds or a date (RFC 9110, section 10.2.3). None for anything else, and the past.
     """
     if value is None:
         return None
@@ -151,7 +151,7 @@ class Refusal:
 
 
 class AnswerTooLong(Exception):
-    """More bytes than any answer has; the rest was not read."""
+    """More bytes than any answer has. The rest was not read."""
 
     def __init__(self, most_bytes: int) -> None:
         super().__init__(f"the answer is longer than {most_bytes} bytes")
@@ -163,7 +163,7 @@ def is_answer(response: httpx.Response) -> bool:
 
 
 def meaning(status: int, text: str, retry_after: str | None = None) -> Trouble | Refusal:
-    """Return what a status means that brings no answer."""
+    """Return the meaning of a status that brings no answer."""
     if status in RETRIED:
         wait_s = retry_after_s(retry_after)
         return Trouble(f"HTTP {status}: {text}", wait_s, may_charge=status in MAY_CHARGE)
@@ -172,7 +172,7 @@ def meaning(status: int, text: str, retry_after: str | None = None) -> Trouble |
 
 @dataclass(slots=True)
 class Tries:
-    """The attempts at one answer: how many may be made, how many were, what the last one met."""
+    """The attempts at one answer: allowed, made, and the outcome of the last."""
 
     attempts: int
     backoff_s: float
@@ -181,11 +181,11 @@ class Tries:
 
     @property
     def left(self) -> bool:
-        """Whether another one may be made."""
+        """Tell whether another one may be made."""
         return self.n < self.attempts
 
     async def wait(self, trouble: Trouble) -> None:
-        """Count an attempt; return when the next may be made, at once where there is none."""
+        """Count an attempt. Return when the next may be made, at once where there is none."""
         doubled = min(self.backoff_s * 2**self.n, LONGEST_WAIT_S)
         self.n, self.problem = self.n + 1, trouble.problem
         if self.left:
@@ -196,7 +196,7 @@ class Tries:
 
 
 async def persist(send: Callable[[], Awaitable[T | Trouble]], tries: Tries) -> T | None:
-    """Send until something else than trouble comes back; None where no attempt is left."""
+    """Send until something other than trouble comes back. None where no attempt is left."""
     while tries.left:
         result = await send()
         if not isinstance(result, Trouble):
@@ -206,7 +206,7 @@ async def persist(send: Callable[[], Awaitable[T | Trouble]], tries: Tries) -> T
 
 
 class Pace:
-    """Spaces the requests of one run evenly; without a rate they only wait for pauses.
+    """Spaces the requests of one run evenly. Without a rate they only wait for pauses.
 
     For one event loop, and one caller of `turn` at a time.
     """
@@ -217,7 +217,7 @@ class Pace:
 
     @property
     def is_free(self) -> bool:
-        """Whether a request may be sent now, whatever others are."""
+        """Tell whether a request may be sent now, regardless of the others."""
         return not self._interval_s and self._next <= time.monotonic()
 
     async def turn(self) -> None:
@@ -232,7 +232,7 @@ class Pace:
 
 
 class EndpointConfig(Protocol):
-    """What the clients of an endpoint are told."""
+    """The settings of clients of an endpoint."""
 
     @property
     def model(self) -> str:
@@ -240,11 +240,11 @@ class EndpointConfig(Protocol):
 
     @property
     def base_url(self) -> str:
-        """The address; it may hold a user and a password."""
+        """The address. It may hold a user and a password."""
 
     @property
     def api_key(self) -> str | None:
-        """Sent along; shown nowhere."""
+        """The key that is sent along. It is shown nowhere."""
 
     @property
     def api_key_env(self) -> str:
@@ -256,7 +256,7 @@ class EndpointConfig(Protocol):
 
 
 class Service:
-    """One endpoint of a server: sends requests there, and says what became of them."""
+    """One endpoint of a server: sends requests there, and tells their outcomes."""
 
     def __init__(self, config: EndpointConfig, name: str) -> None:
         self._config = config
@@ -266,7 +266,7 @@ class Service:
         self.shown = without_secrets(self._url)
 
     def client(self, connections: int, connect_timeout_s: float | None = None) -> httpx.AsyncClient:
-        """Return what `post` sends with: so many connections, the key, and no limits of its own."""
+        """Return the client for `post`: so many connections, the key, and no limits of its own."""
         headers = {"Content-Type": "application/json"}
         if self._config.api_key:
             headers["Authorization"] = f"Bearer {self._config.api_key}"
@@ -277,7 +277,7 @@ class Service:
     async def post(
         self, client: httpx.AsyncClient, payload: Mapping[str, Any], *, most_bytes: int = MOST_BYTES
     ) -> str | Trouble | Refusal:
-        """Send a request once; return the body of a success. Raises AnswerTooLong."""
+        """Send a request once. Return the body of a success. Raises AnswerTooLong."""
         body = json.dumps(payload, ensure_ascii=False).encode()
         timeout_s = self._config.timeout_s
         try:
@@ -315,7 +315,7 @@ class Service:
             )
 
     def why_useless(self, refusal: Refusal, done: str) -> str:
-        """Return what a person is told of a refusal for all. done: such as "answered"."""
+        """Return the message of a refusal for all. done: such as "answered"."""
         config = self._config
         missing = (
             f"{self._no_key()}. " if refusal.status in (401, 403) and self._lacks_key() else ""
@@ -335,7 +335,7 @@ class Service:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return what an error came of, such as "Connection refused"."""
+    """Return the cause of an error, such as "Connection refused"."""
     while error.__cause__ is not None and str(error.__cause__):
         error = error.__cause__
     return error

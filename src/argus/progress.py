@@ -1,8 +1,8 @@
 """One progress bar for all long work: with ETA on a terminal, a line now and then in a log.
 
-A log is the standard error of a command that is no terminal; a Python caller hears nothing there.
+A log is the standard error of a command that is no terminal. A Python caller hears nothing there.
 For whoever runs Argus as a process and watches it: with `ARGUS_PROGRESS=lines` in the environment
-each step is a line of JSON on the standard error, terminal or not; with `quiet` a log has none.
+each step is a line of JSON on the standard error, terminal or not. With `quiet` a log has none.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Advance = Callable[[int], None]
 VARIABLE, LINES, QUIET = "ARGUS_PROGRESS", "lines", "quiet"
 """Environment variable that says how progress is written: as lines of JSON, not at all in logs."""
 OFTEN_S = 0.2
-"""Seconds between two lines of JSON of one step; its first and its last are always written."""
+"""Seconds between two lines of JSON of one step. Its first and its last are always written."""
 LOG_FIRST_S, LOG_OFTEN_S = 10.0, 30.0
 """Seconds until a step is worth a line in a log, and from there to the next."""
 _log = False
-"""Whether this process is a command, whose standard error may be a log."""
+"""True in the process of a command, whose standard error may be a log."""
 
 
 class Step(TypedDict):
-    """One line: what is being done, and how far. total: None where it is not known."""
+    """One line: a step, and its progress. total: None where it is not known."""
 
     step: str
     done: int
@@ -42,7 +42,7 @@ def write_into_logs() -> None:
 
 
 def announce(step: str) -> None:
-    """Say what begins, on a terminal; a pipe and a Python caller hear nothing."""
+    """Announce a step on a terminal. A pipe and a Python caller hear nothing."""
     if _as_lines():
         _write({"step": step, "done": 0, "total": None})
         return
@@ -50,7 +50,7 @@ def announce(step: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Say something on a terminal; a pipe and a Python caller hear nothing."""
+    """Say something on a terminal. A pipe and a Python caller hear nothing."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -60,7 +60,7 @@ def remark(text: str) -> None:
 
 @contextmanager
 def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[Advance]:
-    """Yield `advance(n)`; draws on stderr where that is a terminal, or writes lines into a log.
+    """Yield `advance(n)`. Draw on stderr where that is a terminal, or write lines into a log.
 
     total: None where it is not known.
     """
@@ -101,7 +101,7 @@ def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[
 
 
 def read_step(line: str) -> Step | None:
-    """Return what a line of the standard error says of progress; None for any other line."""
+    """Return the progress in a line of the standard error. None for any other line."""
     if not line.startswith(_MARK):
         return None
     try:
@@ -122,7 +122,7 @@ def _as_lines() -> bool:
 
 
 def _lines(description: str, total: int | None, done: int) -> Iterator[Advance]:
-    """Yield what writes a line now and then, and one at the end."""
+    """Yield a function that writes a line now and then, and one at the end."""
     last = time.monotonic()
     _write({"step": description, "done": done, "total": total})
 
@@ -138,7 +138,7 @@ def _lines(description: str, total: int | None, done: int) -> Iterator[Advance]:
 
 
 class _Log:
-    """A step of a command in a log: how far it is, now and then; its end, where it was slow."""
+    """A step of a command in a log: its progress now and then, and its end where it was slow."""
 
     def __init__(self, step: str, total: int | None, done: int):
         self._step, self._total, self._before, self._done = step, total, done, done

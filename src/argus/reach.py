@@ -1,8 +1,8 @@
 """`argus reach`: ask a vector store for its own records, and tell why some do not come back.
 
-The store is read twice. `survey` reads what it holds and asks for records by their own vectors.
+The store is read twice. `survey` reads its records and asks for them by their own vectors.
 `exact_ranks` then compares those that did not come back, and a sample for recall, with every record
-in float64. `reach` does both and writes the results. `headline` and `section` say it.
+in float64. `reach` does both and writes the results. `headline` and `section` show them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ EXPLAINED = 5_000  # records that do not come back of which vectors are kept, to
 MOST_DRAWN = 50_000  # records that are asked for at most until an interval is narrow
 TOGETHER = 2_000  # records, and queries, that are compared at once
 TOLERANCE = 1e-6  # relative: stores reckon in float32, and may rank either of two scores first
-EXAMPLES = 50  # records that the summary names. unreached.parquet has all
+EXAMPLES = 50  # records that the summary names, of all in unreached.parquet
 SLICES = "reach_slices"
 
 
@@ -72,12 +72,12 @@ NEXT = {
     Cause.METRIC: "Longer vectors win by dot product: store unit vectors, or rank by cosine.",
     Cause.CHANGED: "Run it again when nothing is written to the store.",
     Cause.UNEXAMINED: "unreached.csv names them.",
-}  # what to do next, of the first cause that there is
+}  # the next step, of the first cause that there is
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReachConfig:
-    """How deep a store is searched, and how many of its records are asked for."""
+    """The depth of searches in a store, and the number of records asked for."""
 
     k: TopK = TOP_K
     sample: Annotated[
@@ -136,7 +136,7 @@ class Reached(TypedDict):
 
 
 class Recall(TypedDict):
-    """Mean recall@k of the lists that the store serves, against an exact search. 95% interval.
+    """Mean recall@k of the store's results against an exact search, with its 95% interval.
 
     queries: queries that were compared.
     recall: mean recall@k, from 0 to 1.
@@ -152,7 +152,7 @@ class UnreachedRecord(TypedDict):
     """One row per record that does not come back for its own vector.
 
     cause: why it does not come back, as in `argus.reach.Cause`.
-    detail: evidence of the cause. Empty where nothing more is known.
+    detail: evidence of the cause, empty where nothing more is known.
     """
 
     id: str
@@ -163,16 +163,16 @@ class UnreachedRecord(TypedDict):
 class ReachSummary(slices.Sliced):
     """Figures of the records that a store brings back for their own vectors.
 
-    read: records that were read. `store.records` is its count from before.
+    read: records that were read, while `store.records` is the store's own count.
     hidden: records that the filter does not match.
     matching: filter that records have to match.
     broken: records without a vector to be found by, by reason.
-    causes: records that did not come back, by cause. `broken` ones among them.
+    causes: records that did not come back, by cause, `broken` ones among them.
     reachable: records that could be asked for: shown by the filter, with a whole vector.
-    shortest: least norm of a vector. None where none is whole.
-    longest: greatest norm of a vector. None where none is whole.
-    recall: recall of records by their own vectors. None where none was compared.
-    recall_of_queries: recall of the queries that were given. None without.
+    shortest: least norm of a vector, None where none is whole.
+    longest: greatest norm of a vector, None where none is whole.
+    recall: recall of records by their own vectors, None where none was compared.
+    recall_of_queries: recall of the queries that were given, None without.
     examples: the first records that did not come back.
     """
 
@@ -434,7 +434,7 @@ def _hash(id_: str, seed: str) -> int:
 
 @dataclass(frozen=True)
 class ExactRanks:
-    """How vectors stand to all records of a store. Arrays are (n_asked,)."""
+    """Ranks of vectors among all records of a store. Arrays are (n_asked,)."""
 
     higher: IntArray  # records that score higher than the vector itself
     tied: IntArray  # those that float32 cannot tell from it, itself among them. 0: it is gone

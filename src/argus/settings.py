@@ -1,4 +1,4 @@
-"""Settings: declared once, on a config's field; what else is said of them comes from there.
+"""Settings: declared once, on a config's field, from which all else about them comes.
 
     @dataclass(frozen=True, kw_only=True)
     class ExposureConfig:
@@ -9,7 +9,7 @@
 
 From this field come the option `--k`, its bound and line of help (`argus.cli.config_options`), the
 key of a TOML file, the check, and a row of docs/reference. A field without a `Doc` is for Python
-alone; its bound is checked, too, and an error names the field.
+alone. Its bound is checked, too, and an error names the field.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ N = TypeVar("N")
 Bound = Ge | Le | Gt | Lt | Interval
 
 LARGEST = 2**63 - 1
-"""Of whole numbers: what arrays and files of results hold, and what a loop counts to."""
+"""The greatest whole number that arrays and files of results hold, and a loop counts to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a setting is given on the command line, where that is not `--name-of-the-field`.
+    """The form of a setting on the command line, where that is not `--name-of-the-field`.
 
     spelling: the option with its aliases, as in ("--lambda",) or ("--exact/--approximate",).
     panel: the heading under which help shows it. repeated: a tuple's values are given one by one,
-    with the option again, not all at once by commas. default: what help says in place of the
-    default, where None stands for something else.
+    with the option again, not all at once by commas. default: words of the help in place of
+    the default, where None stands for something else.
     """
 
     spelling: tuple[str, ...] = ()
@@ -69,8 +69,8 @@ class Choices:
 class Setting:
     """One setting, as its field declares it.
 
-    kind: int, float, str, bool, Path or an Enum; of a tuple, of each of its values. least, most:
-    inclusive bounds; above, below: exclusive ones. choices: all it may be.
+    kind: int, float, str, bool, Path or an Enum. Of a tuple, of each of its values. least, most:
+    inclusive bounds. above, below: exclusive ones. choices: all it may be.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Setting:
     option: Option
     default: object = MISSING
     container: type[tuple[Any, ...]] | type[list[Any]] | None = None
-    """Of several values; lists are for parameters of commands."""
+    """True for several values. Lists are for parameters of commands."""
     optional: bool = False
     choices: tuple[str, ...] = ()
     least: float | None = None
@@ -87,16 +87,16 @@ class Setting:
     above: float | None = None
     below: float | None = None
     owner: type | None = field(default=None, compare=False)
-    """The config whose field it is; None for a parameter of a command."""
+    """The config whose field it is. None for a parameter of a command."""
 
     @property
     def many(self) -> bool:
-        """Whether it takes several values."""
+        """Tell whether it takes several values."""
         return self.container is not None
 
     @property
     def repeated(self) -> bool:
-        """Whether these are given one by one, with the option again."""
+        """Tell whether these are given one by one, with the option again."""
         return self.option.repeated or self.container is list
 
     @property
@@ -106,7 +106,7 @@ class Setting:
 
     @property
     def where(self) -> str:
-        """What an error names: the option, of two opposite ones the first."""
+        """The name in errors: the option, of two opposite ones the first."""
         return self.spelling[0].partition("/")[0]
 
     @property
@@ -117,7 +117,7 @@ class Setting:
 
     @property
     def bounds(self) -> str:
-        """The bounds in words, such as "from 0 to 1"; empty where there are none."""
+        """The bounds in words, such as "from 0 to 1". Empty where there are none."""
         lower = {"from": self.least, "above": self.above}
         bare = self.least is None and self.above is None
         upper = {"to": self.most, "below" if bare else ", below": self.below}
@@ -173,7 +173,7 @@ def _is_huge(value: object) -> bool:
 
 
 def settings_of(config: Any) -> tuple[Setting, ...]:
-    """Return the settings that a config's own fields declare, in their order; config: the class."""
+    """Return the settings that a config's own fields declare, in their order. config: the class."""
     return _settings_of(config)
 
 
@@ -209,7 +209,7 @@ def nested(config: type) -> dict[str, tuple[type, bool]]:
 
 
 def check_settings(config: Any) -> None:
-    """Check all settings of a config against their bounds and choices; for `__post_init__`.
+    """Check all settings of a config against their bounds and choices, in `__post_init__`.
 
     Raises InputError, whose `where` is the option.
     """
@@ -218,7 +218,7 @@ def check_settings(config: Any) -> None:
 
 
 def checked_of(config: Any) -> tuple[Setting, ...]:
-    """Return what is checked of a config: its settings, and what else has a bound or choices."""
+    """Return the checked fields of a config: its settings, and others with a bound or choices."""
     return _checked_of(config)
 
 
@@ -237,7 +237,7 @@ def _checked_of(config: Any) -> tuple[Setting, ...]:
 
 
 def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | None:
-    """Return the setting that a field, or a parameter, of this type declares; None without a Doc.
+    """Return the setting that a field, or a parameter, of this type declares. None without a Doc.
 
     default: MISSING where it has to be given. Of several Docs or Options the last holds, so that
     `Annotated[Device, Option(panel="Decoding")]` shows a shared setting under another heading.
@@ -304,5 +304,5 @@ def _default(f: Any) -> object:
 
 Seed = Annotated[int, Ge(0), Doc("Seed of every random choice.")]
 TOP_K = 10
-"""How far down a list is read, unless a job says otherwise."""
+"""The depth to which a list is read, unless a job says otherwise."""
 TopK = Annotated[int, Ge(1), Le(1_000_000), Doc("How far down a list counts as brought back.")]

@@ -1,7 +1,7 @@
-"""Characters that steer what shows a text, as escapes that a reader sees.
+"""Characters that steer terminals and pages, as escapes that a reader sees.
 
-Control characters steer terminals; those that turn the direction of writing let a text stand in
-another order than it has; halves of surrogate pairs cannot be written at all.
+Control characters steer terminals. Those that turn the direction of writing let a text stand in
+another order than it has. Halves of surrogate pairs cannot be written at all.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ BREAKS = "\t\n\r"
 """Control characters of honest texts: they end words and lines."""
 _CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 _TURNING = r"\u202a-\u202e\u2066-\u2069"
-"""Embeddings, overrides and isolates; marks of Arabic and Hebrew texts (U+200F) turn nothing."""
+"""Embeddings, overrides and isolates. Marks of Arabic and Hebrew texts (U+200F) turn nothing."""
 _STEERING = re.compile(rf"[{_CONTROLS}{_TURNING}\ud800-\udfff]")
 _STEERING_LINES = re.compile(rf"[{_CONTROLS}{_TURNING}\ud800-\udfff{BREAKS}\u2028\u2029]")
 
 
 def visible(text: str) -> str:
-    r"""Return a text with what steers as escapes, like `\u202e`; its lines stay."""
+    r"""Return a text with steering characters as escapes, like `\u202e`. Its lines stay."""
     return _STEERING.sub(_escape, text)
 
 
 def visible_line(text: str) -> str:
-    r"""Return a text as one line: what would end it is an escape, too."""
+    r"""Return a text as one line: characters that would end it are escapes, too."""
     return _STEERING_LINES.sub(_escape, text)
 
 
 def visible_json(value: object) -> object:
-    """Return a value of JSON with every text in it as `visible` has it; keys stay."""
+    """Return a value of JSON with every text in it as `visible` has it. Keys stay."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

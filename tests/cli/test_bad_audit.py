@@ -32,55 +32,6 @@ def test_edges_with_wrong_columns_name_line_and_columns(
     assert refused("--relations", edges, corpus=corpus).startswith(f"argus: {edges}, {where}")
 
 
-def test_missing_relations_and_entities_are_named(refused, corpus: Path) -> None:
-    assert refused("--relations", "none.tsv", corpus=corpus).startswith(
-        "argus: none.tsv: no such file; expected a .jsonl"
-    )
-    assert refused("--entities", "none.csv", corpus=corpus).startswith(
-        "argus: none.csv: no such file; expected a .jsonl"
-    )
-
-
-def test_entities_that_all_lack_a_paragraph_cannot_be_measured(
-    jsonl, documents, refused, tmp_path: Path
-) -> None:
-    path = jsonl(tmp_path / "c.jsonl", [{**d, "text": " "} for d in documents])
-    message = refused(corpus=path, writes=True)
-    assert message.startswith("argus: Nothing can be measured: no entity has a paragraph.")
-    assert "--text-field" in message
-
-
-def test_entities_without_relations_cannot_be_measured(
-    jsonl, documents, refused, tmp_path: Path
-) -> None:
-    path = jsonl(tmp_path / "c.jsonl", [{**d, "text": "No name in it."} for d in documents])
-    message = refused(corpus=path, writes=True)
-    assert message.startswith("argus: Nothing can be measured: no two related entities")
-    assert "--relations" in message
-
-
-def test_a_pool_beyond_the_eligible_says_how_large_it_may_be(refused, argus, corpus: Path) -> None:
-    message = refused("--pool", "50", corpus=corpus, writes=True)
-    assert message == (
-        "argus: --pool: N=50 needs 49 neutrals per query; expected at most the 9 that are eligible "
-        "(12 entities with text, less the query and its neighbours). "
-        "Use --pool 10 or less (and --k no larger)."
-    )
-    largest = argus(
-        "audit", "--corpus", corpus, "--out", "largest", "--k", 2, "--pool", 10,
-        "--precision", "float32",
-    )  # fmt: skip
-    assert largest.code == 0, "what the message advises works"
-
-
-def test_k_beyond_the_pool_is_refused(refused, corpus: Path) -> None:
-    message = refused("--k", "2,9", corpus=corpus)
-    assert message == (
-        "argus: --k: k=9 with a pool of N=5; expected k <= N, since an entity ranks among N "
-        "candidates. Use --k up to 5, or a larger --pool."
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "start", "expected"),
     [
@@ -102,50 +53,3 @@ def test_a_bad_option_is_named_with_what_was_expected(
 ) -> None:
     message = refused(*arguments, corpus=corpus)
     assert message.startswith(f"{start} expected {expected}. ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        (("--reservoir", "-1"), "--reservoir"),
-        (("--limit", "0"), "--limit"),
-        (("--poool", "5"), "--pool"),
-    ],
-)
-def test_what_the_parser_refuses_is_named(
-    refused, corpus: Path, arguments: tuple[str, str], shown: str
-) -> None:
-    assert shown in refused(*arguments, corpus=corpus)
-
-
-def test_a_missing_required_option_is_named(argus) -> None:
-    ran = argus("audit", "--out", "out")
-    assert ran.code == 2
-    assert "Missing option '--corpus'" in ran.err
-
-
-def test_an_unknown_model_is_named_with_what_to_do_offline(refused, corpus: Path) -> None:
-    message = refused("--encoder", "no-such/model", corpus=corpus, writes=True)
-    assert message.startswith("argus: --encoder: model 'no-such/model' could not be loaded (")
-    assert "Check the name; without network, give a folder, or use all-MiniLM-L6-v2" in message
-
-
-@pytest.mark.parametrize("pools", ["5,50", "50,5"])
-def test_a_pool_that_is_too_large_is_refused_or_reported(argus, corpus: Path, pools: str) -> None:
-    ran = argus(
-        "audit", "--corpus", corpus, "--out", "out", "--k", 2, "--pool", pools,
-        "--precision", "float32",
-    )  # fmt: skip
-    assert ran.code == 0 or "--pool" in ran.err
-
-
-def test_a_device_that_does_not_exist_is_named(refused, corpus: Path) -> None:
-    assert refused("--device", "abacus", corpus=corpus, writes=True).startswith("argus: --device")
-
-
-def test_a_reservoir_below_the_pool_is_refused_at_once(refused, corpus) -> None:
-    message = refused("--reservoir", "6", corpus=corpus)
-    assert message.startswith(
-        "argus: --reservoir: a reservoir of 6 for N=5; expected at least twice"
-    )
-    assert "Use --reservoir 10 or more, or 0 for none." in message

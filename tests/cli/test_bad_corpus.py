@@ -5,56 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
-
-
-def test_a_missing_corpus_is_named(refused, tmp_path: Path) -> None:
-    message = refused(corpus=tmp_path / "none.jsonl")
-    assert message == (
-        f"argus: {tmp_path / 'none.jsonl'}: no such file or folder; expected a BEIR folder "
-        "(corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file. Check the path."
-    )
-
-
-def test_a_folder_without_a_corpus_says_what_it_should_hold(refused, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    message = refused(corpus=tmp_path / "empty")
-    assert message.startswith(f"argus: {tmp_path / 'empty'}: the folder holds no corpus file")
-    assert "name it corpus.jsonl" in message
-
-
-def test_an_unknown_ending_lists_the_known_ones(text, refused, tmp_path: Path) -> None:
-    path = text(tmp_path / "corpus.docx", "x")
-    message = refused(corpus=path)
-    assert message.startswith(f"argus: {path}: file type .docx is not known; expected one of")
-    assert ".jsonl, .ndjson, .csv, .tsv, .parquet" in message
-
-
-def test_a_wrong_column_names_the_columns_and_the_option(jsonl, refused, tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "c.jsonl", [{"_id": "a", "abstract": "x"}])
-    message = refused(corpus=path)
-    assert message.startswith(
-        f"argus: {path}, line 1: no text field among '_id', 'abstract'; expected one of 'text', "
-    )
-    assert message.endswith("Rename the column, or name yours with --text-field.")
-
-
-def test_a_wrong_field_option_names_what_is_there(refused, corpus: Path) -> None:
-    message = refused("--title-field", "heading", corpus=corpus)
-    assert message.startswith(
-        f"argus: {corpus}, line 1: no title field among '_id', 'title', 'text'; "
-        "expected one of 'heading'."
-    )
-
-
-@pytest.mark.parametrize(("name", "content"), [("c.jsonl", ""), ("c.csv", "_id,text\n")])
-def test_an_empty_corpus_is_refused(text, refused, tmp_path: Path, name: str, content: str) -> None:
-    path = text(tmp_path / name, content)
-    message = refused(corpus=path)
-    assert message.startswith(f"argus: {path}: no document in it; expected at least one document.")
-
 
 def test_a_duplicate_id_names_both_lines(jsonl, documents, refused, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "c.jsonl", [*documents, {"_id": "d03", "text": "again"}])
@@ -63,25 +13,6 @@ def test_a_duplicate_id_names_both_lines(jsonl, documents, refused, tmp_path: Pa
         f"argus: {path}, line 13: id 'd03' was already given on line 4; "
         "expected one document per id. Remove or rename one of the two."
     )
-
-
-def test_a_number_as_id_in_jsonl_names_line_field_and_option(
-    jsonl, documents, refused, tmp_path: Path
-) -> None:
-    path = jsonl(tmp_path / "c.jsonl", [documents[0], {"_id": 7, "text": "x"}])
-    message = refused(corpus=path)
-    assert message == (
-        f"argus: {path}, line 2, field '_id': 7 is a number; expected a non-empty string. "
-        'Write "7" in quotes, or pass --coerce-ids to read whole numbers as text.'
-    )
-
-
-def test_a_number_as_id_in_parquet_names_row_field_and_option(refused, tmp_path: Path) -> None:
-    path = tmp_path / "c.parquet"
-    pq.write_table(pa.table({"docid": [7], "text": ["x"]}), path)
-    message = refused(corpus=path)
-    assert message.startswith(f"argus: {path}, line 1, field 'docid': 7 is a number")
-    assert "--coerce-ids" in message
 
 
 def test_what_is_not_utf8_names_line_and_byte_and_how_to_convert(
@@ -109,12 +40,6 @@ def test_broken_json_in_the_middle_names_its_line_and_column(
     )
 
 
-def test_a_json_array_line_is_refused(text, refused, tmp_path: Path) -> None:
-    path = text(tmp_path / "c.jsonl", '{"_id": "a", "text": "x"}\n["b", "y"]\n')
-    message = refused(corpus=path)
-    assert message.startswith(f'argus: {path}, line 2: a JSON list: ["b", "y"]; expected a JSON')
-
-
 def test_a_csv_row_of_another_width_names_line_and_header(text, refused, tmp_path: Path) -> None:
     path = text(tmp_path / "c.csv", "_id,title,text\na,A,fine\nb,B,one, two\n")
     message = refused(corpus=path)
@@ -122,21 +47,3 @@ def test_a_csv_row_of_another_width_names_line_and_header(text, refused, tmp_pat
         f"argus: {path}, line 3: 4 fields; expected 3 as in the header (_id, title, text). "
         "Quote fields that contain the delimiter, or mend the line."
     )
-
-
-def test_a_text_that_is_no_string_names_line_and_field(jsonl, refused, tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "c.jsonl", [{"_id": "a", "text": ["one", "two"]}])
-    message = refused(corpus=path)
-    assert message.startswith(
-        f"argus: {path}, line 1, field 'text': ['one', 'two'] is of type list"
-    )
-
-
-def test_text_that_is_no_unicode_is_refused_by_line(text, refused, corpus: Path) -> None:
-    text(corpus, corpus.read_text() + '{"_id": "x", "title": "Xyz", "text": "half \\ud800"}\n')
-    assert refused(corpus=corpus).startswith(f"argus: {corpus}, line 13")
-
-
-def test_a_number_that_python_does_not_read_is_refused_by_line(text, refused, corpus: Path) -> None:
-    text(corpus, '{"_id": "x", "text": "t", "n": ' + "9" * 5000 + "}\n")
-    assert refused(corpus=corpus).startswith(f"argus: {corpus}, line 1: ")

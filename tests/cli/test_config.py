@@ -3,49 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
-
-
-def test_a_config_with_an_unknown_key_suggests_the_close_one(
-    text, refused, corpus: Path, tmp_path: Path
-) -> None:
-    config = text(tmp_path / "argus.toml", "[audit]\npoolin = 'span'\n")
-    message = refused("--config", config, corpus=corpus)
-    assert message.startswith(
-        f"argus: {config}, field 'audit.poolin': unknown setting 'poolin'; expected an option of "
-        "argus audit: address, api-key-env, base-url, "
-    )
-    assert message.endswith("Did you mean 'pooling'?")
-
-
-def test_a_missing_config_is_named(refused, corpus: Path) -> None:
-    message = refused("--config", "none.toml", corpus=corpus)
-    assert message == "argus: none.toml: no such file; expected a TOML file. Check the path."
-
-
-def test_a_broken_config_says_where(text, refused, corpus: Path, tmp_path: Path) -> None:
-    config = text(tmp_path / "argus.toml", "k = \n")
-    message = refused("--config", config, corpus=corpus)
-    assert message.startswith(f"argus: {config}: broken TOML (")
-    assert message.endswith("expected TOML. Mend the file.")
-    config = text(tmp_path / "argus.toml", b"k = 'caf\xe9'\n")
-    message = refused("--config", config, corpus=corpus)
-    assert message.startswith(f"argus: {config}, line 1: byte 0xe9 at position 9 is not UTF-8")
-
-
-def test_a_pipe_is_no_config(refused, corpus: Path, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "argus.toml")
-    message = refused("--config", tmp_path / "argus.toml", corpus=corpus)
-    assert "argus.toml: is a pipe or a device; expected a TOML file. Save what" in message
-
-
-def test_true_is_no_number(text, refused, corpus: Path, tmp_path: Path) -> None:
-    config = text(tmp_path / "argus.toml", "\ufeff[audit]\nseed = true\n")
-    message = refused("--config", config, corpus=corpus)
-    assert "seed is true; expected a number" in message
 
 
 def test_config_values_are_used_and_options_win_over_them(
@@ -71,20 +31,6 @@ def test_config_values_are_used_and_options_win_over_them(
     assert [(s["k"], s["pool"]) for s in json.loads(ran.out)["settings"]] == [(1, 5)]
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())["audit"]
     assert (manifest["config"]["pooling"], manifest["config"]["seed"]) == ("span", 3)
-
-
-def test_a_setting_called_like_its_command_is_refused(
-    text, refused, corpus: Path, tmp_path: Path
-) -> None:
-    config = text(tmp_path / "argus.toml", "audit = 3\n")
-    assert refused("--config", config, corpus=corpus).startswith(f"argus: {config}")
-
-
-def test_a_table_of_an_unknown_command_is_refused(
-    text, refused, corpus: Path, tmp_path: Path
-) -> None:
-    config = text(tmp_path / "argus.toml", "[audti]\nk = 3\n")
-    assert "audti" in refused("--config", config, corpus=corpus)
 
 
 WHOLE = """\
@@ -164,33 +110,6 @@ def test_a_typo_is_refused_where_it_stands(text, argus, tmp_path, content, messa
     assert ran.err.startswith(f"argus: {config}, field ") and message in ran.err
 
 
-def test_a_command_s_table_wins_over_its_group_s(text, argus, tmp_path: Path) -> None:
-    levels = ["audit = 'group'\n", "[probe.fit]\naudit = 'own'\n"]
-    config = tmp_path / "argus.toml"
-    for content, used in (
-        ("[probe]\n" + levels[0], "group"),
-        ("[probe]\n" + "".join(levels), "own"),
-    ):
-        text(config, content)
-        assert argus("probe", "fit", "--config", config).err.startswith(f"argus: {used}: no audit")
-    text(config, "corpus = 'top.jsonl'\n[index]\ncorpus = 'index.jsonl'\n")
-    ran = argus("index", "build", "--out", "o", "--config", config)
-    assert ran.err.startswith("argus: index.jsonl: no such file")
-    assert argus("audit", "--config", config).err.startswith("argus: top.jsonl: no such file")
-
-
-def test_a_repeated_option_takes_one_value_or_a_list(text, argus, jsonl, tmp_path: Path) -> None:
-    text(tmp_path / "queries.jsonl", '{"_id": "q", "text": "why?"}\n')
-    text(tmp_path / "qrels.txt", "q 0 d 1\n")
-    runs = {name: text(tmp_path / name, "q Q0 d 1 1 x\n") for name in ("a.trec", "b.trec")}
-    common = "[evaluate]\nqueries = 'queries.jsonl'\nqrels = 'qrels.txt'\nresamples = 1000\n"
-    for value, systems in (("'a.trec'", 1), ("['a.trec', 'b.trec']", 2)):
-        config = text(tmp_path / "argus.toml", f"{common}run = {value}\n")
-        ran = argus("evaluate", "--out", f"out{systems}", "--json", "--config", config)
-        assert ran.code == 0, ran.err
-        assert len(json.loads(ran.out)["systems"]) == systems <= len(runs)
-
-
 TWICE = [
     (
         "max-low-rps-share = 0\nmax_low_rps_share = 1\n",
@@ -206,13 +125,6 @@ def test_no_bound_of_a_file_is_passed_over(header, lines, said, text, argus, tmp
     config = text(tmp_path / "argus.toml", header + lines)
     ran = argus("gate", "out", "--config", config)
     assert ran.code == 2 and f"{config}, field " in ran.err and said in ran.err
-
-
-def test_a_second_config_is_refused(text, argus, tmp_path) -> None:
-    first = text(tmp_path / "a.toml", "[gate]\nmax-low-rps-share = 0\n")
-    second = text(tmp_path / "b.toml", "[gate]\nmin-ndcg = 0.1\n")
-    ran = argus("gate", "out", "--config", first, "--config", second)
-    assert ran.code == 2 and ran.err.startswith("argus: --config: is given twice; expected one")
 
 
 @pytest.mark.parametrize(
@@ -231,14 +143,3 @@ def test_an_empty_path_is_not_the_current_folder(words, argus, tmp_path) -> None
     ran = argus(*words.split(), "")
     assert ran.code == 2 and "is empty; expected the name of a file or folder" in ran.err
     assert [entry.name for entry in tmp_path.iterdir()] == ["c.jsonl"]
-
-
-def test_help_comes_whatever_else_is_empty(argus) -> None:
-    ran = argus("index", "build", "--out", "", "--help")
-    assert ran.code == 0 and "--corpus" in ran.out
-
-
-def test_an_empty_path_of_a_file_is_not_the_current_folder(text, argus, tmp_path) -> None:
-    config = text(tmp_path / "a.toml", '[index.build]\nout = ""\n')
-    ran = argus("index", "build", "--corpus", "c.jsonl", "--config", config)
-    assert ran.code == 2 and f"{config}: out is empty" in ran.err

@@ -87,13 +87,6 @@ def test_a_refusal_for_all_ends_the_command_with_2_at_once(build, refusing):
     assert "run the same command again" in ran.err
 
 
-def test_openai_without_a_key_ends_the_command_with_2_at_once(build, monkeypatch):
-    monkeypatch.delenv("MY_KEY", raising=False)
-    ran = build("--api-key-env", "MY_KEY")
-    assert (ran.code, ran.out) == (2, "")
-    assert "--api-key-env: MY_KEY is not set" in ran.err
-
-
 def test_a_models_key_goes_with_the_name_of_its_variable(monkeypatch):
     monkeypatch.setenv("MY_KEY", "k")
     config = LanguageModel(model="m", api_key_env="MY_KEY").config()

@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from argus.cli.config_options import Block
-from argus.cli.main import app, main
+from argus.cli.main import main
 from argus.engine import EngineConfig
 from argus.errors import InputError
 
@@ -19,45 +17,11 @@ def corpus(tmp_path):
     return path
 
 
-UNSET = {"engine": None, "address": None, "workers": None}
-
-
-def test_without_options_nothing_is_opened():
-    assert Block(EngineConfig, optional=True).make(UNSET) is None
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"engine": "local"}, EngineConfig(name="local")),
-        ({"workers": 3}, EngineConfig(name="local", workers=3)),
-        ({"engine": "ray", "workers": 2}, EngineConfig(name="ray", workers=2)),
-        ({"address": "10.0.0.1:6379"}, EngineConfig(name="ray", address="10.0.0.1:6379")),
-    ],
-)
-def test_one_option_suffices_to_choose_an_engine(options, expected):
-    assert Block(EngineConfig, optional=True).make(UNSET | options) == expected
-
-
 def test_options_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="'spark'; expected one of local, ray"):
         EngineConfig(name="spark")
     with pytest.raises(InputError, match="for the local engine"):
         EngineConfig(name="local", address="10.0.0.1:6379")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("audit",), ("exposure",), ("diagnose",), ("index", "build"), ("index", "add"),
-        ("remedy", "synthesize"), ("remedy", "scenarios"),
-        ("scenarios", "qa"), ("scenarios", "ablate"),
-    ],
-)  # fmt: skip
-def test_every_command_with_heavy_work_has_the_options(command):
-    shown = CliRunner().invoke(app, [*command, "--help-all"], env={"COLUMNS": "200"}).output
-    for option in ("--engine", "--address", "--workers", "Engine"):
-        assert option in shown
 
 
 @pytest.mark.parametrize(

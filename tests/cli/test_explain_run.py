@@ -38,27 +38,6 @@ def keys(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("keys")
-def test_place_gap_what_is_above_and_identifiers_are_printed(
-    argus: Callable[..., Any], run: Path, corpus: Path
-) -> None:
-    ran = argus("explain", "q1", "d03", "--run", run, "--corpus", corpus, "--k", 2)
-    assert ran.code == 0, ran.err
-    lines = ran.out.splitlines()
-    assert lines[0].startswith("d03 did not come back (rank 3 of 4, 0.5000 short of the top 2): ")
-    assert max(map(len, lines)) <= 100
-    for start in (
-        "query                       q1: Who was linked with the Jacquard Loom?",
-        "run                         ",
-        "missing to the top 2        0.5000 (needs 3.0000)",
-        "above it                      1  5.0000  d01  Charles Babbage",
-        "identifiers                 FOUND: found by 1 identifier of weight 2.50",
-    ):
-        assert any(line.startswith(start) for line in lines), start
-    for cause in ("not in the corpus", "lexical gap", "superseded", "identifiers"):
-        assert sum(line.startswith(f"{cause} ") for line in lines) == 1
-
-
 def test_json_holds_the_whole_structure(
     argus: Callable[..., Any], run: Path, keys: Path, corpus: Path, tmp_path: Path
 ) -> None:
@@ -73,12 +52,6 @@ def test_json_holds_the_whole_structure(
     assert len(found["findings"]) == 4
     assert all(set(f) == {"cause", "state", "summary", "evidence", "advice", "decisive"}
                for f in found["findings"])  # fmt: skip
-
-
-def test_without_keys_and_questions_the_place_is_told(argus: Callable[..., Any], run: Path) -> None:
-    ran = argus("explain", "q1", "d01", "--run", run)
-    assert ran.out.startswith("d01 came back: rank 1 of 4, score 5.0000")
-    assert "(its text is not known)" in ran.out and "above it" not in ran.out
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ import pytest
 
 from argus.cli import index, search
 from argus.cli.main import app, main
-from argus.indexes.header import IndexHeader, write_header
-from argus.indexes.views import ViewIndex
 
 CORPUS = [
     {"_id": "cat", "text": "Cats purr when they are content."},
@@ -38,28 +36,6 @@ def argus(monkeypatch, capsys, tmp_path):
     return run
 
 
-def test_an_index_is_built_searched_extended_and_cut(argus):
-    code, out, _ = argus("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision",
-                         "float32")  # fmt: skip
-    assert code == 0
-    assert out.splitlines() == [
-        "indexed 2 of 3 (1 without text, 0 failed)",
-        "index: i (2 views)",
-        "Next: argus search WORDS --index i",
-    ]
-    assert argus("index", "add", "--index", "i", "--corpus", "more.jsonl")[0] == 0
-    code, out, _ = argus("search", "a star in the sky", "--index", "i", "--k", "1", "--json")
-    assert [hit["id"] for hit in json.loads(out)["results"]] == ["sun"]
-    code, out, _ = argus("search", "band", "--index", "i@original", "--hybrid", "rrf")
-    assert out.splitlines()[0].split()[-1] == "rock"
-    code, out, _ = argus("index", "delete", "--index", "i", "sun")
-    assert out == "deleted 1 documents (1 views)\nindex: i (2 views)\n"
-    code, out, _ = argus("index", "compact", "--index", "i", "--now", "--json")
-    summary = json.loads(out)
-    assert (summary["views"], summary["bytes"] < summary["bytes_before"]) == (2, True)
-    assert argus("index", "compact", "--index", "i")[1] == "index: i (2 views), 0.0 MB freed\n"
-
-
 def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path):
     np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(3, 384)))
     build = ("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision", "float32")
@@ -78,18 +54,6 @@ def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path
     assert "--fresh" in err
 
 
-@pytest.mark.parametrize("command", ["add", "delete", "compact"])
-def test_a_state_where_a_folder_is_wanted_is_explained(argus, command):
-    argus("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision", "float32")
-    more = {"add": ["--corpus", "more.jsonl"], "delete": ["cat"], "compact": []}[command]
-    code, _, err = argus("index", command, "--index", "i@original", *more)
-    assert code == 2
-    assert "names the state 'original' of an index" in err
-    assert "Give i;" in err
-    code, _, err = argus("index", "build", "--corpus", "c.jsonl", "--out", "i@original")
-    assert (code, "names the state 'original' of the index i" in err) == (2, True)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -106,24 +70,3 @@ def test_mistakes_are_named_and_exit_with_2(argus, arguments, message):
     code, out, err = argus(*arguments)
     assert (code, out) == (2, "")
     assert message in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [((" ",), "an empty query"), (("x", "--hybrid", "sum"), "fusion 'sum'")],
-)
-def test_a_search_that_cannot_be_made_is_refused(argus, tmp_path, arguments, message):
-    write_header(tmp_path, IndexHeader(fingerprint="of an encoder", dim=3))
-    code, out, err = argus("search", *arguments, "--index", ".")
-    assert (code, out) == (2, "")
-    assert message in err
-
-
-def test_only_what_a_file_names_is_deleted(argus, tmp_path):
-    ids = ["a", "b", "a\u2028b", "c", " c"]
-    rows = [json.dumps({"_id": id_, "text": f"Text {i} of these."}) for i, id_ in enumerate(ids)]
-    (tmp_path / "odd.jsonl").write_text("\n".join(rows))
-    assert argus("index", "build", "--corpus", "odd.jsonl", "--out", "i")[0] == 0
-    (tmp_path / "ids.txt").write_text("\ufeffa\u2028b\r\n\n c\n", encoding="utf-8")
-    assert argus("index", "delete", "--index", "i", "--ids-file", "ids.txt")[0] == 0
-    assert {view.doc_id for view in ViewIndex.open(tmp_path / "i").snapshot().views} == {*"abc"}

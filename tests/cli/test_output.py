@@ -10,7 +10,6 @@ import pytest
 
 from argus.cli import options
 from argus.hidden import remember
-from tests.docs.test_readme import DEMO_ENDS
 
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
 
@@ -40,29 +39,6 @@ def test_an_entity_without_paragraph_is_null_and_not_zero(
     assert all(0 <= row["rps"] <= 1 and row["reason"] == "" for row in rows[:-1])
     mean = sum(row["rps"] for row in rows[:-1]) / 12
     assert summary["mean_rps"] == pytest.approx(mean, abs=1e-6), "no zero in the mean"
-
-
-def test_json_is_all_there_is_on_the_standard_output(argus, corpus: Path, tmp_path: Path) -> None:
-    ran = argus("audit", "--corpus", corpus, "--out", "out", *SMALL, "--json")
-    assert ran.code == 0
-    printed = json.loads(ran.out)
-    assert (printed["k"], printed["pool"], printed["entities"]["measured"]) == (2, 5, 12)
-    assert printed == json.loads((tmp_path / "out" / "summary.json").read_text())["audit"]
-
-
-def test_json_leaves_the_standard_output_empty_when_a_run_fails(argus, tmp_path: Path) -> None:
-    ran = argus("audit", "--corpus", tmp_path / "none.jsonl", "--out", "out", "--json")
-    assert (ran.code, ran.out) == (2, "")
-
-
-def test_the_demo_takes_a_small_limit(argus, tmp_path: Path) -> None:
-    ran = argus("demo", "--limit", "120", "--out", tmp_path / "out", "--precision", "float32")
-    assert ran.code == 0
-    lines = ran.out.replace(str(tmp_path / "out"), "argus-demo").splitlines()
-    assert set(DEMO_ENDS) <= set(lines) and lines[-1] == DEMO_ENDS[-1]
-    assert ran.out.startswith("RPS at k=3, N=60:")
-    assert "too few to fit a probe and repair by" in ran.out
-    assert "remedy" not in json.loads((tmp_path / "out" / "summary.json").read_text())
 
 
 def test_no_secret_is_printed(capsys):

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
-ARGUS = (sys.executable, "-m", "argus")
 GATE = ("gate", "out", "--max-never-retrieved-share", "1")
 ROWS = "".join(
     json.dumps({"_id": f"d{n}", "title": f"Harbour {n}", "text": f"Boat {n} lies in harbour {n}."})
@@ -86,27 +81,6 @@ def test_what_is_not_utf8_is_refused_by_its_option(words, place, argus):
     assert ran.code == 2 and r"\udcff" in ran.err and "is not UTF-8" in ran.err
 
 
-def test_a_path_with_a_nul_is_refused_by_its_option(place, argus):
-    (place / "nul.toml").write_text('[exposure]\ncorpus = "o\\u0000x"\n')
-    ran = argus("exposure", "--config", "nul.toml")
-    assert ran.code == 2 and "--corpus" in ran.err and r"\x00" in ran.err
-
-
-def test_ctrl_c_ends_a_retriever_that_blocks(place):
-    (place / "ask.py").write_text("import time\ndef ok(query, k): time.sleep(10**6)\n")
-    process = subprocess.Popen(
-        [*ARGUS, *EXPOSURE], stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env=os.environ | {"ARGUS_PROGRESS": "lines"},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
-    line = process.stderr.readline()  # it asks
-    assert "asking" in line, line
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 130 and "stopped; " in told and "Traceback" not in told
-
-
 def test_whatever_a_retriever_raises_is_a_failed_query_without_secrets(place, argus):
     (place / "ask.py").write_text(
         "class Panic(BaseException): pass\n"
@@ -121,44 +95,6 @@ def test_whatever_a_retriever_raises_is_a_failed_query_without_secrets(place, ar
     assert b"hush" not in written and b"sk-abc" not in written
 
 
-def test_a_reader_that_goes_is_no_verdict(place, argus):
-    assert argus(*EXPOSURE).code == 0
-    reads, writes = os.pipe()
-    os.close(reads)
-    words = ("gate", "out", "--max-never-retrieved-share", "1", "--markdown", "-")
-    process = subprocess.run([*ARGUS, *words], stdout=writes, stderr=subprocess.PIPE, timeout=60)
-    os.close(writes)
-    assert (process.returncode, process.stderr) == (141, b"")
-
-
-def test_without_a_terminal_nothing_is_asked_though_there_be_no_input(place):
-    ran = subprocess.run(
-        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *ARGUS, "init"], capture_output=True, timeout=60
-    )
-    assert ran.returncode == 2 and b"no documents are named" in ran.stderr
-
-
-def test_numbers_beyond_any_list_are_refused_and_memory_that_does_not_suffice_is_said(
-    place, argus, monkeypatch
-):
-    for k in (2**63, 3 * 10**12):
-        ran = argus(*EXPOSURE, "--k", k)
-        assert ran.code == 2 and "--k" in ran.err and "a fault of" not in ran.err
-
-    def exhausted(*_words, **_settings):
-        raise MemoryError("Unable to allocate 43.7 TiB")
-
-    monkeypatch.setattr("argus.retrievability.exposure.job.read_documents", exhausted)
-    ran = argus(*EXPOSURE)
-    assert ran.code == 2 and "memory does not suffice (Unable to allocate 43.7 TiB)" in ran.err
-
-
-def test_a_pipe_is_no_description_of_an_endpoint(place, argus):
-    os.mkfifo(place / "pipe")
-    ran = argus("exposure", "--corpus", "corpus.jsonl", "--retriever", "http:pipe", "--out", "out")
-    assert ran.code == 2 and "pipe: is a pipe or a device" in ran.err
-
-
 def test_texts_of_documents_steer_no_terminal(place, argus):
     text = "tea\x1b]0;owned\x07 and \u202e milk"
     (place / "odd.jsonl").write_text(json.dumps({"_id": "a\x1b[2J", "text": text}) + "\n")
@@ -166,23 +102,6 @@ def test_texts_of_documents_steer_no_terminal(place, argus):
     ran = argus("search", "tea", "--index", "i")
     assert ran.code == 0 and r"tea\u001b]0;owned\u0007 and \u202e milk" in ran.out
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out)
-
-
-def test_no_page_takes_the_place_of_a_part_of_results(place, argus):
-    assert argus(*EXPOSURE).code == 0
-    assert argus("index", "build", "--corpus", "corpus.jsonl", "--out", "i").code == 0
-    folder = place / EXPOSURE[-1]
-    parts = [place / "i/index.json", place / "i/.argus", place / "i/lock", folder / ".argus"]
-    parts += [*place.glob("i/embeddings/vectors.*"), *place.glob("i/views.lance/data/*")]
-    parts += [*folder.glob("embeddings/vectors.*"), *folder.glob("history/*/run.json")]
-    for part in parts:
-        before = part.read_bytes()
-        ran = argus(*GATE, "--junit", str(part))
-        assert ran.code == 2 and "holds results of Argus" in ran.err, (part, ran)
-        assert part.read_bytes() == before
-    assert len(parts) > 6
-    assert argus(*GATE, "--junit", "page.xml").code == 0
-    assert argus(*GATE, "--junit", "page.xml").code == 0
 
 
 MINE = [
@@ -221,12 +140,3 @@ def test_what_argus_wrote_is_written_again(place, argus):
         assert ran.code == 0, ran.err
         ran = argus("authority", "propose", "--records", "records.jsonl", "--to", "p.csv")
         assert ran.code == 0, ran.err
-
-
-@pytest.mark.parametrize("name", ["a\nb", "a\tb", "\x1b[31m", "a\u2028b"])
-def test_a_name_with_control_characters_is_no_place_to_write(name, place, argus):
-    for words in (("index", "build"), EXPOSURE[:1]):
-        ran = argus(*words, "--corpus", "corpus.jsonl", "--out", name)
-        assert (ran.code, ran.out) == (2, "")
-        assert "--out: " in ran.err and "holds control characters" in ran.err
-    assert {entry.name for entry in place.iterdir()} == {"corpus.jsonl", "ask.py"}

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from tests.support.stores import N, sqlite_vec
+from tests.support.stores import sqlite_vec
 
 
 @pytest.fixture
 def store(tmp_path):
     return sqlite_vec(tmp_path / "store").spec
-
-
-def test_a_store_is_measured_in_place(argus, store, tmp_path):
-    ran = argus("reach", store, "--out", "out", "--where", "tenant=1")
-    assert ran.code == 0
-    assert f"asked for by their own vectors: {N // 3} of {N // 3} come back" in ran.out
-    assert f"hidden by the filter: {2 * N // 3}" in ran.out
-    assert "report: out/report.html" in ran.out.splitlines()
-    assert "verdict: " in ran.out.partition("report: ")[2]
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())["reach"]
-    assert summary["matching"] == {"tenant": 1} and summary["read"] == N
-    ran = argus("reach", store, "--out", "out", "--json", "--by", "tenant")
-    summary = json.loads(ran.out)
-    assert summary["reached"]["asked"] == N
-    shares = {row["slice"]: (row["n"], row["share"]) for row in summary["slices"]["worst"]}
-    assert shares == dict.fromkeys("012", (N // 3, 1.0))
 
 
 @pytest.mark.parametrize(

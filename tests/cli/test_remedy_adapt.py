@@ -1,7 +1,5 @@
 """`argus remedy adapt` as a person types it."""
 
-import json
-
 import pytest
 
 from argus.data.types import Document
@@ -23,18 +21,6 @@ def built(minilm, tmp_path):
     build_index(documents, out=tmp_path / "ix", encoder="all-MiniLM-L6-v2")
     write_profiles(tmp_path / "profiles.jsonl", needs_of(documents).values())
     return tmp_path / "ix"
-
-
-def test_what_gains_nothing_is_not_prescribed_and_is_no_error(argus, built):
-    ran = argus("remedy", "adapt", "--index", built, "--profiles", "profiles.jsonl")
-    assert ran.code == 0
-    lines = ran.out.splitlines()
-    assert lines[0].startswith("adapt-profiles-")
-    assert any(line.startswith("nothing was prescribed") for line in lines)
-    assert "To undo it" not in ran.out and lines[-1].startswith("report: ")
-    again = argus("remedy", "adapt", "--index", built, "--profiles", "profiles.jsonl", "--json")
-    assert json.loads(again.out)["prescribed"] is False
-    assert argus("remedy", "list", "--index", built).out == f"no remedy in {built}\n"
 
 
 @pytest.mark.parametrize(

@@ -1,39 +1,8 @@
-"""`argus remedy queries`: text, JSON, and what it takes from an index and a store's name."""
+"""`argus remedy queries`: refusals."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
-
-from argus.indexes.blend import Blend
-from tests.support.blended import blended_index, numbered
-from tests.support.blended_stores import qdrant
-
-
-def test_an_index_and_a_store_say_what_is_asked(argus, tmp_path):
-    blended_index(tmp_path / "index", 20, Blend(bm25=0.3))
-    store = "pgvector:postgresql://me:secret@host/database/docs_argus"
-    named = ("remedy", "queries", "--index", "index", "--remedy", "blend-1")
-    ran = argus(*named, "--store", store, "--k", 3)
-    assert ran.code in (0, None), ran.err
-    assert 'FROM "docs_argus"' in ran.out and "argus_remedy = 'blend-1'" in ran.out
-    assert "LIMIT 3" in ran.out and "secret" not in ran.out
-    ran = argus(*named, "--engine", "elasticsearch", "--json")
-    made = json.loads(ran.out)
-    assert (made["remedy"], made["collection"], made["k"]) == ("blend-1", "docs_argus", 10)
-    fused = made["queries"][2]["body"]["retriever"]["linear"]
-    assert [part["weight"] for part in fused["retrievers"]] == [0.7, 0.3]
-
-
-def test_the_records_of_a_store_name_the_remedy(argus, tmp_path):
-    index = blended_index(tmp_path / "index", 20)
-    ran = argus("remedy", "queries", "--index", "index", "--engine", "elasticsearch")
-    assert ran.code == 2 and "--remedy" in ran.err  # the index's is not the store's
-    store = qdrant(tmp_path / "store", numbered(index, "blend-0a1b"))
-    ran = argus("remedy", "queries", "--index", "index", "--store", store, "--json")
-    assert ran.code in (0, None), ran.err
-    assert json.loads(ran.out)["remedy"] == "blend-0a1b"
 
 
 @pytest.mark.parametrize(

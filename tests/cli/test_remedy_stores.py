@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import pytest
 
-from argus.data.types import Document, Query
-from argus.retrievers.blended import BlendedRetriever
+from argus.data.types import Document
 from tests.support.stored_corpora import sqlite_vec
 
 TEXTS = {
@@ -23,56 +19,6 @@ def store(minilm, tmp_path):
     documents = [Document(doc, text) for doc, text in TEXTS.items()]
     vectors = minilm.encode_documents(list(TEXTS.values()))
     return sqlite_vec(tmp_path / "store", documents, vectors)
-
-
-def test_a_store_is_blended_listed_and_undone(argus, store, tmp_path):
-    encoder = ("--encoder", "all-MiniLM-L6-v2", "--precision", "float32")
-    ran = argus("remedy", "blend", "--store", store, *encoder, "--lambda", "0.6")
-    assert ran.code == 0
-    first, *others = ran.out.splitlines()
-    remedy = re.match(r"(blend-\w{8}): 7 records in \S+/docs_argus \(3 documents, 4 sent", first)[1]
-    assert "λ = 0.6" in first
-    assert f"To undo it: argus remedy rollback {remedy} --store {store}" in others
-    assert "7 of 7 come back in the top 10: 100.00%" in ran.out
-    summary = json.loads((tmp_path / "argus-out" / "summary.json").read_text())
-    assert summary["written"]["remedy"] == remedy and "reach" not in summary
-    own = json.loads((tmp_path / "argus-out" / remedy / "summary.json").read_text())
-    assert own["reach"]["hidden"] == 0
-    assert (tmp_path / "argus-out" / "report.html").exists()
-    again = argus("remedy", "blend", "--store", store, *encoder, "--lambda", "0.6", "--json")
-    assert json.loads(again.out)["counts"]["there_before"] == 7
-    [listed] = json.loads(argus("remedy", "list", "--store", store, "--json").out)
-    assert (listed["id"], listed["kind"], listed["views"], listed["documents"]) == (
-        remedy, "blend", 4, 3,
-    )  # fmt: skip
-    ran = argus("remedy", "rollback", remedy, "--store", store)
-    assert ran.out.splitlines() == [
-        f"removed 7 records of {remedy} from {store}_argus",
-        "the collection was Argus's own and is empty: it is gone as well",
-    ]
-    assert argus("remedy", "list", "--store", store).out == f"no remedy in {store}\n"
-
-
-def test_a_blend_is_asked_in_the_precision_that_wrote_it(argus, store, tmp_path):
-    encoder = ("--encoder", "all-MiniLM-L6-v2")
-    assert argus("remedy", "blend", "--store", store, *encoder, "--precision", "bfloat16").code == 0
-    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "priority queue"}\n')
-    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\theapq\t1\n")
-    judged = ("--queries", "queries.jsonl", "--qrels", "qrels.tsv", "--out", "judged")
-    ran = argus("evaluate", "--retriever", f"blended:{store}_argus", *encoder, *judged)
-    assert ran.code == 0, ran.err
-    assert "nDCG@10: 1.0000" in ran.out
-    with BlendedRetriever(f"{store}_argus", encoder="all-MiniLM-L6-v2") as retriever:
-        assert next(iter(retriever.search([Query("q", "priority queue")], 3)["q"])) == "heapq"
-
-
-def test_copies_that_cannot_be_reached_are_told(argus, minilm, tmp_path):
-    documents = [Document(f"d{i}", TEXTS["deque"]) for i in range(12)]
-    vectors = minilm.encode_documents([d.text for d in documents])
-    store = sqlite_vec(tmp_path / "copies", documents, vectors)
-    ran = argus("remedy", "blend", "--store", store, "--encoder", "all-MiniLM-L6-v2")
-    unreached = r"^WARNING: \d+ of 36 records cannot be reached .*unreached\.csv"
-    assert re.search(unreached, ran.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -92,24 +38,3 @@ def test_what_does_not_fit_is_told(argus, store, index, arguments, where):
     names = {"INDEX": str(index), "STORE": store}
     ran = argus("remedy", *(names.get(a, a) for a in arguments))
     assert ran.code == 2 and where in ran.err.replace("\n", " ")
-
-
-def test_a_repaired_index_is_written_and_undone(argus, store, tmp_path):
-    documents = [{"_id": doc, "text": text} for doc, text in TEXTS.items()]
-    corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text("".join(f"{json.dumps(d)}\n" for d in documents), encoding="utf-8")
-    assert argus("index", "build", "--corpus", corpus, "--out", "index").code == 0
-    assert argus("remedy", "blend", "--index", "index").code == 0
-    ran = argus("remedy", "write", "--index", "index", "--store", store)
-    assert ran.code == 0
-    first, second, *others = ran.out.splitlines()
-    remedy = re.match(r"(index-\w{8}): 7 records in \S+/docs_argus \(3 documents, 4 sent", first)[1]
-    assert re.fullmatch(r"what index holds: blend-\w+", second)
-    assert f"To undo it: argus remedy rollback {remedy} --store {store}" in others
-    judging = next(line for line in others if line.startswith("     argus evaluate"))
-    assert f"--retriever {store} --retriever blended:{store}_argus --corpus {store} " in judging
-    assert " --encoder " in judging
-    ran = argus("remedy", "rollback", remedy, "--store", store)
-    assert ran.out.startswith(f"removed 7 records of {remedy} from {store}_argus\n")
-    ran = argus("remedy", "write", "--index", "index@blend-0", "--store", store)
-    assert ran.code == 2 and "blend-0" in ran.err

@@ -4,50 +4,16 @@ from __future__ import annotations
 
 import json
 
-import pyarrow.parquet as pq
 import pytest
 
 from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
-from argus.scenarios.files import write_profiles
-from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
-from tests.retrievers.conftest import Server
 from tests.support.retrievable import DOCUMENTS, word_store
-from tests.support.superseding import write_story
-
-LANGCHAIN = """
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-
-TEXTS = {texts}
-
-
-class ByWords(BaseRetriever):
-    def _get_relevant_documents(self, query, *, run_manager):
-        if "shard" in query:
-            raise OSError("the shard is gone")
-        words = set(query.lower().split())
-        hits = sorted(TEXTS, key=lambda d: -len(words & set(TEXTS[d].lower().split())))
-        return [Document(page_content=TEXTS[d], metadata={{"source": d}}) for d in hits[:2]]
-
-
-retriever = ByWords()
-"""
 
 
 @pytest.fixture(scope="module")
-def server():
-    running = Server()
-    running.reply = lambda _, __, body, ___: (
-        200, {"hits": [{"id": "ska" if "reggae" in body["q"] else "rain"}, {"id": "tea"}]},
-    )  # fmt: skip
-    yield running
-    running.close()
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory, minilm, server):
-    """A corpus, queries, judgements, profiles; an index, a store, LangChain and an endpoint."""
+def place(tmp_path_factory, minilm):
+    """A corpus, queries, judgements, an index, a store and a Python retriever."""
     folder = tmp_path_factory.mktemp("place")
     rows = [{"_id": d.id, "title": d.title, "text": d.text} for d in DOCUMENTS]
     texts = {"q1": "hot leaves for tea", "q2": "reggae of Jamaica", "q3": "which shard?"}
@@ -55,19 +21,9 @@ def place(tmp_path_factory, minilm, server):
     for name, lines in (("docs", rows), ("queries", queries)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in lines))
     (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttea\t1\nq2\tska\t1\n")
-    (folder / "mine.py").write_text(LANGCHAIN.format(texts={d.id: d.text for d in DOCUMENTS}))
-    (folder / "engine.yaml").write_text(
-        f"url: {server.address}\nbody: {{q: '{{query}}'}}\nanswer: {{results: 'hits[]', id: id}}\n"
-    )
-    scenarios = {"tea": "what to do with leaves", "ska": "where reggae comes from"}
-    profiles = {
-        id_: Profiled(id_, ProfileState.OK, ScenarioProfile(id_, (), (Scenario(need, "so"),)))
-        for id_, need in scenarios.items()
-    }
-    write_profiles(folder / "profiles.jsonl", profiles.values())
+    (folder / "mine.py").write_text("def retriever(query, k): return []\n")
     build_index(DOCUMENTS, out=folder / "index", encoder=EncoderConfig(precision="float32"))
     word_store(folder / "qdrant", DOCUMENTS, minilm)
-    write_story(folder / "story")
     return folder
 
 
@@ -84,17 +40,6 @@ def command(argus, place):
 JUDGED = "--queries @queries.jsonl --qrels @qrels.tsv --corpus @docs.jsonl --out out"
 
 
-def test_langchain_and_an_endpoint_are_compared(command, tmp_path):
-    ran = command(
-        f"compare --retriever @mine.py:retriever --retriever http:@engine.yaml --k 1 {JUDGED}"
-    )
-    assert ran.code == 0, ran.err
-    assert "failed 1 queries" in ran.out and "the shard is gone" in ran.out
-    assert "2 relevant documents of 2 queries: 1 by both, 1 only before" in ran.out
-    (first, *_) = pq.read_table(tmp_path / "out" / "comparison_only.parquet").to_pylist()
-    assert (first["doc_id"], first["only"], first["grade"]) == ("tea", "before", 1)
-
-
 def test_an_index_and_a_store_bring_back_the_same(command, tmp_path):
     for line in (
         f"compare --index @index --retriever qdrant:@qdrant/docs {JUDGED}",
@@ -103,65 +48,6 @@ def test_an_index_and_a_store_bring_back_the_same(command, tmp_path):
         ran = command(line, "--encoder", "all-MiniLM-L6-v2", "--json", "--fresh", "--k", 2)
         assert ran.code == 0, ran.err
         assert json.loads(ran.out)["changed_queries"] == 0
-
-
-@pytest.mark.parametrize(
-    ("line", "where"),
-    [
-        ("evaluate --retriever index:@index --where year=1 {judged}", "--where"),
-        ("explain hello tea --retriever @mine.py --vector-field text", "--vector-field"),
-        ("exposure --corpus @docs.jsonl --run @run.trec --where year=1", "--where"),
-        ("exposure --corpus @docs.jsonl --store-id chunk", "--store-id"),
-    ],
-)
-def test_what_is_said_of_no_store_is_refused(command, line, where):
-    ran = command(line.format(judged=JUDGED))
-    assert ran.code == 2 and f"{where}: is said of a store, and there is none" in ran.err
-
-
-def test_a_store_as_corpus_is_opened_as_said_in_each_comparison(command):
-    runs = "--run @run.trec --run @run.trec"
-    ran = command(f"compare {runs} --corpus qdrant:@qdrant/docs --vector-field nowhere")
-    assert ran.code == 2 and "no vector field 'nowhere'" in ran.err
-
-
-def test_an_index_that_is_asked_is_exposed_and_gated(command, tmp_path):
-    ran = command("exposure --corpus @docs.jsonl --retriever @index --k 2 --out out")
-    assert ran.code == 0, ran.err
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())["exposure"]
-    assert "MiniLM" in manifest["encoder"]["fingerprint"]
-    assert command("gate out --min-self-retrieval 1").code == 0
-
-
-def test_explain_asks_whatever_is_named(command, place):
-    ran = command("explain q2 rain --retriever @mine.py:retriever --corpus @docs.jsonl --k 1 "
-                  "--queries @queries.jsonl")  # fmt: skip
-    assert ran.code == 0 and "retriever                   " in ran.out, ran.err
-    assert "above it" in ran.out or "in the retriever" in ran.out
-    ran = command("explain leaves ska --retriever @index,hybrid=rrf --k 1 --json")
-    assert json.loads(ran.out)["index"] == str(place / "index")
-    ran = command("explain leaves ska --retriever qdrant:@qdrant/docs")
-    assert ran.code == 2 and "--encoder: a store, and no encoder" in ran.err
-
-
-def test_needs_are_asked_of_an_endpoint(command):
-    ran = command("scenarios needs --corpus @docs.jsonl --profiles @profiles.jsonl --retriever "
-                  "http:@engine.yaml --k 1 --out out")  # fmt: skip
-    assert ran.code == 0, ran.err
-    assert "1 of 2 documents come back from" in ran.out and "report: " in ran.out
-
-
-def test_authority_asks_a_retriever(command, tmp_path):
-    (tmp_path / "old.py").write_text("def retrieve(query, k):\n    return ['flaw-1', 'flaw-3']\n")
-    relation = "--records @story/records.jsonl --rules @story/rules.yaml"
-    ran = command(f"authority audit {relation} --retriever old.py --k 2 --out out")
-    assert ran.code == 0 and "0.0% (0.0% to 56.1%) bring what controls them" in ran.out, ran.err
-    ran = command(f"authority search archive {relation} --retriever old.py")
-    assert ran.code == 0 and "fix-1b" in ran.out and "in place of flaw-1" in ran.out
-    ran = command(f"authority lint --retriever old.py --queries @queries.jsonl {relation}")
-    assert ran.code == 1 and "verdict: fail" in ran.out
-    ran = command(f"authority lint {relation}")
-    assert ran.code == 2 and "expected a run, or --retriever with --queries" in ran.err
 
 
 @pytest.mark.parametrize(

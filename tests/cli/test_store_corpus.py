@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from argus.corpora.opening import read_corpus
@@ -18,30 +16,6 @@ def store(tmp_path_factory, shared, minilm):
     documents = [Document(d.id, d.text[:90], d.title) for d in read]
     vectors = minilm.encode_documents([f"{d.title}: {d.text}" for d in documents])
     return sqlite_vec(tmp_path_factory.mktemp("stores") / "store", documents, vectors)
-
-
-def test_a_store_is_audited_in_place(argus, store, tmp_path):
-    ran = argus(
-        "exposure", "--corpus", store, "--vector-field", "embedding", "--sentences", 0,
-        "--precision", "float32", "--out", "out",
-    )  # fmt: skip
-    assert ran.code == 0, ran.err
-    (line,) = [line for line in ran.out.splitlines() if line.startswith("vectors:")]
-    assert store in line and "'{title}: {text}'" in line and "32 texts" in line
-    summary = json.loads((tmp_path / "out/summary.json").read_text())["exposure"]
-    assert summary["stored_vectors"]["vector_field"] == "embedding"
-    assert summary["documents"]["measured"] == 40
-    assert store in (tmp_path / "out/report.html").read_text()
-
-
-def test_a_config_file_names_a_store(argus, store, tmp_path):
-    (tmp_path / "argus.toml").write_text(
-        f'[exposure]\ncorpus = "{store}"\nsentences = 0\nprecision = "float32"\n'
-        'template = "{title}: {text}"\n'
-    )
-    ran = argus("exposure", "--config", "argus.toml", "--out", "out", "--json")
-    assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["stored_vectors"]["template"] == "{title}: {text}"
 
 
 @pytest.mark.parametrize(

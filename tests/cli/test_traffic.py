@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.support.examples import write_rows
@@ -17,26 +15,6 @@ def log(tmp_path):
     ]
     write_rows(tmp_path / "log.jsonl", rows)
     return "log.jsonl"
-
-
-@pytest.mark.parametrize("words", [("traffic",), ("traffic", "audit")])
-def test_a_log_is_audited_by_its_group_or_its_command(argus, log, tmp_path, words):
-    ran = argus(*words, log, "--out", "out", "--resamples", "1000")
-    assert ran.code == 0, ran.err
-    assert "nothing came back: 100.0% (83.9% to 100.0%) of 20 asks" in ran.out
-    assert "replaced before anything was kept: 20 mail" in ran.out
-    lines = ran.out.splitlines()
-    after = lines[lines.index("report: out/report.html") + 1 :]  # the verdict, and what to do next
-    assert any(line.startswith("next, by what it is expected to bring") for line in after)
-    assert any("argus traffic judge out" in line for line in after)
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())["traffic"]
-    assert summary["questions"]["different"] == 5
-
-
-def test_options_may_come_first(argus, log):
-    ran = argus("traffic", "--json", "--redact", "q=question [0-9]", "--out", "out", log)
-    assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["log"]["redacted"] == {"q": 20, "mail": 20}
 
 
 def test_a_log_is_not_written_among(argus, log, tmp_path):

@@ -10,32 +10,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 
 ROOT = Path(__file__).parents[2]
 FILES = ("pyproject.toml", "CITATION.cff", "mkdocs.yml", "CHANGELOG.md")
 URLS = "".join(f'{name} = "https://example.org/"\n'
                for name in ("Documentation", "Source", "Changelog", "Issues"))  # fmt: skip
-
-
-def pythons() -> list[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    found = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
-    assert project["requires-python"] == f">={found[0]}"
-    return found
-
-
-@pytest.mark.parametrize(("file", "job"), [("ci.yml", "wheel"), ("release.yml", "try")])
-def test_a_workflow_tries_every_python_that_is_named(file, job):
-    workflow = yaml.safe_load((ROOT / ".github/workflows" / file).read_text("utf-8"))
-    steps = workflow["jobs"][job]["steps"]
-    assert workflow["jobs"][job]["strategy"]["matrix"]["python"] == pythons()
-    assert steps[-1]["run"] == "sh scripts/try_wheel.sh dist/*.whl python"
-
-
-def test_so_does_the_make_file():
-    names = re.search(r"^PYTHONS \?= (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
-    assert names is not None and names[1].split() == [f"python{one}" for one in pythons()]
 
 
 @pytest.fixture

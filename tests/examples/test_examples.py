@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import re
@@ -20,14 +19,12 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
 import argus
-from tests.stores.conftest import postgres
-from tests.support import console, notebooks, printed, vectors
+from tests.support import console, printed, vectors
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS.parent / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
 MOST_LINES = 80
-postgres = postgres
 
 
 @pytest.fixture
@@ -162,24 +159,6 @@ def test_nothing_is_shown_that_is_not_run():
         assert blocks <= allowed, page
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
-    monkeypatch.setenv("HANDBOOK", postgres)
-    monkeypatch.setenv("PGUSER", "postgres")  # no command that is printed tells user or password
-    vectors.fill_once(monkeypatch)
-    console.check(example("llamaindex-pgvector") / "README.md")
-    check_printed([], "argus serve", "argus remedy")  # reach alone is told no column of ids
-    for _ in range(3):  # LlamaIndex leaves its connections open: found here, not in a later test
-        gc.collect()
-
-
-def test_policies(example):
-    ran = console.check(example("policies") / "README.md", fails=FAILS)
-    Path("qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttravel-2025\t1\n")
-    check_printed(ran, QUERIES="questions.jsonl", QRELS="qrels.tsv", OTHER="search.py:plain",
-                  CORPUS="policies.jsonl")  # fmt: skip
-
-
 def test_openinference_to_a_gate(example):
     folder = example("openinference-gate")
     check_printed(console.check(folder / "README.md"), "argus serve")
@@ -201,14 +180,3 @@ def test_an_engine_by_yaml(example, monkeypatch):
         check_printed(console.check(folder / "README.md"), "argus serve")
         server.shutdown()
     del sys.modules["engine"]
-
-
-def test_the_notebook_brings_what_it_shows(example):
-    folder = example("notebook")
-    notebook = json.loads((folder / "audit-to-repair.ipynb").read_text("utf-8"))
-    with contextlib.chdir(folder):
-        for cell, outputs in notebooks.run(notebook):
-            stored, now = notebooks.text_of(cell["outputs"]), notebooks.text_of(outputs)
-            assert stored or not now
-            step = console.Step("".join(cell["source"]), tuple(stored.splitlines()))
-            console.compare(step, now)

@@ -6,7 +6,6 @@ import io
 import json
 import shutil
 import time
-from itertools import pairwise
 
 import pytest
 
@@ -40,16 +39,6 @@ def wait_for(condition):
         time.sleep(0.02)
 
 
-def test_records_are_read_again_when_their_file_changes(folder, monkeypatch):
-    monkeypatch.setattr(answering, "CHECK_S", 0.0)
-    authority = opened(folder)
-    assert controlling(authority, "flaw-2") == ["flaw-2"]
-    with (folder / "records.jsonl").open("a") as records:
-        records.write(json.dumps(FIX_2) + "\n")
-    wait_for(lambda: controlling(authority, "flaw-2") == ["fix-2"])
-    assert controlling(authority, "flaw-2", as_of="2024-04-30") == ["flaw-2"]
-
-
 def test_records_that_cannot_be_read_again_leave_the_last_ones(folder, monkeypatch):
     monkeypatch.setattr(answering, "CHECK_S", 0.0)
     out = io.StringIO()
@@ -64,39 +53,3 @@ def test_records_that_cannot_be_read_again_leave_the_last_ones(folder, monkeypat
     mended.write_bytes(whole + json.dumps(FIX_2).encode() + b"\n")
     mended.replace(folder / "records.jsonl")
     wait_for(lambda: controlling(authority, "flaw-2") == ["fix-2"])
-
-
-def superseding(folder, ids, pairs):
-    """Write records, and edges of pairs of an older and a newer one; return the relation."""
-    rows = [{"_id": id_, "type": "note", "text": f"Text of {id_}."} for id_ in ids]
-    edges = [{"superseder": newer, "superseded": older} for older, newer in pairs]
-    for name, lines in (("records", rows), ("edges", edges)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
-    return opened(folder, rules=None, edges=folder / "edges.jsonl")
-
-
-@pytest.fixture
-def chained(folder):
-    """Three hundred records, each superseded by the next."""
-    ids = [f"d{i}" for i in range(300)]
-    return superseding(folder, ids, pairwise(ids))
-
-
-def test_long_chains_are_cut_and_told_with_their_length(chained):
-    (last, first) = chained.resolve(["d299", "d0", "d0", "d299"])
-    assert last["active"] and last["controlling"][0]["hops"] == 0
-    (controlling,) = first["controlling"]
-    assert (controlling["id"], controlling["hops"]) == ("d299", 299)
-    assert [link["superseder"] for link in controlling["chain"]] == [f"d{i}" for i in range(1, 51)]
-    answer = chained.resolve([f"d{i}" for i in range(299)])
-    assert [one["controlling"][0]["hops"] for one in answer] == list(range(299, 0, -1))
-    assert sum(len(one["controlling"][0]["chain"]) for one in answer) == 10_000
-    assert answer[-1]["controlling"][0]["chain"] == []
-
-
-def test_of_many_that_control_a_document_the_nearest_are_named(folder):
-    ids = [f"n{i:03}" for i in range(101)]
-    pairs = [("older", "n000"), *(("old", id_) for id_ in ids)]
-    old, older = superseding(folder, ["old", "older", *ids], pairs).resolve(["old", "older"])
-    assert (len(old["controlling"]), old["more"]) == (100, True)
-    assert (len(older["controlling"]), older["more"]) == (1, False)

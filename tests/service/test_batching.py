@@ -43,30 +43,11 @@ def ask_while_one_is_answered(held, texts, k=10):
     return first, futures
 
 
-def test_what_comes_during_a_search_is_searched_at_once(held):
-    texts = [f"q{i}" for i in range(32)]
-    first, futures = ask_while_one_is_answered(held, texts)
-    assert first.result(10) == "first@1"
-    assert [future.result(10) for future in futures] == [f"{text}@10" for text in texts]
-    assert held[0].batches == [(["first"], 1), (texts, 10)]
-
-
 def test_a_text_that_cannot_be_embedded_fails_alone(held):
     _, (good, bad, other) = ask_while_one_is_answered(held, ["good", "bad", "other"])
     assert (good.result(10), other.result(10)) == ("good@10", "other@10")
     with pytest.raises(EncodingError):
         bad.result(10)
-
-
-def test_a_question_that_nobody_waits_for_is_not_searched(held):
-    answer, batcher = held
-    batcher.ask("first", 1)
-    assert answer.begun.wait(10)
-    gone, kept = batcher.ask("gone", 5), batcher.ask("kept", 5)
-    assert gone.cancel()
-    answer.free.set()
-    assert kept.result(10) == "kept@5"
-    assert answer.batches[1:] == [(["kept"], 5)]
 
 
 def test_more_than_may_wait_are_told_to_come_again(monkeypatch):

@@ -1,24 +1,19 @@
 """The service as a process: where it listens, who it lets wait, and who holds its folders."""
 
-import fcntl
 import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-from contextlib import suppress
 
 import httpx
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.service.app import create_app, folders_locked
-from argus.service.config import ServeConfig
+from argus.service.app import folders_locked
 from argus.service.workplace import STATE, open_workplace
 from tests.runs.test_record import expose
-from tests.service.client import run_in_a_thread
 
 
 @pytest.fixture(scope="module")
@@ -26,22 +21,6 @@ def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("work") / "report"
     expose(folder)
     return folder
-
-
-def running(report, **settings):
-    """Run a service in a thread; its port."""
-    config = ServeConfig(port=0, **settings)
-    return run_in_a_thread(create_app(open_workplace([report]), config), config)
-
-
-def test_a_body_that_never_comes_is_given_up(report):
-    with running(report, timeout_s=0.3) as port:
-        slow = socket.create_connection(("127.0.0.1", port))
-        head = "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
-        slow.sendall(head.encode() + b'{"q')
-        slow.settimeout(60)
-        assert b" 504 " in slow.recv(1000)
-        slow.close()
 
 
 def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp_path):
@@ -60,19 +39,6 @@ def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp
         outer.__enter__()
     with folders_locked(open_workplace([around, inner, around])):
         pass
-
-
-def test_a_folder_around_that_everybody_writes_is_nobodys_to_lock(report, tmp_path):
-    around = tmp_path / "shared"
-    inner = shutil.copytree(report, around / "inner")
-    around.chmod(0o1777)
-    opened = os.open(around, os.O_RDONLY)
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX)  # by a program that is no service
-        with folders_locked(open_workplace([inner])):
-            pass
-    finally:
-        os.close(opened)
 
 
 @pytest.mark.parametrize("linked", ["folder", "file"])
@@ -117,17 +83,3 @@ def test_the_command_prints_its_token_once_and_is_back_after_a_kill(report):
         assert token not in out + errors
         tokens.add(token)
     assert process.returncode == 0 and len(tokens) == 2
-
-
-@pytest.mark.parametrize("behind", [b"", b"Transfer-Encoding: chunked\r\n\r\n0\r\n"])
-def test_headers_without_an_end_are_refused(report, behind):
-    with running(report) as port:
-        with socket.create_connection(("127.0.0.1", port)) as endless:
-            endless.settimeout(60)
-            endless.sendall(b"POST /search HTTP/1.1\r\nHost: 127.0.0.1\r\n" + behind)
-            with suppress(ConnectionError):
-                for _ in range(4_000):
-                    endless.sendall(b"X: " + b"a" * 200 + b"\r\n")
-            with suppress(ConnectionError):
-                assert b" 400 " in endless.recv(1000)
-        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60).status_code == 200

@@ -1,17 +1,6 @@
 """Programs search, explain, resolve, and retrieve in the shapes of others."""
 
-import json
-from concurrent.futures import ThreadPoolExecutor
-
-import pytest
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from llama_index.core.base.base_retriever import BaseRetriever as LlamaRetriever
-from llama_index.core.schema import NodeWithScore, TextNode
-
 from argus.authority.search import search_authority
-from argus.explanation.config import ExplainConfig
-from argus.explanation.job import explain
 from tests.support.superseding import story_source
 
 QUESTION = "archives that write outside of their folder"
@@ -47,55 +36,6 @@ def test_an_earlier_time_is_answered_from_what_held_then(client, story, minilm):
         assert ids(answer) == [hit["id"] for hit in command["results"]]
 
 
-def without_scores(answers):
-    """Return answers without what the last digits of depend on who is embedded beside it."""
-    kept = json.loads(json.dumps(answers))
-    for hit in (hit for answer in kept for hit in answer["results"]):
-        del hit["score"]
-    return kept
-
-
-def scores(answers):
-    return [hit["score"] for answer in answers for hit in answer["results"]]
-
-
-def test_many_at_once_are_answered_as_each_alone(client, served):
-    questions = [f"{QUESTION} {i}" for i in range(24)]
-    alone = [client.post("/search", json={"query": text}).json() for text in questions]
-    sizes = served.service.metrics.batches
-    before = sizes._sum.get()
-    with ThreadPoolExecutor(24) as pool:
-        at_once = list(
-            pool.map(lambda text: client.post("/search", json={"query": text}).json(), questions)
-        )
-    batch = client.post("/search/batch", json={"queries": questions}).json()["answers"]
-    assert without_scores(at_once) == without_scores(alone) == without_scores(batch)
-    assert scores(at_once) == pytest.approx(scores(alone), abs=1e-6)
-    assert scores(batch) == pytest.approx(scores(alone), abs=1e-6)
-    assert sizes._sum.get() - before == 48
-
-
-def test_why_not_is_what_the_command_says(client, story, minilm):
-    index = f"{story / 'index'}"
-    for id_ in ("flaw-1", "nobody"):
-        answer = client.get("/explain", params={"query": QUESTION, "id": id_, "k": 2}).json()
-        known = explain(QUESTION, id_, index, ExplainConfig(k=2), encoder=minilm).as_dict()
-        expected = json.loads(json.dumps(known))
-        for part in (answer, expected):
-            part["findings"] = [f for f in part["findings"] if f["cause"] != "superseded"]
-            del part["verdict"], part["cause"], part["index"]
-        assert answer == expected
-    superseded = next(
-        finding
-        for finding in client.post("/explain", json={"query": QUESTION, "id": "flaw-1"}).json()[
-            "findings"
-        ]
-        if finding["cause"] == "superseded"
-    )
-    by = {row["id"] for row in superseded["evidence"]["superseded_by"]}
-    assert by == {"fix-1", "fix-1b"}
-
-
 def test_what_controls_documents_and_by_which_chain(client):
     body = {"ids": ["flaw-1", "fix-1b", "nobody"], "as_of": "2024-02-15"}
     flaw, fix, nobody = client.post("/resolve", json=body).json()["documents"]
@@ -118,31 +58,3 @@ def test_a_vector_store_as_openai_has_it(client):
     assert filtered.json()["error"]["param"] == "filters"
     best = {"query": QUESTION, "ranking_options": {"score_threshold": first["score"]}}
     assert [hit["file_id"] for hit in client.post(url, json=best).json()["data"]] == ["fix-1b"]
-
-
-def test_an_application_of_langchain_retrieves_through_it(client):
-    class Served(BaseRetriever):
-        def _get_relevant_documents(self, query, *, run_manager):
-            answer = client.post("/retrieve/langchain", json={"query": query}).json()
-            return [Document(**one) for one in answer["response"]]
-
-    documents = Served().invoke(QUESTION)
-    assert documents[0].id == "fix-1b" and documents[0].page_content == TEXT
-    assert "flaw-1 superseded by" in documents[0].metadata["supersedes"]
-    remote = client.post("/retrieve/langchain", json={"message": QUESTION})  # as its own class asks
-    assert remote.json()["response"][0]["page_content"] == documents[0].page_content
-
-
-def test_an_application_of_llama_index_retrieves_through_it(client):
-    class Served(LlamaRetriever):
-        def _retrieve(self, query_bundle):
-            body = {"query": query_bundle.query_str, "similarity_top_k": 2}
-            answer = client.post("/retrieve/llamaindex", json=body).json()
-            return [
-                NodeWithScore(node=TextNode.from_dict(one["node"]), score=one["score"])
-                for one in answer["nodes"]
-            ]
-
-    nodes = Served().retrieve(QUESTION)
-    assert len(nodes) == 2 and nodes[0].node.node_id == "fix-1b"
-    assert nodes[0].node.get_content() == TEXT and nodes[0].score is not None

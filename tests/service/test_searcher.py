@@ -62,28 +62,3 @@ def test_a_new_version_is_read_beside_the_one_that_answers(changing, minilm, mon
         assert time.monotonic() < until
         time.sleep(0.02)
     assert (now.hits[0]["id"], now.hits[0]["text"]) == ("news", ADDED)
-
-
-def test_an_index_that_is_made_anew_takes_the_place_of_the_old_one(changing, minilm):
-    source = IndexSource(str(changing))
-    before = source.answer([QUESTION], 1)[0]
-    header = ViewIndex.open(changing).header
-    shutil.rmtree(changing)
-    anew = ViewIndex.create(
-        changing, fingerprint=header.fingerprint, dim=header.dim, encoder=header.encoder
-    )
-    view = View("news", "news", "original", ADDED)
-    anew.add([view], minilm.encode_documents([ADDED]))
-    assert anew.version == before.version
-    source.refresh()
-    now = source.answer([QUESTION], 1)[0]
-    assert (now.hits[0]["id"], now.hits[0]["text"]) == ("news", ADDED)
-
-
-def test_a_version_that_cannot_be_read_leaves_the_last_one(changing, capsys):
-    source = IndexSource(str(changing))
-    before = source.answer([QUESTION], 3)[0]
-    shutil.rmtree(changing)
-    source._look()
-    assert "index not read again" in capsys.readouterr().err
-    assert source.answer([QUESTION], 3)[0].hits == before.hits

@@ -23,13 +23,6 @@ def wrong_types(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
         )
 
 
-def missing_keys(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the place of each key, dotted, and the document without it."""
-    for path in _places(document):
-        if isinstance(path[-1], str):
-            yield ".".join(map(str, path)), _changed(document, path, None, remove=True)
-
-
 def _places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     items: list[tuple[str | int, Any]] = []
     if isinstance(value, dict):

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from html import unescape
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
 
 from argus.jobs.result import Result
 
@@ -31,9 +27,3 @@ def unbound(folder: Path) -> Path:
         section.pop("parts", None)
     manifest.write_text(json.dumps(sections), encoding="utf-8")
     return folder
-
-
-def sizes(result: Result, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Return how many rows of each table go to a library of data frames."""
-    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(from_arrow=lambda table: table))
-    return {name: result.to_polars(name).num_rows for name in result.TABLES}

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from argus.data.types import Document
 from argus.encoders import Encoder
-from argus.errors import EncodingError
 from argus.indexes.job import build_index
 from tests.support.word_encoder import WordEncoder
 
@@ -19,19 +16,6 @@ DOCUMENTS = [
     Document("ska", "Ska came from Jamaica before reggae", "Ska"),
     Document("rain", "Rain falls on most days of the week", "Rain"),
 ]
-
-
-class Picky(WordEncoder):
-    """Rejects every text that holds a word."""
-
-    def __init__(self, word: str) -> None:
-        super().__init__()
-        self.word = word
-
-    def encode_queries(self, texts: Sequence[str]) -> np.ndarray:
-        if any(self.word in text for text in texts):
-            raise EncodingError(f"{self.word!r} is too much")
-        return super().encode_queries(texts)
 
 
 def word_index(folder: Path, documents: Sequence[Document] = DOCUMENTS) -> Path:

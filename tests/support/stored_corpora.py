@@ -128,19 +128,6 @@ def pgvector(uri: str, documents: Sequence[Document], vectors: FloatArray) -> st
     return f"pgvector:{uri}/chunks"
 
 
-def faiss(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
-    """Write an index with a file of ids beside it: there is no text in either."""
-    import faiss as library
-
-    place.mkdir()
-    index = library.IndexFlatIP(vectors.shape[1])
-    index.add(np.ascontiguousarray(vectors, np.float32))
-    library.write_index(index, str(place / "docs.index"))
-    ids = "".join(f"{d.id}\n" for d in documents)
-    (place / "docs.index.ids").write_text(ids, encoding="utf-8")
-    return f"faiss:{place}/docs.index"
-
-
 Fill = Callable[[Any, Sequence[Document], FloatArray], str]
 FILLS: dict[str, Fill] = {
     "qdrant": qdrant, "chroma": chroma, "lancedb": lancedb, "milvus": milvus,

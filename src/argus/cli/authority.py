@@ -1,4 +1,4 @@
-"""`argus authority`: what is superseded is not served."""
+"""`argus authority`: keep superseded documents from being served."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def search(
 
 
 def variant_lines(answer: VariantAnswer) -> Iterator[str]:
-    """Yield what a safe frontier or a latent scope rests on."""
+    """Yield the grounds of a safe frontier or a latent scope."""
     if answer["alpha"] is not None:
         yield f"not superseded with a probability of {answer['alpha']:g} or more:"
     if undecided := answer["undecided"]:
@@ -197,7 +197,7 @@ def variant_lines(answer: VariantAnswer) -> Iterator[str]:
 
 
 def print_hit(hit: SearchHit, phi: float) -> None:
-    """Print a result, and the chain from what was found to it; phi: of the scope of the latter."""
+    """Print a result, and the chain that leads to it. phi: of the scope of the result found."""
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
     chance = f"  p {hit['probability']:.2f}" if "probability" in hit else ""
     o.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}{chance}")

@@ -1,4 +1,4 @@
-"""`argus compare`: two results, encoders, indexes or retrievers, what is gained and lost."""
+"""`argus compare`: gains and losses between two results, encoders, indexes or retrievers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_ONE_MODEL = (
     "model", "query_prompt", "document_prompt", "token_pooling", "revision", "trust_remote_code",
     "base_url", "api_key_env", "batch_size", "concurrency",
 )  # fmt: skip
-# How both encoders are run; which they are is given twice.
+# Options of both encoders, of which the names are given twice.
 Running = Annotated[EncoderConfig, Without(*OF_ONE_MODEL)]
 
 
@@ -150,7 +150,7 @@ def _two_encoders(
     qrels: Path | None,
     fresh: bool,
 ) -> CompareResult:
-    """Measure a corpus with both encoders; the audits share the seed and the device."""
+    """Measure a corpus with both encoders. The audits share the seed and the device."""
     from argus.evaluation.compared_results import compare_encoders
     from argus.retrievability.audit.config import AuditConfig
 
@@ -177,7 +177,7 @@ def _one_kind(
     retrievers: list[str],
     corpus: NamedCorpus | None,
 ) -> str:
-    """Return which kind of things, of `_BELONGS`, are two; InputError for anything else."""
+    """Return which kind of things, of `_BELONGS`, are two. Anything else is an InputError."""
     from argus.errors import InputError
 
     counts = {
@@ -205,7 +205,7 @@ _COLUMNS = {s.key for s, _ in Block(FieldNames).all_settings()}
 _SLICES = {"corpus", "parent_field", "by"} | _COLUMNS
 _CORPUS = _SLICES | {"k", *(s.key for s, _ in Block(StoreConfig).all_settings())}
 _LISTS = _CORPUS | {"queries", "qrels", *(s.key for s, _ in Block(QrelsFields).all_settings())}
-# What the options besides --out, --fresh, --json and --config go with.
+# The kinds of comparison that options besides --out, --fresh, --json and --config go with.
 _BELONGS = {
     "folders": _SLICES,
     "run": _LISTS,
@@ -218,7 +218,7 @@ _BELONGS = {
 def _no_other_options(context: typer.Context, kind: str, *, sliced: bool) -> None:
     """Refuse an option of the command line that this kind of comparison would not read.
 
-    sliced: --by names slices, for which alone folders read a corpus. What stands in a --config
+    sliced: --by names slices, for which alone folders read a corpus. The settings of a --config
     file may be meant for other commands.
     """
     from argus.errors import InputError

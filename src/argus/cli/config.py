@@ -42,7 +42,7 @@ def refuse_second_config(order: Sequence[Any]) -> None:
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Make the values of a TOML file this command's defaults; options given by hand still win."""
+    """Make the values of a TOML file this command's defaults. Options given by hand still win."""
     if path is None:
         return None
     levels: list[Any] = []  # the command and its groups, innermost first
@@ -117,7 +117,7 @@ def _settings(
 
 
 def _options(command: Any) -> set[str]:
-    """Return the spellings of a command's options; of all commands of a group, which are loaded."""
+    """Return the spellings of a command's options, or of all commands of a group."""
     inside = getattr(command, "commands", {})
     if inside:
         return set().union(*(_options(inner) for inner in inside.values()))

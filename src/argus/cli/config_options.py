@@ -1,6 +1,6 @@
 """Commands made of their signatures: a config gives an option for each of its settings.
 
-A command that does nothing but run a job is declared by it (`job`): what it takes goes to the
+A command that does nothing but run a job is declared by it (`job`). Its values go to the
 parameters of the job that have the same names.
 """
 
@@ -56,8 +56,8 @@ class Without:
 class Block:
     """A config that a command takes. optional: None where none of its settings is given.
 
-    A config may say itself how it is made of options: `from_options(**values)`, where one of them
-    follows from another; `declared_settings()`, where it has no fields of its own for them.
+    A config may say itself how it is made of options. `from_options(**values)` is for options of
+    which one follows from another. `declared_settings()` is for a config without fields for them.
     """
 
     config: type
@@ -88,7 +88,7 @@ class Block:
                 yield setting, unset or self.optional
 
     def make(self, options: dict[str, Any]) -> Any:
-        """Return the config of what was given on the command line; None where it may be, unset."""
+        """Return the config of the options given. None where it may be, and no option is given."""
         if self.optional and not self._is_given(options):
             return None
         values = {s.name: _value(s, options[s.key]) for s in self.settings}
@@ -109,7 +109,7 @@ ALONE = {"encoder": "Encoder", "limit": "Input"}
 UNSET: Any = object()  # an option that was not given: the config's default holds
 
 
-# Taken by every command; the callback reads it.
+# Taken by every command, and read by the callback.
 FILE = inspect.Parameter(
     "config",
     inspect.Parameter.KEYWORD_ONLY,
@@ -126,10 +126,10 @@ FILE = inspect.Parameter(
 def job(
     home: str, line: str, then: Callable[[Any, Mapping[str, Any]], object] | None = None
 ) -> Callable[[Callable[..., object]], Callable[..., None]]:
-    """Declare a command by the job that it runs; the function's body is never run.
+    """Declare a command by the job that it runs. The function's body is never run.
 
     home: module and function, imported when it runs. line: the example for the help. then: from
-    the job's result and what was given to the command that comes next. An option that was not given
+    the job's result and the options to the command that comes next. An option that was not given
     is left to the job's default.
     """
 
@@ -162,7 +162,7 @@ def job(
 def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     """Let a command take configs: every setting of one becomes an option of the command.
 
-    Two configs of a command may share a setting, such as `device`; it is one option then, and has
+    Two configs of a command may share a setting, such as `device`. It is one option then, and has
     to be declared alike in both. A config that may be None is None where no option of it is given.
     """
     options = _options_of(command)
@@ -206,17 +206,17 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def _declare(run: Callable[..., Any], options: _Options) -> None:
-    """Give a command its signature, and what else is read of its options."""
+    """Give a command its signature, and the other facts that are read of its options."""
     run.__annotations__ = {p.name: p.annotation for p in options.parameters.values()}
     vars(run)["__signature__"] = inspect.Signature(list(options.parameters.values()))
     vars(run)["homes"] = options.homes  # of each option the config's field, for docs/reference
-    vars(run)["settings"] = options.settings  # by option, and what is written, for the service
+    vars(run)["settings"] = options.settings  # by option, and the outputs, for the service
     vars(run)["headings"] = dict(options.headings.values())  # of each such option its heading
 
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """What a command's signature declares. homes: of an option, the field of a config."""
+    """The declarations of a command's signature. homes: of an option, the field of a config."""
 
     hints: dict[str, Any]
     blocks: dict[str, Block]
@@ -242,7 +242,7 @@ class _Options:
         return headings
 
     def describe(self, values: Mapping[str, Any]) -> Options:
-        """Return what was given of these, by heading and option."""
+        """Return the values that were given, by heading and option."""
         options: dict[str, dict[str, object]] = {heading: {} for heading in READ}
         for key, (option, heading) in self.headings.items():
             if values[key] and values[key] != self.parameters[key].default:
@@ -250,7 +250,7 @@ class _Options:
         return options
 
     def add(self, block: Block, command: str) -> bool:
-        """Add the options of a block; return whether all are new.
+        """Add the options of a block. Return whether all are new.
 
         Raises TypeError where two settings of one name differ.
         """
@@ -265,7 +265,7 @@ class _Options:
 
 
 def _options_of(command: Callable[..., Any]) -> _Options:
-    """Return the options of a command; TypeError where two settings of one name differ."""
+    """Return the options of a command. TypeError where two settings of one name differ."""
     hints = get_type_hints(command, include_extras=True)
     blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
     options = _Options(hints, blocks, {}, {}, {}, {})
@@ -279,7 +279,7 @@ def _options_of(command: Callable[..., Any]) -> _Options:
 
 
 def _add_own(options: _Options, name: str, parameter: inspect.Parameter) -> None:
-    """Add a parameter of the command alone: a setting, or what typer is told by hand."""
+    """Add a parameter of the command alone: a setting, or one that typer is told by hand."""
     alone = setting_of(name, options.hints[name], _default_of(parameter))
     if alone is None:
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -305,7 +305,7 @@ def _block(hint: Any) -> Block | None:
 
 
 def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
-    """Return what typer makes an option of. unset: there is no default but None."""
+    """Return the parameter that typer makes an option of. unset: there is no default but None."""
     kind: Any = str if issubclass(setting.kind, Enum) else setting.kind
     if setting.many:
         kind = list[kind] if setting.repeated else str
@@ -331,7 +331,7 @@ def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
 
 
 def _home(setting: Setting) -> str:
-    """Return the config's field that declares a setting; "" where it is the command's own."""
+    """Return the config's field that declares a setting. "" where it is the command's own."""
     owner = setting.owner
     if owner is None or owner.__module__.startswith("argus.cli"):
         return ""
@@ -343,7 +343,7 @@ def _default_of(parameter: inspect.Parameter) -> object:
 
 
 def _own_value(setting: Setting, option: Any) -> Any:
-    """Return what a command takes for an option of its own."""
+    """Return a command's value of an option of its own."""
     value = _value(setting, option)
     if value is UNSET:
         return setting.default
@@ -352,7 +352,7 @@ def _own_value(setting: Setting, option: Any) -> Any:
 
 
 def _completion(setting: Setting) -> Callable[[str], list[str]] | None:
-    """Return what a shell completes a setting's value by."""
+    """Return the values by which a shell completes a setting."""
     if not setting.choices:
         return None
 
@@ -373,7 +373,7 @@ def _shown(setting: Setting) -> Any:
 
 
 def _value(setting: Setting, option: Any) -> Any:
-    """Return what the config takes for what the command line gave."""
+    """Turn a value of the command line into the config's."""
     if option is None:
         return None if setting.default is None else UNSET
     if not setting.many:
@@ -385,7 +385,7 @@ def _value(setting: Setting, option: Any) -> Any:
 
 
 def _one(setting: Setting, value: Any, option: Any) -> Any:
-    """Return one value as the setting's kind; option: all that was given, for the error."""
+    """Return one value as the setting's kind. option: all that was given, for the error."""
     try:
         return setting.kind(value) if isinstance(value, str) else value
     except ValueError as error:

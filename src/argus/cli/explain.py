@@ -124,7 +124,7 @@ def _of_corpus(
     *,
     as_json: bool,
 ) -> None:
-    """Explain a search through a corpus. own: what only an index has, by its option."""
+    """Explain a search through a corpus. own: values that only an index has, by option."""
     from argus.evaluation.queries import refuse_beside
     from argus.explanation.run import explain_corpus
 
@@ -135,7 +135,7 @@ def _of_corpus(
 
 
 def _of_index(index: str | None, measure: ExplainConfig) -> dict[str, object]:
-    """Return what only an index has, by its option."""
+    """Return the values that only an index has, by option."""
     rps = measure.rps
     return {
         "index": index, "hybrid": measure.hybrid, "diagnosis": rps.diagnosis, "kb": rps.kb,
@@ -147,7 +147,7 @@ def _of_index(index: str | None, measure: ExplainConfig) -> dict[str, object]:
 def _index(
     index: str | None, retriever: str | None, encoder: str | None, device: str | None
 ) -> str | IndexRetriever:
-    """Return the index, by its name or opened as a retriever; InputError where there is none."""
+    """Return the index, by its name or opened as a retriever. InputError where there is none."""
     if retriever is not None:
         from argus.retrievers.dense import open_index
 
@@ -218,7 +218,7 @@ def _above(place: RunStanding, source: str) -> list[str]:
 
 
 def _findings(explanation: Explanation | RunExplanation) -> list[str]:
-    """Return every cause, what was found first, the most probable before all."""
+    """Return every cause: those found first, the most probable before all."""
     lines, cause = [], explanation.cause
     first = sorted(explanation.findings, key=lambda f: (f.cause != cause, _ORDER[f.state]))
     for before, finding in zip([None, *first], first, strict=False):

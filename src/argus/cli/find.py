@@ -1,4 +1,4 @@
-"""`argus audit`, `diagnose` and `exposure`: find what is never brought back."""
+"""`argus audit`, `diagnose` and `exposure`: find documents that never come back."""
 
 from __future__ import annotations
 

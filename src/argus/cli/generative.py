@@ -76,7 +76,7 @@ PseudoQueries = Annotated[Path | None, Doc('JSONL of {"_id", "queries"}: MINDER\
 
 
 class Learning:
-    """Options of the training; what is left out has the default of the model's kind."""
+    """Options of the training. One that is left out has the default of the model's kind."""
 
     NAMES = (
         "max_minutes", "epochs", "patience", "evaluate_every", "batch_size", "accumulation",

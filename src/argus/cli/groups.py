@@ -1,4 +1,4 @@
-"""Groups of commands: their help opens with an example, and the first one loads what it runs."""
+"""Groups of commands. Their help opens with an example, and a command is loaded when it runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from argus.cli.config import refuse_empty, refuse_second_config
 C = TypeVar("C", bound=Callable[..., Any])
 
 HELP = {"help_option_names": ["-h", "--help"]}
-HELP_ALL, MAX_OPTIONS = "--help-all", 12  # options that `--help` shows; `--help-all` shows all
+HELP_ALL, MAX_OPTIONS = "--help-all", 12  # options that `--help` shows
 
 
 def example(line: str) -> Callable[[C], C]:
-    """Give a command the example that its help opens with; a test runs it as it stands."""
+    """Give a command the example that its help opens with. A test runs it as it stands."""
 
     def put(command: C) -> C:
         vars(command)["example"] = line
@@ -34,7 +34,7 @@ class Command(TyperCommand):
     """A command with a short and a full help, which checks its words before they become values."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Show its own options, the first twelve; all of them for `--help-all`."""
+        """Show its own options: the first twelve, or all of them for `--help-all`."""
         options: list[Any] = [p for p in self.params if p.param_type_name == "option"]
         own = [o for o in options if o.rich_help_panel is None]
         first = sorted(own, key=lambda option: not option.required)[:MAX_OPTIONS]
@@ -130,7 +130,7 @@ class Entry:
         return typer.main.get_command(alone)
 
     def listed(self) -> TyperCommand:
-        """Return what stands for it in a list of commands."""
+        """Return its line in a list of commands."""
         return TyperCommand(self.name, help=self.help, rich_help_panel=self.panel)
 
 

@@ -29,8 +29,8 @@ COMMAND = "argus kb build"
 class Sources:
     """Options that name the one source, and those that only one kind of source knows.
 
-    language, links, split_bytes: as in `KbConfig`, which declares them; None where they are not
-    given, since a source that has no use for them refuses them.
+    language, links, split_bytes: as in `KbConfig`, which declares them. They are None where they
+    are not given, since a source that has no use for them refuses them.
     """
 
     wikipedia: Annotated[
@@ -79,12 +79,12 @@ class Sources:
 
     @classmethod
     def from_options(cls, *, split_bytes: int | None = None, **options: Any) -> Sources:
-        """Return what was given; split_bytes: in MiB."""
+        """Return the sources that were given. split_bytes: in MiB."""
         split = None if split_bytes is None else split_bytes << 20
         return cls(split_bytes=split, **options)  # each as its field says
 
     def settle(self, config: KbConfig) -> KbConfig:
-        """Return the config with what was given here."""
+        """Return the config with the options given here."""
         return replace(
             config,
             language=self.language or config.language,

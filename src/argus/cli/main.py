@@ -1,4 +1,4 @@
-"""`argus`: the commands, and what an error becomes (a message, exit code 2)."""
+"""`argus`: the commands, and errors as a message with exit code 2."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ def root(
     show_remarks()
 
 
-# Environment variable: set, what is not expected is raised with its traceback.
+# Environment variable: if set, an unexpected error is raised with its traceback.
 TRACEBACK = "ARGUS_TRACEBACK"
 
 
-# Objects made between two collections; Python's 700 goes all through what libraries define.
+# Objects made between two collections. Python's 700 goes through all definitions of libraries.
 COLLECTED_EVERY = 10_000
 
 
@@ -146,7 +146,7 @@ def main() -> None:
 
 
 def _place(error: OSError) -> str:
-    """Name what an error of the system is about, where the error itself does not."""
+    """Name the file of a system error that does not name it."""
     if error.filename:
         return str(error.filename)
     try:
@@ -157,6 +157,6 @@ def _place(error: OSError) -> str:
 
 
 def _end(message: str) -> NoReturn:
-    """Say why the command ends, without secrets, and that it could not do what it was to do."""
+    """Say why the command ends, without secrets, and that it could not do its work."""
     print(f"argus: {visible(without_known(message))}", file=sys.stderr)
     sys.exit(2)

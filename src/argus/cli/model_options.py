@@ -13,14 +13,14 @@ from argus.llm.config import ChatConfig, LocalConfig
 from argus.settings import Option, Setting, checked_of, settings_of
 
 LOCAL = "local:"  # begins the name of a model that runs on this machine
-LEAST_TOTAL = 1  # tokens of a whole run; what is left for a later stage may be none
+LEAST_TOTAL = 1  # tokens of a whole run, of which none may be left for a later stage
 
 
 class LanguageModel:
     """Options of a command that may ask a language model: settings of ChatConfig and LocalConfig.
 
-    They go by the names of ChatConfig's fields (and adapter); what is None was not given, and is
-    left to the config.
+    They go by the names of ChatConfig's fields (and adapter). One that is None was not given, and
+    is left to the config.
     """
 
     # The option that names the model, which a subclass may call something else.
@@ -47,7 +47,7 @@ class LanguageModel:
         return tuple(replace(s, default=None, optional=True) for s in settings)
 
     def but(self, **options: Any) -> LanguageModel:
-        """Return these options with others in their place; None takes one away."""
+        """Return these options with others in their place. None takes one away."""
         return type(self)(**self.options | options)
 
     def config(self) -> ChatConfig | LocalConfig | None:
@@ -127,7 +127,7 @@ TEXTS = {
 
 
 class Judge:
-    """Options that say who judges; by default whoever answers. They go by ChatConfig's fields."""
+    """Options that say who judges, by default whoever answers. They go by ChatConfig's fields."""
 
     def __init__(self, **options: Any) -> None:
         self.options = {name: value for name, value in options.items() if value is not None}
@@ -175,7 +175,7 @@ class Judge:
         return replace(config, temperature=own.get("temperature", config.temperature))
 
     def _options(self, answerer: LanguageModel) -> LanguageModel:
-        """Return the options of the answering model with what the judge has of its own."""
+        """Return the options of the answering model with the judge's own."""
         own, model = self.options, self.options.get("model") or answerer.model or ""
         if model.startswith(LOCAL):
             common = {

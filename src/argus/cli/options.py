@@ -34,7 +34,7 @@ E = TypeVar("E", bound=StrEnum)
 
 
 def one_of(kind: type[E], text: str, option: str) -> E:
-    """Return the member of an enumeration that is called `text`; InputError lists them."""
+    """Return the member of an enumeration that is called `text`. InputError lists them."""
     try:
         return kind(text)
     except ValueError as error:
@@ -47,7 +47,7 @@ def one_of(kind: type[E], text: str, option: str) -> E:
 
 
 def show(result: Any, *, as_json: bool, then: str = "") -> None:
-    """Print a job's summary as JSON; or in words, with where its report is, `then`, the verdict."""
+    """Print a job's summary as JSON, or in words with its report's path, `then` and the verdict."""
     if as_json:
         print_json(result.summary)
         return
@@ -77,7 +77,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def say(line: str, *, to_stderr: bool = False) -> None:
-    """Print one line: what would steer a terminal, or end the line, is shown as an escape.
+    """Print one line. Characters that steer a terminal, or end the line, are shown as escapes.
 
     Secrets are hidden, here and in JSON.
     """

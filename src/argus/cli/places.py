@@ -20,10 +20,10 @@ from argus.stores.spec import StoreConfig, is_store, refuse_unread
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """In an option's type: what it names is read.
+    """In an option's type: the command reads the place that it names.
 
-    check: takes a value and the columns that are named with it, if any; raises InputError.
-    names_corpus: it may be a store; how that is opened then become options of the command, too.
+    check: takes a value and the columns that are named with it, if any. Raises InputError.
+    names_corpus: it may be a store. The command then has options for opening it, too.
     """
 
     check: Callable[[Any, FieldNames | None], None]
@@ -56,7 +56,7 @@ CORPUS, INDEX = Input(_check_corpus, names_corpus=True), Input(_check_index)
 
 
 def inputs_of(hints: Mapping[str, Any]) -> dict[str, Input]:
-    """Return what is read, by parameter. hints: types of parameters and of configs' settings."""
+    """Return the inputs, by parameter. hints: types of parameters and of configs' settings."""
     corpora = dict.fromkeys(notes_of(hints, CorpusName), Input(_check_later, names_corpus=True))
     return corpora | notes_of(hints, Input)
 
@@ -67,7 +67,7 @@ def with_stores(
     """Return a command's values, corpora that are stores with how they are opened.
 
     values: of the command's parameters, configs among them. alone: whether nothing else of the
-    command may be a store; raises InputError then for what is said of a store where there is none.
+    command may be a store. If so, options of a store raise InputError where there is none.
     """
     corpora = [name for name, note in inputs.items() if note.names_corpus]
     places: list[NamedCorpus] = []
@@ -139,7 +139,7 @@ def _unopened(value: Any) -> Any:
 
 
 def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None:
-    """Raise InputError for what cannot be read. values: of the command's parameters.
+    """Raise InputError for inputs that cannot be read. values: of the command's parameters.
 
     Columns are those of the corpus, unless entities come from elsewhere: then it may not be read.
     """
@@ -157,7 +157,7 @@ def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None
 
 
 BEGINNING = 2**16  # bytes of a file that are looked at for its marks
-# What no name of a file to write may hold: the table of an index cannot, and lists are cut.
+# Characters that no name of a file to write may hold: an index's table cannot, lists are cut.
 STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -167,11 +167,11 @@ def _nowhere(_options: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """In an option's type: the command writes to what it names.
+    """In an option's type: the command writes to the place that it names.
 
-    default: takes all options; returns where the command writes without this one, None: nowhere.
-    alone: where this option is set, the command writes there and nowhere else; a flag: nowhere.
-    marks: of a file that is written at once, what one that Argus wrote has in its beginning.
+    default: takes all options, returns where the command writes without this one. None: nowhere.
+    alone: where this option is set, the command writes there and nowhere else. A flag: nowhere.
+    marks: of a file that is written at once, the beginnings of one that Argus wrote.
     """
 
     default: Callable[[Mapping[str, Any]], object] = _nowhere
@@ -235,7 +235,7 @@ def _check_name(name: str, place: str) -> None:
 
 
 def _is_result(file: Path) -> bool:
-    """Whether a file is one of a folder of results, an index, a store of vectors or a past run."""
+    """Tell whether a file belongs to results, an index, a store of vectors or a past run."""
     home = file.parent
     indexes = (i for i in file.parents if (i / MARKER).is_file() and (i / "index.json").is_file())
     return (
@@ -280,7 +280,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def stopped(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> str:
-    """Say what Ctrl-C left, and how to go on. options: of the command that was stopped."""
+    """Name the files that Ctrl-C left, and how to go on. options: of the stopped command."""
     homes = " and ".join(places(outputs, options))
     if not homes:
         return "stopped; nothing was being written"

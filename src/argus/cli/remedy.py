@@ -1,4 +1,4 @@
-"""`argus remedy` and `argus repair`: repair an index, or what a store serves, and undo it."""
+"""`argus remedy` and `argus repair`: repair an index or a store, and undo it."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ app = Group("Repair an index, with a receipt, and undo a repair.")
 NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
 
 
-# Where the receipt of what was written into a store goes, unless it is said.
+# Default folder of the receipt of records written into a store.
 RECEIPTS = Path("argus-out")
 
 
 def collection_of(options: Mapping[str, object]) -> str | None:
-    """Return where a remedy's records are kept, for what Ctrl-C says."""
+    """Return where a remedy's records are kept, for the message after Ctrl-C."""
     from argus.stores.spec import parse_store
 
     store = options["store"]
@@ -104,7 +104,7 @@ class RemedyPlace:
 
     @property
     def name(self) -> str:
-        """What messages call it, without user and password."""
+        """The name in messages, without user and password."""
         if self.store is None:
             return str(self.index)
         from argus.stores.spec import parse_store
@@ -121,7 +121,7 @@ class RepairedPlace(RemedyPlace):
 
 
 def refuse(options: dict[str, object], of: str) -> None:
-    """Raise InputError for what is said of something that the command was not given."""
+    """Raise InputError for options of something that the command was not given."""
     for name, value in options.items():
         if value is not None:
             raise InputError(
@@ -133,7 +133,7 @@ def refuse(options: dict[str, object], of: str) -> None:
 def store_encoder(
     name: str | None, device: str | None, embedding: EncoderConfig | None
 ) -> EncoderConfig:
-    """Return what embeds for a store; InputError where it is not named."""
+    """Return the encoder of a store. InputError where it is not named."""
     if name is None:
         raise InputError(
             "a store without its encoder", expected="the model that made its vectors",
@@ -143,7 +143,7 @@ def store_encoder(
 
 
 def show_rollback(note: StoreRollback) -> None:
-    """Print what was taken out of a store."""
+    """Print the records taken out of a store."""
     typer.echo(
         f"removed {note['records_removed']:,} records of {note['remedy']} from {note['collection']}"
     )
@@ -171,7 +171,7 @@ Repaired = Annotated[Index, o.OUTPUT]
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """Options that say what is at risk in an index."""
+    """Options that say which documents of an index are at risk."""
 
     encoder: o.IndexEncoder = None
     device: o.Device = None
@@ -184,7 +184,7 @@ class Risk:
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """Options that say what a receipt is judged by, and where it goes."""
+    """Options that say how a receipt is judged, and where it goes."""
 
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
     qrels: o.MaybeQrels = None
@@ -206,7 +206,7 @@ class BlendJudging(Judging):
 
 @dataclass(frozen=True, kw_only=True)
 class Proof(Judging):
-    """Options that say what the receipt of a repair at risk holds, too."""
+    """Options that add to the receipt of a repair at risk."""
 
     corpus: Annotated[
         NamedCorpus | None,
@@ -336,7 +336,7 @@ def synthesize(
 
 
 def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
-    """Return the settings with their model; InputError for one that would change nothing."""
+    """Return the settings with their model. InputError for one that would change nothing."""
     writer = model.config()
     if writer is None and settings.accept_unanswered:
         raise needs_model(["--accept-unanswered"])
@@ -350,7 +350,7 @@ def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> Synthesize
 
 
 def print_estimate(estimate: Estimate, as_json: bool) -> None:
-    """Print what a run would ask and cost at most."""
+    """Print how much a run would ask and cost at most."""
     if as_json:
         o.print_json(asdict(estimate))
         return

@@ -1,4 +1,4 @@
-"""`argus remedy scenarios`: write what documents would be needed for, and index it."""
+"""`argus remedy scenarios`: write the needs that documents would serve, and index them."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class Source:
 
     @property
     def home(self) -> Path:
-        """Where profiles and answers go."""
+        """The folder of profiles and answers."""
         return self.out or (self.index / HOME if self.index else o.OUT)
 
     def documents(self) -> NamedCorpus | list[Document]:
-        """Return what to profile; InputError where nothing is named."""
+        """Return the documents to profile. InputError where nothing is named."""
         if self.corpus is not None:
             return self.corpus
         if self.index is None:
@@ -163,7 +163,7 @@ def scenarios(
 
 
 def _number(weight: str | None) -> float | None:
-    """Return λ; InputError unless it is a number from 0 to 1."""
+    """Return λ. InputError unless it is a number from 0 to 1."""
     from argus.indexes.blend import check_weight
 
     if weight is None:
@@ -192,7 +192,7 @@ def _settings(model: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
 
 
 def _refuse_writing(context: typer.Context, model: LanguageModel) -> None:
-    """Refuse with --profiles what says how scenarios are written: they are written already."""
+    """Refuse options of writing scenarios with --profiles: they are written already."""
     own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
     names = (
         *(name for name in own if name != "form"),

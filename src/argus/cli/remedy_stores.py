@@ -1,4 +1,4 @@
-"""`argus remedy write` and `queries`: a repair in what is served."""
+"""`argus remedy write` and `queries`: a repair in the store that is served."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def queries(
 
 
 def _place(store: str | None, settings: QueriesConfig) -> tuple[str, str]:
-    """Return engine and collection; InputError where neither an option nor a store names one."""
+    """Return engine and collection. InputError where neither an option nor a store names one."""
     from argus.stores.spec import parse_store
 
     if store is not None:
@@ -124,7 +124,7 @@ def _place(store: str | None, settings: QueriesConfig) -> tuple[str, str]:
 
 
 def _written(store: str | None, own: str | None) -> str:
-    """Return the remedy whose records are in a store; own: the index's, if they are of it."""
+    """Return the remedy whose records are in a store. own: the index's, if they are of it."""
     if store is None:
         raise InputError(
             "neither a remedy nor the store that holds its records", expected="the id of a blend",

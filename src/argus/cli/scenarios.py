@@ -1,4 +1,4 @@
-"""`argus scenarios`: what documents are needed for: audit, ablation, answers, a study."""
+"""`argus scenarios`: the needs that documents serve: audit, ablation, answers, a study."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ TAKEN = ("--base-url", "--api-key-env", "--concurrency", "--timeout")
 
 
 class NeedsModel(LanguageModel):
-    """Who writes needs, beside an encoder and a retriever with an address of their own."""
+    """The writer of needs, beside an encoder and a retriever with an address of their own."""
 
     @classmethod
     def declared_settings(cls) -> tuple[Setting, ...]:
-        """See `LanguageModel.declared_settings`: what is taken begins with `--llm-`."""
+        """See `LanguageModel.declared_settings`. The options begin with `--llm-`."""
         return tuple(
             replace(s, option=_renamed(s)) if s.spelling[0] in TAKEN else s
             for s in super().declared_settings()
@@ -168,7 +168,7 @@ def ablate(
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """Options that say what is asked, and what for."""
+    """Options that name the questions, and the documents asked for."""
 
     index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios."), o.INDEX]
     queries: Annotated[Path, Doc("Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")]

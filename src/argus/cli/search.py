@@ -84,7 +84,7 @@ def _print_hits(hits: list[Hit], *, explain: bool) -> None:
 
 
 def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
-    """Return the context block; warns of what has no room in it, InputError where nothing has."""
+    """Return the context block. Warn of results without room, InputError if none has room."""
     block = _context(hits, max_chars)
     if hits and not block.text:
         raise InputError(
@@ -100,7 +100,7 @@ def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
 
 
 def _context(hits: list[Hit], max_chars: int) -> ContextBlock:
-    """Return what a language model is shown of the results, scenarios included."""
+    """Return the results as a language model is shown them, scenarios included."""
     from argus.scenarios.context import ContextHit, build_context
 
     shown = [

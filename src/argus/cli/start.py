@@ -64,7 +64,7 @@ def init(
 
 
 def _asked_for(parts: ProjectParts, encoder: EncoderConfig) -> tuple[ProjectParts, EncoderConfig]:
-    """Ask the three questions; what an option says already is not asked."""
+    """Ask the three questions, except those that an option answers already."""
     corpus = named(typer.prompt(DOCUMENTS).strip())
     in_store = isinstance(corpus, StoreCorpus)
     retriever = parts.retriever
@@ -84,7 +84,7 @@ def _asked_for(parts: ProjectParts, encoder: EncoderConfig) -> tuple[ProjectPart
 
 
 def _names_retriever(name: str) -> bool:
-    """Whether an answer names a retriever, not a model."""
+    """Tell whether an answer names a retriever, not a model."""
     is_python = name.endswith(".py") or ".py:" in name
     return asks_store(name) or is_index(name) or http_file(name) is not None or is_python
 

@@ -1,4 +1,4 @@
-"""The commands of Argus as the service starts them: what each declares, and a check of words."""
+"""The commands of Argus as the service starts them: their declarations, and a check of words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ArgusCommands:
     """See `argus.service.jobs.planning.Commands`."""
 
     def declared(self, words: Sequence[str]) -> Sequence[Declared]:
-        """Return what a command takes, arguments in their order; InputError for an unknown one."""
+        """Return a command's parameters, arguments in order. InputError for an unknown command."""
         return _declared(tuple(words))
 
     def check(self, words: Sequence[str], arguments: Sequence[str]) -> None:
@@ -41,7 +41,7 @@ class ArgusCommands:
 
 @cache
 def options_of(command: str) -> Mapping[str, str]:
-    """Return the options that a command takes; see `argus.commands.takes`."""
+    """Return the options that a command takes. See `argus.commands.takes`."""
     of = _command(command.split())
     headings = getattr(of.callback, "headings", {})
     return {option: headings.get(option, "") for one in of.params for option in one.opts}
@@ -100,7 +100,7 @@ def _declared(words: tuple[str, ...]) -> tuple[Declared, ...]:
 
 
 def _kind(hint: Any, setting: Setting | None) -> Kind:
-    """Return the kind of a parameter's type; whatever is no other kind is a text."""
+    """Return the kind of a parameter's type. A type of no other kind is a text."""
     kinds = set(_kinds(hint))
     if Path in kinds:
         return "path"

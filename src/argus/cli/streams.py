@@ -1,4 +1,4 @@
-"""The standard streams of the command line: what they are made of, hold and say."""
+"""The standard streams of the command line: their characters, failures and remarks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argus.hidden import without_known
 from argus.visible import visible
 
 INTERRUPTED = 130  # after Ctrl-C, as shells have it: 128 and the signal's number
-GONE = 141  # who reads what is printed has gone: 128 and SIGPIPE
+GONE = 141  # the reader of the output has gone: 128 and SIGPIPE
 
 
 # Columns, and lines, of a terminal that are believed: frames are drawn as wide as that.
@@ -23,7 +23,7 @@ SIZES = ("COLUMNS", "LINES", "TERMINAL_WIDTH")  # environment variables that lib
 
 
 class _Regardless(io.RawIOBase):
-    """A stream that takes whatever it is given, and loses what its descriptor does not take."""
+    """A stream that takes every text, and loses those that its descriptor does not take."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -47,7 +47,7 @@ class _Regardless(io.RawIOBase):
 
 
 def outlive_standard_error() -> None:
-    """Lose what a standard error does not take: that it is full or gone changes no exit code."""
+    """Lose text that a standard error does not take. Its failure changes no exit code."""
     there: Any = sys.stderr
     if there is None:  # it was closed, and leads nowhere by now
         sys.stderr = _regardless("utf-8", "backslashreplace")
@@ -89,7 +89,7 @@ class _Standing(logging.Handler):
 def open_the_closed() -> None:
     """Lead standard streams that are closed nowhere.
 
-    Else the next file that is opened has their number, and what a library says there is in it.
+    Else the next file that is opened has their number, and gets the messages of libraries.
     """
     for number in range(3):
         try:
@@ -99,7 +99,7 @@ def open_the_closed() -> None:
 
 
 def takes_output() -> bool:
-    """Return whether the standard output takes what it holds; else it leads nowhere from now on."""
+    """Return whether the standard output takes its text. If not, it leads nowhere from now on."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -110,7 +110,7 @@ def takes_output() -> bool:
 
 
 def show_remarks() -> None:
-    """Show them from now on; a second call changes nothing."""
+    """Show them from now on. A second call changes nothing."""
     for name in SPEAKERS:
         logger = logging.getLogger(name)
         if not any(isinstance(handler, _Standing) for handler in logger.handlers):

@@ -1,4 +1,4 @@
-"""`argus traffic`: a log of real questions, what came for them, and how often that fails."""
+"""`argus traffic`: a log of real questions, their results, and how often these fail."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def audit_deprecations(
     encoder: EncoderConfig | str,
     k: int,
 ) -> AuthorityAuditResult | None:
-    """Ask with every deprecated entity's documentation for that of what replaces it.
+    """Ask with every deprecated entity's documentation for that of its replacement.
 
     Writes the edges to `corpus/supersedes.jsonl`, for `argus authority` to try. None where a part
     of the library holds no deprecation.
@@ -100,10 +100,10 @@ def audit_deprecations(
 
 @dataclass(frozen=True)
 class DemoScenarios:
-    """The scenarios in the demo's index, and what they do to its questions."""
+    """The scenarios in the demo's index, and their effect on its questions."""
 
     added: ScenariosResult
-    """`--lambda` weighs them in every search of that index; `rollback` takes them out."""
+    """`--lambda` weighs them in every search of that index. `rollback` takes them out."""
     ablation: AblateResult
 
 
@@ -130,14 +130,14 @@ def add_and_ablate(folder: ArtifactFolder, encoder: EncoderConfig | str) -> Demo
 
 
 DEPTH = 1000
-"""How far down the rank of a wanted entity is looked for."""
+"""The greatest rank at which a wanted entity is looked for."""
 FEWEST = 1000
-"""Scored entities from which a probe is fitted; fewer, under a small `limit`, would learn noise."""
+"""Scored entities from which a probe is fitted. Fewer, under a small `limit`, would teach noise."""
 
 
 @dataclass(frozen=True, repr=False)
 class DemoResult(Result):
-    """The demo's parts; all of it is in `folder`, the report in `report`."""
+    """The demo's parts. All of it is in `folder`, the report in `report`."""
 
     folder: Path
     summary: DemoSummary
@@ -146,11 +146,11 @@ class DemoResult(Result):
     exposure: ExposureResult
     questions: QuestionsSummary
     authority: AuthorityAuditResult | None
-    """Deprecated entities and what replaces them; None under a `limit` that leaves none."""
+    """Deprecated entities and their replacements. None under a `limit` that leaves none."""
     blend: BlendResult | None
-    """The repair that needs nothing but the documents; None where there is no `repair`."""
+    """The repair that needs nothing but the documents. None where there is no `repair`."""
     repair: RepairResult | None
-    """Expansion by the text that the corpus leaves out, on top of the blend; None under a `limit`
+    """Expansion by the text that the corpus leaves out, on top of the blend. None under a `limit`
     that leaves too few entities to fit a probe on."""
     scenarios: DemoScenarios | None
     """None where there is no repair: they go into its index."""
@@ -188,7 +188,7 @@ def demo(
 ) -> DemoResult:
     """Audit `encoder` on the running interpreter's standard library, repair it, write the report.
 
-    limit: only so many entities, for a quick look; InputError where that leaves no judged question.
+    limit: only so many entities, for a quick look. InputError if it leaves no judged question.
     `out` is an index afterwards, and `out/corpus` a BEIR folder with judged questions and a
     knowledge base, for every other command.
     """
@@ -239,11 +239,11 @@ def repair(
 ) -> tuple[BlendResult, RepairResult]:
     """Fit a probe to the demo's own audit, index its corpus, repair it, evaluate both repairs.
 
-    The blend needs nothing but the documents. Expansion comes on top of it and is told apart: what
-    it adds was taken out of the corpus. The knowledge base is the rest of the docstrings, of which
-    the corpus holds the beginning. At risk is what the probe does not place in the high band: its
-    own τ would leave 1% (a document names its entity in full, "abc.ABCMeta", and is easier to find
-    than the "ABCMeta" of the audit).
+    The blend needs nothing but the documents. Expansion comes on top of it and is told apart: its
+    text was taken out of the corpus. The knowledge base is the rest of the docstrings, of which the
+    corpus holds the beginning. An entity is at risk if the probe does not place it in the high
+    band: its own τ would leave 1% (a document names its entity in full, "abc.ABCMeta", and is
+    easier to find than the "ABCMeta" of the audit).
     """
     corpus, kb = folder / "corpus", folder / "corpus" / "kb.jsonl"
     write_jsonl(kb, as_rows(standard_reference(base)))
@@ -278,7 +278,7 @@ def _check_limit(limit: int, base: KnowledgeBase) -> None:
 
 
 def _fitting(config: AuditConfig, n: int) -> AuditConfig:
-    """Return `config` with N cut to what a corpus of n entities allows: under a small `limit`."""
+    """Return `config` with N cut to the most that a corpus of n entities allows."""
     pool = max(2, n // 2)
     if max(config.pool) <= pool:
         return config
@@ -294,7 +294,7 @@ def ask(
     folder: ArtifactFolder,
     encoder: EncoderConfig | str,
 ) -> QuestionsSummary:
-    """Ask the judged questions; set the outcome beside the RPS of what was wanted."""
+    """Ask the judged questions, and set the outcome beside the RPS of the wanted entities."""
     corpus = sorted(corpus, key=lambda d: d.id)
     record = Record("questions", {"queries": len(questions)}, {})
     with (

@@ -18,9 +18,9 @@ class QuestionRow(TypedDict):
     """One row per judged question of the demo.
 
     wanted: ids of the relevant entities, parted by ", ".
-    rank: best rank of what is wanted; None beyond the depth of the search.
-    rps: RPS of the entity of that rank; None without a score.
-    first: id of what came first.
+    rank: best rank of a wanted entity, None beyond the depth of the search.
+    rps: RPS of the entity of that rank, None without a score.
+    first: id of the first result.
     implicit: whether it shares no content word with a relevant name.
     """
 
@@ -46,7 +46,7 @@ class QuestionGroup(TypedDict):
 
 
 class QuestionsSummary(TypedDict):
-    """What the judged questions say.
+    """The figures of the judged questions.
 
     queries: questions that were asked.
     implicit: questions that share no content word with a relevant name.
@@ -58,7 +58,7 @@ class QuestionsSummary(TypedDict):
 
 
 class DemoSummary(TypedDict, total=False):
-    """summary.json: a section per job. Here stand those that are read back; it has others."""
+    """summary.json: a section per job. Here stand those that are read back. It has others."""
 
     questions: QuestionsSummary
     index: BuildSummary

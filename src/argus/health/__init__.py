@@ -1,1 +1,1 @@
-"""`argus doctor`: machine, extras, documents, retriever, model; what to mend before a job."""
+"""`argus doctor`: faults of machine, extras, documents, retriever and model before a job."""

@@ -1,4 +1,4 @@
-"""The parts of a set-up: what is audited, by what it is searched, what is known of it."""
+"""The parts of a set-up: the documents, their search, and facts about both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argus.settings import Doc, Option, check_settings
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectParts:
-    """What a set-up consists of; what is None is not there, and is not tried."""
+    """The parts of a set-up. A part that is None is not there, and is not tried."""
 
     corpus: Annotated[
         NamedCorpus | None, Doc("Where the documents are: a file, a folder or a store."),

@@ -70,10 +70,10 @@ class HealthState(StrEnum):
 class CheckRecord(TypedDict):
     """One check.
 
-    part: what was checked.
+    part: part that was checked.
     state: good, note (nothing to mend now) or bad.
-    text: what was seen.
-    mend: how to mend it; empty where good.
+    text: finding of the check.
+    mend: how to mend it, empty where good.
     """
 
     part: str
@@ -179,9 +179,9 @@ def check_up(
     model: ChatConfig | LocalConfig | None = None,
     folder: Path | str = ".",
 ) -> HealthResult:
-    """Try machine, extras, model, documents, retriever and questions; nothing is written.
+    """Try machine, extras, model, documents, retriever and questions. Write nothing.
 
-    parts: what to try beside machine, extras and encoder. model: a language model that gets one
+    parts: parts to try beside machine, extras and encoder. model: a language model that gets one
     short prompt. folder: where results would go, for the room on its disk. A failure is a check of
     the result, never an error.
     """
@@ -230,7 +230,7 @@ def check_machine(folder: Path) -> Iterator[HealthCheck]:
 
 
 def check_extras() -> Iterator[HealthCheck]:
-    """Yield which extras are here, and what the others would bring; none is required."""
+    """Yield which extras are here, and which packages the others would bring. None is required."""
     packages: dict[str, list[str]] = {}
     for package, extra in EXTRAS.items():
         packages.setdefault(extra, []).append(package)
@@ -246,7 +246,7 @@ def check_extras() -> Iterator[HealthCheck]:
 
 @dataclass
 class Trial:
-    """Tries the parts in turn; a later one uses what an earlier one has opened."""
+    """Tries the parts in turn. A later one uses the things that an earlier one has opened."""
 
     parts: ProjectParts
     columns: FieldNames = field(default_factory=FieldNames)
@@ -291,7 +291,7 @@ class Trial:
         return HealthCheck("model", HealthState.GOOD, text)
 
     def _documents(self) -> HealthCheck:
-        """Read documents; of a store compare the vectors of some records with the encoder's."""
+        """Read documents. Of a store, compare the vectors of some records with the encoder's."""
         assert self.parts.corpus is not None
         corpus = named(self.parts.corpus)
         if not isinstance(corpus, StoreCorpus):
@@ -357,7 +357,7 @@ class Trial:
         return HealthCheck("retriever", state, text, mend)
 
     def _questions(self) -> HealthCheck:
-        """Read questions and judgements, and look for what is judged among the documents."""
+        """Read questions and judgements, and look for the judged documents."""
         good, bad = HealthState.GOOD, HealthState.BAD
         if self.parts.queries is None:
             mend = "Name the questions with --queries, or leave --qrels out."
@@ -391,7 +391,7 @@ class Trial:
 
 
 def check_language_model(config: ChatConfig | LocalConfig) -> HealthCheck:
-    """Send a language model one short prompt; its answer is not kept."""
+    """Send a language model one short prompt. Its answer is not kept."""
     from argus.llm import Prompt, State
     from argus.llm.ledger import Ledger
     from argus.llm.open import open_model

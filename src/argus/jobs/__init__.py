@@ -1,1 +1,1 @@
-"""What every job shares: folder and record, encoder, engine, parts that resume."""
+"""Parts that all jobs share: folder and record, encoder, engine, parts that resume."""

@@ -1,4 +1,4 @@
-"""Opening the engine that a job is given, if any, and what it must see."""
+"""Opening the engine that a job is given, if any, and checks of its files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened(engine: EngineConfig | Engine | None) -> Iterator[Engine | None]:
-    """Open the engine that a configuration names; one that is open stays so, None is none."""
+    """Open the engine that a configuration names. One that is open stays so, None is none."""
     if engine is None:
         yield None
         return
@@ -34,7 +34,7 @@ def require_shared(engine: Engine | None, home: Path, n_vectors: int, dim: int) 
 
     Vectors of more than `store.LARGE_BYTES` go to workers as the name of their file. home: the
     store's folder, which exists. Raises InputError where the cluster has several machines, and one
-    of them does not see what is written there.
+    of them does not see the files there.
     """
     from argus.encoders import store
 

@@ -16,9 +16,9 @@ PARTS = "ranks"
 
 
 class Parts:
-    """Parts of one computation, by number, under the hash of what determines them.
+    """Parts of one computation, by number, under the hash of their inputs.
 
-    Which engine makes them is not part of that: what one began another goes on with. key: the hash,
+    The engine is not part of that hash: another engine goes on where one stopped. key: the hash,
     behind "KIND-" where parts of two kinds of computations may lie side by side.
     """
 

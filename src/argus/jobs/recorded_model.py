@@ -1,4 +1,4 @@
-"""What a language model said and what that took, for a job that must have every answer."""
+"""The answers of a language model and their cost, for a job that must have every answer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from argus.llm.model import cost_of
 
 
 class AnswersTotal(TypedDict):
-    """What all answers took, whenever they were asked for.
+    """The cost of all answers, whenever they were asked for.
 
     tokens_in: tokens of all prompts.
     tokens_out: tokens of all answers.
-    cost: cost of these; None without prices.
+    cost: cost of these, None without prices.
     """
 
     tokens_in: int
@@ -27,14 +27,14 @@ class AnswersTotal(TypedDict):
 
 
 class Answers(TypedDict):
-    """Prompts, and what this run spent on them.
+    """Prompts, and the costs of this run for them.
 
     prompts: prompts that were needed.
     cached: of these, prompts that the ledger answers.
     unanswered: prompts without an answer.
     tokens_in: tokens of the prompts that were asked now.
     tokens_out: tokens of their answers.
-    cost: cost of these; None without prices.
+    cost: cost of these, None without prices.
     """
 
     prompts: int
@@ -47,7 +47,7 @@ class Answers(TypedDict):
 
 
 def spent(model: Answers) -> str:
-    """Return in one line what a language model was asked and what that took."""
+    """Return one line about the prompts of a language model and their cost."""
     cost = "" if model["cost"] is None else f", costing {model['cost']:.4g}"
     return (
         f"{model['prompts']:,} prompts, {model['cached']:,} of them answered before: "
@@ -56,7 +56,7 @@ def spent(model: Answers) -> str:
 
 
 class RecordedModel:
-    """A model that remembers the outcomes it gave; a `LanguageModel` itself."""
+    """A model that remembers the outcomes it gave. It is a `LanguageModel` itself."""
 
     def __init__(self, model: OpenedModel) -> None:
         self.inner = model
@@ -64,13 +64,13 @@ class RecordedModel:
 
     @property
     def name(self) -> str:
-        """What answers, without secrets."""
+        """The name of the model, without secrets."""
         return self.inner.name
 
     def complete(
         self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
     ) -> Iterator[Outcome[Any]]:
-        """Yield what the model yields."""
+        """Yield the model's outcomes."""
         answers: Iterator[Outcome[Any]] = (
             self.inner.complete(prompts)
             if schema is None
@@ -81,9 +81,9 @@ class RecordedModel:
             yield outcome
 
     def summary(self) -> Answers:
-        """Return counts of prompts, what this run spent, and what all answers took whenever asked.
+        """Return counts of prompts, the cost of this run, and the cost of all answers.
 
-        Tokens are as the endpoint counts them; where it does not, a request of this run stands at
+        Tokens are as the endpoint counts them. Where it does not, a request of this run stands at
         its bound. Costs are in the currency of the prices, None without prices.
         """
         spent = self.inner.spent
@@ -109,7 +109,8 @@ def require_answers(
 ) -> None:
     """Raise ArgusError where prompts were not asked or, unless that is accepted, not answered.
 
-    undone: what was not done for want of them. can_accept: whether the command can be told to.
+    undone: the work that was not done for want of them. can_accept: whether the command can be
+    told to.
     """
     not_asked = [o for o in model.outcomes if o.state is State.NOT_ASKED]
     unanswered = [o for o in model.outcomes if o.unanswered]

@@ -1,4 +1,4 @@
-"""What every job returns: a few lines at the prompt and in a notebook, tables as data frames."""
+"""The result of every job: a few lines at the prompt and in a notebook, tables as data frames."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LINES = 6
-"""Of the headline that a result shows of itself."""
+"""Lines of the headline that a result shows of itself."""
 
 
 class Result(ABC):
@@ -35,7 +35,7 @@ class Result(ABC):
         return "\n  ".join([self._title(), *_first(self.headline())])
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the same lines, and a link to the report."""
+        """Return the HTML for a notebook: the same lines, and a link to the report."""
         lines = escape("\n".join(_first(self.headline())))
         report: Path | None = getattr(self, "report", None)
         link = ""
@@ -45,7 +45,7 @@ class Result(ABC):
         return f'<b>{title}</b><pre style="white-space: pre-wrap">{lines}</pre>{link}'
 
     def to_pandas(self, table: str | None = None) -> Any:
-        """Return a table as a pandas DataFrame; table: its name, None for the main one.
+        """Return a table as a pandas DataFrame. table: its name, None for the main one.
 
         Raises InputError where there is no such table, ImportError where pandas is not installed.
         """
@@ -57,7 +57,7 @@ class Result(ABC):
         return arrow.to_pandas()
 
     def to_polars(self, table: str | None = None) -> Any:
-        """Return a table as a polars DataFrame; table: its name, None for the main one.
+        """Return a table as a polars DataFrame. table: its name, None for the main one.
 
         Raises InputError where there is no such table, ImportError where polars is not installed.
         """

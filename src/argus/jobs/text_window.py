@@ -1,4 +1,4 @@
-"""How much of the texts an encoder does not read, as summaries tell it."""
+"""The share of texts that an encoder does not read, as summaries tell it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class TextWindow(TypedDict):
-    """How much of the texts is longer than the encoder's window, in tokens.
+    """The part of the texts beyond the encoder's window, in tokens.
 
     max_tokens: tokens that the encoder reads of a text.
     texts_cut: texts that are longer.

@@ -1,4 +1,4 @@
-"""What every job shares: an output folder, an encoder, its store, and the record of the run."""
+"""Parts that all jobs share: an output folder, an encoder, its store, the record of the run."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ from argus.progress import announce
 from argus.version import __version__
 
 NO_ENCODER = "no-encoder"
-"""In place of an encoder's fingerprint, where none was needed."""
+"""Stands for an encoder's fingerprint where no encoder was needed."""
 
 
 @dataclass
 class Record:
-    """What a job notes of itself, for its section of manifest.json."""
+    """The notes of a job about itself, for its section of manifest.json."""
 
     job: str
     config: dict[str, object]
-    """What it was set to, by name."""
+    """Its settings, by name."""
     inputs: Mapping[str, Origin | None]
     encoder: EncoderFacts = field(default_factory=EncoderFacts)
     engine: Engine | None = None
-    """Where it runs, if on an engine; results do not depend on it."""
+    """The engine on which it runs, if any. Results do not depend on it."""
     timings_s: dict[str, float] = field(default_factory=dict)
     started: str = field(default_factory=utc_now)
     _described: dict[str, InputFile] = field(default_factory=dict, repr=False)
@@ -71,7 +71,7 @@ class Record:
         self.describe(*(name for name, of in self.inputs.items() if isinstance(of, Path)))
 
     def describe(self, *names: str) -> dict[str, InputFile]:
-        """Return size and hash of some inputs: of what they were when first asked for."""
+        """Return size and hash of some inputs, as they were when first asked for."""
         new = {name: self.inputs.get(name) for name in names if name not in self._described}
         self._described |= describe_inputs(**new)
         return {name: self._described[name] for name in names if name in self._described}
@@ -86,7 +86,7 @@ class Record:
         return next(stores, None)
 
     def of_store(self) -> OfStore:
-        """Return what a summary says of vectors that came with the corpus."""
+        """Return the summary's part about vectors that came with the corpus."""
         return {"stored_vectors": self.encoder["stored"]} if "stored" in self.encoder else {}
 
     @contextmanager
@@ -134,9 +134,9 @@ def open_encoder(
 ) -> Iterator[tuple[Encoder, EmbeddingStore]]:
     """Open the encoder and the store of its vectors, `folder/embeddings` unless `store` is given.
 
-    sample: texts for the precision check. check: raises when the encoder does not fit what it is to
-    be used with; called before anything is deleted. engine: what `embed` has batches embedded on;
-    None is this process. The vectors of a corpus that is a store are taken as they are. Raises
+    sample: texts for the precision check. check: raises when the encoder does not fit its use, and
+    is called before anything is deleted. engine: the engine on which `embed` embeds batches. None
+    is this process. The vectors of a corpus that is a store are taken as they are. Raises
     FingerprintMismatch when the store holds vectors of another encoder.
     """
 
@@ -162,7 +162,7 @@ def any_encoder(
     check: Callable[[Encoder[Rows]], object] | None = None,
     engine: Engine | None = None,
 ) -> Iterator[tuple[Encoder[Rows], Store[Rows]]]:
-    """Open an encoder of any family, and the store of its rows; see `open_encoder`."""
+    """Open an encoder of any family, and the store of its rows. See `open_encoder`."""
     check_folder(folder, record)
     path = store or store_of(folder.path)
     stored = None if folder.fresh and store is None else stored_fingerprint(path)
@@ -188,7 +188,7 @@ def any_encoder(
 
 
 def take_stored(record: Record, opened: Store[Any]) -> None:
-    """Have vectors that came with the corpus taken from there; note them in the record."""
+    """Have vectors that came with the corpus taken from there. Note them in the record."""
     if (corpus := record.stored()) is None:
         return
     assert isinstance(opened, EmbeddingStore)  # `corpus_for` has compared them with the encoder's
@@ -200,9 +200,9 @@ def take_stored(record: Record, opened: Store[Any]) -> None:
 
 
 def keep_input(folder: ArtifactFolder, inputs: Iterable[Origin | None]) -> None:
-    """Refuse --fresh where it would delete what is read: the folder itself, or what is in it.
+    """Refuse --fresh where it would delete inputs: the folder itself, or files in it.
 
-    inputs: what the job reads: corpora, indexes, runs, results of other jobs.
+    inputs: paths that the job reads: corpora, indexes, runs, results of other jobs.
     """
     if not folder.fresh:
         return
@@ -219,7 +219,7 @@ def keep_input(folder: ArtifactFolder, inputs: Iterable[Origin | None]) -> None:
 
 
 def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path] = ()) -> None:
-    """Refuse to delete what is being read, and to put results of two corpora into one report.
+    """Refuse to delete inputs, and to put results of two corpora into one report.
 
     about: folders whose results the job speaks of (an index, an audit): their corpora are its own,
     too. A job that names no corpus, itself or through them, fits every folder.
@@ -246,7 +246,7 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
 def corpus_for(
     corpus: Corpus, encoder: Encoder[Rows] | EncoderConfig | str | None, limit: int | None
 ) -> CorpusSource:
-    """Open a corpus; the vectors of a store are taken where `encoder` made them.
+    """Open a corpus. The vectors of a store are taken where `encoder` made them.
 
     encoder: None where a job wants nothing but texts. Loaded, it is let go of before the job loads
     it for itself: in float32, where the number format is still to be chosen.
@@ -272,16 +272,16 @@ def read_documents(
     limit: int | None,
     encoder: Encoder[Rows] | EncoderConfig | str | None,
 ) -> tuple[list[Document], Origin | None]:
-    """Return the documents that `corpus` is or names, and what stands for it in a manifest.
+    """Return the documents that `corpus` is or names, and its entry in a manifest.
 
-    encoder: whoever embeds them, see `corpus_for`; None where a job wants nothing but texts.
+    encoder: whoever embeds them, see `corpus_for`. None where a job wants nothing but texts.
     """
     source = corpus_for(corpus, encoder, limit)
     return source.documents(fields), source.origin
 
 
 def texts_cut(encoder: Encoder[Rows], texts: Sequence[str]) -> TextWindow | None:
-    """Count the texts that are longer than the encoder's window; None when it cannot be known."""
+    """Count the texts that are longer than the encoder's window. None when it cannot be known."""
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None or not texts:
         return None
     counts = encoder.count_tokens(texts)

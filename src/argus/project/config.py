@@ -1,4 +1,4 @@
-"""Where the settings of a project go, and what becomes of a file that is there."""
+"""The file for the settings of a project, and the handling of one that is there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argus.settings import Doc, Option, check_settings
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectConfig:
-    """Which file is written, and whether what it names is tried first."""
+    """The file to write, and whether the things that it names are tried first."""
 
     to: Annotated[Path, Doc("The file of settings.")] = Path("argus.toml")
     replace: Annotated[bool, Doc("Write over a file that is there.")] = False

@@ -1,4 +1,4 @@
-"""Begin a project: try what a person named, and write it down for every command."""
+"""Begin a project: try the parts that a person named, and write them down for every command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from argus.retrievers.config import AskingConfig
 
 
 class ProjectSummary(TypedDict):
-    """What was written, what was tried, and the command to go on with."""
+    """The file, the checks, and the command to go on with."""
 
     file: str
     checks: list[CheckRecord]
@@ -32,7 +32,7 @@ class ProjectSummary(TypedDict):
 
 @dataclass(frozen=True, repr=False)
 class ProjectResult(Checked):
-    """A project that was begun; its file is written whatever the checks say."""
+    """A project that was begun. Its file is written whatever the checks say."""
 
     file: Path
     next: str
@@ -49,7 +49,7 @@ class ProjectResult(Checked):
         }
 
     def headline(self) -> Iterator[str]:
-        """Yield what was tried, the file, and the next command."""
+        """Yield the checks, the file, and the next command."""
         for check in self.checks:
             yield from check.lines()
         yield f"written: {self.file}"
@@ -66,8 +66,8 @@ def start_project(
 ) -> ProjectResult:
     """Write a commented file of settings that every command reads with --config.
 
-    parts: the documents at least. What does not work when it is tried is told in the result, and
-    the file is written all the same: it is mended there. Raises InputError where no documents are
+    parts: the documents at least. The result tells of parts that do not work when they are tried.
+    The file is written all the same: it is mended there. Raises InputError where no documents are
     named, and for a file that is there with other settings, unless it is to be replaced.
     """
     config = config or ProjectConfig()
@@ -120,5 +120,5 @@ def _check_apart(parts: ProjectParts, to: Path) -> None:
 
 
 def _holds(path: Path, text: str) -> bool:
-    """Whether a file has this text: a run that was ended after it was written is run again."""
+    """Tell whether a file has this text: a run that was ended after writing it is run again."""
     return path.is_file() and path.read_bytes() == text.encode()

@@ -56,7 +56,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Table:
-    """The settings of one command. says: what it does, as comments above it.
+    """The settings of one command. says: its description, as comments above it.
 
     open: lines that are left out of force, for a person to take in.
     """
@@ -69,7 +69,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a person said: the parts, and what goes with each."""
+    """The answers of a person: the parts, and the options of each."""
 
     parts: ProjectParts
     columns: FieldNames = field(default_factory=FieldNames)
@@ -91,7 +91,7 @@ class Answers:
 
     @property
     def system(self) -> str | None:
-        """What runs: the retriever that is no index, or else the store of the documents."""
+        """The running system: a retriever that is no index, or else the store of the documents."""
         if self.index is not None:
             return None
         store = None if self.store is None else str(self.store.store)
@@ -128,7 +128,7 @@ def tables(answers: Answers) -> Iterator[Table]:
 
 
 def _explained(answers: Answers) -> Iterator[Table]:
-    """Yield what `argus explain` and the page ask: what runs, or else the index that is built."""
+    """Yield the system that `argus explain` and the page ask: the running one, or a built index."""
     system = answers.system
     running = {**_searched(answers), **_parents(answers), "retriever": system}
     if not asks_store(system or ""):
@@ -163,7 +163,7 @@ def _everything(answers: Answers) -> Values:
 
 
 def _searched(answers: Answers) -> Values:
-    """Return what is audited, and by what it is searched, with all that was said of both."""
+    """Return the documents and their search, with all options of both."""
     return {
         "corpus": _corpus(answers),
         **_changed(answers.columns),
@@ -175,7 +175,7 @@ def _searched(answers: Answers) -> Values:
 
 
 def _repairs(answers: Answers) -> Iterator[Table]:
-    """Yield how what was found is mended, where the documents live."""
+    """Yield how findings are mended, where the documents live."""
     store = answers.store or answers.searched_store
     if store is not None:
         place = str(store.store) if isinstance(store, StoreCorpus) else store
@@ -234,7 +234,7 @@ def _parents(answers: Answers) -> Values:
 
 
 def _chunks(answers: Answers) -> Values:
-    """Return what folds the chunks of an index to documents, where their field was said."""
+    """Return the options that fold chunks of an index to documents, if their field was named."""
     if answers.parts.parent_field is None:
         return {}
     return {"corpus": _corpus(answers), **_changed(answers.columns), **_parents(answers)}
@@ -250,18 +250,18 @@ def _path(name: str, path: Path | None) -> Values:
 
 
 def _qrels(parts: ProjectParts) -> Values:
-    """Return the judgements, and what their columns are called where that was said."""
+    """Return the judgements, and the names of their columns where they were given."""
     columns = getattr(parts.qrels, "columns", QrelsFields())
     return {**_path("qrels", parts.qrels), **_changed(columns)}
 
 
 def _encoder(encoder: EncoderConfig) -> Values:
-    """Return the encoder by name, always, and what else was said of it."""
+    """Return the encoder by name, always, and its other options."""
     return {"encoder": encoder.model, **_changed(replace(encoder, model=EncoderConfig().model))}
 
 
 def _opening(answers: Answers) -> Values:
-    """Return how a store is opened, of the documents or of the search; both share the options."""
+    """Return how a store is opened, of the documents or of the search. Both share the options."""
     store = answers.store
     opening = answers.asking.opening if store is None else store.opening
     where = list(answers.asking.where) if asks_store(answers.parts.retriever or "") else []

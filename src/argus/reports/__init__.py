@@ -1,4 +1,4 @@
-"""Reports: one self-contained HTML file from what the jobs left in a folder."""
+"""Reports: one self-contained HTML file from the results in a folder."""
 
 import lazy_loader
 

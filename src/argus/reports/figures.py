@@ -11,13 +11,13 @@ from typing_extensions import TypedDict
 
 BAND_COLOURS = {"low": "#c8442a", "mid": "#d9a21b", "high": "#2a6fb0"}
 INK, GRID = "#2b2f36", "#e6e8ec"
-MAX_POINTS = 6000  # points drawn in a scatter plot; more neither load quickly nor show more
+MAX_POINTS = 6000  # points drawn in a scatter plot: more neither load quickly nor show more
 
 Figure = dict[str, Any]  # plotly's own: hundreds of settings, each of its own type
 
 
 class Histogram(TypedDict):
-    """How many lie in each interval: one count fewer than edges.
+    """Counts of entities per interval: one count fewer than edges.
 
     entities: entities per interval.
     """
@@ -119,7 +119,7 @@ def projection(
 
 
 def lorenz(shares: Sequence[float], gini: float) -> Figure:
-    """How unevenly retrieval is spread over the documents."""
+    """Show how unevenly retrieval is spread over the documents."""
     x = np.linspace(0, 1, len(shares)).round(3).tolist()
     traces = [
         _line(x, list(shares), f"this retriever (Gini {gini:.2f})", BAND_COLOURS["low"]),
@@ -163,7 +163,7 @@ def framed(
     xrange: list[float] | None = None,
     yrange: list[float] | None = None,
 ) -> Figure:
-    """Return a figure with the report's axes, titled x and y; `layout` goes over the common one."""
+    """Return a figure with the report's axes, titled x and y. `layout` goes over the common one."""
     axis = {"gridcolor": GRID, "linecolor": GRID, "zerolinecolor": GRID, "automargin": True}
     return {
         "data": data,

@@ -43,7 +43,7 @@ from argus.visible import visible_json
 OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
 
 MAP = "projection"  # the figure that stands last of all
-# What records raise, each whole in itself, that do not fit together.
+# Errors of records, each whole in itself, that do not fit together.
 UNFIT = (
     *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError, OSError),
     jinja2.UndefinedError,
@@ -51,9 +51,9 @@ UNFIT = (
 
 
 def write_report(folder: Path | str) -> Path:
-    """Write `folder/report.html` from the results in `folder`; return its path.
+    """Write `folder/report.html` from the results in `folder`. Return its path.
 
-    Shows the jobs of summary.json that have a section in argus.reports.sections; runs that are not
+    Shows the jobs of summary.json that have a section in argus.reports.sections. Runs that are not
     in the folder's history yet are recorded there. A job that was stopped while it wrote is left
     out, and named. Raises InputError when there is nothing to report, and for a summary.json or
     manifest.json that is not as a job wrote it.
@@ -128,7 +128,7 @@ def _damaged(where: Location, what: str) -> InputError:
 
 @contextmanager
 def _figures_of(where: Location) -> Iterator[None]:
-    """Turn what figures raise that fit neither each other nor the tables into an InputError."""
+    """Turn errors of figures that fit neither each other nor the tables into an InputError."""
     try:
         yield
     except UNFIT as error:
@@ -211,7 +211,7 @@ def _page(folder: Path, summary: dict[str, object], manifest: dict[str, Manifest
 
 
 def _title(manifest: dict[str, ManifestSection]) -> str:
-    """Return what the results are of: a file, its folder, or what stands in its place."""
+    """Return the source of the results: a file, its folder, or a name in its place."""
     for section in manifest.values():
         encoder, inputs = section["encoder"], section["inputs"]
         if encoder.get("what") in (OUTPUTS, KNOWLEDGE):
@@ -251,11 +251,11 @@ class _Drawn(list[dict[str, object]]):
 
     def __init__(self, plots: dict[str, Figure]) -> None:
         super().__init__()
-        json.dumps(plots, allow_nan=False)  # raises ValueError for what no figure can show
+        json.dumps(plots, allow_nan=False)  # raises ValueError for values that no figure can show
         self.plots = plots
 
     def append(self, shown: Shown) -> None:  # type: ignore[override]
-        """Draw a figure and keep it; the map comes last."""
+        """Draw a figure and keep it. The map comes last."""
         figure = svg(self.plots[shown["name"]], shown["heading"])
         super().append({**shown, "svg": figure, "last": shown["name"] == MAP})
 
@@ -267,7 +267,7 @@ def render(template: str, **context: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    """Return what renders pages; kept: compiling templates takes longer than all else."""
+    """Return the environment of pages. It is kept: compiling templates takes longest."""
     made = environment(
         jinja2.ChoiceLoader(
             [jinja2.PackageLoader("argus.reports", "assets"), jinja2.PackageLoader("argus", "")]

@@ -1,4 +1,4 @@
-"""What a section of the report is made of."""
+"""The parts of a section of the report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from argus.reports.figures import Figure
 
-MAX_ROWS = 20_000  # rows of one table that the report holds; the Parquet and CSV files hold all
+MAX_ROWS = 20_000  # rows of one table that the report holds, of all in the Parquet and CSV files
 
 
 class Column(TypedDict):
@@ -30,7 +30,7 @@ class Table(TypedDict):
 
 
 class SideBySide(TypedDict):
-    """What was wanted and what came in its place, to be read beside each other."""
+    """The wanted text and the one that came in its place, to be read beside each other."""
 
     query: str
     wanted: str
@@ -42,7 +42,7 @@ class SideBySide(TypedDict):
 
 @dataclass(frozen=True)
 class Section:
-    """The figures and tables that a section's template shows, by name, and what it comes to."""
+    """The figures and tables that a section's template shows, by name, and its conclusion."""
 
     plots: Mapping[str, Figure] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
@@ -60,8 +60,8 @@ def table(
 ) -> Table:
     """Return a table for the report's script.
 
-    columns: heading to kind (text, count, share, interval, band, signed; lines: text of several
-    lines; said: pairs of words and what they sort by). rows: values in that order; the first
+    columns: heading to kind (text, count, share, interval, band, signed, lines: text of several
+    lines, said: pairs of words and their sort keys). rows: values in that order. The first
     MAX_ROWS are kept. total: rows there are, when `rows` was cut before.
     """
     return {

@@ -1,7 +1,7 @@
 """The report's sections, in the order in which they are shown, and where each is made.
 
 A section stands in the folder of its capability: a module with `section(folder, summary)`, and
-beside it a template of the module's name that lays out what it builds. It is imported when a folder
+beside it a template of the module's name that lays out its parts. It is imported when a folder
 holds results of its job, so that this room knows no capability.
 """
 
@@ -19,9 +19,9 @@ from argus.reports.section import Build, Section
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where a section is made.
+    """The place where a section is made.
 
-    heading: in the page's navigation. command: of Argus, that writes what is shown. module: dotted.
+    heading: in the page's navigation. command: of Argus, that writes the results. module: dotted.
     """
 
     heading: str
@@ -29,10 +29,10 @@ class Home:
     module: str
 
     def build(self, folder: Path, summary: object, *, where: Location) -> Section:
-        """Return what the module's `section` makes of a folder of results.
+        """Return the section that the module's `section` makes of a folder of results.
 
         summary: the job's part of summary.json, which is at `where`. It is read as the record that
-        `section` takes; raises InputError for anything else.
+        `section` takes. Anything else raises InputError.
         """
         make: Build = import_module(self.module).section
         _, kind, *_ = get_type_hints(make).values()

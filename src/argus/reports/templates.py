@@ -1,4 +1,4 @@
-"""What renders every page: values are escaped, and characters that steer are shown."""
+"""Rendering of every page: values are escaped, and characters that steer are shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Exact(Markup):
 
 
 def environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
-    """Return what renders templates; the filter `exact` is for values that are sent back."""
+    """Return the environment of templates. The filter `exact` is for values that are sent back."""
     made = jinja2.Environment(
         loader=loader,
         autoescape=True,
@@ -32,7 +32,7 @@ def environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
 
 
 def _displayed(value: object) -> str:
-    """Return what a page shows of a value."""
+    """Return a value as a page shows it."""
     if isinstance(value, Exact):
         return value
     return Markup(visible(value)) if isinstance(value, Markup) else visible(str(value))

@@ -33,7 +33,7 @@ from argus.settings import TOP_K
 MAX_DEPTH = 16_000  # results of one search, if few of them are in force at an earlier time
 MAX_CONTROLLING = 100  # documents named of those that control one document: the nearest
 MAX_LINKS = 50  # links of one chain, from the document that was asked for
-MAX_LINKS_IN_ALL = 10_000  # links in one answer; later chains have none
+MAX_LINKS_IN_ALL = 10_000  # links in one answer: later chains have none
 CHECK_S = 1.0  # least seconds between two looks at the files of the records
 WITH_RECORDS = "a service that was started with --records and --rules or --edges"
 NO_RECORD = "no document that was retrieved has a record: nothing can be superseded"

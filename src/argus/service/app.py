@@ -62,7 +62,7 @@ def create_app(
     app.state.service, app.state.failure = service, None
     app.add_middleware(Guard, service.config, service.gate)
     app.add_middleware(Observed, service.metrics, service.log)  # the outermost
-    app.add_exception_handler(InputError, _refusing(422))  # of the request; the others are ours
+    app.add_exception_handler(InputError, _refusing(422))  # of the request: the others are ours
     for kind in (ArgusError, TooManyQuestions, Stopped):
         app.add_exception_handler(kind, _refusing(503, {"retry-after": "1"}))
     app.add_exception_handler(RequestValidationError, _refuse_invalid)

@@ -64,7 +64,7 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True)
 class ServeConfig:
-    """Where the service listens, and the limits of a request."""
+    """The address of the service, and the limits of a request."""
 
     host: Annotated[
         str, Doc("Address to listen on. Beyond loopback every request needs a token."), _LISTENING
@@ -115,7 +115,7 @@ class ServeConfig:
 
     @property
     def needs_token(self) -> bool:
-        """Whether it listens beyond this machine."""
+        """Tell whether it listens beyond this machine."""
         try:
             return not ip_address(self.host).is_loopback
         except ValueError:

@@ -269,7 +269,7 @@ class Searcher:
 
     @property
     def is_warm(self) -> bool:
-        """Whether it is open."""
+        """Tell whether it is open."""
         return self._source is not None
 
     @property

@@ -44,7 +44,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Of every response."""
+"""Headers of every response."""
 MAX_DEPTH = 32  # lists and objects inside each other in a JSON body
 MAX_PARTS = 200_000  # lists and objects in a JSON body
 MAX_ADDRESSES = 10_000  # counted at a time

@@ -26,11 +26,11 @@ from argus.verdict.counts import Results
 from argus.verdict.places import Places, Project
 
 UNNAMED = Path("argus-out")
-"""Where results go that nobody has named a folder for, as by the commands themselves."""
+"""The folder of results that nobody has named a folder for, as by the commands themselves."""
 STATE = ".argus-serve"
 """The service's own files, in the first folder: jobs and locks."""
 SERVED = "served"
-"""In a request, stands for the source that the service was started over."""
+"""Name, in a request, of the source that the service was started over."""
 BESIDE = "beside-"
 """The same, before a number, for a source of `--beside`, in the order of the command line."""
 
@@ -51,10 +51,10 @@ class Workplace:
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
     encoder: of the questions of a store. corpus: whose texts a retriever's documents have. fields,
     parent_field: where it has them, and where its chunks name their document. asking: how a
-    retriever is asked. authority: the records that say what controls. beside: what the page
-    compares with it, each as `--retriever` names it. config: TOML of options that jobs have unless
-    a request says otherwise, and the only place where encoders, models and addresses of jobs are
-    named.
+    retriever is asked. authority: the records that name the controlling documents. beside: systems
+    that the page compares with it, each as `--retriever` names it. config: TOML of options that
+    jobs have unless a request says otherwise, and the only place where encoders, models and
+    addresses of jobs are named.
     """
 
     folders: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""The verdict: what a folder of results comes to, in four counts, and what to do next."""
+"""The verdict: four counts of a folder of results, and the next step."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
 """Count how many items a folder of results finds, and grade each count against its bounds.
 
 Four questions are counted, each from the first of its sources that ran: the store, the sentences of
-documents, the questions that people ask, and what was superseded. To add a source, add a function
+documents, the questions that people ask, and superseded documents. To add a source, add a function
 from the results to a count to `KINDS`. It returns None where its job did not run.
 """
 
@@ -47,7 +47,7 @@ class VerdictLevel(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CountBounds:
-    """Shares at which a count is good or bad; between them it is doubtful.
+    """Shares at which a count is good or bad. Between them it is doubtful.
 
     good: share from which it is good, inclusive.
     bad: share up to which it is bad, inclusive.
@@ -61,7 +61,7 @@ class CountBounds:
     def level(self, low: float, high: float) -> VerdictLevel:
         """Grade the 95% interval of a share: the whole of it must lie beyond a bound.
 
-        low, high: ends of the interval; equal where everything was counted.
+        low, high: ends of the interval, equal where everything was counted.
         """
         if low >= self.good:
             return VerdictLevel.GOOD
@@ -93,14 +93,14 @@ class VerdictCount:
     """One line of the verdict: how many of how many.
 
     name: by_itself, by_its_words, by_need or in_force_served.
-    question: what is counted, as a question.
+    question: the count, as a question.
     total: items that it is of, 0 where it is not measured.
     count: how many of them are found.
-    unit: what is counted.
+    unit: unit of the items.
     low, high: 95% interval of the share.
     level: good, doubtful, bad or not measured.
     source: command that counted it.
-    meaning: what the count says, in words.
+    meaning: meaning of the count, in words.
     validity: evidence that it predicts failures of real questions.
     command: command that measures it, where it is not measured.
     """
@@ -121,7 +121,7 @@ class VerdictCount:
 
     @property
     def share(self) -> float | None:
-        """The share that is found; None where nothing was measured."""
+        """The share that is found. None where nothing was measured."""
         return self.count / self.total if self.total else None
 
 
@@ -168,7 +168,7 @@ BOUNDS = {
         why="Nothing superseded has to be served at all: filtering by the rules removes it.",
     ),
 }
-"""Where each count is good and where it is bad: declared here, once, with the reason."""
+"""Shares at which each count is good or bad: declared here, once, with the reason."""
 
 EXPOSURE = Validity(
     "measured elsewhere",
@@ -232,7 +232,7 @@ class Results:
             ) from error
 
     def table(self, name: str, columns: list[str]) -> pa.Table | None:
-        """Return columns of a table; None where the table, or one of them, is not there.
+        """Return columns of a table. None where the table, or one of them, is not there.
 
         Raises InputError for one that is damaged.
         """
@@ -247,7 +247,7 @@ class Results:
         return read_table(path, columns)
 
     def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
-        """Return rows of these columns; none where the table, or a column, is not there."""
+        """Return rows of these columns. None are there if the table, or a column, is not."""
         table = self.table(name, list(columns))
         return [] if table is None else list(zip(*(c.to_pylist() for c in table), strict=True))
 
@@ -267,12 +267,12 @@ class Results:
 
     @property
     def has_index(self) -> bool:
-        """Whether the folder itself is an index."""
+        """Tell whether the folder itself is an index."""
         return self.places.index == str(self.folder)
 
 
 def count_all(results: Results) -> tuple[VerdictCount, ...]:
-    """Return the four counts; one that nothing measured names the command that does."""
+    """Return the four counts. One that nothing measured names the command that does."""
     return tuple(_count(kind, results) for kind in KINDS)
 
 
@@ -289,7 +289,7 @@ def _graded(
     kind: Kind, count: int, total: int, bounds: str, interval: tuple[float, float] | None = None,
     **words: Any,
 ) -> VerdictCount:  # fmt: skip
-    """Grade a count by its bounds. interval: of the share; default: Wilson's of a sample."""
+    """Grade a count by its bounds. interval: of the share, by default Wilson's of a sample."""
     share = count / total
     low, high = map(float, wilson(share, total) if interval is None else interval)
     return VerdictCount(
@@ -457,7 +457,7 @@ def validity_of_needs(area: Discrimination | None) -> tuple[Validity, ...]:
 
 
 def validity_of_rps(results: Results) -> Validity | None:
-    """Return how well RPS predicts failures of the folder's judged questions; None without any."""
+    """Return how well RPS predicts failures of the folder's judged questions. None without any."""
     rows = results.rows("questions", "rps", "rank")
     failed = [(-rps, rank is None or rank > DEPTH) for rps, rank in rows if rps is not None]
     return _measured_here(failed, "the RPS of what is wanted")
@@ -491,8 +491,8 @@ Fields = dict[str, Any]
 class Kind:
     """One of the four questions.
 
-    short: the count in a few words. found: what is said of the items that are found. sources: what
-    may measure it, real questions first. measured_by: the command that measures it.
+    short: the count in a few words. found: words for the items that are found. sources: jobs
+    that may measure it, real questions first. measured_by: the command that measures it.
     """
 
     name: str

@@ -16,7 +16,7 @@ from argus.stores.spec import BLENDED, KINDS, asks_store, is_store, parse_store
 
 FILE = "argus.toml"
 PREFIX = "sentence-transformers:"
-"""Of the fingerprints of encoders that `--encoder` takes by their name."""
+"""Prefix of the fingerprints of encoders that `--encoder` takes by their name."""
 DEFAULT = "all-MiniLM-L6-v2"
 INDEX_FILE = "index.json"
 QUERIES = "QUERIES"
@@ -31,7 +31,7 @@ Settings = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Project:
-    """The values of argus.toml; none where there is no such file, or it is no TOML."""
+    """The values of argus.toml. It has none where there is no such file, or it is no TOML."""
 
     settings: Settings = field(default_factory=dict)
 
@@ -46,10 +46,10 @@ class Project:
         try:
             return cls(read_toml(file))
         except InputError:
-            return cls()  # whoever names it with --config is told what is wrong with it
+            return cls()  # whoever names it with --config is told of the fault
 
     def value(self, name: str, *commands: str, only: bool = False) -> str | None:
-        """Return what an option is set to: for one of these commands, for all, or for any other.
+        """Return the value of an option: for one of these commands, for all, or for any other.
 
         commands: names with dots, such as "remedy.scenarios". only: for no other command.
         """
@@ -65,7 +65,7 @@ class Project:
         return _first_text(tables, name)
 
     def of_job(self, name: str, command: str) -> str | None:
-        """Return what a command that is run with the file has for an option."""
+        """Return the value of an option for a command that is run with the file."""
         return _first_text([self._table(command), self.settings], name)
 
     def _table(self, command: str) -> Settings:
@@ -105,7 +105,7 @@ class Places:
 
     @property
     def out(self) -> str:
-        """The folder of results; of records in a store, the one that argus.toml measures into."""
+        """The folder of results. Of records in a store, the one that argus.toml measures into."""
         measured = self._set("out", "exposure", only=True) if "written" in self.manifest else None
         return measured or str(self.folder)
 
@@ -182,7 +182,7 @@ class Places:
     def options_of(self, name: str, *headings: str) -> list[str]:
         """Return the options that the runs were given, as far as another command takes them.
 
-        headings: headings of the options in the help, such as "Input"; default: all.
+        headings: headings of the options in the help, such as "Input". By default all.
         """
         options: dict[str, dict[str, object]] = {"Input": {}, "Encoder": {}}
         if self.parent_field is not None:
@@ -217,7 +217,7 @@ class Places:
 
     @property
     def retriever(self) -> str | None:
-        """The retriever that was asked, by its name; None where Argus searched itself."""
+        """The retriever that was asked, by its name. None where Argus searched itself."""
         for job, section in self.manifest.items():
             names = section["config"].get("retrievers")
             if isinstance(names, list) and names:
@@ -391,7 +391,7 @@ class Places:
         return from_here(name, self.folder, self.manifest[job].get("invocation"))
 
     def _set(self, name: str, *commands: str, only: bool = False) -> str | None:
-        """Return what argus.toml sets an option to, if it is about this corpus.
+        """Return the value that argus.toml gives an option, if it is about this corpus.
 
         only: for these commands, since others use the name for something else.
         """

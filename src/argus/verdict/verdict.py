@@ -48,9 +48,9 @@ FOUND_BY = {
 class VerdictAction:
     """A command to run next, its expected gain, and the evidence.
 
-    title: what to do.
+    title: the action.
     command: command to copy.
-    evidence: what speaks for it.
+    evidence: evidence for it.
     brings: share of questions (gain of nDCG@10), records or documents that it is expected to mend.
     """
 
@@ -75,7 +75,7 @@ class FolderVerdict:
 
     @property
     def is_measured(self) -> bool:
-        """Whether any count was measured, or there is an action."""
+        """Tell whether any count was measured, or there is an action."""
         return bool(self.actions) or any(count.total for count in self.counts)
 
 
@@ -99,7 +99,7 @@ def read_verdict(folder: Path | str) -> FolderVerdict:
 
 
 def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
-    """Yield the verdict as the last lines of a command; nothing of an empty one."""
+    """Yield the verdict as the last lines of a command. An empty one has no lines."""
     if not verdict.is_measured:
         return
     yield ""
@@ -126,7 +126,7 @@ def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
 
 
 def _answer(results: Results, counts: tuple[VerdictCount, ...]) -> str:
-    """Say it in plain words: what was read, bad counts first, counts not measured last."""
+    """Say it in plain words: the input, bad counts first, counts not measured last."""
     log = results.sections.get("traffic")
     parts = [c.describe_log(log)] if log is not None else []
     for level in (VerdictLevel.BAD, VerdictLevel.DOUBTFUL, VerdictLevel.GOOD):
@@ -211,7 +211,7 @@ def _resolve(results: Results, counts: Counts) -> VerdictAction | None:
     if not count.total or count.level is VerdictLevel.GOOD:
         return None
     section = results.sections.get("authority")
-    concerned = 1.0  # share of all documents that are superseded; queries count as they are
+    concerned = 1.0  # share of all documents that are superseded. Queries count as they are
     if section and "lint" not in results.sections and section["documents"].get("total"):
         concerned = section["documents"]["superseded"] / section["documents"]["total"]
     return VerdictAction(
@@ -251,7 +251,7 @@ def _write_scenarios(results: Results, _: Counts) -> VerdictAction | None:
 
 
 def _gain_of_scenarios(results: Results) -> dict[str, Any] | None:
-    """Return the change by scenarios in the usual cell; None unless it is surely a gain."""
+    """Return the change by scenarios in the usual cell. None unless it is surely a gain."""
     whole = results.sections["ablation"]["whole"]
     for row in whole["rows"]:
         usual, change = whole["usual"], row["comparison"]
@@ -271,7 +271,7 @@ def _blend(results: Results, _: Counts) -> VerdictAction | None:
 
 
 def _judge_written(results: Results, _: Counts) -> VerdictAction | None:
-    """Judge what was written into a store: gains on other collections are no proof of it."""
+    """Judge records written into a store: gains on other collections are no proof of them."""
     section = results.sections.get("written")
     if section is None:
         return None
@@ -319,7 +319,7 @@ def _split(results: Results, _: Counts) -> VerdictAction | None:
 
 
 def _measure_again(results: Results, _: Counts) -> VerdictAction | None:
-    """Ask again what was asked before the index was changed."""
+    """Ask the questions from before the change of the index again."""
     places, manifest = results.places, results.places.manifest
     if "evaluation" not in manifest or places.index is None:
         return None

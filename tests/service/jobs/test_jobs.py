@@ -1,6 +1,5 @@
 """Jobs over HTTP: real commands, run, watched, cancelled, resumed, one writer per folder."""
 
-import asyncio
 import json
 import os
 import shutil
@@ -13,14 +12,9 @@ import httpx
 import pytest
 
 from argus.data.writing import take_lock
-from argus.service import api
-from argus.service.api import EventStream
-from argus.service.jobs.planning import may_start
-from argus.service.jobs.queue import end_leftover, signal_group, start_process
+from argus.service.jobs.queue import end_leftover
 from argus.service.workplace import STATE
-from argus.verdict import read_verdict
 from tests.service.jobs.conftest import (
-    HELD,
     events,
     held_request,
     holding,
@@ -48,33 +42,6 @@ def test_a_job_runs_as_on_the_command_line_and_is_watched(client, work):
     assert events(client, id_, after=own[-1]["id"])[0] == []
     listed = client.get("/jobs").json()
     assert listed["jobs"] == [job] and listed["before"] is None
-
-
-def test_a_typed_command_is_started(client, work):
-    job = wait(client, start(client, {"command": f"argus report {work / 'report'}"}))
-    assert job["state"] == "done" and job["output"].startswith("report: ")
-    assert job["writes"] == [str((work / "report").resolve())]
-    page = client.get("/page/report/overview", headers={"accept": "text/html"}).text
-    actions = read_verdict(work / "report").actions
-    offered = [action for action in actions if may_start(action.command)]
-    assert job["command"] in page and page.count("data-start") == len(offered)
-
-
-def test_a_job_has_the_options_of_the_file_that_the_service_was_started_with(work, tmp_path):
-    settings = tmp_path / "argus.toml"
-    settings.write_text('[generative.build]\ntokenizer = "bpe:300"\n')
-    request = {
-        "command": "generative build",
-        "options": {"corpus": str(work / "docs.jsonl"), "out": str(work / "ngrams")},
-    }
-    with serving(work, config=settings) as client:
-        job = wait(client, start(client, request))
-        named = request | {"options": request["options"] | {"tokenizer": "bpe:400"}}
-        refused = client.post("/jobs", json=named)
-    assert job["state"] == "done", job["errors"]
-    manifest = json.loads((work / "ngrams" / "manifest.json").read_text())
-    assert manifest["generative_build"]["config"]["tokenizer"] == "bpe:300"
-    assert refused.status_code == 422 and "argus serve --config" in refused.text
 
 
 def test_one_job_at_a_time_writes_a_folder_and_others_pass_it(work):
@@ -112,75 +79,6 @@ def test_a_job_is_cancelled_as_by_ctrl_c_and_goes_on(work):
     assert states == ["queued", "running", "cancelled", "queued", "running", "done"]
 
 
-def test_the_service_ends_and_comes_back_with_what_ran_and_what_waited(work):
-    with holding(work) as client:
-        ran, waited = start(client, held_request(work)), start(client, held_request(work))
-        wait(client, ran, ("running",))
-    (work / "go").touch()
-    with holding(work) as client:
-        job = client.get(f"/jobs/{ran}").json()
-        assert job["state"] == "interrupted" and job["resumable"]
-        assert wait(client, waited)["state"] == "done"
-        client.post(f"/jobs/{ran}/resume")
-        assert wait(client, ran)["state"] == "done"
-
-
-def test_a_folder_that_cannot_be_written_is_served_without_jobs(work):
-    (work / STATE).write_text("no folder")
-    with serving(work) as client:
-        answer = client.get("/jobs")
-        assert answer.status_code == 503 and "cannot be kept there" in answer.text
-
-
-def test_a_full_disk_refuses_new_jobs_and_ends_none(work):
-    with holding(work) as client:
-        id_ = start(client, held_request(work))
-        wait(client, id_, ("running",))
-        sql = client.app.state.service.jobs.table._sql
-
-        async def limit(pages):
-            sql.execute(f"PRAGMA max_page_count={pages}")
-
-        (pages,) = client.portal.call(_count, sql)
-        client.portal.call(limit, pages)
-        answers = [client.post("/jobs", json=judging(work)) for _ in range(60)]
-        assert answers[-1].status_code == 503 and "disk is full" in answers[-1].text
-        assert client.get("/jobs").status_code == 200
-        client.portal.call(limit, 100_000)
-        (work / "go").touch()
-        assert wait(client, id_)["state"] == "done"
-        for job in client.get("/jobs?limit=200").json()["jobs"]:
-            if job["state"] == "queued":
-                client.post(f"/jobs/{job['id']}/cancel")
-
-
-async def _count(sql):
-    return sql.execute("PRAGMA page_count").fetchone()
-
-
-def test_a_client_that_hangs_is_let_go(client, work, monkeypatch):
-    monkeypatch.setattr(api, "SEND_S", 0.1)
-    id_ = start(client, {"command": "report", "options": {"folder": str(work / "report")}})
-    jobs = client.app.state.service.jobs
-    blocks = []
-
-    async def hang(message):
-        if message["type"] == "http.response.body":
-            blocks.append(message)
-            await asyncio.sleep(60)
-
-    async def receive():
-        await asyncio.sleep(60)
-
-    async def serve():
-        await EventStream(jobs, id_, 0)({"type": "http"}, receive, hang)
-
-    with pytest.raises(TimeoutError):
-        client.portal.call(serve)
-    assert len(blocks) == 1
-    assert wait(client, id_)["state"] == "done"
-
-
 def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
     held = tmp_path / "job-1.lock"
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
@@ -202,27 +100,6 @@ def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
     left.stdout.close()
     other.kill()
     other.wait()
-
-
-def test_a_process_whose_service_was_killed_is_ended(tmp_path):
-    held, file = tmp_path / "job-1.lock", tmp_path / "docs.jsonl"
-    file.write_text('{"_id": "a", "text": "It is fast."}\n')
-    (tmp_path / "held.py").write_text(HELD.format(go=str(tmp_path / "never")))
-    words = ("--corpus", str(file), "--out", str(tmp_path / "out"),
-             "--retriever", f"{tmp_path}/held.py:retrieve")  # fmt: skip
-
-    async def start():
-        running = await start_process(("exposure",), words, held)
-        end = asyncio.create_task(running.watch(lambda _: None))
-        try:
-            async with asyncio.timeout(60):
-                await asyncio.to_thread(end_leftover, held)
-                return (await end)[0]
-        finally:
-            signal_group(running.process.pid, signal.SIGKILL)
-
-    assert asyncio.run(start()) in (-signal.SIGTERM, -signal.SIGKILL, 130, 143)
-    take_lock(held, busy="").close()
 
 
 def files(folder):

@@ -13,8 +13,6 @@ from argus.service.jobs.planning import (
     PROMPT_ONLY,
     STARTABLE,
     JobRequest,
-    as_request,
-    may_start,
     plan_job,
 )
 from argus.service.workplace import Workplace
@@ -46,22 +44,6 @@ def test_every_command_can_be_started_or_says_why_not():
     assert sorted(commands) == sorted([*STARTABLE, *PROMPT_ONLY])
     for words in STARTABLE:
         assert ArgusCommands().declared(words.split())
-
-
-def test_models_come_from_the_file_that_the_service_was_started_with(place, tmp_path):
-    settings = tmp_path / "argus.toml"
-    settings.write_text('[index.build]\nencoder = "mine"\n[suite]\nfile = "grid.toml"\n')
-    inside = place.folders[0].resolve()
-    config = replace(place, config=settings)
-    built = plan(config, "index build", corpus=f"{inside}/d.jsonl", out=f"{inside}/new")
-    assert built.arguments[0] == f"--config={settings}"
-    assert built.writes == (inside / "new",)
-    assert plan(config, "suite", out=f"{inside}/grid").arguments[0] == f"--config={settings}"
-    with pytest.raises(InputError, match="Missing argument"):
-        plan(place, "suite", out=f"{inside}/grid")
-    settings.write_text("[index.build]\nencodr = 1\n")
-    with pytest.raises(InputError, match="encodr"):
-        plan(config, "index build", corpus=f"{inside}/d.jsonl", out=f"{inside}/new")
 
 
 def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
@@ -147,33 +129,6 @@ def test_an_index_elsewhere_is_read_but_not_changed(place, tmp_path):
         plan(other, "repair", index="served")
 
 
-def test_a_command_as_it_is_typed_is_the_same_request(place):
-    inside = place.folders[0]
-    line = f"argus repair --index served --queries '{inside}/a b.jsonl' --folds=3 --only-try"
-    typed = as_request(line, ArgusCommands())
-    assert typed.command == "repair"
-    assert typed.options == {
-        "index": "served", "queries": f"{inside}/a b.jsonl", "folds": "3", "only_try": True,
-    }  # fmt: skip
-    planned = plan_job(typed, place, ArgusCommands())
-    assert f"--queries={inside.resolve()}/a b.jsonl" in planned.arguments
-    gate = as_request(f"argus gate {inside} {inside}/ix --min-ndcg 0.3", ArgusCommands())
-    assert gate.options == {"folders": [str(inside), f"{inside}/ix"], "min_ndcg": "0.3"}
-    undone = as_request("argus remedy rollback --index=served -- --odd", ArgusCommands())
-    assert undone.options == {"index": "served", "remedy": "--odd"}
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["", "argus", "rm -rf /", "argus serve x", "argus search q", "argus repair 'x",
-     "argus index build --out i && argus repair --index i", "argus repair | tee"],
-)  # fmt: skip
-def test_what_may_not_be_started_is_not_offered(line):
-    assert not may_start(line)
-    with pytest.raises(InputError):
-        as_request(line, ArgusCommands())
-
-
 @pytest.mark.parametrize(
     ("command", "options", "where"),
     [
@@ -200,11 +155,3 @@ def test_no_job_writes_over_a_file_that_no_job_made(place, command, options, whe
         with pytest.raises(InputError, match="would be lost") as error:
             plan_job(JobRequest(command=command, options=whole), place, ArgusCommands(), wrote)
         assert error.value.where == where
-
-
-def test_a_job_writes_its_file_again(place):
-    file = place.folders[0].resolve() / "junit.xml"
-    file.touch()
-    options = {"folders": [str(place.folders[0])], "junit": str(file)}
-    request = JobRequest(command="gate", options=options)
-    assert plan_job(request, place, ArgusCommands(), {str(file)}).writes == (file,)

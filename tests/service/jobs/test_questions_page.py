@@ -1,7 +1,6 @@
 """The page of questions in a real browser: drawn by a job, judged by keys, written."""
 
 import json
-import time
 
 import pytest
 
@@ -21,7 +20,6 @@ from tests.support.words import ByWords, corpus
 
 pytestmark = pytest.mark.slow
 BUDGET = 24
-LONGEST_S = 60
 """The first grade loads what estimates: more than five seconds beside other tests."""
 
 
@@ -108,17 +106,3 @@ def test_questions_are_drawn_judged_by_keys_and_written(place):
     assert summary["judged"]["measured"] == 20
     assert f"{100 * summary['estimates'][0]['low']:.1f}%" == interval.split(" to ")[0]
     assert len(LiveJudging.of(folder).grades) == summary["graded"]
-
-
-def test_keys_that_come_faster_than_answers_grade_one_document_each(place):
-    folder, url, launched = place
-    with page_of(launched) as page:
-        page.goto(f"{url}/page/traffic/questions/judge")
-        before = len(LiveJudging.of(folder).grades)
-        for _ in range(5):
-            page.keyboard.press("n")
-        until = time.monotonic() + LONGEST_S
-        while len(LiveJudging.of(folder).grades) < before + 5:
-            assert time.monotonic() < until, page.locator("#problem").inner_text()
-            page.wait_for_timeout(50)
-        assert len(LiveJudging.of(folder).grades) == before + 5

@@ -84,36 +84,3 @@ def test_a_repair_is_tried_applied_and_undone(place):
         page.get_by_text("No remedy: it is searched as it was built.").wait_for()
         assert page.get_by_role("button", name="Apply blend").is_enabled()
     assert state(work)[1] == []
-
-
-def test_the_keyboard_alone_starts_a_trial_and_cancels_it(place):
-    work, url, launched = place
-    before = state(work)
-    with page_of(launched) as page:
-        page.goto(f"{url}/page/-/repairs")
-        reach(page, "Judged questions")
-        page.keyboard.press("Control+A")
-        page.keyboard.type(str(work / "queries.jsonl"))
-        page.keyboard.press("Tab")
-        page.keyboard.press("Control+A")
-        page.keyboard.type(str(work / "qrels.tsv"))
-        page.keyboard.press("Enter")
-        page.locator("#jobs .job").first.wait_for()
-        reach(page, "Cancel", back=True)
-        page.keyboard.press("Enter")
-        page.locator('#jobs .job[data-state="cancelled"]').first.wait_for()
-    assert state(work) == before
-
-
-def reach(page, label, back=False):
-    """Press Tab until what has a label, or a text, has the focus."""
-    for _ in range(80):
-        page.keyboard.press("Shift+Tab" if back else "Tab")
-        focus = page.evaluate(
-            "() => { const e = document.activeElement; "
-            "return (e.labels?.[0]?.textContent || e.getAttribute('aria-label') || "
-            "e.textContent).trim(); }"
-        )
-        if focus == label:
-            return
-    raise AssertionError(f"Tab does not reach {label!r}")

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from argus.errors import ArgusError
-from argus.service.jobs import table as module
 from argus.service.jobs.planning import JobRequest, Planned
-from argus.service.jobs.table import JobState, JobTable
+from argus.service.jobs.table import JobTable
 
 JOB = (
     JobRequest(command="repair", options={"index": "a b"}),
@@ -20,29 +19,6 @@ def table(tmp_path):
     table = JobTable(tmp_path)
     yield table
     table.close()
-
-
-def test_who_never_began_is_at_the_first_attempt_and_wrote_nothing(table):
-    id_ = table.add(*JOB)
-    for attempt in (1, 1, 2):
-        assert [job.number for job in table.queued()] == [attempt]
-        assert table.wrote() == ({"/a b"} if attempt == 2 else set())
-        if attempt == 1 and len(table.events(id_, 0, 9)) > 2:
-            table.begin(id_)
-        table.end(id_, JobState.CANCELLED, None)
-        table.again(id_, JOB[1])
-    assert table.job(id_)["attempt"] == 2
-
-
-def test_of_many_events_the_last_are_kept_and_ids_are_never_used_again(table, monkeypatch):
-    monkeypatch.setattr(module, "MAX_EVENTS", 20)
-    first, other = table.add(*JOB), table.add(*JOB)
-    for n in range(60):
-        table.step(first, {"step": "embedding", "done": n, "total": 100, "eta_s": None})
-    kept = table.events(first, 0, 100)
-    assert [e["progress"]["done"] for e in kept] == list(range(40, 60))
-    assert len(table.events(other, 0, 9)) == 1
-    assert len({e["id"] for e in kept}) == 20 and kept[-1]["id"] == 62
 
 
 def test_a_full_disk_is_told_and_what_was_there_stays(table):

@@ -42,31 +42,6 @@ def page(stored, name, headers=HTML, **values):
     return stored.client.get(f"/page/-/{name}", params=values, headers=headers)
 
 
-def test_a_store_is_searched_and_what_controls_is_served(stored):
-    answer = stored.client.post("/search", json={"query": QUESTION, "k": 1}).json()
-    (hit,) = answer["results"]
-    assert (hit["id"], hit["anchor"], hit["title"]) == ("fix-1b", "flaw-1", "Release 2.5")
-    assert hit["text"].startswith("Links are checked") and "docs" in answer["ranked_by"]
-    (one,) = stored.client.post(
-        "/retrieve/langchain", json={"query": QUESTION, "k": 1}
-    ).json()["response"]  # fmt: skip
-    assert one["metadata"]["in_place_of"] == "flaw-1"
-    told = stored.client.post("/explain", json={"query": QUESTION, "id": "flaw-3", "k": 1}).json()
-    assert not told["came_back"] and told["standing"]["rank"] > 1
-
-
-def test_the_pages_of_a_store_say_what_it_ranks(stored):
-    assert "A store, and no results yet" in page(stored, "overview").text
-    text = page(stored, "why-not", q=QUESTION, doc="Weak random numbers in tokens", k=1).text
-    assert "did not come back" in text and "What comes instead" in text and stored.store in text
-    assert "Path traversal in the archive reader" in text
-    which = page(stored, "why-not", PART, q=QUESTION, doc="release").text
-    assert "Which one is meant?" in which and which.count("<li>") == 3
-    offered = page(stored, "titles", PART, doc="parser").text
-    assert "flaw-2" in offered
-    assert page(stored, "repairs").status_code == page(stored, "map").status_code == 200
-
-
 def test_any_two_that_the_command_line_names_are_asked_side_by_side(stored):
     text = page(stored, "compare").text
     assert 'value="served"' in text and 'value="beside-1"' in text

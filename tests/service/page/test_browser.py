@@ -2,7 +2,6 @@
 
 from urllib.parse import quote, urlencode
 
-import pyarrow.parquet as pq
 import pytest
 
 from tests.support.hostile import ATTACKS, FIELD, ID
@@ -56,31 +55,6 @@ def test_a_page_runs_no_script_of_a_text_and_is_accessible_and_fits_a_telephone(
     window.check_safe()
 
 
-def test_a_table_is_sorted_and_searched_in_its_place_and_the_address_says_so(window, place):
-    page = window.open("/page/report/documents")
-    rows = pq.read_table(place.folder("report").path / "retrievability.parquet").to_pylist()
-    scores = sorted(f"{r['rps']:.3f}" for r in rows if r["rps"] is not None)
-    column = page.locator("#rows th").all_inner_texts().index("RPS")
-
-    def shown():
-        cells = page.locator(f"#rows tbody tr td:nth-child({column + 1})").all_inner_texts()
-        return [cell for cell in cells if cell != "–"]
-
-    page.click("#sort-rps")
-    page.wait_for_selector("th[aria-sort=ascending]")
-    assert shown() == scores and page.url.endswith("?sort=rps")
-    assert page.evaluate("document.activeElement.id") == "sort-rps"
-    page.keyboard.press("Enter")
-    page.wait_for_selector("th[aria-sort=descending]")
-    assert shown() == scores[::-1]
-    page.fill("input[name=q]", "juniper")
-    window.until("document.querySelectorAll('#rows tbody tr').length === 4")
-    assert "sort=-rps" in page.url and "q=juniper" in page.url
-    page.go_back()
-    window.until("document.querySelectorAll('#rows tbody tr').length === 41")
-    window.check_safe()
-
-
 def test_by_keyboard_alone_one_skips_to_the_content_asks_and_turns_the_colours(window):
     page = window.open("/page/report/why-not")
     page.keyboard.press("Tab")
@@ -105,39 +79,4 @@ def test_by_keyboard_alone_one_skips_to_the_content_asks_and_turns_the_colours(w
     page.reload()
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
     page.evaluate("localStorage.clear()")
-    window.check_safe()
-
-
-def test_the_date_is_moved_and_the_chain_follows(window):
-    page = window.open("/page/report/authority")
-    states = "#chain table .level"
-    assert page.locator(states).all_inner_texts() == ["Superseded", "Superseded", "In force"]
-    page.locator("#slide").focus()
-    page.keyboard.press("Home")
-    window.until(f"document.querySelector('{states}').textContent === 'not yet'")
-    assert page.evaluate("document.activeElement.id") == "slide"  # a drag is not broken off
-    page.fill("#as-of", "2024-02-10")
-    window.until(f"document.querySelectorAll('{states}')[1].textContent === 'in force'")
-    assert page.locator(states).all_inner_texts() == ["Superseded", "In force", "Not yet"]
-    assert "as_of=2024-02-10" in page.url
-    assert page.get_attribute("#slide", "aria-valuetext") == "2024-02-10"
-    window.check_safe()
-
-
-def test_the_map_is_moved_by_keys_and_lists_what_is_in_view(window):
-    page = window.open("/page/report/map")
-    page.wait_for_selector("#box table")
-    counted = int(page.get_attribute("#map", "data-count"))
-    assert page.inner_text("#box p").startswith(f"{counted} documents")
-    page.locator("#map").focus()
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#point:not([hidden]) a")
-    for _ in range(12):
-        page.keyboard.press("+")
-    window.until(f"!document.querySelector('#box p').textContent.startsWith('{counted} ')")
-    window.until("(({ drawn, count }) => drawn === count)(document.getElementById('map').dataset)")
-    page.click("[data-band=low]")
-    page.wait_for_selector("[data-band=low][aria-pressed=false]")
-    page.click("[data-zoom=all]")
-    window.until("![...document.querySelectorAll('#box .band')].some(b => b.textContent === 'low')")
     window.check_safe()

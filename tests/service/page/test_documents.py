@@ -1,11 +1,9 @@
 """The table of documents against its own Parquet files, read row by row."""
 
-import os
-
 import pyarrow.parquet as pq
 import pytest
 
-from argus.service.page.tables import NEAR, ROWS, DocumentTable, DocumentTables, Filters
+from argus.service.page.tables import NEAR, ROWS, DocumentTable, Filters
 from benchmarks.serve_documents import make
 
 SIZE = NEAR + 3 * ROWS
@@ -56,15 +54,6 @@ def test_a_page_holds_the_rows_that_stand_there_in_order(table, plain, sort, pag
     assert total == SIZE
 
 
-def test_what_is_wrong_is_the_first_that_holds(table, plain):
-    counts = {}
-    for row in plain:
-        counts[cause(row)] = counts.get(cause(row), 0) + 1
-    assert table.count_by("cause") == counts
-    ((one,), _) = table.page(Filters(q=plain[7]["id"]))
-    assert one["cause"] == cause(plain[7])
-
-
 def test_filters_hold_together(table, plain):
     filters = Filters(q="CASTLE", band="low", cause="not by its own words")
     expected = [
@@ -80,13 +69,3 @@ def test_filters_hold_together(table, plain):
 def test_words_are_values_and_never_sql(table, words):
     assert table.page(Filters(q=words)) == ([], 0)
     assert table.page(Filters())[1] == SIZE
-
-
-def test_a_table_that_was_written_again_is_read_again(tmp_path):
-    make(tmp_path, 10)
-    tables = DocumentTables()
-    first = tables.of(tmp_path)
-    assert first.page(Filters())[1] == 10 and tables.of(tmp_path) is first
-    make(tmp_path, 12)
-    os.utime(tmp_path / "exposure.parquet", ns=(1, 1))
-    assert tables.of(tmp_path).page(Filters())[1] == 12

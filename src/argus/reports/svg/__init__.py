@@ -1,4 +1,4 @@
-"""Figures drawn as inline SVG: no script, nothing to load; read from plotly's own dictionaries."""
+"""Figures drawn as inline SVG, without script or loading, from plotly's own dictionaries."""
 
 import lazy_loader
 

@@ -18,9 +18,9 @@ Figure = dict[str, Any]
 
 
 def svg(figure: Figure, title: str) -> Markup:
-    """Return a figure as inline SVG. title: what it shows, for those who hear the page.
+    """Return a figure as inline SVG. title: its subject, for those who hear the page.
 
-    Bars, lines, points, heatmaps, lines and frames across; whatever else plotly can draw is left
+    It draws bars, lines, points, heatmaps, and lines and frames across. All else of plotly is left
     out. Colours of ink and grid follow the page's, in light and in dark.
     """
     layout, traces = figure["layout"], figure["data"]
@@ -49,7 +49,7 @@ def _title(settings: dict[str, Any]) -> str:
 
 
 def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Iterator[str]:
-    """Yield the axes with what is drawn on them."""
+    """Yield the axes with their marks."""
     layout, traces = figure["layout"], figure["data"]
     left, top, right, bottom = box
     of_x, of_y = layout.get("xaxis", {}), layout.get("yaxis", {})
@@ -141,7 +141,7 @@ def _placed(shape: dict[str, Any], name: str, ref: str, scale: Scale) -> float:
 
 
 def _legend(traces: Sequence[Trace], layout: dict[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the row and the element of what each named trace is called."""
+    """Yield the row and the element of each named trace's name."""
     named = [t for t in traces if t.get("name") and t.get("showlegend", True)]
     if len(named) < 2 and not any(t.get("showlegend") for t in named):
         named = [] if layout.get("showlegend") is not True else named

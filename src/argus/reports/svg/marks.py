@@ -1,4 +1,4 @@
-"""The marks of a trace: bars, lines, points, cells; each with its words where one hovers."""
+"""The marks of a trace: bars, lines, points, cells, each with its words where one hovers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from argus.reports.svg.scale import Scale
 INKS = {"#2b2f36": "currentColor", "#e6e8ec": "var(--line)"}
 """Colours of the report's figures that follow its ink and lines, in light and in dark."""
 MOST_TITLED = 1500
-"""Points of a trace that say what they are when hovered; of more, none."""
+"""The most points of a trace that show their words when hovered. Of more, none does."""
 DASHES = {"dash": "7 5", "dot": "2 4"}
 Trace = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Pane:
-    """Where a trace is drawn. slot, slots: which of several groups of bars it is."""
+    """The place where a trace is drawn. slot, slots: which of several groups of bars it is."""
 
     x: Scale
     y: Scale
@@ -33,7 +33,7 @@ class Pane:
 
 
 def marks(trace: Trace, pane: Pane, bases: dict[str, float]) -> Iterator[str]:
-    """Yield the elements of a trace. bases: what is stacked already, by category; added to."""
+    """Yield the elements of a trace. bases: heights stacked already, by category. Added to."""
     kind = trace.get("type", "scatter")
     if kind == "bar":
         yield from _bars(trace, pane, bases)
@@ -54,7 +54,7 @@ def colour(value: Any, default: str = "#2a6fb0") -> str:
 
 
 def hover(trace: Trace, i: int, **values: Any) -> str:
-    """Return what a mark says when hovered, as its `<title>`; "" where it says nothing."""
+    """Return the words of a hovered mark, as its `<title>`. "" where it has none."""
     template = str(trace.get("hovertemplate", ""))
     if not template or trace.get("hoverinfo") == "skip":
         return ""
@@ -220,7 +220,7 @@ def _cells(trace: Trace, pane: Pane) -> Iterator[str]:
 
 
 def _mixed(stops: Sequence[Sequence[Any]], share: float) -> str | None:
-    """Return the colour at a share of a scale of stops; None where nothing would be seen."""
+    """Return the colour at a share of a scale of stops. None where nothing would be seen."""
     rows = [(float(at), *_rgba(str(tint))) for at, tint in stops]
     for one, two in pairwise(rows):
         if share <= two[0]:

@@ -13,9 +13,9 @@ TICKS = 6
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis. low, high: values at its ends, of a category its number; start, end: pixels.
+    """An axis. low, high: values at its ends, of a category its number. start, end: pixels.
 
-    kind: "linear", "log" or "category"; names: of categories, in order.
+    kind: "linear", "log" or "category". names: of categories, in order.
     """
 
     low: float
@@ -26,7 +26,7 @@ class Scale:
     names: tuple[str, ...] = ()
 
     def number(self, value: Any) -> float:
-        """Return a value as a number of this axis; a category by its place."""
+        """Return a value as a number of this axis. A category is a number by its place."""
         if self.kind == "category" and not (isinstance(value, float) and value % 1):
             text = str(value)
             return float(self.names.index(text)) if text in self.names else float(value)

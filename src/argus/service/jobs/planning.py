@@ -64,7 +64,8 @@ class Declared(NamedTuple):
     """One option, or argument, of a command.
 
     option: "" of an argument. off: the opposite of a flag, "" where it has none. default: whether
-    something holds where it is left out. written: whether the command writes to what it names.
+    something holds where it is left out. written: whether the command writes to the place that it
+    names.
     """
 
     name: str
@@ -80,7 +81,7 @@ class Commands(Protocol):
     """The commands of Argus."""
 
     def declared(self, words: Sequence[str]) -> Sequence[Declared]:
-        """Return the parameters of a command, arguments in their order; InputError if unknown."""
+        """Return the parameters of a command, arguments in their order. InputError if unknown."""
 
     def check(self, words: Sequence[str], arguments: Sequence[str]) -> None:
         """Raise InputError for arguments that the command line would refuse to parse."""

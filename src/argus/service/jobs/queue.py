@@ -128,7 +128,7 @@ class Jobs:
         return self._table
 
     def add(self, request: JobRequest) -> JobRecord:
-        """Queue a command; InputError for one that may not be started, or where too many wait."""
+        """Queue a command. InputError for one that may not be started, or where too many wait."""
         if request.command.startswith(f"{NAME} "):
             typed = as_request(request.command, self.commands)
             options = {**typed.options, **request.options}
@@ -321,7 +321,7 @@ class Running:
         self._stopping: asyncio.Task[None] | None = None
 
     async def watch(self, follow: Callable[[Step], None]) -> tuple[int, str, str]:
-        """Read its streams until it ends; `follow` is called with each line of progress.
+        """Read its streams until it ends. `follow` is called with each line of progress.
 
         Returns its exit code, negative of a signal, and the ends of its output and its errors.
         """

@@ -23,7 +23,7 @@ from argus.service.jobs.planning import JobRequest, Planned
 T = TypeVar("T")
 
 FILE = "jobs.sqlite"
-MAX_EVENTS = 2_000  # kept of one job; the first ones go
+MAX_EVENTS = 2_000  # kept of one job: the first ones go
 BUSY_MS = 200
 KEPT_DAYS = 30  # after the end of a job: its request may hold questions
 _TABLES = """
@@ -56,7 +56,7 @@ AT_AN_END = (JobState.DONE, *RESUMABLE)
 
 
 class JobProgress(TypedDict):
-    """Where a job's step stands. total, eta_s (seconds to the end of the step): None if not known.
+    """The progress of a job's step. total, eta_s (seconds to its end): None if not known.
 
     step: the step, in words.
     done: how much of it is done.
@@ -295,7 +295,7 @@ class JobTable:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Turn an error of SQLite or of a damaged row into one that says what to do."""
+        """Turn an error of SQLite or of a damaged row into one with a mend."""
         try:
             with self._lock:
                 yield

@@ -105,7 +105,7 @@ def _systems(place: Workplace) -> list[System]:
 
 
 def _named(name: str, offered: list[System], default: int) -> System | None:
-    """Return the system of a name; without one the default; InputError for an unknown one."""
+    """Return the system of a name, without one the default. InputError for an unknown one."""
     if not name:
         return offered[min(default, len(offered) - 1)] if offered else None
     for system in offered:
@@ -146,7 +146,7 @@ def _job(both: tuple[System, System], home: Path, place: Workplace) -> Values | 
     """Return the job that compares two systems, None where a request may not start it.
 
     Indexes are asked for every document by its own title. A retriever or a store is asked the
-    questions that the folder `home` knows, and is compared with what comes before or after it.
+    questions that the folder `home` knows, and is compared with a version before or after it.
     """
     one, two = both
     if one.name == two.name or not place.contains(home):

@@ -38,7 +38,7 @@ from argus.service.page.tables import (
 
 BANDS = ("low", "mid", "high")
 MAX_ROWS = 100  # of each part of a document's page
-MAX_POINTS = 200_000  # sent to a browser; of more, every so manieth
+MAX_POINTS = 200_000  # sent to a browser: of more, an even sample
 PLACED = "of_retrievability WHERE x IS NOT NULL AND y IS NOT NULL"
 """Documents that the projection shows."""
 CHAIN = "superseded controlling superseded_title controlling_title rule hops title_rank text_rank"

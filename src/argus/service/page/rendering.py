@@ -68,18 +68,18 @@ class Page:
 
     @property
     def is_part(self) -> bool:
-        """Whether htmx asks for a part of the page, and not a person for all of it."""
+        """Tell whether htmx asks for a part of the page, and not a person for all of it."""
         headers = self.request.headers
         return headers.get("hx-request") == "true" and "hx-history-restore-request" not in headers
 
     @property
     def has_index(self) -> bool:
-        """Whether there is an index to search: the workplace's, or the folder itself."""
+        """Tell whether there is an index to search: the workplace's, or the folder itself."""
         return self.place.index is not None or any_of(self.path, INDEX_FILE)
 
     @property
     def is_searched(self) -> bool:
-        """Whether there is anything to search: an index, a retriever or a store."""
+        """Tell whether there is anything to search: an index, a retriever or a store."""
         return self.place.searches is not None or self.has_index
 
     def render(

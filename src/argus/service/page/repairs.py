@@ -40,7 +40,7 @@ WHAT = {
 }  # fmt: skip
 """Each remedy in a sentence."""
 MADE_OF = {"kb": (EXPAND,), "profiles": (SCENARIOS, ADAPT)}
-"""By input of a trial, all that can be made of it."""
+"""The remedies that each input of a trial allows."""
 router = APIRouter(route_class=PageRoute)
 
 

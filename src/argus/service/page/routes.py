@@ -41,7 +41,7 @@ login = APIRouter()
 
 
 def mount_pages(app: FastAPI) -> None:
-    """Give an application its pages; `/` leads to the first folder's overview."""
+    """Give an application its pages. `/` leads to the first folder's overview."""
     app.state.warm_indexes = WarmIndexes(app.state.service)
     app.state.document_tables = DocumentTables()
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")

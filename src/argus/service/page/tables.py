@@ -24,7 +24,7 @@ NEAR = 10_000
 """Rows from the top within which each page is looked up. For a page further down, all rows are put
 in order once, and the order is kept."""
 MAX_ORDERS = 8  # orders that are kept: 8 bytes a row each
-MEMORY = "1GB"  # of the tables of one folder; beyond it, DuckDB spills to a file
+MEMORY = "1GB"  # of the tables of one folder: beyond it, DuckDB spills to a file
 MAX_COUNTS = 1000  # totals that are kept
 
 

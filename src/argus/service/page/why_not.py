@@ -57,7 +57,7 @@ WITHOUT = {
 }
 """Parts of a blend that are switched off, in words."""
 REPAIRS = {Cause.LEXICAL: "expand", Cause.ENTITIES: "expand", Cause.HUBS: "blend"}
-"""By cause, the repair of an index that is made for it."""
+"""The repair of an index for each cause."""
 K = Annotated[int, Query(ge=1, le=MAX_K)]
 Words = Annotated[str, Query(max_length=4000)]
 Piece = tuple[str, bool]
@@ -150,7 +150,7 @@ def _explain_index(
         "findings": _group_findings(explanation.findings, explanation.cause),
         "previews": _previews(explanation, places),
         "has_preview": not (explanation.came_back or fold) and doc in snapshot
-        and can_preview(retriever),  # it ranks what is indexed, chunks
+        and can_preview(retriever),  # it ranks the indexed texts, chunks
         "repair": command("remedy", repair, *made_of, "--index", places.out) if repair else "",
         "question": mark_terms(q, terms, analyzer),
         "texts": [
