@@ -47,7 +47,7 @@ The answer explanation should not exceed 100 words."""
 
 
 class Judgement(BaseModel):
-    """A judge's answer. The explanation may exceed the limit in the prompt."""
+    """What a judge answers. A longer explanation than was asked for is none the worse."""
 
     model_config = ConfigDict(str_strip_whitespace=True)
 
