@@ -303,10 +303,7 @@ def _collected(call: Callable[[], Any]) -> Any:
     try:
         answer = call()
         return answer if type(answer) is list else listed(answer)
-    except (
-        asyncio.CancelledError,
-        GeneratorExit,
-    ) as error:  # no coroutine to cancel
+    except (asyncio.CancelledError, GeneratorExit) as error:  # user code is no coroutine
         raise RetrievalError(raised(error)) from error
 
 
