@@ -1,5 +1,6 @@
 import re
 import sqlite3
+import threading
 from contextlib import closing
 
 import pytest
@@ -33,6 +34,28 @@ def test_an_answer_replaces_a_failure_and_never_the_reverse(ledger):
     assert (ledger.get("k").state, ledger.get("k").answer) == (OK, "a")
     ledger.put(entry("k", OK, answer="b"))
     assert ledger.get("k").answer == "b"
+
+
+def test_ledgers_opened_at_once_do_not_disturb_each_other(tmp_path):
+    path, errors = tmp_path / "sub" / "ledger.sqlite", []
+    start = threading.Barrier(6)
+
+    def open_it():
+        start.wait()
+        try:
+            for _ in range(
+                20
+            ):  # every last one that closes makes the next one turn it to WAL again
+                Ledger(path).close()
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
 
 
 @pytest.mark.parametrize(

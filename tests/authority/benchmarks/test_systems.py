@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.first_stages import (
+    CrossEncoder,
     FirstStages,
     Okapi,
     okapi_words,
@@ -164,3 +165,44 @@ def test_top_rows_are_those_of_a_full_sort_with_ties_by_row(scores, k) -> None:
 def test_systems_that_are_unknown_or_lack_something_are_refused(names, message) -> None:
     with pytest.raises(InputError, match=message):
         choose(names, BENCHMARK, encoder=False, cross_encoder=False)
+
+
+@pytest.fixture(scope="module")
+def tiny_cross_encoder(tmp_path_factory) -> Path:
+    """A cross-encoder of one small random layer, saved as the library saves one."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    words = sorted({w for r in RECORDS for w in r.text.split()} | set(ONE.text.split()))
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    vocabulary = {word: i for i, word in enumerate([*special, *words])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    torch.manual_seed(0)
+    model = BertForSequenceClassification(
+        BertConfig(
+            vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+            intermediate_size=16, num_labels=1, max_position_embeddings=64,
+        )
+    )  # fmt: skip
+    path = tmp_path_factory.mktemp("cross-encoder")
+    model.save_pretrained(path)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
+        sep_token="[SEP]", model_max_length=64,
+    ).save_pretrained(path)  # fmt: skip
+    return path
+
+
+def test_a_cross_encoder_from_a_folder_ranks_the_pool(dense, tiny_cross_encoder) -> None:
+    model = CrossEncoder(str(tiny_cross_encoder))
+    bench = dense(BENCHMARK)
+    bench.cross_encoder = model
+    texts = bench.stages.texts
+    score = dict(zip(texts, model.scores([(ONE.text, t) for t in texts.values()]), strict=True))
+    assert len(set(score.values())) > 2
+    assert score["fix-2"] == score["fix-3"], "a pair is scored once"
+    expected = sorted(sorted(texts), key=lambda id_: -score[id_])[:5]
+    assert list(served("cross-encoder", bench)) == expected

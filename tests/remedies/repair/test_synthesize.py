@@ -6,12 +6,14 @@ import pytest
 
 from argus.errors import ArgusError, InputError
 from argus.indexes.views import ViewIndex
+from argus.llm import LanguageModelError
 from argus.remedies.config import SynthesizeConfig
 from argus.remedies.synthesis import estimate_synthesis
 from argus.remedies.undo import rollback
 from tests.support.synthesizing import (
     AT_RISK,
     answering,
+    document_in,
     good,
     only_insertions,
     rows,
@@ -111,6 +113,32 @@ def test_an_estimate_asks_nothing_and_says_what_is_asked_then(repairable, index,
 
 def found_in(folder, secret):
     return [p for p in folder.rglob("*") if p.is_file() and secret.encode() in p.read_bytes()]
+
+
+def test_a_key_is_in_no_file_and_no_error(repairable, index, endpoint, config, capfd):
+    def leaking(prompt, n):
+        sent = endpoint.headers[n - 1]["Authorization"]
+        assert sent == f"Bearer {SECRET}"
+        document = document_in(prompt)
+        if document == repairable.texts["swim"]:
+            return {"status": 400, "content": f"your key {SECRET} is too long for this"}
+        if document == repairable.texts["notes"]:
+            return {"text": f"{document} {SECRET}"}
+        return {"text": good(document)}
+
+    endpoint.behave = leaking
+    result = repairable.synthesize(index, config=config(api_key=SECRET, concurrency=1))
+    reasons = {row["doc_id"]: row["reason"] for row in rows(result)}
+    assert "your key *** is too long" in reasons["swim"]
+    endpoint.behave = lambda p, n: {"status": 401, "content": f"bad key {SECRET}"}
+    rollback(index, result.remedy)
+    (index / "answers.sqlite").unlink()
+    with pytest.raises(LanguageModelError) as raised:
+        repairable.synthesize(index, config=config(api_key=SECRET))
+    assert "bad key ***" in str(raised.value)
+    assert SECRET not in "".join(capfd.readouterr())
+    assert found_in(index, SECRET) == []
+    assert SECRET not in repr(config(api_key=SECRET))
 
 
 def test_a_password_in_the_address_is_in_no_file_and_no_error(
