@@ -126,7 +126,7 @@ def supersessions(authority: Authority) -> Iterator[Supersession]:
 
 @dataclass(frozen=True)
 class Reach:
-    """Where the controlling documents stand. Arrays have shape (n_pairs,).
+    """Places of the controlling documents. Arrays have shape (n_pairs,).
 
     rank: 1-based among all documents, the asking one included. Equal scores go by row.
     outranking: N+ (Corollary 1): documents that score strictly above the controlling one.

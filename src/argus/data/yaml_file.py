@@ -41,7 +41,7 @@ EXPECTED = {  # in the words of errors, by pydantic's types of errors
 
 
 class Mark(NamedTuple):
-    """Where a value stands, its spelling, and its kind to YAML ("" for text)."""
+    """Place of a value, its spelling, and its kind to YAML ("" for text)."""
 
     line: int
     raw: str = ""

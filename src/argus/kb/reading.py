@@ -118,7 +118,7 @@ Tables = tuple[dict[str, pa.Table], dict[str, int]]
 S = TypeVar("S")
 
 FIRST_BYTES = 1 << 20
-"""Of a split where only the first records are wanted."""
+"""Size of a split where only the first records are wanted."""
 
 _NO_RECORD = b"[], \t\r\n"
 """Characters of the lines of a JSON array that hold no entity."""

@@ -34,7 +34,7 @@ class Knowledge:
     corpus: Origin | None
     entities: Path | None
     documents: Sequence[Document] = ()
-    """Of the corpus. None of a knowledge base on disk, whose entities are its own."""
+    """Documents of the corpus. Empty for a knowledge base on disk, which has its own."""
 
     @property
     def inputs(self) -> dict[str, Origin | None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -342,7 +343,7 @@ def tokens_in(prompt: Prompt, schema: type[BaseModel] | None, count: TokenCount)
     return TEMPLATE_TOKENS + sum(count(text) for text in texts if text)
 
 
-class LedgerModel:
+class LedgerModel(ABC):
     """Base of the models that keep every answer in a ledger.
 
     A model has `_answering`, which asks prompts and yields the rows for their keys, in that order.
@@ -390,19 +391,18 @@ class LedgerModel:
                     yield Outcome(prompt, State.NOT_ASKED, reason=entry)
                     continue
                 value: Any = entry.answer if entry.state is State.OK else None
-                if value is not None and schema is not None:
-                    value = read_object(entry.answer, schema)
+                value = value if value is None or schema is None else read_object(value, schema)
                 yield Outcome(
                     prompt, entry.state, value, entry.reason, entry.tokens_in, entry.tokens_out,
                     cached=key not in ask or key in served, unanswered=entry.unanswered,
                 )  # fmt: skip
                 served.add(key)
 
+    @abstractmethod
     def _answering(
         self, prompts: Mapping[str, Prompt], schema: type[BaseModel] | None, advance: Advance
     ) -> AbstractContextManager[Iterator[Mapping[str, Entry | str]]]:
         """Ask prompts. A text in place of a row is the reason why one was not asked."""
-        raise NotImplementedError
 
     def _entry(
         self, key: str, prompt: Prompt, reply: Reply, schema: type[BaseModel] | None, seconds: float

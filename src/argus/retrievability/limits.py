@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 WORKING_BYTES = 384 << 20
-"""Of the products of all workers."""
+"""Memory for the products of all workers."""
 RESERVOIR_QUERIES = 1024
 """Queries that share one reservoir. Fixed, so that results do not depend on block sizes."""
 DIRECT_RELATED = 96

@@ -25,7 +25,7 @@ class HeldOut:
     """A sentence taken out of a document, and the rest of the document."""
 
     position: int
-    """Of the document in its list."""
+    """Position of the document in its list."""
     sentence: str
     rest: str
 

@@ -18,11 +18,11 @@ from argus.scenarios.profile import Profiled, Scenario
 from argus.settings import Doc
 
 SHARE = 0.1
-"""Of the documents with scenarios: a beginning that explanations of so many have is left out."""
+"""Share of the documents with scenarios that must begin alike before it is left out."""
 LEAST_DOCUMENTS = 5
 """That share a beginning, however few documents there are."""
 MOST_WORDS = 12
-"""Of a beginning."""
+"""Words of a beginning."""
 LEAST_WORDS = 3
 """That stay of an explanation."""
 

@@ -13,7 +13,7 @@ from argus.scenarios.profiles.config import MAX_DOCUMENT_CHARS as MAX_DOCUMENT_C
 from argus.scenarios.profiles.config import Role as Role
 
 MAX_TOKENS = 2_048
-"""Of an answer. Teacher profiles take 200 to 700."""
+"""Tokens of an answer. Teacher profiles take 200 to 700."""
 
 _TASK = """\
 [Task Description]

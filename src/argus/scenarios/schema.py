@@ -20,7 +20,7 @@ REPETITION_CHARS = 160
 paragraph comes to 2 at most, a phrase in a loop to 10 and more."""
 _PROBE_CHARS = 12
 MOST_SCENARIOS = 64
-"""Of one document. Teacher profiles have 1 to 6. Each is a view, and a need that asks."""
+"""Scenarios of one document. Teacher profiles have 1 to 6. Each becomes a view."""
 
 
 class ScenarioAnswer(BaseModel):

@@ -56,7 +56,7 @@ Date = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
 Explained = Explanation | RunExplanation
 Metadata = dict[str, str | float]
-"""Of a document, by name. Unknown values are left out."""
+"""Metadata of a document, by name. Unknown values are left out."""
 
 
 class Body(BaseModel):

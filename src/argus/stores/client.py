@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -18,7 +19,7 @@ from argus.stores.spec import scrubbed, shown
 SERVED = ("Chroma", "Milvus Lite", "Qdrant")  # products that may be a folder or file, or a server
 
 
-class Client:
+class Client(ABC):
     """Base of the clients that keep fields: errors, pages, ids and siblings.
 
     A client sets `field`, `_fields` and `_metric`, which `_facts` describes. It has `_pages`, which
@@ -76,22 +77,22 @@ class Client:
                 self._drop(name)
         return is_removed
 
+    @abstractmethod
     def _pages(
         self, size: int, matching: Filter | None, *, with_vectors: bool
-    ) -> Iterator[Records]:
-        raise NotImplementedError
+    ) -> Iterator[Records]: ...
 
-    def _open(self, collection: str, name: str) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _open(self, collection: str, name: str) -> Any: ...
 
-    def _make(self, name: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _make(self, name: str) -> None: ...
 
-    def _is_own_and_empty(self, name: str) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _is_own_and_empty(self, name: str) -> bool: ...
 
-    def _drop(self, name: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _drop(self, name: str) -> None: ...
 
     def _reported(self) -> AbstractContextManager[None]:
         return reported(self.name, self._hidden)

@@ -22,7 +22,7 @@ METRICS = ("Success@5", "Success@10", "Success@20", "RR")
 """TCA at 5, 10 and 20, and MRR."""
 VERSION = "_v1"
 BESIDE = {"ghsa_real_pairs": ("ghsa_freeform_cache.jsonl", "ghsa_hyde_cache.jsonl")}
-"""Of a released file: its questions and its hypothetical documents, in files of their own."""
+"""Files with the questions and hypothetical documents of a released file."""
 
 
 @dataclass(frozen=True, kw_only=True)

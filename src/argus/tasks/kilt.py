@@ -24,7 +24,7 @@ from argus.tasks.task import Task
 
 PAGE, PARAGRAPH = "page", "paragraph"
 METRICS = ("Rprec", "R@5")
-"""Of the leaderboard: R-precision first."""
+"""Measures of the leaderboard, R-precision first."""
 
 
 @dataclass(frozen=True, kw_only=True)

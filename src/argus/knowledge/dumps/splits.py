@@ -235,7 +235,7 @@ def _compression(source: Source) -> Compression:
 
 
 LAST_BYTES = 1 << 16
-"""Of the text: an export's end stands in them, and so does what somebody wrote behind it."""
+"""Bytes of the text's end that are read: the closing tag and anything after it."""
 _BLOCKS = 4 << 20  # compressed bytes from the end of a bz2 file: the last blocks, whatever they are
 
 _NO_END = "the text ends without </mediawiki>; it was cut short between two pages"

@@ -629,7 +629,7 @@ LONGEST_LEAD = 200_000
 
 LONGEST_PARAGRAPH = 20_000
 MOST_TEMPLATES = 500
-"""Of a lead. Further ones vanish, whatever they are."""
+"""Templates of a lead that are rendered. Further ones vanish."""
 
 FEWEST_WORDS = 5
 """Text of fewer words that does not end as a sentence is a caption or a remnant."""

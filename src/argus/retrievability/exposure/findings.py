@@ -135,7 +135,7 @@ class ParentFindings:
     of: IntArray
     """Position of each chunk's document among those of `findings`, shape (n_chunks,)."""
     rank: IntArray
-    """Of each probe's document among documents, as `Probes.rank`. Shape (n_queries,)."""
+    """Rank of each probe's document among documents, as `Probes.rank`. Shape (n_queries,)."""
     in_siblings: int = 0
     """Sentences that another chunk of the document holds, too: taken out there as well."""
 
@@ -170,7 +170,7 @@ class Findings:
     probes: Probes
     exposure: Exposure
     parents: ParentFindings | None = None
-    """Of the documents, where these are chunks."""
+    """Findings by document, where these are by chunk."""
 
     @cached_property
     def table(self) -> pa.Table:

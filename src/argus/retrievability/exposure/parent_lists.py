@@ -32,7 +32,7 @@ class ParentAnswers:
     undecided: int
     """Probes whose list ends before it holds k documents, or their own."""
     whole_documents: int
-    """Of the first k results of all lists, those that are no chunk, but a document."""
+    """Results within k, over all lists, that are a document and not a chunk."""
 
     def facts(self) -> SomeAnswersFacts:
         """Return the summary's figures."""

@@ -33,9 +33,9 @@ class Parents:
     of_chunk: Mapping[str, str]
     """Id of each chunk of the corpus to that of its document."""
     ids: list[str]
-    """Of documents with a chunk that can be retrieved, in order."""
+    """Ids of documents with a chunk that can be retrieved, in order."""
     groups: Groups
-    """Of these chunks, positions in `ids`."""
+    """Positions of these chunks in `ids`."""
 
     @classmethod
     def of(cls, field: str, of_chunk: Mapping[str, str], chunks: Sequence[Document]) -> Parents:

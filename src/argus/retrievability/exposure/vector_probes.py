@@ -30,7 +30,7 @@ class VectorProbes:
     searched: Searched
     parents: Parents | None = None
     lists: DocumentLists | None = None
-    """Of documents, where there are parents."""
+    """Lists of documents, where there are parents."""
 
     def findings(self, corpus: Sequence[Document], k: int) -> Findings:
         """Return their findings on the documents of a corpus, ordered by id."""

@@ -83,9 +83,9 @@ class Audited:
     rps: npt.NDArray[np.float64]
     related: npt.NDArray[np.int64]
     hit_variance: npt.NDArray[np.float64]
-    """Of the hit probabilities over T_x, unbiased. NaN for fewer than two, or without the pairs."""
+    """Unbiased variance of the hit probabilities over T_x. NaN for fewer than two, or without."""
     keys: list[bytes]
-    """Of each entity's vector in the audit's store."""
+    """Key of each entity's vector in the audit's store."""
     vectors: FloatArray
     """Shape (n, dim)."""
     fingerprint: str

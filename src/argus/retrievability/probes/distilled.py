@@ -20,7 +20,7 @@ from argus.retrievability.probes.models import Floats, MlpModel
 POINTS = 12
 """Points between training vectors, for each of these."""
 GAMMA, PENALTY = 2.0, 0.3
-"""Of the kernel that teaches."""
+"""Parameters of the kernel that teaches."""
 MAX_ANCHORS = 12_000
 """Training vectors of the kernel, drawn by seed. It takes 4 bytes for each pair of them."""
 ROWS = 2048

@@ -70,7 +70,7 @@ class MlpModel:
     family: ClassVar[str] = "mlp"
     mean: npt.NDArray[np.float32]
     scale: npt.NDArray[np.float32]
-    """Of the training vectors, shape (dim,)."""
+    """Scale of the training vectors, shape (dim,)."""
     weights: tuple[npt.NDArray[np.float16], ...]
     """Shapes (width, dim), (width, width)..., (1, width)."""
     biases: tuple[npt.NDArray[np.float16], ...]

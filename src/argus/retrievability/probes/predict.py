@@ -109,7 +109,7 @@ class _Judge:
 
     probe: Probe | None
     pooling: str
-    """Of the vectors that are judged."""
+    """Pooling of the vectors that are judged."""
     name: str = "shipped"
     file: Path | None = None
 

@@ -42,7 +42,7 @@ class Probe:
     model: Model
     domain: ProbeDomain
     fingerprint: str
-    """Of the encoder whose vectors it was fitted on."""
+    """Fingerprint of the encoder whose vectors it was fitted on."""
     pooling: str
     """"span" or "sentence", as in an audit."""
     dim: int

@@ -111,7 +111,7 @@ class Trial:
     iterations: int
     """Epochs or trees of the best model."""
     seconds: float
-    """Of processor time, all threads together."""
+    """Processor time, all threads together."""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Source:
     without_text: int
     path: Origin | None
     all_profiles: Mapping[str, Profiled]
-    """Of whatever documents and state."""
+    """Profiles of all documents, in any state."""
     queries: list[Query]
     judged: Judged
     expansions: dict[str, Expansion] | None

@@ -171,7 +171,7 @@ def _is(row: CellRow, cell: CellName) -> bool:
 DIVERGING = [[0, BAND_COLOURS["low"]], [0.5, "#ffffff"], [1, BAND_COLOURS["high"]]]
 """Orange to blue: told apart with any colour vision, and by their darkness from white."""
 LEAST_RANGE = 0.01
-"""Of the colours either way, so that rounding is not drawn as a difference."""
+"""Range of the colours either way, so that rounding is not drawn as a difference."""
 
 
 def components_by_weight(

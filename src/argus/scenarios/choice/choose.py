@@ -30,7 +30,7 @@ USUAL = Cell(COMPONENT, RELEVANCE_WEIGHT)
 """Choice of the paper."""
 
 Values = npt.NDArray[np.float64]
-"""Of each document, the mean reciprocal rank of its needs: (n_documents,)."""
+"""Mean reciprocal rank of the needs of each document, (n_documents,)."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Choice:
 
     @cached_property
     def crossed(self) -> Values:
-        """Of each half of the documents, the worth of the other half's best cell."""
+        """Return the worth, on each half of the documents, of the other half's best cell."""
         order = np.random.default_rng(self.seed).permutation(len(self.alone))
         halves = order[::2], order[1::2]
         values = np.empty(len(self.alone))

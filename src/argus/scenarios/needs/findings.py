@@ -108,10 +108,10 @@ class Findings:
 
     documents: Sequence[Document]
     profiles: Mapping[str, Profiled]
-    """Of these documents, whatever became of them."""
+    """Profiles of these documents, in any state."""
     vectors: Vectors
     ranks: Mapping[Component, NeedRanks]
-    """Of the needs that could be asked. λ = 1 first."""
+    """Ranks of the needs that could be asked. λ = 1 first."""
     cells: Sequence[Cell]
     rps: PoolSetting
     nominal: PoolSetting

@@ -37,7 +37,7 @@ class NeedRanks:
 
     weights: tuple[float, ...]
     score: FloatArray
-    """Of the need's own document, less the scenario that is held out."""
+    """Score of the need's own document, less the scenario that is held out."""
     rank: IntArray
     """1-based, ties by id."""
     above: IntArray

@@ -93,7 +93,7 @@ class ServedSearch:
     k: int
     fold: ParentFold | None
     name: str = ""
-    """Of the retriever, once it was asked."""
+    """Name of the retriever, once it was asked."""
     kept: int = 0
     warning: str | None = None
     runs: dict[str, dict[str, float]] = field(default_factory=dict)

@@ -33,7 +33,7 @@ class Gold:
     documents: dict[str, list[str]]
     """Question id to its relevant documents in the index, best grade first."""
     qrels: Qrels
-    """Of the questions that are judged, whether the index holds their documents or not."""
+    """Judgements of the questions, whether the index holds their documents or not."""
     missing: MissingDocuments | None
     """Gold that the index lacks (see `systems.missing_gold`)."""
 
@@ -45,7 +45,7 @@ class Retrieved:
     vectors: dict[str, FloatArray]
     """Question id to the vector of the searched text, shape (dim,)."""
     runs: dict[Arm, Run]
-    """Of DOCUMENTS and FUSED, in rank order."""
+    """Runs of DOCUMENTS and FUSED, in rank order."""
     failed: dict[str, str]
     """Question id to why nothing could be searched for."""
 

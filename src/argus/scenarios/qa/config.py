@@ -13,7 +13,7 @@ from argus.settings import Doc, Ge, Option, Seed, check_settings
 AnyConfig = ChatConfig | LocalConfig
 LEAST_CONTEXT = 1_000
 MAX_CHARS = 48_000
-"""Of a whole block: about 12,000 tokens of English."""
+"""Characters of a whole block: about 12,000 tokens of English."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ class Inputs:
     """Inputs of a comparison, read and checked, before anybody is asked."""
 
     name: str
-    """Of the index, with its state."""
+    """Name of the index, with its state."""
     retriever: IndexRetriever
     snapshot: Snapshot
     scenarios: int

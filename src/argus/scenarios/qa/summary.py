@@ -13,7 +13,7 @@ from argus.llm.model import EstimateFigures
 from argus.measures.significance import DifferenceFigures
 
 MEASURE: Final = "nDCG@10"
-"""Of the rankings, where there are judgements."""
+"""Measure of the rankings, where there are judgements."""
 
 QuestionCounts = TypedDict(
     "QuestionCounts",

@@ -33,7 +33,7 @@ from argus.progress import progress
 MARKDOWN = (".md", ".markdown")
 HTML = (".html", ".htm")
 ENDINGS = (*MARKDOWN, *HTML, ".txt")
-"""Where a folder has a page in several formats, the first of these is read."""
+"""Endings of pages. A page in several formats is read in the first of these."""
 
 LEFT_OUT_FOLDERS = frozenset({"node_modules", "__pycache__"})
 

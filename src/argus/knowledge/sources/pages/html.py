@@ -121,7 +121,7 @@ _FRAME_CLASSES = frozenset(
 _REFRESH = re.compile(r"[\s\d.]*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
 _PATH = re.compile(rf"(?:{_SCHEME.pattern})?(?://[^/?#]*+)?([^?#]*+)", re.IGNORECASE)
-"""Of an address, however broken it is (RFC 3986, appendix B)."""
+"""Path of an address, even of a broken one (RFC 3986, appendix B)."""
 
 _MAIN = ("main", "[role=main]", "article")
 _LOOSE_WORDS = 5

@@ -25,7 +25,7 @@ _FRONT_MATTER = re.compile(
 )
 _MOST_CHARS = 1 << 18
 _MOST_DOTS = 4_000
-"""Of TOML, whose readers take the square of a key's parts."""
+"""Dots in TOML keys at most. Readers take time with the square of a key's parts."""
 _MOST_MERGED = 10_000
 """Pairs that `<<` of YAML merges in all: of mappings that merge each other they double."""
 _BROKEN_VALUES = (RecursionError, ArithmeticError, LookupError, TypeError, AttributeError)
