@@ -12,7 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
 
-from argus.data.reading import read_record
+from typing_extensions import is_typeddict
+
+from argus.data.reading import WRITTEN, read_record, reading
 from argus.errors import Location
 from argus.reports.section import Build, Section
 
@@ -31,13 +33,17 @@ class Home:
     def build(self, folder: Path, summary: object, *, where: Location) -> Section:
         """Return the section that the module's `section` makes of a folder of results.
 
-        summary: the job's part of summary.json, which is at `where`. It is read as the record that
-        `section` takes. Anything else raises InputError.
+        summary: the job's part of summary.json, which is at `where`. Raises InputError for one that
+        Argus did not write.
         """
         make: Build = import_module(self.module).section
         _, kind, *_ = get_type_hints(make).values()
-        record = read_record(kind, summary, where=where.file, section=where.field or "")
-        return make(folder, record)
+        if is_typeddict(kind):
+            return make(
+                folder, read_record(kind, summary, where=where.file, section=where.field or "")
+            )
+        with reading(where, "is not as Argus wrote it", expected="results of one run", fix=WRITTEN):
+            return make(folder, summary)
 
     @property
     def template(self) -> str:
