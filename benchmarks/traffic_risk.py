@@ -24,7 +24,7 @@ from argus.evaluation.judged import read_judged
 from argus.indexes import search
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.intervals import discrimination
-from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures
+from argus.traffic.judging.estimates import estimate_failures
 from argus.traffic.judging.sample import ServedQuestion, draw_sample
 from argus.traffic.risk import MIN_JUDGED, calibrate_risk, rank_by_risk
 from benchmarks.shared import collection
@@ -144,7 +144,7 @@ def _coverage(questions: list[Query], run: Run, failed: dict[str, float]) -> dic
     inside, widths = [], []
     for seed in range(DRAWS):
         sample = draw_sample(times, BUDGET, seed)
-        verdicts = {id_: QuestionVerdict(failed[id_], 0.0) for id_ in sample.questions}
+        verdicts = {id_: (failed[id_], 0.0) for id_ in sample.questions}
         rate = estimate_failures(log, sample, verdicts)[0]
         inside.append(rate["low"] <= truth <= rate["high"])
         widths.append(rate["high"] - rate["low"])

@@ -574,9 +574,6 @@ from .traffic.reading import (
     TrafficReader as TrafficReader,
     read_traffic as read_traffic,
 )
-from .traffic.section import (
-    TrafficSummary as TrafficSummary,
-)
 from .health.config import (
     ProjectParts as ProjectParts,
 )
@@ -848,10 +845,6 @@ from .traffic.judging.job import (
 )
 from .traffic.judging.sample import (
     ServedQuestion as ServedQuestion,
-)
-from .traffic.judging.estimates import (
-    JudgingSummary as JudgingSummary,
-    TrafficEstimate as TrafficEstimate,
 )
 from .traffic.risk import (
     RiskOrder as RiskOrder,

@@ -25,7 +25,7 @@ from tests.support.examples import write_rows
 FEW = argus.TrafficConfig(resamples=1_000)
 
 
-def run(path: Path, out: Path, **more: Any) -> argus.TrafficSummary:
+def run(path: Path, out: Path, **more: Any) -> dict[str, Any]:
     return argus.audit_traffic(path, out=out, config=FEW, **more).summary
 
 

@@ -88,12 +88,9 @@ class LogBook:
 
     def add(self, one: Exchange | Feedback, key: bytes = b"") -> None:
         """Add a question, or feedback on one. key: hash of the question, 8 bytes or more."""
-        rows, marks = self._rows, one.marks
-        columns = (
-            (marks.field, marks.ones, marks.zeros, marks.minuses) if marks else (None, 0, 0, 0)
-        )
+        rows, marks = self._rows, one.marks or (None, 0, 0, 0)
         if isinstance(one, Feedback):
-            rows["signals"].append((one.ref, one.good, one.bad, one.click, *columns))
+            rows["signals"].append((one.ref, one.good, one.bad, one.click, *marks))
         else:
             id_ = int.from_bytes(key[:8], "big", signed=True)
             text = one.query if self.keeps_text else None
@@ -103,8 +100,8 @@ class LogBook:
                 self._last = one.at
             list_ = None if one.results is None else self.put_list(one.results)
             self.asks += 1
-            if marks is not None:
-                rows["marks"].append((self.asks, *columns))
+            if one.marks is not None:
+                rows["marks"].append((self.asks, *marks))
             places = enumerate(one.results or (), 1) if one.clicks else ()
             ranks = {result.id: rank for rank, result in reversed([*places])}
             opened = (ranks[click] for click in one.clicks if click and click in ranks)
@@ -134,11 +131,9 @@ class LogBook:
     def flush(self) -> None:
         """Write all waiting rows."""
         self.do("BEGIN")
-        self.do_all(
-            "INSERT INTO questions VALUES (?,?,?) ON CONFLICT (id) DO UPDATE "
-            "SET n = n + excluded.n",
-            sorted(self._questions.values()),
-        )
+        insert = "INSERT INTO questions VALUES (?,?,?)"
+        counting = f"{insert} ON CONFLICT (id) DO UPDATE SET n = n + excluded.n"
+        self.do_all(counting, sorted(self._questions.values()))
         self.do_all("INSERT OR IGNORE INTO lists VALUES (?,?,?)", sorted(self._lists.values()))
         self.do_all("INSERT OR IGNORE INTO labels VALUES (?,?)", self._labels.items())
         for table, rows in self._rows.items():

@@ -12,7 +12,7 @@ from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_settings
 from argus.traffic.exchange import seconds
 
-_PANEL = "Log"
+_LOG, _SUPERSEDED = Option(panel="Log"), Option(panel="Superseded")
 Format = Literal["plain", "spans", "ubi", "ragas", "deepeval"]
 HIGHEST = 3
 """The best grade: 0 no help, 1 touches the question, 2 answers in part, 3 answers."""
@@ -28,15 +28,15 @@ class LogConfig:
     format: Annotated[
         Format | None,
         Doc("Shape of the log; default: found, file by file."),
-        Option(panel=_PANEL, default=""),
+        Option(panel="Log", default=""),
     ] = None
-    query_field: Annotated[str | None, Doc("Field of the question."), Option(panel=_PANEL)] = None
-    time_field: Annotated[str | None, Doc("Field of the time."), Option(panel=_PANEL)] = None
+    query_field: Annotated[str | None, Doc("Field of the question."), _LOG] = None
+    time_field: Annotated[str | None, Doc("Field of the time."), _LOG] = None
     results_field: Annotated[
-        str | None, Doc("Field of what was served: ids, or objects with one."), Option(panel=_PANEL)
+        str | None, Doc("Field of what was served: ids, or objects with one."), _LOG
     ] = None
     feedback_field: Annotated[
-        str | None, Doc("Field of what people said: thumbs, votes, marks."), Option(panel=_PANEL)
+        str | None, Doc("Field of what people said: thumbs, votes, marks."), _LOG
     ] = None
     good_from: Annotated[
         float | None,
@@ -44,27 +44,23 @@ class LogConfig:
             "Marks from here on are approval, lower ones are not; default: 1 is, beside 0 or -1 "
             "alone, and marks on a scale do not count."
         ),
-        Option(panel=_PANEL),
+        _LOG,
     ] = None
-    user_field: Annotated[
-        str | None, Doc("Field of who asked; kept as a hash."), Option(panel=_PANEL)
-    ] = None
-    session_field: Annotated[
-        str | None, Doc("Field of the session; kept as a hash."), Option(panel=_PANEL)
-    ] = None
+    user_field: Annotated[str | None, Doc("Field of who asked; kept as a hash."), _LOG] = None
+    session_field: Annotated[str | None, Doc("Field of the session; kept as a hash."), _LOG] = None
     by: By = ()
     redact: Annotated[
         tuple[str, ...],
         Doc("What else is replaced: NAME=REGEX, or a file with one a line; may be repeated."),
-        Option(panel=_PANEL, repeated=True),
+        Option(panel="Log", repeated=True),
     ] = ()
     hash_only: Annotated[
-        bool, Doc("Keep no text at all, but salted hashes of questions."), Option(panel=_PANEL)
+        bool, Doc("Keep no text at all, but salted hashes of questions."), _LOG
     ] = False
     key_file: Annotated[
         Path | None,
         Doc("Secret file that hashes are keyed with; default: random, and forgotten."),
-        Option(panel=_PANEL),
+        _LOG,
     ] = None
 
     def __post_init__(self) -> None:
@@ -94,17 +90,17 @@ class TrafficConfig:
     records: Annotated[
         Path | None,
         Doc("Documents with type, time and scope: tells which were superseded when served."),
-        Option(panel="Superseded"),
+        _SUPERSEDED,
     ] = None
     rules: Annotated[
         str | None,
         Doc("What supersedes what, for --records: RULES.yaml, or a domain that ships."),
-        Option(panel="Superseded"),
+        _SUPERSEDED,
     ] = None
     edges: Annotated[
         Path | None,
         Doc("Pairs of superseder and superseded, for --records: beside rules, or instead."),
-        Option(panel="Superseded"),
+        _SUPERSEDED,
     ] = None
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
@@ -112,19 +108,14 @@ class TrafficConfig:
     def __post_init__(self) -> None:
         check_settings(self)
         if self.records is None and (self.rules is not None or self.edges is not None):
-            raise InputError(
-                "rules or edges without records",
-                expected="--records, whose documents they speak of",
-                fix="Name the file of the records, which may be the corpus.",
-                where="--records",
-            )
+            expected = "--records, whose documents they speak of"
+            fix = "Name the file of the records, which may be the corpus."
+            got = "rules or edges without records"
+            raise InputError(got, expected=expected, fix=fix, where="--records")
         if self.split is not None and seconds(self.split) is None:
-            raise InputError(
-                repr(self.split),
-                expected="a time such as 2026-03-01 or 2026-03-01T12:00:00+01:00",
-                fix="Leave it out for halves.",
-                where="--split",
-            )
+            expected = "a time such as 2026-03-01 or 2026-03-01T12:00:00+01:00"
+            fix = "Leave it out for halves."
+            raise InputError(repr(self.split), expected=expected, fix=fix, where="--split")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,10 +125,7 @@ class JudgingConfig:
     budget: Annotated[int, Ge(1), Doc("Questions to judge; raised later, it goes on.")] = 50
     k: TopK = TOP_K
     relevant_from: Annotated[
-        int,
-        Ge(1),
-        Le(HIGHEST),
-        Doc(f"Least grade of a relevant document, of 0 to {HIGHEST}."),
+        int, Ge(1), Le(HIGHEST), Doc(f"Least grade of a relevant document, of 0 to {HIGHEST}.")
     ] = 1
     max_chars: Annotated[int, Ge(100), Doc("Characters shown of each document.")] = 1_500
     votes: Annotated[

@@ -12,12 +12,12 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
+from typing import NamedTuple
 
 from argus.data.fields import FieldPath
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackMarks:
+class FeedbackMarks(NamedTuple):
     """Counts of 1, 0 and -1 in a record's field. Their meaning is known at the end of the log."""
 
     field: str
@@ -52,12 +52,6 @@ class FeedbackScale:
         thumbs = self.ones + self.zeros + self.minuses
         return thumbs == self.n and self.ones > 0 and bool(self.zeros or self.minuses)
 
-    def meant(self, marks: FeedbackMarks) -> tuple[int, int]:
-        """Return how often a record's marks approve and disapprove. Beside -1, 0 is neither."""
-        if not self.is_thumbs:
-            return 0, 0
-        return marks.ones, marks.minuses if self.minuses else marks.zeros
-
     def remark(self, field: str) -> str | None:
         """Return the reason why the field's marks count in no share, or None."""
         if self.is_thumbs:
@@ -65,9 +59,8 @@ class FeedbackScale:
         if self.low < -1 or self.high > 1 or self.n > self.ones + self.zeros + self.minuses:
             kind = f"from {self.low:g} to {self.high:g}, a scale"
         else:
-            only = " or ".join(
-                name for name, n in (("-1", self.minuses), ("0", self.zeros), ("1", self.ones)) if n
-            )
+            counts = {"-1": self.minuses, "0": self.zeros, "1": self.ones}
+            only = " or ".join(name for name, n in counts.items() if n)
             kind = f"that are all {only}: good or bad cannot be told"
         return f"marks in {field!r} {kind}; they count only with --good-from"
 
@@ -149,8 +142,14 @@ class ReadingTally:
         self.fields.setdefault(role, Counter())[name] += 1
 
     def meant(self, marks: FeedbackMarks) -> tuple[int, int]:
-        """Return how often marks approve and disapprove, by all records so far."""
-        return self.scales[marks.field].meant(marks)
+        """Return how often marks approve and disapprove, by all records so far.
+
+        Beside -1, 0 is neither.
+        """
+        scale = self.scales[marks.field]
+        if not scale.is_thumbs:
+            return 0, 0
+        return marks.ones, marks.minuses if scale.minuses else marks.zeros
 
 
 PATTERNS = ("%d/%b/%Y:%H:%M:%S %z", "%Y/%m/%d %H:%M:%S", "%a, %d %b %Y %H:%M:%S %Z", "%d.%m.%Y")
@@ -169,25 +168,23 @@ def seconds(value: object) -> float | None:
 
     Returns seconds since 1970, or None if the value is no time. Without a zone it is UTC.
     """
-    moment = None
+    moment: float | datetime | None = None
     with suppress(ValueError, OverflowError):
-        moment = _moment(value)
+        if isinstance(value, str):
+            text = value.strip()
+            is_number = text.replace(".", "", 1).isdecimal()
+            moment = _of_number(float(text)) if is_number else _of_text(text)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            moment = _of_number(float(value))
+        elif isinstance(value, date):
+            is_moment = isinstance(value, datetime)
+            moment = value if is_moment else datetime.combine(value, time.min)
+        if isinstance(moment, datetime):
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     return moment if moment is not None and EARLIEST < moment < LATEST else None
 
 
-def _moment(value: object) -> float | None:
-    if isinstance(value, str):
-        text = value.strip()
-        return _number(text) if text.replace(".", "", 1).isdecimal() else _written(text)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _number(value)
-    if isinstance(value, date):
-        return _utc(value if isinstance(value, datetime) else datetime.combine(value, time.min))
-    return None
-
-
-def _number(value: str | float) -> float | None:
-    number = float(value)
+def _of_number(number: float) -> float | datetime | None:
     if not math.isfinite(number):
         return None
     moment = next((number / unit for least, unit in UNITS if number >= least), number)
@@ -196,17 +193,13 @@ def _number(value: str | float) -> float | None:
     if OLDEST <= moment < LATEST or not is_date:
         return moment
     pattern = BASIC[len(digits)]
-    return _utc(datetime.strptime(digits, pattern)) if pattern else None
+    return datetime.strptime(digits, pattern) if pattern else None
 
 
-def _written(text: str) -> float | None:
+def _of_text(text: str) -> datetime | None:
     with suppress(ValueError):
-        return _utc(datetime.fromisoformat(text))
+        return datetime.fromisoformat(text)
     for pattern in PATTERNS:
         with suppress(ValueError):
-            return _utc(datetime.strptime(text, pattern))
+            return datetime.strptime(text, pattern)
     return None
-
-
-def _utc(moment: datetime) -> float:
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.authority.opening import OpenedAuthority
 from argus.measures import wilson
 from argus.measures.intervals import newcombe
-from argus.measures.significance import DifferenceFigures, paired_difference
-from argus.measures.slices import FEW, NONE, SlicedField, SliceShare, slice_names
+from argus.measures.significance import paired_difference
+from argus.measures.slices import FEW, NONE, slice_names
 from argus.retrievability.concentration import gini, lorenz
 from argus.traffic.book import LogBook
 from argus.traffic.exchange import seconds
@@ -63,33 +62,23 @@ MIN_VALUES = 5
 """Questions of a window below which no test is made."""
 
 
-class Share(TypedDict):
-    """A share of n asks. The 95% interval is Wilson's, as if asks were independent.
+def share(count: float, n: int) -> dict[str, Any] | None:
+    """Return the share of count in n asks, None for n = 0.
 
     n: number of asks.
     share: the share, from 0 to 1.
+    low, high: its 95% interval by Wilson, as if asks were independent.
     """
-
-    n: int
-    share: float
-    low: float
-    high: float
-
-
-def share(count: float, n: int) -> Share | None:
-    """Return the share of count in n, None for n = 0."""
     if not n:
         return None
     low, high = wilson(count / n, n)
     return {"n": n, "share": count / n, "low": float(low), "high": float(high)}
 
 
-def in_words(figures: Share) -> str:
+def in_words(figures: Mapping[str, Any]) -> str:
     """Return a share with interval and denominator."""
-    return (
-        f"{figures['share']:.1%} ({figures['low']:.1%} to {figures['high']:.1%}) of "
-        f"{figures['n']:,}"
-    )
+    low, high = figures["low"], figures["high"]
+    return f"{figures['share']:.1%} ({low:.1%} to {high:.1%}) of {figures['n']:,}"
 
 
 def make_outcomes(book: LogBook, *, has_stale: bool) -> list[str]:
@@ -133,8 +122,8 @@ def over_time(book: LogBook) -> pa.Table:
     return pa.Table.from_pylist(table, schema=OVER_TIME)
 
 
-class FeedbackFigures(TypedDict):
-    """Feedback over all asks. An ask with both good and bad feedback is in no share.
+def feedback_figures(book: LogBook, unknown: int) -> dict[str, Any] | None:
+    """Sum up feedback over all asks, None without any. An ask with good and bad is in no share.
 
     with_opinion: asks with good or bad feedback.
     bad: bad ones, of asks with an opinion that does not contradict itself.
@@ -145,19 +134,6 @@ class FeedbackFigures(TypedDict):
     first_click: mean rank of the best opened result. None where it is unknown.
     unknown: signals that name no question of the log.
     """
-
-    with_opinion: int
-    bad: Share | None
-    contradicting: int
-    changed_mind: int
-    disputed: int
-    clicked: Share | None
-    first_click: float | None
-    unknown: int
-
-
-def feedback_figures(book: LogBook, unknown: int) -> FeedbackFigures | None:
-    """Sum up feedback over all asks, or return None. unknown: signals that name no question."""
     opinions, bad, both, clicks, with_results, mean = book.one(
         "SELECT COALESCE(SUM(good > 0 OR bad > 0), 0), COALESCE(SUM(bad > 0 AND good = 0), 0), "
         "COALESCE(SUM(good > 0 AND bad > 0), 0), SUM(clicks > 0), SUM(n > 0), AVG(first) "
@@ -165,13 +141,14 @@ def feedback_figures(book: LogBook, unknown: int) -> FeedbackFigures | None:
     )
     if not (opinions or clicks or unknown):
         return None
-    having = "HAVING SUM(good > 0) > 0 AND SUM(bad > 0) > 0"
+    clicked = share(min(clicks, with_results), with_results) if clicks and with_results else None
+    both_kinds = "HAVING SUM(good > 0) > 0 AND SUM(bad > 0) > 0"
     (changed,) = book.one(
         "SELECT COUNT(*) FROM (SELECT 1 FROM asks WHERE person <> '' AND (good > 0) <> (bad > 0) "
-        f"GROUP BY person, question {having})"
+        f"GROUP BY person, question {both_kinds})"
     )
     (disputed,) = book.one(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM asks GROUP BY question {having} AND COUNT(*) > 1)"
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM asks GROUP BY question {both_kinds} AND COUNT(*) > 1)"
     )
     return {
         "with_opinion": opinions,
@@ -179,20 +156,19 @@ def feedback_figures(book: LogBook, unknown: int) -> FeedbackFigures | None:
         "contradicting": both,
         "changed_mind": changed,
         "disputed": disputed,
-        "clicked": share(min(clicks, with_results), with_results)
-        if clicks and with_results
-        else None,
+        "clicked": clicked,
         "first_click": mean,
         "unknown": unknown,
     }
 
 
-def slice_shares(
-    book: LogBook, outcomes: Sequence[str]
-) -> tuple[list[SlicedField], list[SliceShare]]:
-    """Return the fields that slice the log, and the share of every outcome by slice."""
-    fields: list[SlicedField] = []
-    shares: list[SliceShare] = []
+def slice_shares(book: LogBook, outcomes: Sequence[str]) -> tuple[list[Any], list[Any]]:
+    """Return the fields that slice the log, and the share of every outcome by slice.
+
+    Both are as `argus.measures.slices` has them.
+    """
+    fields: list[dict[str, Any]] = []
+    shares: list[dict[str, Any]] = []
     for i, field in enumerate(book.slices):
         values: dict[Any, int] = dict(book.rows(f"SELECT s{i}, COUNT(*) FROM asks GROUP BY 1"))
         without = values.pop(None, 0)
@@ -208,84 +184,31 @@ def slice_shares(
                 name = NONE if value is None else names[value]
                 asks[name] += n
                 failed[name] += bad
-            total = asks.total()
-            whole = failed.total() / total if total else 0.0
+            whole = share(failed.total(), asks.total())
             for name, n in asks.items():
-                low, high = wilson(failed[name] / n, n)
-                shares.append(
-                    {
-                        "field": field,
-                        "slice": name,
-                        "share_of": OUTCOMES[outcome],
-                        "n": n,
-                        "share": failed[name] / n,
-                        "low": float(low),
-                        "high": float(high),
-                        "whole": whole,
-                        "worse_by": float(low - wilson(whole, total)[1]),
-                        "is_few": n < FEW,
-                    }
-                )
+                own = share(failed[name], n)
+                if own is None or whole is None:  # never: every group of SQL has a row
+                    continue
+                words = {"field": field, "slice": name, "share_of": OUTCOMES[outcome]}
+                beside = {"whole": whole["share"], "worse_by": own["low"] - whole["high"]}
+                shares.append({**words, **own, **beside, "is_few": n < FEW})
     return fields, shares
-
-
-class Permutation(TypedDict):
-    """Means over questions asked in only one window, with a two-sided permutation test.
-
-    before: questions asked only in the first window.
-    after: questions asked only in the second window.
-    difference: second mean less the first.
-    p_value: two-sided p-value.
-    """
-
-    before: int
-    after: int
-    difference: float
-    p_value: float
-
-
-class WindowChange(TypedDict):
-    """One outcome in both windows. Shares are of asks. Tests are over questions, which repeat.
-
-    outcome: outcome, in words.
-    before: share in the first window.
-    after: share in the second window.
-    low, high: 95% interval of after less before (Newcombe), as if asks were independent.
-    same_questions: difference over questions asked in both windows. None without any.
-    other_questions: test over questions asked in only one. None for too few.
-    """
-
-    outcome: str
-    before: Share
-    after: Share
-    low: float
-    high: float
-    same_questions: DifferenceFigures | None
-    other_questions: Permutation | None
-
-
-class Windows(TypedDict):
-    """Changes at a moment, over asks with a time.
-
-    split: moment between the windows, ISO 8601, UTC.
-    asks_before: asks before it.
-    asks_after: asks from then on.
-    changes: every outcome in both windows.
-    """
-
-    split: str
-    asks_before: int
-    asks_after: int
-    changes: list[WindowChange]
 
 
 def compare_windows(
     book: LogBook, outcomes: Sequence[str], named: str | None, *, seed: int, resamples: int
-) -> Windows | None:
+) -> dict[str, Any] | None:
     """Compare asks before a moment with those from then on, None if either window is empty.
 
     named: the moment, by default the middle of asks with a time. Questions asked in both windows
-    are compared in pairs, the others by permutation.
+    are compared in pairs, the others by permutation. Shares are of asks, tests over questions,
+    which repeat.
+
+    split: moment between the windows, ISO 8601, UTC.
+    asks_before, asks_after: asks with a time in each window.
+    changes: of each outcome: outcome, its share before and after; low and high, the 95% interval of
+        after less before (Newcombe), as if asks were independent; same_questions, the difference
+        over questions asked in both windows, None without any; other_questions, see `permute`.
     """
     (n,) = book.one("SELECT COUNT(at) FROM asks")
     middle = "SELECT at FROM asks WHERE at IS NOT NULL ORDER BY at LIMIT 1 OFFSET ?"
@@ -295,7 +218,7 @@ def compare_windows(
     before, after = book.one("SELECT SUM(at < ?), SUM(at >= ?) FROM asks", split, split)
     if not before or not after:
         return None
-    changes: list[WindowChange] = []
+    changes = []
     for outcome in outcomes:
         known = f"FROM outcomes WHERE at IS NOT NULL AND {outcome} IS NOT NULL"
         counts = book.rows(f"SELECT at >= ?, COUNT(*), SUM({outcome}) {known} GROUP BY 1", split)
@@ -311,8 +234,12 @@ def compare_windows(
         ):  # fmt: skip
             means[window][str(question)] = mean
         both = means[0].keys() & means[1].keys()
+        same = None
+        if both:
+            paired = ({q: own[q] for q in both} for own in means)
+            same = paired_difference(*paired, seed=seed, resamples=resamples).figures()
+        single = (np.array([v for q, v in sorted(own.items()) if q not in both]) for own in means)
         low, high = newcombe(second["share"], second["n"], first["share"], first["n"])
-        alone = [np.array([v for q, v in sorted(own.items()) if q not in both]) for own in means]
         changes.append(
             {
                 "outcome": OUTCOMES[outcome],
@@ -320,13 +247,10 @@ def compare_windows(
                 "after": second,
                 "low": float(low),
                 "high": float(high),
-                "same_questions": paired_difference(
-                    {q: means[0][q] for q in both}, {q: means[1][q] for q in both},
-                    seed=seed, resamples=resamples,
-                ).figures() if both else None,
-                "other_questions": permute(alone[0], alone[1], seed=seed, resamples=resamples),
+                "same_questions": same,
+                "other_questions": permute(*single, seed=seed, resamples=resamples),
             }
-        )  # fmt: skip
+        )
     return {
         "split": datetime.fromtimestamp(split, UTC).isoformat(timespec="seconds"),
         "asks_before": before,
@@ -337,10 +261,12 @@ def compare_windows(
 
 def permute(
     before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], *, seed: int, resamples: int
-) -> Permutation | None:
+) -> dict[str, float] | None:
     """Test the difference of two means by permutation, None for too few values.
 
-    Two-sided, with the +1 of Phipson and Smyth (2010).
+    before, after: number of values.
+    difference: second mean less the first.
+    p_value: two-sided, with the +1 of Phipson and Smyth (2010).
     """
     if min(len(before), len(after)) < MIN_VALUES:
         return None
@@ -352,12 +278,9 @@ def permute(
         some = float(rng.permutation(values)[: len(before)].sum())
         drawn = (total - some) / len(after) - some / len(before)
         extreme += abs(drawn) >= abs(difference) - 1e-12
-    return {
-        "before": len(before),
-        "after": len(after),
-        "difference": difference,
-        "p_value": (extreme + 1) / (n + 1),
-    }
+    p_value = (extreme + 1) / (n + 1)
+    counts = {"before": len(before), "after": len(after)}
+    return {**counts, "difference": difference, "p_value": p_value}
 
 
 MAX_HUBS, MAX_EXAMPLES = 50, 20
@@ -398,21 +321,13 @@ hub_asks: asks that it came back for.
 _JOINED = "FROM asks JOIN lists ON lists.id = list"
 
 
-class TrafficHub(TypedDict):
-    """A document that comes back for many.
+def served_documents(
+    book: LogBook, k: int, labels: Mapping[str, str], is_corpus: bool, stale: Counter[str]
+) -> tuple[dict[str, Any] | None, pa.Table]:
+    """Count documents in the first k results of all asks. Without known results: no figures.
 
-    asks: asks that it came back for.
-    share: these as a share of all asks.
-    """
-
-    id: str
-    label: str
-    asks: int
-    share: float
-
-
-class ServedDocuments(TypedDict):
-    """Documents in the first k results of all asks with known results.
+    labels: titles by id, of the corpus or else of passages. stale: asks by superseded document.
+    Memory grows with documents, not with the log.
 
     asks: asks with known results.
     different: different documents that came back.
@@ -421,55 +336,7 @@ class ServedDocuments(TypedDict):
     unknown: different ids that are no document of the corpus. None without one.
     gini: Gini coefficient over documents of the corpus, or over those that came back.
     lorenz: Lorenz curve, at equal steps of the share of documents.
-    hubs: documents that came back most often.
-    """
-
-    asks: int
-    different: int
-    corpus: int | None
-    never: int | None
-    unknown: int | None
-    gini: float
-    lorenz: list[float]
-    hubs: list[TrafficHub]
-
-
-class StaleDocument(TypedDict):
-    """A superseded document that was served.
-
-    asks: asks that it was served for.
-    instead: ids of the documents that control it.
-    """
-
-    id: str
-    asks: int
-    instead: list[str]
-
-
-class StaleServed(TypedDict):
-    """Asks with a document in the first k results that was superseded by then.
-
-    asks: these, of the asks in which any result has a record.
-    alone: of these, asks for which no document that controls it came along.
-    documents: superseded documents that were served.
-    without_time: asks without a time, which are compared with the documents in force now.
-    examples: the most served of them.
-    """
-
-    asks: Share | None
-    alone: int
-    documents: int
-    without_time: int
-    examples: list[StaleDocument]
-
-
-def served_documents(
-    book: LogBook, k: int, labels: Mapping[str, str], is_corpus: bool, stale: Counter[str]
-) -> tuple[ServedDocuments | None, pa.Table]:
-    """Count documents over all asks. Without known results there are no figures.
-
-    labels: titles by id, of the corpus or else of passages. stale: asks by superseded document.
-    Memory grows with documents, not with the log.
+    hubs: documents that came back most often, with their asks, and these as a share of all.
     """
     served, first, questions = Counter[str](), Counter[str](), Counter[str]()
     total = 0
@@ -483,20 +350,18 @@ def served_documents(
             first[id_] += asks * (rank == 0)
     every = dict.fromkeys([*served, *(labels if is_corpus else ())])
     ordered = sorted(every, key=lambda id_: (-served[id_], id_))
-    columns = {
-        "id": ordered,
-        "label": [labels.get(id_, "") for id_ in ordered],
-        "asks": [served[id_] for id_ in ordered],
-        "questions": [questions[id_] for id_ in ordered],
-        "first": [first[id_] for id_ in ordered],
-        "in_corpus": [id_ in labels if is_corpus else None for id_ in ordered],
-        "superseded": [stale[id_] for id_ in ordered],
-    }
+    columns = [
+        ordered,
+        [labels.get(id_, "") for id_ in ordered],
+        *([counts[id_] for id_ in ordered] for counts in (served, questions, first)),
+        [id_ in labels if is_corpus else None for id_ in ordered],
+        [stale[id_] for id_ in ordered],
+    ]
     table = pa.table(columns, schema=DOCUMENTS)
     if not total:
         return None, table
     counts = [served[id_] for id_ in (labels if is_corpus else served)]
-    hubs = [id_ for id_ in ordered if served[id_]][:MAX_HUBS]
+    hubs = [(id_, served[id_]) for id_ in ordered if served[id_]][:MAX_HUBS]
     return {
         "asks": total,
         "different": len(served),
@@ -506,13 +371,8 @@ def served_documents(
         "gini": gini(counts),
         "lorenz": lorenz(counts).round(5).tolist() if counts else [],
         "hubs": [
-            {
-                "id": id_,
-                "label": labels.get(id_, ""),
-                "asks": served[id_],
-                "share": round(served[id_] / total, 5),
-            }
-            for id_ in hubs
+            {"id": id_, "label": labels.get(id_, ""), "asks": n, "share": round(n / total, 5)}
+            for id_, n in hubs
         ],
     }, table
 
@@ -522,7 +382,7 @@ def served_by_part(book: LogBook, k: int, labels: Mapping[str, str], is_corpus: 
 
     Memory grows with the documents of one field's slices, or of all steps, not with the log.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[Any, ...]] = []
 
     def add(field: str, names: Mapping[Any, str] | Callable[[Any], str], query: str) -> None:
         parts: dict[str, tuple[int, Counter[str]]] = {}
@@ -534,20 +394,10 @@ def served_by_part(book: LogBook, k: int, labels: Mapping[str, str], is_corpus: 
             parts[part] = total + asks, served
         for part, (asks, served) in parts.items():
             counts = [served[id_] for id_ in (labels if is_corpus else served)]
+            never = counts.count(0) if is_corpus else None
             hub = min(served, key=lambda id_: (-served[id_], id_), default=None)
-            rows.append(
-                {
-                    "field": field,
-                    "part": part,
-                    "asks": asks,
-                    "different": len(served),
-                    "never": counts.count(0) if is_corpus else None,
-                    "gini": gini(counts),
-                    "hub": hub,
-                    "hub_label": labels.get(hub or "", ""),
-                    "hub_asks": served[hub] if hub is not None else 0,
-                }
-            )
+            largest = (hub, labels.get(hub or "", ""), served[hub] if hub is not None else 0)
+            rows.append((field, part, asks, len(served), never, gini(counts), *largest))
 
     for i, field in enumerate(book.slices):
         held = f"SELECT s{i}, COUNT(*) FROM asks WHERE s{i} IS NOT NULL GROUP BY 1"
@@ -561,14 +411,22 @@ def served_by_part(book: LogBook, k: int, labels: Mapping[str, str], is_corpus: 
         f"SELECT CAST(at / {step} AS INTEGER), results, COUNT(*) {_JOINED} "
         "WHERE at IS NOT NULL GROUP BY 1, list ORDER BY 1",
     )
-    return pa.Table.from_pylist(rows, schema=BY_PART)
+    return pa.table([*zip(*rows, strict=True)] or [[]] * len(BY_PART), schema=BY_PART)
 
 
-def find_stale(book: LogBook, opened: OpenedAuthority, k: int) -> tuple[StaleServed, Counter[str]]:
-    """Find lists with documents that were superseded on the day they were served.
+def find_stale(
+    book: LogBook, opened: OpenedAuthority, k: int
+) -> tuple[dict[str, Any], Counter[str]]:
+    """Find lists with documents in the first k that were superseded on the day they were served.
 
-    Makes the table `stale (list, day, stale)`, without lists that have no record. Returns the
-    figures, and asks by superseded document.
+    Makes the table `stale (list, day, stale)`, without lists that have no record. Returns figures,
+    and asks by superseded document.
+
+    asks: share of asks with one, of the asks in which any result has a record.
+    alone: of these, asks for which no document that controls it came along.
+    documents: superseded documents that were served.
+    without_time: asks without a time, which are compared with the documents in force now.
+    examples: the most served, with their asks, and `instead`: ids of what controls them.
     """
     counts, instead, alone = Counter[str](), dict[str, list[str]](), 0
     view, view_day, marks = opened.authority, -1, []

@@ -14,31 +14,19 @@ from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from argus.data.fields import FieldPath
 from argus.data.rows import field_names, whole_number
 from argus.errors import InputError
+from argus.traffic import values as v
 from argus.traffic.config import Format, LogConfig
 from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally, Skip, seconds
 from argus.traffic.files import log_files, read_values
-from argus.traffic.values import (
-    FEEDBACK,
-    NO_OPINION,
-    Values,
-    as_number,
-    at_path,
-    clicks,
-    contexts,
-    first_named,
-    first_of,
-    opinion,
-    passages,
-    plain,
-    question,
-    unpacked,
-)
+from argus.traffic.values import FEEDBACK, Values, as_number, at_path, first_named, passages, plain
 
+Fits = Callable[[Values, LogConfig], bool]
+Read = Callable[[Values, LogConfig, ReadingTally], Iterator[Exchange | Feedback]]
 PEEKED = 50
 """Records by which a file's format is found."""
 UNREADABLE = "a record with values too large or too deep to be read"
@@ -75,12 +63,9 @@ def read_exchanges(
     tally: filled during the reading. Raises InputError for a file of no known format, and at the
     end for a named field that no record has.
     """
-    options = {
-        "--query-field": config.query_field, "--time-field": config.time_field,
-        "--results-field": config.results_field, "--feedback-field": config.feedback_field,
-        "--user-field": config.user_field, "--session-field": config.session_field,
-    }  # fmt: skip
-    named = [*options.items(), *(("--by", name) for name in config.by)]
+    roles = ("query", "time", "results", "feedback", "user", "session")
+    named = [(f"--{role}-field", getattr(config, f"{role}_field")) for role in roles]
+    named += [("--by", name) for name in config.by]
     tally.unseen = {
         FieldPath.named(name, option): option for option, name in named if name is not None
     }
@@ -126,7 +111,10 @@ def read_exchanges(
 
 def _format(path: Path, head: list[Values], config: LogConfig) -> Format:
     """Return the format of most of a file's first records. Raises InputError for none."""
-    fitting = (next((n for n, f in FORMATS.items() if f.fits(one, config)), None) for one in head)
+    fitting = (
+        next((name for name, (fits, *_) in FORMATS.items() if fits(one, config)), None)
+        for one in head
+    )
     if counts := Counter(name for name in fitting if name is not None):
         return counts.most_common(1)[0][0]
     names = ", ".join(map(repr, list(dict.fromkeys(n for one in head for n in one))[:20]))
@@ -148,29 +136,21 @@ def _exchange(
     tally: ReadingTally,
 ) -> Exchange:
     """Read the fields beside question and results, by the names that are given or usual."""
-    stamp = first_of(values, config.time_field, TIMES, tally, "time")
+    stamp = v.first_of(values, config.time_field, TIMES, tally, "time")
     at = seconds(stamp)
     if at is None and stamp not in (None, ""):
         tally.remarks[NO_TIME] += 1
-    feedback = first_of(values, config.feedback_field, FEEDBACK, tally, "feedback")
-    voice = opinion(feedback, config.good_from, tally, tally.last.get("feedback", ""))
-    opened = first_of(values, None, CLICKS, tally, "clicks")
-    name = tally.last.get("clicks", "")
-    user = plain(first_of(values, config.user_field, USERS, tally, "user"))
-    session = plain(first_of(values, config.session_field, SESSIONS, tally, "session"))
-    return Exchange(
-        text,
-        at=at,
-        results=results,
-        good=voice.good,
-        bad=voice.bad,
-        clicks=clicks(name, opened, results) if name else (),
-        user=user or "",
-        session=session or "",
-        slices=tuple(plain(at_path(values, name)) for name in config.by),
-        ref=plain(first_named(values, None, REFS)[1]) or "",
-        marks=voice.marks,
-    )
+    feedback = v.first_of(values, config.feedback_field, FEEDBACK, tally, "feedback")
+    field = tally.last.get("feedback", "")
+    good, bad, marks = v.opinion(feedback, config.good_from, tally, field)
+    value = v.first_of(values, None, CLICKS, tally, "clicks")
+    clicked = tally.last.get("clicks", "")
+    clicks = v.clicks(clicked, value, results) if clicked else ()
+    user = plain(v.first_of(values, config.user_field, USERS, tally, "user")) or ""
+    session = plain(v.first_of(values, config.session_field, SESSIONS, tally, "session")) or ""
+    slices = tuple(plain(at_path(values, name)) for name in config.by)
+    ref = plain(first_named(values, None, REFS)[1]) or ""
+    return Exchange(text, at, results, good, bad, clicks, user, session, slices, ref, marks)
 
 
 # records inside others
@@ -190,7 +170,7 @@ def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> 
     if own is None or config.format not in (None, "plain"):
         return False
     try:  # a request of an API may be an object
-        question(first_named(value, config.query_field, QUERY)[1])
+        v.question(first_named(value, config.query_field, QUERY)[1])
     except Skip:
         return False
     if config.results_field is not None:
@@ -198,7 +178,7 @@ def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> 
         if path.steps[0][0] == name:
             return True
     first = next((one for one in inner if isinstance(one, dict)), {})
-    if any(one.fits(first, config) for format_, one in FORMATS.items() if format_ != "plain"):
+    if any(fits(first, config) for name, (fits, *_) in FORMATS.items() if name != "plain"):
         return False
     theirs = _place(first, config)
     return theirs is None or (_served(first, config)[1] is None and own <= theirs)
@@ -284,7 +264,7 @@ def _fits_plain(values: Values, config: LogConfig) -> bool:
 
 
 def _read_plain(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
-    text = question(first_of(values, config.query_field, QUERY, tally, "question"))
+    text = v.question(v.first_of(values, config.query_field, QUERY, tally, "question"))
     name, served = _served(values, config)
     if served is not None:
         tally.note("results", name)
@@ -342,14 +322,14 @@ def _read_span(values: Values, config: LogConfig, tally: ReadingTally) -> Iterat
     ids = context if isinstance(context, Mapping) else values
     span = ids.get("span_id") or ids.get("spanId") or values.get("context.span_id")
     inside["trace_id"] = str(span or "")
-    yield _exchange(question(text), results, inside, config, tally)
+    yield _exchange(v.question(text), results, inside, config, tally)
 
 
 def _attributes(values: Values) -> Values:
     """Return the attributes with dotted names, whatever shape they came in."""
     flat: Values = {}
     for name in OUTER:
-        inner = unpacked(values.get(name))
+        inner = v.unpacked(values.get(name))
         if isinstance(inner, list):
             inner = _otlp_object(inner)
         if isinstance(inner, Mapping):
@@ -376,7 +356,7 @@ def _flatten(path: str, value: Any, flat: Values, left: int = MAX_DEPTH) -> None
 
 def _documents(attributes: Mapping[str, Any], tally: ReadingTally) -> tuple[Passage, ...] | None:
     """Return the documents of an OpenInference span, None for a span without the attribute."""
-    whole = unpacked(attributes.get(DOCUMENTS))
+    whole = v.unpacked(attributes.get(DOCUMENTS))
     if isinstance(whole, Mapping):
         places = [whole_number(str(key)) for key in whole]
         if None not in places:
@@ -418,7 +398,7 @@ def _fits_ubi(values: Values, config: LogConfig) -> bool:
 
 def _whole_event(values: Values) -> Values:
     """Return a record whose attributes are an object, in whatever shape they came."""
-    inner = unpacked(values.get(ATTRIBUTES))
+    inner = v.unpacked(values.get(ATTRIBUTES))
     return {**values, ATTRIBUTES: inner if isinstance(inner, dict) else {}}
 
 
@@ -428,7 +408,7 @@ def _read_ubi(
     if "action_name" in values:
         yield _read_event(values, config, tally)
         return
-    text = question(first_of(values, config.query_field, ("user_query",), tally, "question"))
+    text = v.question(v.first_of(values, config.query_field, ("user_query",), tally, "question"))
     served = at_path(values, config.results_field or HITS)
     if served is not None:
         tally.note("results", config.results_field or HITS)
@@ -449,26 +429,25 @@ def _read_event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedb
         ids = (plain(at_path(own, path)) for path in paths)
         return Feedback(ref, click=next(filter(None, ids), ""))
     flat = (*FEEDBACK, *(f"{ATTRIBUTES}.{name}" for name in FEEDBACK))  # attributes as columns
+    field, value = first_named(attributes, None, FEEDBACK)
     if config.feedback_field is not None:
         field, value = first_named(inside, config.feedback_field, ())
-    elif not (held := first_named(attributes, None, FEEDBACK))[0]:
+    elif not field:
         field, value = first_named(values, None, flat)
-    else:
-        field, value = held
-    voice = by_name = opinion(action, None, ReadingTally())
-    if not by_name.good and not by_name.bad:
-        voice = opinion(value, config.good_from, tally, field)
+    good, bad, marks = by_name = v.opinion(action, None, ReadingTally())
+    if not good and not bad:
+        good, bad, marks = v.opinion(value, config.good_from, tally, field)
     else:  # of a "helpful" with 1 or 0 the meaning is known; a comment, or stars, say less
         number = None if isinstance(value, bool) else as_number(value)
         if config.good_from is not None or number in (None, 0, 1, -1):
             least = 1 if config.good_from is None else config.good_from
-            by_value = opinion(value, least, ReadingTally())
-            voice = by_name if by_value == NO_OPINION else by_value
-    if by_name.bad and voice.good:  # "dislike" with true may mean either
+            by_value = v.opinion(value, least, ReadingTally())
+            good, bad, marks = by_value if any(by_value) else by_name
+    if by_name[1] and good:  # "dislike" with true may mean either
         raise Skip(f"events whose feedback contradicts their action ({action})")
-    if voice == NO_OPINION:
+    if not (good or bad or marks):
         raise Skip(f"events of no interest ({action or 'no action'})")
-    return Feedback(ref, voice.good, voice.bad, marks=voice.marks)
+    return Feedback(ref, good, bad, marks=marks)
 
 
 # data sets
@@ -491,38 +470,29 @@ def _fits_deepeval(values: Values, config: LogConfig) -> bool:
 def _read_ragas(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
     """Yield a sample's question, with the ids of its contexts, or else their texts."""
     names = ("user_input", "question")
-    text = question(first_of(values, config.query_field, names, tally, "question"))
+    text = v.question(v.first_of(values, config.query_field, names, tally, "question"))
     own = config.results_field
-    results = passages(first_of(values, own, ("retrieved_context_ids",), tally, "results"), tally)
+    results = passages(v.first_of(values, own, ("retrieved_context_ids",), tally, "results"), tally)
     if results is None and own is None:
         names = ("retrieved_contexts", "contexts")
-        results = contexts(first_of(values, None, names, tally, "results"), tally)
+        results = v.contexts(v.first_of(values, None, names, tally, "results"), tally)
     yield _exchange(text, results, values, config, tally)
 
 
 def _read_deepeval(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
-    text = question(first_of(values, config.query_field, ("input",), tally, "question"))
-    served = first_of(values, config.results_field, ("retrieval_context",), tally, "results")
-    yield _exchange(text, contexts(served, tally), values, config, tally)
+    text = v.question(v.first_of(values, config.query_field, ("input",), tally, "question"))
+    served = v.first_of(values, config.results_field, ("retrieval_context",), tally, "results")
+    yield _exchange(text, v.contexts(served, tally), values, config, tally)
 
 
-def _itself(values: Values) -> Values:
-    return values
-
-
-class _Format(NamedTuple):
-    """Recognise and read records of a format. whole: return a record with all its fields."""
-
-    fits: Callable[[Values, LogConfig], bool]
-    read: Callable[[Values, LogConfig, ReadingTally], Iterator[Exchange | Feedback]]
-    whole: Callable[[Values], Values] = _itself
-
-
-FORMATS: dict[Format, _Format] = {
-    "spans": _Format(fits_spans, _read_span, _whole_span),
-    "ubi": _Format(_fits_ubi, _read_ubi, _whole_event),
-    "ragas": _Format(_fits_ragas, _read_ragas),
-    "deepeval": _Format(_fits_deepeval, _read_deepeval),
-    "plain": _Format(_fits_plain, _read_plain),
+FORMATS: dict[Format, tuple[Fits, Read, Callable[[Values], Values]]] = {
+    "spans": (fits_spans, _read_span, _whole_span),
+    "ubi": (_fits_ubi, _read_ubi, _whole_event),
+    "ragas": (_fits_ragas, _read_ragas, dict),
+    "deepeval": (_fits_deepeval, _read_deepeval, dict),
+    "plain": (_fits_plain, _read_plain, dict),
 }
-"""The most particular first: any record with a question is a plain one."""
+"""How a record of a format is recognised, read, and returned with all its fields.
+
+The most particular first: any record with a question is a plain one.
+"""

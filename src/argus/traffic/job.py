@@ -29,32 +29,13 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import note_of
 from argus.retrievers.results import Known
+from argus.traffic import figures as f
+from argus.traffic import questions as q
 from argus.traffic.book import ANSWERED, FILE, LOGGED, MIN_DEPTH, LogBook
 from argus.traffic.config import LogConfig, TrafficConfig
 from argus.traffic.exchange import Exchange, Passage
-from argus.traffic.figures import (
-    compare_windows,
-    feedback_figures,
-    find_stale,
-    make_outcomes,
-    over_time,
-    served_by_part,
-    served_documents,
-    share,
-    slice_shares,
-)
-from argus.traffic.questions import (
-    LookedAt,
-    draw_questions,
-    find_alike,
-    find_unmet,
-    measure_risk,
-    measure_support,
-    put_answers,
-    write_questions,
-)
 from argus.traffic.reading import TrafficReader, read_traffic
-from argus.traffic.section import LogFigures, MeasuredTraffic, TrafficSummary, headline
+from argus.traffic.section import headline
 
 MAX_WORST = 50
 """Shares by slice in the summary."""
@@ -65,13 +46,29 @@ class TrafficResult(Result):
     """Findings on a log. All of it is also in `folder`.
 
     documents: one row per document that came back or is in the corpus. unmet: one row per cluster
-    of unmet questions.
+    of unmet questions. Keys of the summary:
+
+    k: depth of lists.
+    log: records of the log, see `_describe_log`.
+    questions: different questions; asks that repeated one; how many were looked_at, drawn at
+        random; how many of these are alike: near duplicates of a more frequent one. Case, spaces
+        and closing marks make no difference.
+    retriever: retriever that was asked. None without one.
+    feedback: see `feedback_figures`. None where the log has none.
+    risk: order of the questions by risk, see `measure_risk`. None without a corpus.
+    results: asks whose results the log has (logged), that the retriever answered now (answered),
+        with unknown results, and the share with an empty result (nothing).
+    documents: see `served_documents`. None without known results.
+    superseded: see `find_stale`. None without records.
+    windows: see `compare_windows`. None without asks in both.
+    unmet: see `find_unmet`. None where only hashes are stored.
+    slices: shares by slice, where any field was named.
     """
 
     TABLES = ("documents", "unmet")
     folder: Path
     report: Path
-    summary: TrafficSummary
+    summary: dict[str, Any]
     documents: pa.Table
     unmet: pa.Table
 
@@ -120,23 +117,20 @@ def audit_traffic(
             where=out,
         )
     reader = read_traffic(log, reading)
-    documents, path = (
-        ([], None)
-        if corpus is None
-        else read_documents(corpus, fields or FieldNames(), limit, None)
-    )
+    documents, path = [], None
+    if corpus is not None:
+        documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
     opened = None
     if config.records is not None:
-        opened = open_authority(
-            AuthoritySource(records=config.records, rules=config.rules, edges=config.edges)
-        )
+        source = AuthoritySource(records=config.records, rules=config.rules, edges=config.edges)
+        opened = open_authority(source)
     folder = ArtifactFolder(out, fresh=fresh)
     settings = {**asdict(config), "log": {**asdict(reading), "redact": len(reading.redact)}}
     record = Record("traffic", {**settings, "limit": limit}, {"corpus": path, "log": log})
     record.encoder["fingerprint"] = NO_ENCODER
-    TrafficReader.of(log, reading).preview()  # refuses a log before anything is written
+    read_traffic(log, reading).preview()  # refuses a log before anything is written
     record.open(folder)
-    source = Answerer(retriever, None, asking, cast(Encoder, encoder))
+    answerer = Answerer(retriever, None, asking, cast(Encoder, encoder))
     depth = max(MIN_DEPTH, config.k)
     with LogBook(folder.own(FILE), reading.by, not reading.hash_only, depth) as book:
         with record.timed("reading"):
@@ -147,27 +141,27 @@ def audit_traffic(
                     key, one = reader.key(one.query), _with_ids(one, known)
                 book.add(one, key)
             unknown = book.join(reader.tally)
-        questions = draw_questions(book, config.sample, config.seed, config.k)
-        alike = find_alike(questions, config.near)
-        unasked = [q for q in questions if q.results is None and q.alike is None and q.text]
+        questions = q.draw_questions(book, config.sample, config.seed, config.k)
+        alike = q.find_alike(questions, config.near)
+        unasked = [one for one in questions if one.results is one.alike is None and one.text]
         note = None
-        if unasked and source.is_named:
+        if unasked and answerer.is_named:
             with record.timed("asking"):
                 queries = [Query(one.name, one.text or "") for one in unasked]
                 name, answers = answers_of(
-                    source, queries, config.k, documents=documents, folder=folder, record=record
+                    answerer, queries, config.k, documents=documents, folder=folder, record=record
                 )
             note = note_of(name, answers)
-            put_answers(book, questions, unasked, answers)
+            q.put_answers(book, questions, unasked, answers)
         with record.timed("measuring"):
-            measure_support(questions, documents)
-            risk = measure_risk(questions, documents)
+            q.measure_support(questions, documents)
+            risk = q.measure_risk(questions, documents)
             titles = {document.id: document.title for document in documents}
             figures, tables = _measure(book, config, questions, titles, opened)
-            different = book.one("SELECT COUNT(*) FROM questions")[0]
-            summary: TrafficSummary = {
+            (different,) = book.one("SELECT COUNT(*) FROM questions")
+            summary = {
                 "k": config.k,
-                "log": _log_figures(reader, book),
+                "log": _describe_log(reader, book),
                 "questions": {
                     "different": different,
                     "repeated": book.asks - different,
@@ -175,14 +169,14 @@ def audit_traffic(
                     "alike": alike,
                 },
                 "retriever": note,
-                "feedback": feedback_figures(book, unknown),
+                "feedback": f.feedback_figures(book, unknown),
                 "risk": risk,
                 **figures,
             }
         for name, table in tables.items():
             folder.write_table(name, table, csv=True)
-        write_questions(folder, book, questions)
-    totals = {"records": summary["log"]["records"], "asks": summary["log"]["asks"]}
+        q.write_questions(folder, book, questions)
+    totals = {name: summary["log"][name] for name in ("records", "asks")}
     folder.write_results("traffic", summary, record.manifest(totals))
     report = write_report(folder.path)
     return TrafficResult(folder.path, report, summary, tables["documents"], tables["unmet"])
@@ -204,43 +198,41 @@ def _with_ids(one: Exchange, known: Known) -> Exchange:
 def _measure(
     book: LogBook,
     config: TrafficConfig,
-    questions: Sequence[LookedAt],
+    questions: Sequence[q.LookedAt],
     titles: Mapping[str, str],
     opened: OpenedAuthority | None,
-) -> tuple[MeasuredTraffic, dict[str, pa.Table]]:
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """Return the figures over the whole book, and the tables by name. titles: of a corpus."""
     is_corpus, k = bool(titles), config.k
     labels = titles or dict(book.rows("SELECT id, text FROM labels"))
-    stale, counts = find_stale(book, opened, k) if opened else (None, Counter[str]())
-    outcomes = make_outcomes(book, has_stale=stale is not None)
-    served, documents = served_documents(book, k, labels, is_corpus, counts)
-    unmet, demand = find_unmet(questions, labels)
-    tables = {
-        "documents": documents,
-        "unmet": demand,
-        "over_time": over_time(book),
-        "served_by_part": served_by_part(book, k, labels, is_corpus),
-    }
+    stale, counts = f.find_stale(book, opened, k) if opened else (None, Counter[str]())
+    outcomes = f.make_outcomes(book, has_stale=stale is not None)
+    served, documents = f.served_documents(book, k, labels, is_corpus, counts)
+    unmet, demand = q.find_unmet(questions, labels)
     logged, answered, unknown, nothing = book.one(
         f"SELECT SUM(source = {LOGGED}), SUM(source = {ANSWERED}), SUM(list IS NULL), "
         "SUM(n = 0) FROM asks LEFT JOIN lists ON lists.id = list"
     )
-    figures: MeasuredTraffic = {
-        "results": {
-            "logged": logged,
-            "answered": answered,
-            "unknown": unknown,
-            "nothing": share(nothing or 0, logged + answered),
-        },
+    empty = f.share(nothing or 0, logged + answered)
+    known = {"logged": logged, "answered": answered, "unknown": unknown, "nothing": empty}
+    windows = f.compare_windows(
+        book, outcomes, config.split, seed=config.seed, resamples=config.resamples
+    )
+    figures = {
+        "results": known,
         "documents": served,
         "superseded": stale,
-        "windows": compare_windows(
-            book, outcomes, config.split, seed=config.seed, resamples=config.resamples
-        ),
+        "windows": windows,
         "unmet": unmet if book.keeps_text else None,
     }
+    tables = {
+        "documents": documents,
+        "unmet": demand,
+        "over_time": f.over_time(book),
+        "served_by_part": f.served_by_part(book, k, labels, is_corpus),
+    }
     if book.slices:
-        fields, shares = slice_shares(book, outcomes)
+        fields, shares = f.slice_shares(book, outcomes)
         shares = worst_first(shares)
         worst = shares[:MAX_WORST]
         figures["slices"] = {"fields": fields, "shares": len(shares), "worst": worst}
@@ -248,11 +240,25 @@ def _measure(
     return figures, tables
 
 
-def _log_figures(reader: TrafficReader, book: LogBook) -> LogFigures:
+def _describe_log(reader: TrafficReader, book: LogBook) -> dict[str, Any]:
+    """Describe the records of the log. Times are ISO 8601, UTC.
+
+    files: file to its format.
+    fields: role (question, results, ...) to its fields, each with its number of records.
+    records: records that were read.
+    asks: number of asks.
+    skipped: records, and damaged pieces, without a question, by reason.
+    remarks: doubt about records, to their number.
+    redacted: number of replacements in questions, ids and slices, by kind of secret.
+    hash_only: whether only hashes of questions were stored.
+    first, last: times of the first and last ask. None without times.
+    without_time: asks without a time.
+    backwards: records that are earlier than the one before.
+    future: asks later than now. A clock, or a unit, is wrong.
+    """
+
     def iso(at: float | None) -> str | None:
-        if at is None:
-            return None
-        return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+        return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
     tally = reader.tally
     first, last, timeless, future = book.one(

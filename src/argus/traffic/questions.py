@@ -13,17 +13,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice, pairwise
 from math import log
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-from typing_extensions import TypedDict
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
@@ -263,23 +263,15 @@ def measure_support(questions: Sequence[LookedAt], documents: Sequence[Document]
             advance(1)
 
 
-class RiskFigures(TypedDict):
-    """Numbers of questions that are ordered by risk, and flagged.
-
-    ranked: questions in the order.
-    flagged: reason to look at questions whatever their rank, to their number.
-    """
-
-    ranked: int
-    flagged: dict[str, int]
-
-
 def measure_risk(
     questions: Sequence[LookedAt], documents: Sequence[Document]
-) -> RiskFigures | None:
+) -> dict[str, Any] | None:
     """Fill in the rank by risk of each question with a known list. None without a corpus.
 
     Places replace scores if one is missing. Near duplicates have no rank.
+
+    ranked: questions in the order.
+    flagged: reason to look at questions whatever their rank, to their number.
     """
     known = [one for one in questions if one.results is not None and one.text and not one.alike]
     if not documents or not known:
@@ -302,39 +294,33 @@ def measure_risk(
 def write_questions(folder: ArtifactFolder, book: LogBook, looked_at: Iterable[LookedAt]) -> None:
     """Write questions.parquet row by row: there may be millions. `judge_traffic` reads it."""
     known = {one.id: one for one in looked_at}
+    query = (
+        "SELECT questions.id, text, n, SUM(good), SUM(bad), SUM(clicks), MIN(at), MAX(at) "
+        "FROM questions JOIN asks ON question = questions.id GROUP BY questions.id"
+    )
 
-    def rows() -> Iterator[dict[str, object]]:
-        for id_, text, n, good, bad, clicks, first, last in book.rows(
-            "SELECT questions.id, text, n, SUM(good), SUM(bad), SUM(clicks), MIN(at), MAX(at) "
-            "FROM questions JOIN asks ON question = questions.id GROUP BY questions.id"
-        ):
-            one = known.get(id_) or LookedAt(id_, text, n)
-            row: dict[str, object] = {
-                "question": one.name, "text": text, "asks": n, "good": good, "bad": bad,
-                "clicks": clicks, "first_asked": first and int(first),
-                "last_asked": last and int(last), "looked_at": id_ in known,
-                "alike": known[one.alike].name if one.alike is not None else None,
-                "source": {LOGGED: "log", ANSWERED: "asked"}.get(one.source),
-                "failure": one.failure or None, "support": one.support, "nearest": one.nearest,
-                "unmet": "; ".join(one.why) or None, "risk_rank": one.risk_rank,
-                "flag": one.flag or None,
-            }  # fmt: skip
-            if (results := one.results) is not None:
-                top, score = results[0] if results else (None, None)
-                row |= {
-                    "results": len(results), "top": top, "top_score": score, "gap": one.gap,
-                    "documents": [id_ for id_, _ in results],
-                    "scores": [score for _, score in results],
-                }  # fmt: skip
-            yield row
+    def row(id_: int, text: str | None, n: int, *sums: Any) -> tuple[Any, ...]:
+        one, (*feedback, first, last) = known.get(id_) or LookedAt(id_, text, n), sums
+        asked = (one.name, text, n, *feedback, first and int(first), last and int(last))
+        alike = known[one.alike].name if one.alike is not None else None
+        source = {LOGGED: "log", ANSWERED: "asked"}.get(one.source)
+        results = one.results
+        listed = (None,) * 4
+        ids = scores = None
+        if results is not None:
+            listed = (len(results), *(results[0] if results else (None, None)), one.gap)
+            ids, scores = ([pair[i] for pair in results] for i in (0, 1))
+        found = (one.support, one.nearest, "; ".join(one.why) or None, one.risk_rank)
+        state = (id_ in known, alike, source, one.failure or None)
+        return (*asked, *state, *listed, *found, one.flag or None, ids, scores)
 
     with (
         replacing(folder.own(NAME)) as temporary,
         pq.ParquetWriter(temporary, QUESTIONS, compression="zstd") as writer,
     ):
-        every = rows()
-        while part := list(islice(every, AT_ONCE)):
-            writer.write_table(pa.Table.from_pylist(part, schema=QUESTIONS))
+        rows = (row(*values) for values in book.rows(query))
+        while part := list(islice(rows, AT_ONCE)):
+            writer.write_table(pa.table([*zip(*part, strict=True)], schema=QUESTIONS))
 
 
 DEMAND = pa.schema(
@@ -343,34 +329,17 @@ DEMAND = pa.schema(
         "examples": pa.string(), "instead": pa.string(), "nearest": pa.string(),
     }
 )  # fmt: skip
-"""One row per cluster of unmet questions, with lists as lines. Columns as in `Demand`."""
+"""One row per cluster of unmet questions, with lists as lines. Columns as in `find_unmet`."""
 Terms = dict[str, str]
 """Stems of a question's content words, each with the word that stands there."""
 
 
-class Demand(TypedDict):
-    """A cluster of unmet questions.
+def find_unmet(
+    questions: Sequence[LookedAt], labels: Mapping[str, str]
+) -> tuple[dict[str, Any], pa.Table]:
+    """Mark unmet questions. Return figures, and a table of their clusters, most asked first.
 
-    words: words that the questions share.
-    asks: number of asks.
-    questions: different questions.
-    why: criterion to the number of its questions.
-    examples: the most frequent of them.
-    instead: documents that came back, the most frequent first.
-    nearest: documents of the corpus with most of their words.
-    """
-
-    words: str
-    asks: int
-    questions: int
-    why: dict[str, int]
-    examples: list[str]
-    instead: list[str]
-    nearest: list[str]
-
-
-class Unmet(TypedDict):
-    """Unmet demand among the examined questions.
+    labels: titles by document.
 
     questions: different unmet questions.
     asks: number of their asks.
@@ -379,23 +348,9 @@ class Unmet(TypedDict):
     clustered: questions in a cluster of two or more.
     compared: questions that were clustered: the most asked of very many.
     clusters: clusters of two or more.
-    largest: the largest clusters.
-    """
-
-    questions: int
-    asks: int
-    why: dict[str, int]
-    worth: str
-    clustered: int
-    compared: int
-    clusters: int
-    largest: list[Demand]
-
-
-def find_unmet(questions: Sequence[LookedAt], labels: Mapping[str, str]) -> tuple[Unmet, pa.Table]:
-    """Mark unmet questions. Return figures, and a table of their clusters, most asked first.
-
-    labels: titles by document.
+    largest: the largest clusters: the words that the questions share, their asks, the number of
+        different questions, why, examples (the most frequent), instead (documents that came back,
+        the most frequent first) and nearest (documents of the corpus with most of their words).
     """
     unmet = _mark_unmet(questions)
     own = [_terms(one.text or "") for one in unmet]
@@ -412,7 +367,7 @@ def find_unmet(questions: Sequence[LookedAt], labels: Mapping[str, str]) -> tupl
         for group, name in zip(groups, _names(groups, own, others), strict=True)
     ]
     rows.sort(key=lambda row: (-row["asks"], row["words"]))
-    figures: Unmet = {
+    figures = {
         "questions": len(unmet),
         "asks": sum(one.asks for one in unmet),
         "why": dict(Counter(why for one in unmet for why in one.why).most_common()),
@@ -422,15 +377,11 @@ def find_unmet(questions: Sequence[LookedAt], labels: Mapping[str, str]) -> tupl
         "clusters": len(rows),
         "largest": rows[:MAX_SHOWN],
     }
+    why = ["; ".join(f"{why} ({n})" for why, n in row["why"].items()) for row in rows]
+    names = ("examples", "instead", "nearest")
     flat = [
-        {
-            **row,
-            "why": "; ".join(f"{why} ({n})" for why, n in row["why"].items()),
-            "examples": "\n".join(row["examples"]),
-            "instead": "\n".join(row["instead"]),
-            "nearest": "\n".join(row["nearest"]),
-        }
-        for row in rows
+        {**row, "why": text, **{name: "\n".join(row[name]) for name in names}}
+        for row, text in zip(rows, why, strict=True)
     ]
     return figures, pa.Table.from_pylist(flat, schema=DEMAND)
 
@@ -521,7 +472,7 @@ def _names(
     return names
 
 
-def _demand(members: Sequence[LookedAt], words: str, labels: Mapping[str, str]) -> Demand:
+def _demand(members: Sequence[LookedAt], words: str, labels: Mapping[str, str]) -> dict[str, Any]:
     def named(counts: Counter[str]) -> list[str]:
         best = sorted(counts, key=lambda id_: (-counts[id_], id_))[:MAX_PLACES]
         return [f"{labels[id_]} · {id_}" if labels.get(id_) else id_ for id_ in best]

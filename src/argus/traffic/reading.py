@@ -44,7 +44,11 @@ class TrafficReader:
 
     def __iter__(self) -> Iterator[Exchange | Feedback]:
         for one in read_exchanges(self.log, self.config, self.tally):
-            yield self._clean(one) if isinstance(one, Exchange) else self._clean_feedback(one)
+            if isinstance(one, Exchange):
+                yield self._clean(one)
+            else:
+                ref = self._keys.of_person(one.ref)
+                yield replace(one, ref=ref, click=self.clean_id(one.click))
 
     def preview(self) -> list[str]:
         """Describe how the first questions are read, field by field, as lines.
@@ -105,25 +109,18 @@ class TrafficReader:
         return self._keys.of_question(query)
 
     def _clean(self, exchange: Exchange) -> Exchange:
-        clean, keys, results = self._redactor.clean, self._keys, exchange.results
-        slices = exchange.slices
-        return Exchange(
-            clean(exchange.query),
-            exchange.at,
-            results and tuple(self._clean_passage(one) for one in results),
-            exchange.good,
-            exchange.bad,
-            tuple(map(self.clean_id, exchange.clicks)),
-            keys.of_person(exchange.user),
-            keys.of_person(exchange.session),
-            tuple(one and clean(whole(one)) for one in slices) if slices else slices,
-            keys.of_person(exchange.ref),
-            exchange.marks,
+        clean, keys = self._redactor.clean, self._keys
+        results, slices = exchange.results, exchange.slices
+        return replace(
+            exchange,
+            query=clean(exchange.query),
+            results=results and tuple(map(self._clean_passage, results)),
+            clicks=tuple(map(self.clean_id, exchange.clicks)),
+            user=keys.of_person(exchange.user),
+            session=keys.of_person(exchange.session),
+            slices=tuple(one and clean(whole(one)) for one in slices),
+            ref=keys.of_person(exchange.ref),
         )
-
-    def _clean_feedback(self, feedback: Feedback) -> Feedback:
-        ref = self._keys.of_person(feedback.ref)
-        return replace(feedback, ref=ref, click=self.clean_id(feedback.click))
 
     def _clean_passage(self, passage: Passage) -> Passage:
         """Return a passage with a clean id, or else with its redacted text."""

@@ -12,7 +12,7 @@ import re
 import secrets
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,18 +29,27 @@ IN_IDS = ("token", "mail")
 """Kinds that are replaced in ids, too: a number there is the document's own."""
 MIN_KEY = 16
 _NAMED = re.compile(r"([\w-]{1,40})\s*=\s*(.+)", re.DOTALL)
-IBAN_LENGTHS: Final = {
-    "AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22,
-    "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DJ": 27,
-    "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FK": 18, "FO": 18, "FR": 27,
-    "GB": 22, "GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HR": 21, "HU": 28, "IE": 22,
-    "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32,
-    "LI": 21, "LT": 20, "LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19,
-    "MN": 20, "MR": 27, "MT": 31, "MU": 30, "NI": 28, "NL": 18, "NO": 15, "OM": 23, "PK": 24,
-    "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "RU": 33, "SA": 24, "SC": 31,
-    "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23,
-    "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20,
-}  # fmt: skip
+_COUNTRIES: Final = {
+    15: "NO",
+    16: "BE",
+    18: "DK FI FK FO GL NL SD",
+    19: "MK SI",
+    20: "AT BA EE KZ LT LU MN XK",
+    21: "CH HR LI LV",
+    22: "BG BH CR DE GB GE IE ME RS VA",
+    23: "AE GI IL IQ OM SO TL",
+    24: "AD CZ ES MD PK RO SA SE SK TN VG",
+    25: "LY PT ST",
+    26: "IS TR",
+    27: "BI DJ FR GR IT MC MR SM",
+    28: "AL AZ BY CY DO GT HU LB NI PL SV",
+    29: "BR EG PS QA UA",
+    30: "JO KW MU",
+    31: "MT SC",
+    32: "LC",
+    33: "RU",
+}
+IBAN_LENGTHS = {country: n for n, names in _COUNTRIES.items() for country in names.split()}
 """Characters of an account number by country (ISO 13616)."""
 
 
@@ -112,10 +121,6 @@ def _is_drawn(word: str) -> bool:
     return bits >= MIN_BITS
 
 
-def _mails(text: str) -> Iterator[Span]:
-    return (match.span() for match in _MAIL.finditer(text))
-
-
 def _accounts(text: str) -> Iterator[Span]:
     """Yield account numbers: by their checksum (IBAN), or because the text says so."""
     for match in _IBAN.finditer(text):
@@ -156,11 +161,14 @@ def _cards(text: str) -> Iterator[Span]:
             yield match.span()
 
 
-def _phones(text: str) -> Iterator[Span]:
-    return (match.span() for match in _PHONE.finditer(text))
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
+    return lambda text: (match.span() for match in pattern.finditer(text))
 
 
-KINDS = {"token": _tokens, "mail": _mails, "account": _accounts, "card": _cards, "phone": _phones}
+KINDS = {
+    "token": _tokens, "mail": _matches(_MAIL), "account": _accounts, "card": _cards,
+    "phone": _matches(_PHONE),
+}  # fmt: skip
 """In this order: a number that was replaced as one kind is not looked at as another."""
 
 
@@ -175,7 +183,7 @@ class Redactor:
     def clean(self, text: str, kinds: Iterable[str] = KINDS) -> str:
         """Return a text with every find replaced."""
         for name, pattern in self.own:
-            text = self._marked(text, name, (match.span() for match in pattern.finditer(text)))
+            text = self._marked(text, name, _matches(pattern)(text))
         if SUSPECT.search(text) is None:
             return text
         for kind in kinds:
@@ -198,45 +206,36 @@ def own_patterns(named: Sequence[str]) -> list[tuple[str, re.Pattern[str]]]:
 
     Raises InputError for any other line, and for a broken pattern.
     """
-    lines: list[tuple[str | Location, str]] = []
+    patterns = []
     for one in named:
         is_file = False
         with suppress(OSError):  # a pattern can be longer than any name
             is_file = Path(one).is_file()
         if not is_file:
-            lines.append(("--redact", one))
+            patterns.append(_own_pattern(one, "--redact"))
             continue
         for number, line in read_lines(Path(one)):
             if line.strip() and not line.lstrip().startswith("#"):
-                lines.append((Location(Path(one), number), line.strip()))
-    return [_own_pattern(line, where) for where, line in lines]
+                patterns.append(_own_pattern(line.strip(), Location(Path(one), number)))
+    return patterns
 
 
 def _own_pattern(line: str, where: str | Location) -> tuple[str, re.Pattern[str]]:
-    match = _NAMED.fullmatch(line)
+    match, expected = _NAMED.fullmatch(line), "NAME=REGEX, or a file of such lines"
     if match is None:
-        raise InputError(
-            f"{line!r}",
-            expected="NAME=REGEX, or a file of such lines",
-            fix="Write it as case=CASE-[0-9]+; check the path if it is a file.",
-            where=where,
-        )
+        fix = "Write it as case=CASE-[0-9]+; check the path if it is a file."
+        raise InputError(f"{line!r}", expected=expected, fix=fix, where=where)
     try:
         compiled = re.compile(match[2])
     except (re.error, OverflowError, RecursionError) as error:  # x{10**20}, "(" * 10_000
-        raise InputError(
-            f"{match[2]!r} is no regular expression ({error})",
-            expected="one of Python's re",
-            fix="Correct it.",
-            where=where,
-        ) from error
+        got, expected = f"{match[2]!r} is no regular expression ({error})", "one of Python's re"
+        raise InputError(got, expected=expected, fix="Correct it.", where=where) from error
     if compiled.fullmatch("") is not None:
-        raise InputError(
+        got, expected = (
             f"{match[2]!r} matches nothing at all",
-            expected="a pattern of at least one character",
-            fix="Use + in place of *.",
-            where=where,
+            "a pattern of at least one character",
         )
+        raise InputError(got, expected=expected, fix="Use + in place of *.", where=where)
     return match[1], compiled
 
 
@@ -262,16 +261,15 @@ class Keys:
 
     def of_question(self, text: str) -> bytes:
         """Return 16 bytes for a question, the same for any case and spaces."""
-        return _keyed(self._of_texts, normal(text))
+        return _hash(self._of_texts, normal(text))
 
     def of_person(self, name: str) -> str:
         """Return a hash for a user or session, "" for nobody."""
-        return _keyed(self._secret, name).hex()[:16] if name else ""
+        return _hash(self._secret, name).hex()[:16] if name else ""
 
 
-def _keyed(key: bytes, text: str) -> bytes:
-    data = text.encode("utf-8", "replace")
-    return hashlib.blake2b(data, key=key, digest_size=16).digest()
+def _hash(key: bytes, text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), key=key, digest_size=16).digest()
 
 
 def normal(text: str) -> str:

@@ -59,38 +59,30 @@ def rank_by_risk(
     run: results with scores. second: results of another retriever, by default BM25 over the
     documents. Questions with an empty result, and those with mostly foreign words, are flagged.
     """
+    from scipy.stats import rankdata
+
+    def is_foreign(query: Query) -> bool:
+        own = query_words(query.text)
+        return sum(word not in known for word in own) > MAX_UNKNOWN * len(own)
+
     known = {word for document in documents for word in words(document.content)}
     flagged = {q.id: NOTHING for q in queries if not run.get(q.id)}
-    flagged |= {q.id: FOREIGN for q in queries if q.id not in flagged and _is_foreign(q, known)}
+    flagged |= {q.id: FOREIGN for q in queries if q.id not in flagged and is_foreign(q)}
     ranked = [q for q in queries if run.get(q.id)]
-    second = second if second is not None else _by_words(ranked, documents)
-    top = np.array([max(run[q.id].values()) for q in ranked])
-    shared = np.array([_overlap(run[q.id], second.get(q.id, {})) for q in ranked])
-    risk = -_ranks(top) - _ranks(shared)
+    if second is None:
+        index = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
+        second = index.search([q.text for q in ranked], DEPTH).run([q.id for q in ranked])
+    top = [max(run[q.id].values()) for q in ranked]
+    shared = [_overlap(run[q.id], second.get(q.id, {})) for q in ranked]
+    risk = -rankdata(top) - rankdata(shared)
     order = sorted(range(len(ranked)), key=lambda i: (-risk[i], ranked[i].id))
     return RiskOrder(tuple(ranked[i].id for i in order), flagged)
-
-
-def _is_foreign(query: Query, known: set[str]) -> bool:
-    own = query_words(query.text)
-    return sum(word not in known for word in own) > MAX_UNKNOWN * len(own)
-
-
-def _by_words(queries: Sequence[Query], documents: Sequence[Document]) -> Run:
-    index = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
-    return index.search([q.text for q in queries], DEPTH).run([q.id for q in queries])
 
 
 def _overlap(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """Return the share of the first documents of a list that another one has among its first."""
     first, second = (sorted(run, key=lambda id_: -run[id_])[:DEPTH] for run in (one, other))
     return len({*first} & {*second}) / len(first)
-
-
-def _ranks(values: Floats) -> Floats:
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(values), np.float64)
 
 
 def calibrate_risk(
@@ -105,7 +97,8 @@ def calibrate_risk(
     judged = [id_ for id_ in failures if id_ in risk]
     if len(judged) < MIN_JUDGED:
         return None
-    odds = {id_: _log_odds(p) for id_, p in risk.items()}
+    chances = np.clip([*risk.values()], 0.001, 0.999)
+    odds = dict(zip(risk, np.log(chances / (1 - chances)).tolist(), strict=True))
     x = np.stack([np.ones(len(judged)), [odds[id_] for id_ in judged]], axis=1)
     y = np.array([failures[id_] for id_ in judged])
     prior, precision = np.array([m for m, _ in PRIOR]), np.array([d**-2 for _, d in PRIOR])
@@ -129,11 +122,6 @@ def calibrate_risk(
             break
     values = _sigmoid(best[0] + best[1] * np.array([*odds.values()]))
     return dict(zip(odds, values.tolist(), strict=True))
-
-
-def _log_odds(p: float) -> float:
-    p = min(max(p, 0.001), 0.999)
-    return float(np.log(p / (1 - p)))
 
 
 def _sigmoid(x: Floats) -> Floats:

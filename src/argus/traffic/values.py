@@ -8,19 +8,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from argus.data.fields import FieldPath
 from argus.data.texts import stream_safe
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.results import (
-    ID_NAMES,
-    INNER,
-    SCORE_NAMES,
-    TEXT_NAMES,
-    Known,
-    items_of,
-)
+from argus.retrievers.results import ID_NAMES, INNER, SCORE_NAMES, TEXT_NAMES, Known, items_of
 from argus.traffic.exchange import FeedbackMarks, FeedbackScale, Passage, ReadingTally, Skip
 
 Values = dict[str, Any]
@@ -112,22 +105,21 @@ def question(value: Any) -> str:
 
     To normalise the text takes time that grows with its length. Raises Skip if there is none.
     """
+
+    def words_of_person(message: Any) -> str:
+        if not isinstance(message, Mapping):
+            return message if isinstance(message, str) else ""
+        role, text = message.get("role") or message.get("type") or "user", message.get("content")
+        return text if role in ("user", "human") and isinstance(text, str) else ""
+
     value = unpacked(value)
     if isinstance(value, list):
-        value = next((text for one in reversed(value) if (text := _said_by_person(one))), None)
+        value = next((text for one in reversed(value) if (text := words_of_person(one))), None)
     if isinstance(value, Mapping):
         value = next((value[n] for n in ("query", "question", "text", "input") if n in value), None)
     if not isinstance(value, str) or not value.strip():
         raise Skip("no text of a question")
     return stream_safe(value.strip().encode("utf-8", "replace").decode())
-
-
-def _said_by_person(message: Any) -> str:
-    if not isinstance(message, Mapping):
-        return message if isinstance(message, str) else ""
-    role = message.get("role") or message.get("type") or "user"
-    text = message.get("content")
-    return text if role in ("user", "human") and isinstance(text, str) else ""
 
 
 def passages(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
@@ -150,7 +142,9 @@ def passages(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
     except RetrievalError:
         pass
     if isinstance(value, Sequence) and all(isinstance(one, Mapping) for one in value):
-        texts = [Passage("", _score(one), _text(one)) for one in value]
+        scores = (next((one[n] for n in SCORE_NAMES if n in one), None) for one in value)
+        numbers = (as_number(n) if isinstance(n, int | float) else None for n in scores)
+        texts = [Passage("", n, _text(one)) for n, one in zip(numbers, value, strict=True)]
         if all(passage.text for passage in texts):
             return tuple(texts)
     tally.remarks[NO_RESULTS] += 1
@@ -208,20 +202,8 @@ def _text(item: Any) -> str:
     return next((text for text in own if isinstance(text, str)), "")
 
 
-def _score(item: Mapping[str, Any]) -> float | None:
-    score = next((item[name] for name in SCORE_NAMES if name in item), None)
-    return as_number(score) if isinstance(score, int | float) else None
-
-
-class Opinion(NamedTuple):
-    """Counts of approval and disapproval, and numbers whose meaning is not known yet."""
-
-    good: int
-    bad: int
-    marks: FeedbackMarks | None = None
-
-
-NO_OPINION = Opinion(0, 0)
+Opinion = tuple[int, int, FeedbackMarks | None]
+"""Counts of approval and disapproval, and numbers whose meaning is not known yet."""
 
 
 def opinion(value: Any, good_from: float | None, tally: ReadingTally, field: str = "") -> Opinion:
@@ -248,8 +230,7 @@ def opinion(value: Any, good_from: float | None, tally: ReadingTally, field: str
             good, bad = good + (word in GOOD), bad + (word in BAD)
             if word not in GOOD and word not in BAD:
                 tally.remarks[NO_FEEDBACK] += 1
-    marks = FeedbackMarks(field, *map(thumbs.count, (1, 0, -1))) if thumbs else None
-    return Opinion(good, bad, marks)
+    return good, bad, FeedbackMarks(field, *map(thumbs.count, (1, 0, -1))) if thumbs else None
 
 
 def clicks(name: str, value: Any, results: tuple[Passage, ...] | None) -> tuple[str, ...]:

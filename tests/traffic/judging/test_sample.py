@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures, verdict
+from argus.traffic.judging.estimates import estimate_failures, verdict
 from argus.traffic.judging.sample import ServedQuestion, draw_sample, read_served
 
 TIMES = {f"q{i}": 1 + i % 5 for i in range(200)}
@@ -25,7 +25,7 @@ def test_intervals_hold_the_rate_of_what_was_asked():
     inside = 0
     for seed in range(300):
         sample = draw_sample(TIMES, 50, seed)
-        verdicts = {id_: QuestionVerdict(failed[id_], 0.0) for id_ in sample.questions}
+        verdicts = {id_: (failed[id_], 0.0) for id_ in sample.questions}
         rate = estimate_failures(log, sample, verdicts)[0]
         inside += rate["low"] <= truth <= rate["high"]
     assert inside / 300 > 0.92
@@ -44,9 +44,9 @@ def test_the_budget_is_kept_and_all_asks_of_a_small_log_are_drawn(times, budget)
 
 def test_a_verdict_by_hand():
     """Grades 0, 2: DCG = 2/log2(3); ideal 2."""
-    assert verdict([0, 2], 1) == QuestionVerdict(0.0, pytest.approx(1 / math.log2(3)))
-    assert verdict([0, 1], 2) == QuestionVerdict(1.0, 0.0)
-    assert verdict([3, 1, 0], 1) == QuestionVerdict(0.0, 1.0)
+    assert verdict([0, 2], 1) == (0.0, pytest.approx(1 / math.log2(3)))
+    assert verdict([0, 1], 2) == (1.0, 0.0)
+    assert verdict([3, 1, 0], 1) == (0.0, 1.0)
 
 
 def log(n, empty=0):

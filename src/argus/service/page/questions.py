@@ -18,7 +18,6 @@ from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.job import JOB, TABLE, LiveJudging
 from argus.traffic.judging.table import ToGrade
 from argus.traffic.questions import NAME
-from argus.traffic.section import TrafficSummary
 from argus.verdict.counts import Results, describe_log
 
 MAX_QUESTIONS = 100  # that are shown, the likeliest to fail first
@@ -46,7 +45,7 @@ class Grading(BaseModel):
 def questions(page: PageOf) -> HTMLResponse:
     """Show user questions, those that nobody meets or that may fail, and the judgements so far."""
     path = page.path
-    traffic = path and Results.of(path).section("traffic", TrafficSummary)
+    traffic = path and Results.of(path).sections.get("traffic")
     live = LiveJudging.of(path) if path and (path / TABLE).is_file() else None
     evaluation = path and read_judged(path)
     if path is None or (traffic is None and live is None and evaluation is None):

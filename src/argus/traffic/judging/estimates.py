@@ -8,25 +8,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median_low
-from typing import NotRequired
+from typing import Any
 
 import pyarrow as pa
-from typing_extensions import TypedDict
 
-from argus.data.types import State, StateCounts
+from argus.data.types import State
 from argus.measures.intervals import discrimination, wilson
 from argus.measures.rater_agreement import nominal_alpha
 from argus.reports.section import Section, table
 from argus.traffic.config import JudgingConfig
-from argus.traffic.judging.sample import JudgedOrder, Sample, ServedQuestion
+from argus.traffic.judging.sample import Sample, ServedQuestion
 from argus.traffic.judging.table import Pair, ToGrade
 from argus.traffic.risk import calibrate_risk
 
 FAILURE, HITS, NDCG = "failure rate", "hits@k", "nDCG@k"
 """Estimated measures. hits@k is 1 less the failure rate."""
-FEW = 20
+MIN_SURE = 20
 """Judged questions below which an estimate is called a first look."""
 NO_GRADE = "a document of it has no grade"
+PEOPLE = "people"
 JUDGING = pa.schema(
     [
         ("query_id", pa.string()), ("asks", pa.int64()), ("served", pa.int64()),
@@ -44,89 +44,11 @@ drawn: whether it is to be judged.
 failure: 1 where nothing relevant came, else 0. Null where not judged.
 ndcg: nDCG of the served documents, from 0 to 1.
 """
+Verdict = tuple[float, float]
+"""Failure (1 or 0) and nDCG of a judged question, over its served documents."""
 
 
-class TrafficEstimate(TypedDict):
-    """A mean over all asks.
-
-    measure: failure rate, hits@k or nDCG@k.
-    mean: mean over all asks.
-    judged: questions that were judged.
-    questions: questions of the log.
-    is_count: whether all are judged: a count, without an interval.
-    """
-
-    measure: str
-    mean: float
-    low: float
-    high: float
-    judged: int
-    questions: int
-    is_count: bool
-
-
-class GradeAgreement(TypedDict):
-    """How far several grades of one document agree, by relevant or not.
-
-    documents: documents with several grades.
-    equal: share of these whose grades agree.
-    alpha: Krippendorff's alpha. None where it is not defined.
-    """
-
-    documents: int
-    equal: float | None
-    alpha: float | None
-
-
-class JudgingSummary(TypedDict):
-    """Judged traffic.
-
-    questions: questions whose results are known.
-    asked: number of asks.
-    unknown: questions whose results nobody knows.
-    nothing_served: questions for which nothing came back.
-    budget: questions to judge.
-    relevant_from: least grade that is relevant.
-    documents: documents to grade.
-    graded: pairs of question and document that have a grade.
-    judge: people, a model, or both with the number of documents.
-    judges: documents that each of them graded.
-    judged: drawn questions by state.
-    skipped: questions drawn before the last judged one, and not judged.
-    estimates: figures over all asks.
-    table: file that is filled in.
-    notes: remarks on how questions were drawn.
-    """
-
-    questions: int
-    asked: int
-    unknown: int
-    nothing_served: int
-    risk: JudgedOrder
-    budget: int
-    k: int
-    relevant_from: int
-    documents: int
-    graded: int
-    judge: str
-    judges: NotRequired[dict[str, int]]
-    judged: StateCounts
-    skipped: int
-    estimates: list[TrafficEstimate]
-    agreement: GradeAgreement
-    table: str
-    notes: NotRequired[list[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionVerdict:
-    """Failure (1 or 0) and nDCG of a judged question, over its served documents."""
-
-    failure: float
-    ndcg: float
-
-
-def verdict(grades: Sequence[int], relevant_from: int) -> QuestionVerdict:
+def verdict(grades: Sequence[int], relevant_from: int) -> Verdict:
     """Judge a question by the grades of its served documents, best ranked first.
 
     It fails where no grade reaches `relevant_from`, and where nothing was served. The gain of nDCG
@@ -139,12 +61,12 @@ def verdict(grades: Sequence[int], relevant_from: int) -> QuestionVerdict:
 
     gains = [grade if grade >= relevant_from else 0 for grade in grades]
     best = dcg(sorted(gains, reverse=True))
-    return QuestionVerdict(float(not any(gains)), dcg(gains) / best if best else 0.0)
+    return float(not any(gains)), dcg(gains) / best if best else 0.0
 
 
 def estimate_failures(
-    questions: Sequence[ServedQuestion], sample: Sample, verdicts: Mapping[str, QuestionVerdict]
-) -> list[TrafficEstimate]:
+    questions: Sequence[ServedQuestion], sample: Sample, verdicts: Mapping[str, Verdict]
+) -> list[dict[str, Any]]:
     """Return failure rate, hits@k and nDCG@k over all asks, with 95% intervals.
 
     The mean over the drawn asks of judged questions, with Wilson's interval. Its number of asks is
@@ -156,7 +78,7 @@ def estimate_failures(
         return []
     n, asks = len(own), sum(q.times for q in questions)
     served = sum(q.times for q in questions if q.documents)
-    failure, ndcg = sum(one.failure for one in own) / n, sum(one.ndcg for one in own) / n
+    failure, ndcg = (sum(column) / n for column in zip(*own, strict=True))
     rows = []
     for measure, mean, unserved in ((FAILURE, failure, 1), (HITS, 1 - failure, 0), (NDCG, ndcg, 0)):
         ends: tuple[float, ...] = (mean, mean)
@@ -165,16 +87,9 @@ def estimate_failures(
         mean, low, high = (
             (served * end + (asks - served) * unserved) / asks for end in (mean, *ends)
         )
-        row: TrafficEstimate = {
-            "measure": measure,
-            "mean": mean,
-            "low": low,
-            "high": high,
-            "judged": len(verdicts),
-            "questions": len(questions),
-            "is_count": n == served,
-        }
-        rows.append(row)
+        row = {"measure": measure, "mean": mean, "low": low, "high": high}
+        counts = {"judged": len(verdicts), "questions": len(questions), "is_count": n == served}
+        rows.append(row | counts)
     return rows
 
 
@@ -197,45 +112,49 @@ class Draw:
 class Grades:
     """All grades of each document.
 
-    judges: the number of documents that each judge graded. judge: these in words. failed: why a
-    model gave no grade.
+    judges: the number of documents that each judge graded. failed: why a model gave no grade.
     """
 
     of: Mapping[Pair, tuple[int, ...]]
     judges: Mapping[str, int]
-    judge: str
     failed: Mapping[Pair, str]
 
 
 def judging_summary(
-    draw: Draw, config: JudgingConfig, grades: Grades, unknown: int, order: JudgedOrder, table: Path
-) -> JudgingSummary:
-    """Return the section of summary.json. unknown: questions whose results nobody knows."""
+    draw: Draw,
+    config: JudgingConfig,
+    grades: Grades,
+    unknown: int,
+    order: Mapping[str, Any],
+    table: Path,
+) -> dict[str, Any]:
+    """Return the section of summary.json, see `JudgingResult`.
+
+    unknown: questions whose results nobody knows. order: see `with_risk`.
+    """
     verdicts, failed = _verdicts(draw, config, grades)
     known = {q.id: q.risk for q in draw.questions if q.id in verdicts and q.risk is not None}
-    failing = [verdicts[id_].failure > 0.5 for id_ in known]
-    here = discrimination([*known.values()], failing) if known else None
+    failing = [verdicts[id_][0] > 0.5 for id_ in known]
     reasons, drawn = Counter(failed.values()), draw.drawn
     if waiting := len(drawn) - len(verdicts) - len(failed):
         reasons[NO_GRADE] = waiting
-    units = [
-        [str(grade >= config.relevant_from) for grade in votes]
-        for votes in grades.of.values()
-        if len(votes) > 1
-    ]
-    equal = sum(len(set(unit)) == 1 for unit in units) / len(units) if units else None
+    several = [votes for votes in grades.of.values() if len(votes) > 1]
+    units = [[str(grade >= config.relevant_from) for grade in votes] for votes in several]
+    judge = next(iter(grades.judges), PEOPLE)
+    if len(grades.judges) > 1:
+        judge = " and ".join(f"{name} ({n:,} documents)" for name, n in grades.judges.items())
     return {
         "questions": len(draw.questions),
         "asked": sum(q.times for q in draw.questions),
         "unknown": unknown,
         "nothing_served": sum(not q.documents for q in draw.questions),
-        "risk": {**order, "here": here},
+        "risk": {**order, "here": discrimination([*known.values()], failing) if known else None},
         "budget": config.budget,
         "k": config.k,
         "relevant_from": config.relevant_from,
         "documents": len(draw.rows),
         "graded": len(grades.of),
-        "judge": grades.judge,
+        "judge": judge,
         "judges": dict(grades.judges),
         "judged": {
             "total": len(drawn),
@@ -246,7 +165,11 @@ def judging_summary(
         },
         "skipped": draw.sample.skipped(verdicts),
         "estimates": estimate_failures(draw.questions, draw.sample, verdicts),
-        "agreement": {"documents": len(units), "equal": equal, "alpha": nominal_alpha(units)},
+        "agreement": {
+            "documents": len(units),
+            "equal": sum(len(set(unit)) == 1 for unit in units) / len(units) if units else None,
+            "alpha": nominal_alpha(units),
+        },
         "table": str(table),
         "notes": list(draw.notes),
     }
@@ -254,19 +177,18 @@ def judging_summary(
 
 def _verdicts(
     draw: Draw, config: JudgingConfig, grades: Grades
-) -> tuple[dict[str, QuestionVerdict], dict[str, str]]:
+) -> tuple[dict[str, Verdict], dict[str, str]]:
     """Return verdicts of questions whose documents are all graded, and why others failed."""
-    verdicts: dict[str, QuestionVerdict] = {}
+    verdicts: dict[str, Verdict] = {}
     failed: dict[str, str] = {}
     by_id = {q.id: q for q in draw.questions}
     for id_ in draw.drawn:
         pairs = [(id_, doc) for doc in by_id[id_].documents[: config.k]]
-        why = next((grades.failed[pair] for pair in pairs if pair in grades.failed), None)
         if all(pair in grades.of for pair in pairs):
             medians = [median_low(grades.of[pair]) for pair in pairs]
             verdicts[id_] = verdict(medians, config.relevant_from)
-        elif why is not None:
-            failed[id_] = why
+        elif reasons := [grades.failed[pair] for pair in pairs if pair in grades.failed]:
+            failed[id_] = reasons[0]
     return verdicts, failed
 
 
@@ -275,42 +197,32 @@ def judging_table(draw: Draw, config: JudgingConfig, grades: Grades) -> pa.Table
     verdicts, _ = _verdicts(draw, config, grades)
     drawn = set(draw.drawn)
     risk = {q.id: q.risk for q in draw.questions if q.risk is not None}
-    failures = {id_: one.failure for id_, one in verdicts.items()}
+    failures = {id_: failure for id_, (failure, _) in verdicts.items()}
     probability = calibrate_risk(risk, failures) or {}
-
-    def row(q: ServedQuestion) -> dict[str, object]:
+    rows: list[tuple[Any, ...]] = []
+    for q in draw.questions:
         state = State.FAILED if q.id in drawn else State.NOT_APPLICABLE
-        return {
-            "query_id": q.id,
-            "asks": q.times,
-            "served": len(q.documents),
-            "risk": q.risk,
-            "probability": probability.get(q.id),
-            "drawn": q.id in drawn,
-            "state": (State.MEASURED if q.id in verdicts else state).value,
-            "failure": failures.get(q.id),
-            "ndcg": verdicts[q.id].ndcg if q.id in verdicts else None,
-        }
-
-    return pa.Table.from_pylist([row(q) for q in draw.questions], schema=JUDGING)
+        state = State.MEASURED if q.id in verdicts else state
+        known = (q.id, q.times, len(q.documents), q.risk, probability.get(q.id), q.id in drawn)
+        rows.append((*known, state.value, *verdicts.get(q.id, (None, None))))
+    return pa.table([*zip(*rows, strict=True)] or [[]] * len(JUDGING), schema=JUDGING)
 
 
-def headline(summary: JudgingSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the draw, the estimates, and the next step."""
-    judged = summary["judged"]["measured"]
     yield (
         f"{summary['judged']['total']:,} of {summary['questions']:,} questions drawn, "
-        f"{judged:,} judged by {summary['judge']} ({summary['graded']:,} of "
+        f"{summary['judged']['measured']:,} judged by {summary['judge']} ({summary['graded']:,} of "
         f"{summary['documents']:,} documents graded)"
     )
-    yield from summary.get("notes", [])
+    yield from summary["notes"]
     if summary["unknown"]:
         yield f"not in any figure: {summary['unknown']:,} questions with unknown results"
     order = summary["risk"]
     flagged = "".join(f"; flagged: {n:,}, {why}" for why, n in order["flagged"].items())
     whose = "by the log's own predictions" if order["is_own"] else "by risk, which tells no rate"
     yield f"{order['ranked']:,} questions are ordered {whose}{flagged}"
-    if here := order.get("here"):
+    if here := order["here"]:
         yield (
             f"that order, measured here: AUC {here['auc']:.2f} ({here['low']:.2f} to "
             f"{here['high']:.2f}) for the failure of {here['n']:,} judged questions"
@@ -327,48 +239,40 @@ def headline(summary: JudgingSummary) -> Iterator[str]:
                 f"{text} (95% {one['low']:.1%} to {one['high']:.1%}), from {one['judged']:,} of "
                 f"{one['questions']:,} questions"
             )
-    yield from _next(summary)
-
-
-def _next(summary: JudgingSummary) -> Iterator[str]:
-    judged = summary["judged"]["measured"]
     if summary["skipped"]:
         yield (
             f"{summary['skipped']:,} drawn questions were passed over: the interval holds only if "
             "they are like the others. Grade them first."
         )
+    yield _next_step(summary)
+
+
+def _next_step(summary: Mapping[str, Any]) -> str:
     if not summary["estimates"]:
-        yield (
+        return (
             f"Next: grade each row of {summary['table']} from 0 to 3 (from "
             f"{summary['relevant_from']} on it counts as relevant), then run the same command."
         )
-        return
-    failure = summary["estimates"][0]
+    failure, judged = summary["estimates"][0], summary["judged"]["measured"]
     if failure["is_count"]:
-        yield "Nothing is left to judge: these are counts, not estimates."
-        return
+        return "Nothing is left to judge: these are counts, not estimates."
     n = failure["questions"]  # a width goes with the root of 1/judged - 1/n
     more = math.ceil(1 / ((1 / judged - 1 / n) / 4 + 1 / n))
-    first = "A first look. " if judged < FEW else ""
-    yield f"{first}For an interval half as wide judge about {more:,}: --budget {more}."
+    first = "A first look. " if judged < MIN_SURE else ""
+    return f"{first}For an interval half as wide judge about {more:,}: --budget {more}."
 
 
-def section(folder: Path, summary: JudgingSummary) -> Section:
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section from summary.json alone."""
-    brief = "no question is judged yet"
-    if summary["estimates"]:
+    brief, rows = "no question is judged yet", []
+    for one in summary["estimates"]:
+        name = one["measure"].replace("@k", f"@{summary['k']}")
+        interval = f"{one['low']:.3f} to {one['high']:.3f}"
+        rows.append([name, one["mean"], interval, one["judged"], one["questions"]])
+    if rows:
         failure = summary["estimates"][0]
-        brief = (
-            f"{failure['mean']:.1%} of what is asked fails "
-            f"({failure['low']:.1%} to {failure['high']:.1%})"
-        )
-    rows: list[list[object]] = [
-        [
-            one["measure"].replace("@k", f"@{summary['k']}"), one["mean"],
-            f"{one['low']:.3f} to {one['high']:.3f}", one["judged"], one["questions"],
-        ]
-        for one in summary["estimates"]
-    ]  # fmt: skip
+        interval = f"({failure['low']:.1%} to {failure['high']:.1%})"
+        brief = f"{failure['mean']:.1%} of what is asked fails {interval}"
     columns = {
         "measure": "text", "mean": "share", "95% interval": "text", "judged": "count",
         "questions": "count",

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from statistics import median_low
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 from pydantic import BaseModel, BeforeValidator, Field
@@ -21,8 +21,9 @@ from argus.corpora import Corpus
 from argus.corpora.opening import open_corpus
 from argus.data import tables
 from argus.data.fields import FieldNames
-from argus.data.folders import ArtifactFolder, read_section
+from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.provenance import content_hash
+from argus.data.reading import WRITTEN, reading
 from argus.data.runs import read_run
 from argus.data.types import Document, Run
 from argus.data.writing import one_writer
@@ -33,39 +34,14 @@ from argus.jobs.workspace import Record, check_folder, require_some
 from argus.llm import ChatConfig, LanguageModel, Ledger, LocalConfig, Prompt, State, open_model
 from argus.reports import write_report
 from argus.traffic.config import HIGHEST, JudgingConfig
-from argus.traffic.judging.estimates import (
-    Draw,
-    Grades,
-    JudgingSummary,
-    headline,
-    judging_summary,
-    judging_table,
-)
-from argus.traffic.judging.sample import (
-    ServedQuestion,
-    digest,
-    draw_sample,
-    read_sample,
-    read_served,
-    with_risk,
-    write_sample,
-)
-from argus.traffic.judging.table import (
-    Filled,
-    ModelGrade,
-    Pair,
-    ToGrade,
-    changing_table,
-    read_filled,
-    read_rows_to_grade,
-    read_tables,
-    write_table,
-)
+from argus.traffic.judging import estimates, sample, table
+from argus.traffic.judging.estimates import PEOPLE, Draw, Grades
+from argus.traffic.judging.sample import ServedQuestion, draw_sample, read_sample
+from argus.traffic.judging.table import Filled, Pair, ToGrade, read_filled
 
 JOB = "judging"
 TABLE = "to_judge.tsv"
 LEDGER = "judgements.sqlite"
-PEOPLE = "people"
 OTHER_SEED = (
     "--seed {} changed nothing: what was drawn before, with another seed, stays drawn. For another "
     "draw give another --out, or begin anew with --fresh, which forgets the grades."
@@ -87,19 +63,40 @@ SCALE = (
 class JudgingResult(Result):
     """Drawn, judged and estimated questions. All of it is also in `folder`.
 
-    to_judge: the table to fill in. table: one row per question.
+    to_judge: the table to fill in. table: one row per question. Keys of the summary:
+
+    questions: questions whose results are known.
+    asked: number of asks.
+    unknown: questions whose results nobody knows.
+    nothing_served: questions for which nothing came back.
+    risk: order by risk (see `with_risk`), and `here`: how well it predicts failures of the judged
+        questions. None for fewer than five failures, or successes.
+    budget: questions to judge.
+    k, relevant_from: depth of lists, and least grade that is relevant.
+    documents: documents to grade.
+    graded: pairs of question and document that have a grade.
+    judge: people, a model, or both with the number of documents.
+    judges: documents that each of them graded.
+    judged: drawn questions by state.
+    skipped: questions drawn before the last judged one, and not judged.
+    estimates: means over all asks with 95% intervals: measure (failure rate, hits@k or nDCG@k),
+        mean, low, high, judged and questions; is_count: all are judged, so there is no interval.
+    agreement: documents with several grades, the share whose grades are equal by relevant or not,
+        and Krippendorff's alpha, None where it is not defined.
+    table: file that is filled in.
+    notes: remarks on how questions were drawn.
     """
 
     TABLES = ("table",)
     folder: Path
     report: Path
     to_judge: Path
-    summary: JudgingSummary
+    summary: dict[str, Any]
     table: pa.Table
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return headline(self.summary)
+        return estimates.headline(self.summary)
 
 
 @one_writer
@@ -130,7 +127,7 @@ def judge_traffic(
     served, unknown, source = traffic, 0, None
     if isinstance(served, (str, Path)):
         source = Path(served)
-        served, unknown = read_served(source, given)
+        served, unknown = sample.read_served(source, given)
     require_some(
         sum(bool(q.documents) for q in served),
         "question was served a document",
@@ -141,19 +138,28 @@ def judge_traffic(
     path = Path(run) if isinstance(run, (str, Path)) else None
     record = Record(JOB, asdict(config), {"traffic": source, "run": path, "corpus": opened.origin})
     check_folder(folder, record)
-    questions, order = with_risk(served, documents)
-    draw = _draw(questions, config, folder, documents)
+    questions, order = sample.with_risk(served, documents)
+    log, seed, notes = sample.digest(questions, config.k), config.seed, []
+    earlier = None if folder.fresh else read_sample(folder, log)
+    if earlier is not None and earlier[1] != seed:
+        notes.append(OTHER_SEED.format(seed))
+    budget, seed = earlier or (0, seed)
+    times = {q.id: q.times for q in questions if q.documents}
+    drawn = draw_sample(times, max(budget, config.budget), seed)
+    draw = Draw(
+        questions, drawn, _rows_to_grade(questions, drawn.questions, documents, config), notes
+    )
     belonging = {row.pair: row for row in draw.rows}
 
     def read_own() -> Filled:
-        table = folder / TABLE
-        is_new = folder.fresh or not table.is_file()
-        return Filled() if is_new else read_filled(table, belonging)
+        path = folder / TABLE
+        is_new = folder.fresh or not path.is_file()
+        return Filled() if is_new else read_filled(path, belonging)
 
-    copies = read_tables([Path(answer) for answer in answers], belonging)
+    copies = table.read_tables([Path(answer) for answer in answers], belonging)
     people = copies if answers else read_own().votes
     record.open(folder)
-    write_sample(folder, draw.sample, digest(questions, config.k))
+    folder.write_json(sample.PLAN, {"log": log, "seed": seed, "questions": len(drawn.questions)})
     name, failed = "", dict[Pair, str]()
     votes: dict[Pair, tuple[int, ...]] = {}
     left = [row for row in draw.rows if row.pair not in people]
@@ -163,74 +169,61 @@ def judge_traffic(
             name = recorded.name
             votes, failed = _ask(recorded, left, config.votes)
             require_answers(recorded, accept=True)
-    by_model = {pair: ModelGrade(name, median_low(grades)) for pair, grades in votes.items()}
+    by_model = {pair: (name, median_low(grades)) for pair, grades in votes.items()}
     if not answers:  # people may have put grades into the table meanwhile
         path = folder.own(TABLE, goes_on=True)
-        with changing_table(path):
+        with table.changing_table(path):
             content = read_own()
             asked = {row.pair for row in left} if name else set()
-            earlier = {p: one for p, one in content.by_model.items() if p not in asked}
-            by_model = earlier | by_model
-            write_table(path, draw.rows, replace(content, by_model=by_model))
+            earlier_grades = {p: one for p, one in content.by_model.items() if p not in asked}
+            by_model = earlier_grades | by_model
+            table.write_table(path, draw.rows, replace(content, by_model=by_model))
         people = content.votes
     grades = combine_grades(people, by_model, votes, failed, name)
-    summary = judging_summary(draw, config, grades, unknown, order, folder / TABLE)
-    table = judging_table(draw, config, grades)
-    folder.write_table(JOB, table, csv=True)
+    summary = estimates.judging_summary(draw, config, grades, unknown, order, folder / TABLE)
+    rows = estimates.judging_table(draw, config, grades)
+    folder.write_table(JOB, rows, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["judged"]))
     report = write_report(folder.path)
-    return JudgingResult(folder.path, report, folder / TABLE, summary, table)
+    return JudgingResult(folder.path, report, folder / TABLE, summary, rows)
 
 
-def _draw(
+def _rows_to_grade(
     questions: Sequence[ServedQuestion],
-    config: JudgingConfig,
-    folder: ArtifactFolder,
+    drawn: Sequence[str],
     documents: Sequence[Document],
-) -> Draw:
-    """Draw questions, at least those of an earlier run, and list their documents to grade."""
-    by_id = {q.id: q for q in questions}
-    times = {q.id: q.times for q in questions if q.documents}
-    budget, seed, notes = config.budget, config.seed, []
-    earlier = None if folder.fresh else read_sample(folder, digest(questions, config.k))
-    if earlier is not None:
-        if earlier["seed"] != seed:
-            notes.append(OTHER_SEED.format(seed))
-        budget, seed = max(budget, earlier["questions"]), earlier["seed"]
-    sample = draw_sample(times, budget, seed)
-    served = [
-        (id_, rank, doc)
-        for id_ in sample.questions
-        for rank, doc in enumerate(by_id[id_].documents[: config.k], 1)
-    ]
-    shown, most = {doc for _, _, doc in served}, config.max_chars
+    config: JudgingConfig,
+) -> list[ToGrade]:
+    """Return the documents of drawn questions, with texts of at most `max_chars`."""
+    by_id, limit = {q.id: q for q in questions}, config.max_chars
+    shown = {doc for id_ in drawn for doc in by_id[id_].documents[: config.k]}
     texts = {
-        d.id: d.content if len(d.content) <= most else f"{d.content[:most].rstrip()} …"
+        d.id: d.content if len(d.content) <= limit else f"{d.content[:limit].rstrip()} …"
         for d in documents
         if d.id in shown
     }
-    rows = [ToGrade(id_, by_id[id_].text, rank, doc, texts.get(doc)) for id_, rank, doc in served]
-    return Draw(questions, sample, rows, notes)
+    return [
+        ToGrade(id_, by_id[id_].text, rank, doc, texts.get(doc))
+        for id_ in drawn
+        for rank, doc in enumerate(by_id[id_].documents[: config.k], 1)
+    ]
 
 
 def combine_grades(
     people: Mapping[Pair, tuple[int, ...]],
-    by_model: Mapping[Pair, ModelGrade],
+    by_model: Mapping[Pair, tuple[str, int]],
     votes: Mapping[Pair, tuple[int, ...]] | None = None,
     failed: Mapping[Pair, str] | None = None,
     model: str = "",
 ) -> Grades:
     """Combine grades of people and models. votes, failed: of this `model`."""
-    models = {pair: (one.grade,) for pair, one in by_model.items()}
+    models = {pair: (grade,) for pair, (_, grade) in by_model.items()}
     whole = {**models, **(votes or {}), **people}
-    judges = Counter(PEOPLE if pair in people else by_model[pair].model for pair in whole)
+    judges = Counter(PEOPLE if pair in people else by_model[pair][0] for pair in whole)
     if model and not judges:
         judges[model] = 0
     ordered = dict(sorted(judges.items(), key=lambda one: (one[0] != PEOPLE, one[0])))
-    judge = next(iter(ordered), PEOPLE)
-    if len(ordered) > 1:
-        judge = " and ".join(f"{name} ({n:,} documents)" for name, n in ordered.items())
-    return Grades(whole, ordered, judge, failed or {})
+    return Grades(whole, ordered, failed or {})
 
 
 def _refuse_truth_value(value: object) -> object:
@@ -297,21 +290,20 @@ class LiveJudging:
     folder: Path
     draw: Draw
     filled: Filled
-    began: JudgingSummary
+    began: Mapping[str, Any]
 
     @classmethod
     def of(cls, folder: Path) -> LiveJudging | None:
         """Read a folder. None where nothing was drawn. Raises InputError for damaged files."""
-        drawn, table = read_sample(ArtifactFolder(folder)), folder / TABLE
-        began = read_section(JudgingSummary, folder, JOB)
-        if drawn is None or began is None or not table.is_file():
+        files, to_judge = ArtifactFolder(folder), folder / TABLE
+        drawn, began = read_sample(files), files.read_json(SUMMARY).get(JOB)
+        if drawn is None or began is None or not to_judge.is_file():
             return None
-        rows = read_rows_to_grade(table)
+        rows = table.read_rows_to_grade(to_judge)
         texts = {row.question_id: row.question for row in rows}
-        ranked: dict[str, list[tuple[int, str]]] = {}
-        for row in rows:
-            ranked.setdefault(row.question_id, []).append((row.rank, row.document_id))
-        documents = {id_: tuple(doc for _, doc in sorted(own)) for id_, own in ranked.items()}
+        documents: dict[str, tuple[str, ...]] = {}
+        for row in sorted(rows, key=lambda row: (row.rank, row.document_id)):
+            documents[row.question_id] = (*documents.get(row.question_id, ()), row.document_id)
         path = folder / f"{JOB}.parquet"
         state = path.stat()
         questions = [  # of questions that were not drawn, "" stands for some documents
@@ -320,22 +312,23 @@ class LiveJudging:
             )
             for id_, times, risk, served in _read_columns(path, state.st_mtime_ns, state.st_size)
         ]
-        times = {q.id: q.times for q in questions if q.documents}
-        sample = draw_sample(times, drawn["questions"], drawn["seed"])
-        if lost := [id_ for id_ in sample.questions if id_ not in texts]:
+        asks = draw_sample({q.id: q.times for q in questions if q.documents}, *drawn)
+        if lost := [id_ for id_ in asks.questions if id_ not in texts]:
             raise InputError(
                 f"{len(lost)} drawn questions are not in the table, such as {lost[0]!r}",
                 expected="all rows that were drawn",
                 fix="Run argus traffic judge again.",
                 where=TABLE,
             )
-        draw = Draw(questions, sample, rows, began.get("notes", ()))
-        return cls(folder, draw, read_filled(table, {row.pair: row for row in rows}), began)
+        where = folder / SUMMARY
+        with reading(where, "is not as Argus wrote it", expected="results of one run", fix=WRITTEN):
+            draw = Draw(questions, asks, rows, began["notes"])
+        return cls(folder, draw, read_filled(to_judge, {row.pair: row for row in rows}), began)
 
     @cached_property
     def grades(self) -> Mapping[Pair, int]:
         """The grade of each document that has one: that of people, else a model's."""
-        models = {pair: one.grade for pair, one in self.filled.by_model.items()}
+        models = {pair: grade for pair, (_, grade) in self.filled.by_model.items()}
         return {**models, **self.filled.grades}
 
     def rows_of(self, question: str) -> list[ToGrade]:
@@ -371,31 +364,30 @@ class LiveJudging:
             if grade is not None and not 0 <= grade <= HIGHEST:
                 expected = f"a grade from 0 to {HIGHEST}"
                 raise InputError(repr(grade), expected=expected, fix="Correct it.", where="grade")
-        table = self.folder / TABLE
-        with changing_table(table):
-            rows = read_rows_to_grade(table)
-            content = read_filled(table, {row.pair: row for row in rows})
+        path = self.folder / TABLE
+        with table.changing_table(path):
+            rows = table.read_rows_to_grade(path)
+            content = read_filled(path, {row.pair: row for row in rows})
             changed = {**content.grades, **grades}
             given = {pair: grade for pair, grade in changed.items() if grade is not None}
             content = replace(content, grades=given)
-            write_table(table, rows, content)
+            table.write_table(path, rows, content)
         return replace(self, filled=content)
 
-    def summary(self) -> JudgingSummary:
+    def summary(self) -> dict[str, Any]:
         """Return the summary that `argus traffic judge` would write now."""
-        began = self.began
-        config = JudgingConfig(
-            budget=began["budget"], k=began["k"], relevant_from=began["relevant_from"]
-        )
+        began, where = self.began, self.folder / SUMMARY
         grades = combine_grades(self.filled.votes, self.filled.by_model)
-        table = self.folder / TABLE
-        return judging_summary(self.draw, config, grades, began["unknown"], began["risk"], table)
+        with reading(where, "is not as Argus wrote it", expected="results of one run", fix=WRITTEN):
+            names = ("budget", "k", "relevant_from")
+            config = JudgingConfig(**{name: began[name] for name in names})
+            unknown, order = began["unknown"], began["risk"]
+        path = self.folder / TABLE
+        return estimates.judging_summary(self.draw, config, grades, unknown, order, path)
 
 
 @lru_cache(maxsize=4)
-def _read_columns(
-    path: Path, _changed: int, _size: int
-) -> list[tuple[str, int, float | None, int]]:
+def _read_columns(path: Path, _changed: int, _size: int) -> list[tuple[Any, ...]]:
     """Return id, asks, risk and number of served documents of all questions, cached by change."""
-    table = tables.read_table(path, ["query_id", "asks", "risk", "served"])
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    rows = tables.read_table(path, ["query_id", "asks", "risk", "served"])
+    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))

@@ -8,20 +8,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import index
 from pathlib import Path
-from typing import Any, NotRequired
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from argus.data.documents import find_file
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.reading import read_record
+from argus.data.reading import WRITTEN, reading
 from argus.data.rows import Row, pick_field, read_rows, text_value
 from argus.data.runs import ranking
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
-from argus.measures.intervals import Discrimination
 from argus.traffic.risk import rank_by_risk
 from argus.traffic.values import as_number
 
@@ -121,19 +119,37 @@ def _question(id_: str, row: Row, run: Run | None) -> ServedQuestion | None:
             fix="Fill it in. Of a log that was read with --hash-only nothing can be judged.",
             where=row.at(),
         )
-    return ServedQuestion(id_, text, served[0], _risk(row), _times(row), served[1])
+    risk = row.values.get("risk")
+    if risk in (None, "") or (isinstance(risk, float) and math.isnan(risk)):  # as Parquet has it
+        risk = None
+    elif (number := as_number(risk)) is None or not 0 <= number <= 1:
+        raise InputError(
+            repr(risk),
+            expected="a probability from 0 to 1; empty where nothing was predicted",
+            fix="Leave it empty: such questions are drawn as well.",
+            where=row.at("risk"),
+        )
+    else:
+        risk = number
+    return ServedQuestion(id_, text, served[0], risk, _times(row), served[1])
 
 
 def _served(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
     """Return documents and scores of a row, without scores unless every document has one."""
+
+    def listed(value: Any) -> list[Any]:
+        if isinstance(value, str):
+            return value.split()
+        return list(value) if isinstance(value, Iterable) else [value]
+
     name = pick_field(row, SERVED, what="what was served", option="--run")
-    value: Any = row.values[name]
-    if value is None:
+    if (value := row.values[name]) is None:
         return None
-    ids, scores = [], []
-    for one in (listed := _listed(value)):
-        is_object = isinstance(one, Mapping)
-        id_ = next((one[n] for n in IDS if n in one), None) if is_object else one
+    ids, items = [], listed(value)
+    for one in items:
+        id_ = one
+        if isinstance(one, Mapping):
+            id_ = next((one[name] for name in IDS if name in one), None)
         if not isinstance(id_, str) or not id_:
             raise InputError(
                 f"{one!r} in a list of documents",
@@ -142,34 +158,12 @@ def _served(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
                 where=row.at(name),
             )
         ids.append(id_)
-    values = [one.get("score") for one in listed if isinstance(one, Mapping)]
-    for value in values or _listed(row.values.get("scores") or []):
-        number = as_number(value) if isinstance(value, int | float) else None
-        scores += [] if number is None else [number]
+    values = [one.get("score") for one in items if isinstance(one, Mapping)]
+    values = values or listed(row.values.get("scores") or [])
+    numbers = [as_number(value) if isinstance(value, int | float) else None for value in values]
+    scores = tuple(number for number in numbers if number is not None)
     once = tuple(dict.fromkeys(ids))
-    return once, tuple(scores) if len(scores) == len(ids) == len(once) else ()
-
-
-def _listed(value: Any) -> list[Any]:
-    """Return the items of a field: a list, the words of a text, or a single value."""
-    if isinstance(value, str):
-        return value.split()
-    return list(value) if isinstance(value, Iterable) else [value]
-
-
-def _risk(row: Row) -> float | None:
-    value = row.values.get("risk")
-    if value in (None, "") or (isinstance(value, float) and math.isnan(value)):  # as Parquet has it
-        return None
-    number = as_number(value)
-    if number is None or not 0 <= number <= 1:
-        raise InputError(
-            repr(value),
-            expected="a probability from 0 to 1; empty where nothing was predicted",
-            fix="Leave it empty: such questions are drawn as well.",
-            where=row.at("risk"),
-        )
-    return number
+    return once, scores if len(scores) == len(ids) == len(once) else ()
 
 
 def _times(row: Row) -> int:
@@ -195,28 +189,16 @@ def digest(questions: Sequence[ServedQuestion], k: int) -> str:
     return content_hash(str(k), *chain.from_iterable(parts)).hex()
 
 
-class JudgedOrder(TypedDict):
-    """The order of questions by risk.
-
-    is_own: whether it is of the log's own predictions.
-    ranked: questions in it.
-    flagged: reason to look at questions whatever their rank, to their number.
-    here: how well it predicts failures of the judged questions. None for fewer than five failures,
-    or successes.
-    """
-
-    is_own: bool
-    ranked: int
-    flagged: dict[str, int]
-    here: NotRequired[Discrimination | None]
-
-
 def with_risk(
     questions: Sequence[ServedQuestion], documents: Sequence[Document]
-) -> tuple[list[ServedQuestion], JudgedOrder]:
-    """Return the questions with a risk from 0 to 1 each, None for an empty result.
+) -> tuple[list[ServedQuestion], dict[str, Any]]:
+    """Return the questions with a risk from 0 to 1 each, None for an empty result, and figures.
 
-    Where any has a risk already, all stay as they are.
+    Where any has a risk already, all stay as they are. Figures are:
+
+    is_own: whether the order is of the log's own predictions.
+    ranked: questions in it.
+    flagged: reason to look at questions whatever their rank, to their number.
     """
     known = sum(q.risk is not None for q in questions)
     if known:
@@ -226,21 +208,9 @@ def with_risk(
         scores = q.scores or [-float(place) for place in range(len(q.documents))]
         run[q.id] = dict(zip(q.documents, scores, strict=True))
     order = rank_by_risk([Query(q.id, q.text) for q in questions], run, documents)
-    places = order.places
-    flagged = dict(Counter(order.flagged.values()))
-    made = [replace(q, risk=places.get(q.id)) for q in questions]
-    return made, {"is_own": False, "ranked": len(places), "flagged": flagged}
-
-
-class SampleRecord(TypedDict):
-    """draw.json.
-
-    log: digest of the log that was drawn from. seed: of the draw. questions: how many to judge.
-    """
-
-    log: str
-    seed: int
-    questions: int
+    places, flagged = order.places, dict(Counter(order.flagged.values()))
+    ranked = [replace(q, risk=places.get(q.id)) for q in questions]
+    return ranked, {"is_own": False, "ranked": len(places), "flagged": flagged}
 
 
 @dataclass(frozen=True)
@@ -251,7 +221,6 @@ class Sample:
     """
 
     asks: tuple[str, ...]
-    seed: int
 
     @property
     def questions(self) -> list[str]:
@@ -267,8 +236,8 @@ class Sample:
 
     def skipped(self, judged: Collection[str]) -> int:
         """Return the number of questions that were passed over before the last judged one."""
-        last = max((i for i, id_ in enumerate(self.questions) if id_ in judged), default=-1)
-        return last + 1 - len({*self.questions} & {*judged})
+        places = [i for i, id_ in enumerate(self.questions) if id_ in judged]
+        return places[-1] + 1 - len(places) if places else 0
 
 
 def draw_sample(times: Mapping[str, int], budget: int, seed: int) -> Sample:
@@ -284,7 +253,7 @@ def draw_sample(times: Mapping[str, int], budget: int, seed: int) -> Sample:
             break
         seen.add(id_)
         asks.append(id_)
-    return Sample(tuple(asks), seed)
+    return Sample(tuple(asks))
 
 
 def _in_random_order(times: Mapping[str, int], seed: int) -> Iterator[str]:
@@ -309,27 +278,21 @@ def _in_random_order(times: Mapping[str, int], seed: int) -> Iterator[str]:
             heapq.heappop(waiting)
 
 
-def write_sample(folder: ArtifactFolder, sample: Sample, log: str) -> None:
-    """Write draw.json."""
-    record: SampleRecord = {"log": log, "seed": sample.seed, "questions": len(sample.questions)}
-    folder.write_json(PLAN, record)
+def read_sample(folder: ArtifactFolder, log: str | None = None) -> tuple[int, int] | None:
+    """Return number of questions and seed of an earlier draw, None without one.
 
-
-def read_sample(folder: ArtifactFolder, log: str | None = None) -> SampleRecord | None:
-    """Return an earlier draw, or None. Raises InputError for the draw of another log.
-
-    log: its digest. None accepts any log.
+    log: its digest. None accepts any log. Raises InputError for the draw of another log.
     """
-    value = folder.read_json(PLAN)
+    value, path = folder.read_json(PLAN), folder / PLAN
     if not value:
         return None
-    path = folder / PLAN
-    record = read_record(SampleRecord, value, where=path)
-    if log is not None and record["log"] != log:
+    with reading(path, "is damaged", expected="the draw as Argus wrote it", fix=WRITTEN):
+        drawn_from, drawn = value["log"], (index(value["questions"]), index(value["seed"]))
+    if log is not None and drawn_from != log:
         raise InputError(
             "holds what was drawn from another log, or what was served then",
             expected="the log and the run that judging began with: grades are of what was served",
             fix="Give another --out, or begin anew with --fresh.",
             where=path,
         )
-    return record
+    return drawn

@@ -25,7 +25,7 @@ from argus.traffic.config import HIGHEST
 
 COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document")
 KEY = ("question_id", "document_id")
-MODEL_GRADE, MODEL_NAME = "model_grade", "model_name"
+BY_MODEL = ("model_grade", "model_name")
 """Columns that there are once a model has judged."""
 MARK = "␛"
 _UNSEEN = frozenset({"Cc", "Zl", "Zp"})
@@ -53,23 +53,16 @@ class ToGrade:
         return self.question_id, self.document_id
 
 
-@dataclass(frozen=True, slots=True)
-class ModelGrade:
-    """A model's grade of a document."""
-
-    model: str
-    grade: int
-
-
 @dataclass(frozen=True)
 class Filled:
-    """Content of a table. grades: of people, by document. by_model: of models.
+    """Content of a table.
 
-    header: its columns in order. others: cells of columns that people added, by document.
+    grades: of people. by_model: of models, each with the model's name before it. header: columns in
+    order. others: cells of columns that people added. All but header are by document.
     """
 
     grades: Mapping[Pair, int] = field(default_factory=dict)
-    by_model: Mapping[Pair, ModelGrade] = field(default_factory=dict)
+    by_model: Mapping[Pair, tuple[str, int]] = field(default_factory=dict)
     header: Sequence[str] = ()
     others: Mapping[Pair, Mapping[str, str]] = field(default_factory=dict)
 
@@ -106,11 +99,6 @@ def text_cell(text: str) -> str:
     return harmless(" ".join(text.split()))
 
 
-def quoted(cell: str) -> str:
-    """Return a cell as it stands in the file."""
-    return '"' + cell.replace('"', '""') + '"' if '"' in cell else cell
-
-
 def unquoted(cell: str) -> str:
     """Return a cell as it was before it was quoted: other files with tabs know no quotes."""
     is_quoted = len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
@@ -123,21 +111,21 @@ def write_table(path: Path, rows: Iterable[ToGrade], content: Filled) -> None:
     A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula. Columns that
     people added stay in their places.
     """
-    columns = (*COLUMNS, MODEL_GRADE, MODEL_NAME) if content.by_model else COLUMNS
+
+    def quoted(cell: str) -> str:
+        return '"' + cell.replace('"', '""') + '"' if '"' in cell else cell
+
+    columns = (*COLUMNS, *BY_MODEL) if content.by_model else COLUMNS
     header = [*content.header, *(name for name in columns if name not in content.header)]
     lines = ["\t".join(map(quoted, header))]
     for row in rows:
-        written = {
-            "question_id": id_cell(row.question_id),
-            "rank": str(row.rank),
-            "document_id": id_cell(row.document_id),
-            "grade": str(content.grades.get(row.pair, "")),
-            "question": text_cell(row.question),
-            "document": _NOT_THERE if row.text is None else text_cell(row.text),
-        }
-        cells = {name: quoted(cell) for name, cell in written.items()}
+        grade, text = str(content.grades.get(row.pair, "")), row.text
+        document = _NOT_THERE if text is None else text_cell(text)
+        ids = id_cell(row.question_id), str(row.rank), id_cell(row.document_id)
+        written = (*ids, grade, text_cell(row.question), document)
+        cells = dict(zip(COLUMNS, map(quoted, written), strict=True))
         if (one := content.by_model.get(row.pair)) is not None:
-            cells |= {MODEL_GRADE: str(one.grade), MODEL_NAME: quoted(text_cell(one.model))}
+            cells |= zip(BY_MODEL, (str(one[1]), quoted(text_cell(one[0]))), strict=True)
         cells |= content.others.get(row.pair, {})
         lines.append("\t".join(cells.get(name, "") for name in header))
     write_whole(path, "\ufeff" + "\n".join(lines) + "\n")
@@ -159,22 +147,18 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
     """
     rows = []
     for row in _rows(path):
-        values = {name: as_written(_cell(row, name)) for name in COLUMNS}
-        values |= {name: id_in(_cell(row, name)) for name in KEY}
-        rank = whole_number(values["rank"])
-        if rank is None or rank < 0 or not all(values[name] for name in KEY):
-            raise InputError(
-                "is no row to grade", expected=", ".join(COLUMNS),
-                fix="Save it with tabs between columns (.tsv), its first line as it was.",
-                where=row.at(),
-            )  # fmt: skip
-        rows.append(
-            ToGrade(
-                values["question_id"], values["question"], rank,
-                values["document_id"], values["document"],
-            )
-        )  # fmt: skip
+        question, document = (id_in(_cell(row, name)) for name in KEY)
+        rank = whole_number(as_written(_cell(row, "rank")))
+        if rank is None or rank < 0 or not question or not document:
+            raise _bad_shape(row, "is no row to grade")
+        texts = (as_written(_cell(row, name)) for name in ("question", "document"))
+        rows.append(ToGrade(question, next(texts), rank, document, next(texts)))
     return rows
+
+
+def _bad_shape(row: Row, problem: str) -> InputError:
+    fix = "Save it with tabs between columns (.tsv), its first line as it was."
+    return InputError(problem, expected=", ".join(COLUMNS), fix=fix, where=row.at())
 
 
 def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
@@ -183,7 +167,7 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
     Grades are 0 to 3, or yes and no. Raises InputError, with the line, for a document that was not
     to be judged for that question, one that is graded twice and differently, and any other grade.
     """
-    by_model: dict[Pair, ModelGrade] = {}
+    by_model: dict[Pair, tuple[str, int]] = {}
     grades: dict[Pair, int] = {}
     lines: dict[Pair, Row] = {}
     others: dict[Pair, dict[str, str]] = {}
@@ -192,9 +176,9 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
         pair = _pair(row, belonging)
         header = header or tuple(row.values)
         own = others.setdefault(pair, {})
-        for name, value in row.values.items():
-            if name in (*COLUMNS, MODEL_GRADE, MODEL_NAME) or not value:
-                continue
+        added = row.values.keys() - {*COLUMNS, *BY_MODEL}
+        for name in (name for name in row.values if name in added and row.values[name]):
+            value = row.values[name]
             if own.setdefault(name, str(value)) != str(value):
                 raise InputError(
                     f"{value!r}, and {own[name]!r} in another line of this document",
@@ -202,13 +186,13 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
                     fix="Take one of the two lines out.",
                     where=row.at(name),
                 )
-        by_now, model = _grade(row, MODEL_GRADE), as_written(_cell(row, MODEL_NAME))
+        by_now, model = _grade(row, BY_MODEL[0]), as_written(_cell(row, BY_MODEL[1]))
         if model and by_now is not None:
-            by_model[pair] = ModelGrade(model, by_now)
-        grade = _grade(row)
+            by_model[pair] = model, by_now
+        grade = _grade(row, "grade")
         if grade is None:
             continue
-        if pair in grades and grades[pair] != grade:
+        if grades.setdefault(pair, grade) != grade:
             raise InputError(
                 f"document {pair[1]!r} has grade {grade} for question {pair[0]!r}, and "
                 f"{grades[pair]} in {lines[pair].at()}",
@@ -216,7 +200,7 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
                 fix="Correct one of the two.",
                 where=row.at("grade"),
             )
-        grades[pair], lines[pair] = grade, row
+        lines[pair] = row
     return Filled(grades, by_model, header, others)
 
 
@@ -256,13 +240,8 @@ def read_tables(
 def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
     lacking = [name for name in (*KEY, "grade") if name not in row.values]
     if lacking:
-        raise InputError(
-            f"no column {', '.join(map(repr, lacking))} among "
-            f"{', '.join(map(repr, row.values)) or 'none'}",
-            expected=", ".join(COLUMNS),
-            fix="Save it with tabs between columns (.tsv), its first line as it was.",
-            where=row.at(),
-        )
+        named, there = (", ".join(map(repr, names)) for names in (lacking, row.values))
+        raise _bad_shape(row, f"no column {named} among {there or 'none'}")
     # as it is written, as it stands (--raw-csv), or with white space that somebody typed
     cells = [_cell(row, name) for name in KEY]
     questions, documents = ((id_in(one), one, id_in(one.strip())) for one in cells)
@@ -281,7 +260,7 @@ def _cell(row: Row, name: str) -> str:
     return unquoted(str(row.values.get(name) or ""))
 
 
-def _grade(row: Row, column: str = "grade") -> int | None:
+def _grade(row: Row, column: str) -> int | None:
     value = row.values.get(column)
     text = "" if value is None else unquoted(str(value)).strip().casefold()
     if text in _WORDS:
