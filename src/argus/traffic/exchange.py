@@ -177,11 +177,11 @@ def seconds(value: object) -> float | None:
         elif isinstance(value, int | float) and not isinstance(value, bool):
             moment = _of_number(float(value))
         elif isinstance(value, date):
-            is_moment = isinstance(value, datetime)
-            moment = value if is_moment else datetime.combine(value, time.min)
+            moment = value if isinstance(value, datetime) else datetime.combine(value, time.min)
         if isinstance(moment, datetime):
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return moment if moment is not None and EARLIEST < moment < LATEST else None
+        return moment if moment is not None and EARLIEST < moment < LATEST else None
+    return None
 
 
 def _of_number(number: float) -> float | datetime | None:

@@ -411,7 +411,8 @@ def served_by_part(book: LogBook, k: int, labels: Mapping[str, str], is_corpus: 
         f"SELECT CAST(at / {step} AS INTEGER), results, COUNT(*) {_JOINED} "
         "WHERE at IS NOT NULL GROUP BY 1, list ORDER BY 1",
     )
-    return pa.table([*zip(*rows, strict=True)] or [[]] * len(BY_PART), schema=BY_PART)
+    columns: list[Any] = [*zip(*rows, strict=True)]
+    return pa.table(columns or [[]] * len(BY_PART), schema=BY_PART)
 
 
 def find_stale(

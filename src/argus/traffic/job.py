@@ -17,7 +17,7 @@ from argus.authority.opening import OpenedAuthority, open_authority
 from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.types import Query
+from argus.data.types import Document, Query
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.errors import InputError
@@ -117,7 +117,8 @@ def audit_traffic(
             where=out,
         )
     reader = read_traffic(log, reading)
-    documents, path = [], None
+    documents: Sequence[Document] = ()
+    path = None
     if corpus is not None:
         documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
     opened = None
@@ -143,7 +144,8 @@ def audit_traffic(
             unknown = book.join(reader.tally)
         questions = q.draw_questions(book, config.sample, config.seed, config.k)
         alike = q.find_alike(questions, config.near)
-        unasked = [one for one in questions if one.results is one.alike is None and one.text]
+        distinct = (one for one in questions if one.text and one.alike is None)
+        unasked = [one for one in distinct if one.results is None]
         note = None
         if unasked and answerer.is_named:
             with record.timed("asking"):

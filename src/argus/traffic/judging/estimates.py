@@ -205,7 +205,7 @@ def judging_table(draw: Draw, config: JudgingConfig, grades: Grades) -> pa.Table
         state = State.MEASURED if q.id in verdicts else state
         known = (q.id, q.times, len(q.documents), q.risk, probability.get(q.id), q.id in drawn)
         rows.append((*known, state.value, *verdicts.get(q.id, (None, None))))
-    return pa.table([*zip(*rows, strict=True)] or [[]] * len(JUDGING), schema=JUDGING)
+    return pa.table([*zip(*rows, strict=True)], schema=JUDGING)
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
