@@ -215,7 +215,6 @@ from .evaluation.compared_results import (
 )
 from .evaluation.comparison import (
     CompareResult as CompareResult,
-    ComparisonSummary as ComparisonSummary,
 )
 from .evaluation.config import (
     ChunkedCorpus as ChunkedCorpus,
@@ -239,23 +238,12 @@ from .evaluation.history import (
     HistoryResult as HistoryResult,
     history as history,
 )
-from .evaluation.history import (
-    FigureChange as FigureChange,
-    HistorySummary as HistorySummary,
-    ItemChange as ItemChange,
-    RunChange as RunChange,
-    RunLine as RunLine,
-)
 from .evaluation.job import (
     EvaluateResult as EvaluateResult,
     evaluate as evaluate,
 )
-from .evaluation.parents import (
+from .evaluation.judged import (
     ParentFold as ParentFold,
-)
-from .evaluation.summary import (
-    EvaluationSummary as EvaluationSummary,
-    FoldFigures as FoldFigures,
 )
 from .explanation.config import (
     ExplainConfig as ExplainConfig,

@@ -39,7 +39,7 @@ from argus.authority.uncertain import SafeFrontier, safe_frontier
 from argus.data.runs import read_run
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
-from argus.evaluation.queries import retriever_alone, run_alone, unknown_query
+from argus.evaluation.config import retriever_alone, run_alone, unknown_query
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import SURFACE, check_query
 from argus.retrievers.config import AskingConfig

@@ -86,7 +86,7 @@ def explain(
             where="--store",
         )
     if run is not None:
-        from argus.evaluation.queries import run_alone
+        from argus.evaluation.config import run_alone
         from argus.explanation.run import explain_run
 
         run_alone(retriever=retriever, encoder=encoder, device=device, **own)
@@ -95,7 +95,7 @@ def explain(
         return
     _no_keys(of_run.keys)
     if retriever is not None:
-        from argus.evaluation.queries import retriever_alone
+        from argus.evaluation.config import retriever_alone
 
         retriever_alone(index=index)
         if not is_index(retriever):
@@ -125,7 +125,7 @@ def _of_corpus(
     as_json: bool,
 ) -> None:
     """Explain a search through a corpus. own: values that only an index has, by option."""
-    from argus.evaluation.queries import refuse_beside
+    from argus.evaluation.config import refuse_beside
     from argus.explanation.run import explain_corpus
 
     _no_keys(searched.keys)

@@ -6,7 +6,7 @@ by its name.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -34,21 +34,25 @@ from argus.evaluation.comparison import (
     SAME,
     CompareResult,
     Comparison,
-    ComparisonRow,
     comparison_row,
     row_order,
     write_comparison,
 )
-from argus.evaluation.diagnosed import diagnosis_file, documents_by_entity
-from argus.evaluation.parents import ParentFold, Slicer, deeper, fold_system
+from argus.evaluation.judged import (
+    ParentFold,
+    deeper,
+    diagnosis_file,
+    fold_system,
+    read_entities,
+    slicer,
+)
 from argus.evaluation.systems import (
     System,
     ask,
     ask_retriever,
     contents,
-    one_for_each,
+    index_settings,
     open_index,
-    rankings,
     with_corpus,
 )
 from argus.indexes.header import parse_index_spec
@@ -93,19 +97,22 @@ def compare_indexes(
     columns of `corpus`. Raises InputError if the indexes have no document in common, and if there
     is neither a title nor a query to ask.
     """
-    fusions, lambdas = rankings(hybrid, len(names)), one_for_each(weights, len(names))
+    settings = index_settings(hybrid, weights, len(names))
     questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
     named = open_corpus(corpus) if corpus else None
     documents = named.documents(fields or FieldNames()) if named else None
     parents = ParentFold.of(parent_field, documents)
-    slicer = Slicer.by(by, documents, parents)
-    entities = documents_by_entity(diagnosis) if diagnosis else {}
+    by_slice = slicer(by, documents, parents)
+    entities: dict[str, set[str]] = defaultdict(set)  # by name, the documents that name them
+    for row in read_entities(diagnosis) if diagnosis else ():
+        entities[row["entity"]].add(row["doc_id"])
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
         "comparison",
         {
             "before": names[0], "after": names[1], "k": k, "queries": len(questions),
-            "hybrid": fusions, "parent_field": parent_field, "by": list(by),
+            "hybrid": [fusion for fusion, _ in settings], "parent_field": parent_field,
+            "by": list(by),
         },
         {
             "corpus": named.origin if named else None,
@@ -117,13 +124,13 @@ def compare_indexes(
     check_folder(folder, record, about=about)
     indexes = [
         open_index(name, ranked_by=fusion, exact=exact, weight=weight)
-        for name, fusion, weight in zip(names, fusions, lambdas, strict=True)
+        for name, (fusion, weight) in zip(names, settings, strict=True)
     ]
     record.config["exact"] = [retriever.searches_exactly() for _, retriever in indexes]
     record.config["lambda"] = [retriever.weight for _, retriever in indexes]
     with record.timed("asking both"):
         comparison = _compare_states(indexes, questions, k, documents, entities, parents)
-    return write_comparison(folder, record, about, comparison, slicer)
+    return write_comparison(folder, record, about, comparison, by_slice)
 
 
 def _compare_states(
@@ -134,7 +141,11 @@ def _compare_states(
     entities: Mapping[str, Collection[str]],
     parents: ParentFold | None,
 ) -> Comparison:
-    """Compare two indexes. Titles come from the corpus, or from the indexes."""
+    """Compare two indexes. Titles come from the corpus, or from the indexes.
+
+    A document is gained if its title brings it into the top k after and not before, an entity if
+    its name brings a document of it there. They are lost the other way round.
+    """
     systems = [contents(name, retriever) for name, retriever in indexes]
     if parents is not None and corpus is not None:
         systems = [fold_system(system, parents) for system in systems]
@@ -142,16 +153,16 @@ def _compare_states(
         entities = {name: parents.ids(chunks) for name, chunks in entities.items()}
     if corpus is not None:
         systems = [with_corpus(system, corpus) for system in systems]
-    before, after = (system.documents or frozenset() for system in systems)
+    documents = [system.documents or frozenset() for system in systems]
     where = " and ".join(system.name for system in systems)
-    if not before & after:
+    if not documents[0] & documents[1]:
         raise InputError(
             "the indexes have no document in common",
             expected="two indexes over one corpus",
             fix="Compare indexes that were built from the same documents.",
             where=where,
         )
-    held = before | after
+    held = documents[0] | documents[1]
     titles = {**systems[1].titles, **systems[0].titles}
     titles = {doc: title for doc, title in titles.items() if doc in held}
     questions = [Query(f"title of {doc}", title) for doc, title in sorted(titles.items())]
@@ -169,83 +180,52 @@ def _compare_states(
         run, failed = ask(retriever, questions, max(k, DEPTH))
         runs.append(run if parents is None else parents.run(run))
         failures |= failed
-    rows = _document_rows(runs, (before, after), titles, k, failures)
-    rows += _entity_rows(runs, (before, after), entities, k, failures)
+    lists = [_count_lists(run, k) for run in runs]
+    rows: list[dict[str, Any]] = []
+    for doc in sorted(held):
+        is_held = [doc in side for side in documents]
+        words = [f"in {n[doc]} lists" if own else "not in the index"
+                 for n, own in zip(lists, is_held, strict=True)]  # fmt: skip
+        query, verdict = f"title of {doc}", NOT_COMPARABLE
+        ranks: list[int | None] = [None, None]
+        if doc in titles and query not in failures:
+            ranks = [first_rank(run.get(query, {}), (doc,)) for run in runs]
+            verdict = _verdict([rank is not None and rank <= k for rank in ranks])
+        if not all(is_held):
+            verdict = ONLY_BEFORE if is_held[0] else ONLY_AFTER
+        rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, words, ranks))
+    for name, own in sorted(entities.items()):
+        query = f"name of {name}"
+        if query in failures or any(side.isdisjoint(own) for side in documents):
+            rows.append(comparison_row("entity", name, name, NOT_COMPARABLE, (None, None)))
+            continue
+        ranks = [first_rank(run.get(query, {}), own) for run in runs]
+        words = [f"not in the top {DEPTH}" if rank is None else f"rank {rank}" for rank in ranks]
+        verdict = _verdict([rank is not None and rank <= k for rank in ranks])
+        rows.append(comparison_row("entity", name, name, verdict, words, ranks))
     changes = _query_rows(runs, [q for q in questions if q.id not in failures], titles, k)
     notes = list(dict.fromkeys(system.warning for system in systems if system.warning))
     if failures:
         first, n = next(iter(failures.values())), len(failures)
         notes.append(f"{n:,} of {len(questions):,} queries could not be asked; the first: {first}")
     counts = {"titles": len(titles), "entities": len(entities), "given": len(queries)}
-    return Comparison(
-        of="indexes",
-        names=[name for name, _ in indexes],
-        fingerprints=[retriever.encoder.fingerprint for _, retriever in indexes],
-        rows=sorted(rows, key=row_order),
-        figures={
-            "k": k,
-            "queries": counts | {"failed": len(failures)},
-            "without_title": len(held) - len(titles),
-            "changed_queries": sum(row["changed"] > 0 for row in changes),
-        },
-        notes=notes,
-        queries=changes,
-    )
+    summary = {
+        "of": "indexes",
+        "names": [name for name, _ in indexes],
+        "fingerprints": [retriever.encoder.fingerprint for _, retriever in indexes],
+        "notes": notes,
+        "k": k,
+        "queries": counts | {"failed": len(failures)},
+        "without_title": len(held) - len(titles),
+        "changed_queries": sum(row["changed"] > 0 for row in changes),
+    }
+    return Comparison(summary=summary, rows=sorted(rows, key=row_order), queries=changes)
 
 
-def _document_rows(
-    runs: Sequence[Run],
-    documents: tuple[Collection[str], Collection[str]],
-    titles: Mapping[str, str],
-    k: int,
-    failures: Collection[str],
-) -> list[ComparisonRow]:
-    """Call a document gained if its title now brings it into the top k, lost the other way."""
-    lists = [_count_lists(run, k) for run in runs]
-    rows: list[ComparisonRow] = []
-    for doc in sorted({*documents[0], *documents[1]}):
-        query = f"title of {doc}"
-        was_asked = doc in titles and query not in failures
-        old, new = (first_rank(run.get(query, {}), (doc,)) if was_asked else None for run in runs)
-        held = [doc in side for side in documents]
-        verdict = _verdict(old, new, k) if was_asked else NOT_COMPARABLE
-        if not all(held):
-            verdict = ONLY_BEFORE if held[0] else ONLY_AFTER
-        first, second = (
-            f"in {counts[doc]} lists" if is_held else "not in the index"
-            for counts, is_held in zip(lists, held, strict=True)
-        )
-        sides, ranks = (first, second), (old, new)
-        rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, sides, ranks))
-    return rows
-
-
-def _entity_rows(
-    runs: Sequence[Run],
-    documents: tuple[Collection[str], Collection[str]],
-    entities: Mapping[str, Collection[str]],
-    k: int,
-    failures: Collection[str],
-) -> list[ComparisonRow]:
-    """Call an entity gained if its name now brings a document of it into the top k."""
-    rows: list[ComparisonRow] = []
-    for name, own in sorted(entities.items()):
-        query = f"name of {name}"
-        if query in failures or any(set(own).isdisjoint(side) for side in documents):
-            rows.append(comparison_row("entity", name, name, NOT_COMPARABLE, (None, None)))
-            continue
-        old, new = (first_rank(run.get(query, {}), own) for run in runs)
-        first, second = (
-            f"not in the top {DEPTH}" if rank is None else f"rank {rank}" for rank in (old, new)
-        )
-        verdict, sides = _verdict(old, new, k), (first, second)
-        rows.append(comparison_row("entity", name, name, verdict, sides, (old, new)))
-    return rows
-
-
-def _verdict(old: int | None, new: int | None, k: int) -> str:
-    inside = [rank is not None and rank <= k for rank in (old, new)]
-    return SAME if inside[0] == inside[1] else GAINED if inside[1] else LOST
+def _verdict(is_found: Sequence[bool]) -> str:
+    """Return the verdict of a thing that is found, or not, before and after."""
+    before, after = is_found
+    return SAME if before == after else GAINED if after else LOST
 
 
 def _count_lists(run: Run, k: int) -> Counter[str]:
@@ -262,11 +242,8 @@ def _query_rows(
         before, after = (ranking(run.get(query.id, {})) for run in runs)
         moves = top_k_changes(before, after, k=k)
         entered, left = ("; ".join(titles.get(doc) or doc for doc in docs) for docs in moves)
-        changed = sum(map(len, moves))
-        rows.append(
-            {"query_id": query.id, "text": query.text, "entered": entered, "left": left,
-             "changed": changed}
-        )  # fmt: skip
+        row = {"query_id": query.id, "text": query.text, "entered": entered, "left": left}
+        rows.append(row | {"changed": sum(map(len, moves))})
     return sorted(rows, key=lambda row: (-row["changed"], row["query_id"]))
 
 
@@ -302,15 +279,28 @@ def compare_retrievers(
     indexes, as for `argus.evaluate`. A query that fails on one side is left out. Raises InputError
     for bad input, ArgusError if no query is answered by both.
     """
-    fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
+    settings = index_settings(hybrid, weights, len(indexes))
     asking = asking or AskingConfig()
     questions = read_queries(Path(queries)) if isinstance(queries, str | Path) else list(queries)
     judged = None if qrels is None else read_judgements(qrels)
-    _require_two(indexes, retrievers, runs, questions)
+    if len(indexes) + len(retrievers) + len(runs) != 2:
+        raise InputError(
+            f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs",
+            expected="two, before and after",
+            fix="Name them with --index, --retriever and --run.",
+            where="--index, --retriever, --run",
+        )
+    if not questions and len(runs) < 2:
+        raise InputError(
+            "no queries",
+            expected="what to ask a retriever",
+            fix="Give --queries FILE.",
+            where="--queries",
+        )
     named = open_corpus(corpus) if corpus else None
     documents = named.documents(fields or FieldNames()) if named else []
     parents = ParentFold.of(parent_field, documents if corpus else None)
-    slicer = Slicer.by(by, documents if corpus else None, parents)
+    by_slice = slicer(by, documents if corpus else None, parents)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     sides = ("before", "after")[-len(runs) :] if runs else ()
     files = {**dict(zip(sides, runs, strict=True)), "queries": queries, "qrels": qrels}
@@ -323,7 +313,7 @@ def compare_retrievers(
     with record.timed("asking"), ExitStack() as stack:
         states = [
             open_index(name, encoder, fusion, exact, weight)
-            for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
+            for name, (fusion, weight) in zip(indexes, settings, strict=True)
         ]
         things = [*(state for _, state in states), *retrievers]
         answers = folder.path / ANSWERS
@@ -345,29 +335,7 @@ def compare_retrievers(
             systems = [fold_system(system, parents) for system in systems]
             documents, judged = parents.documents(documents), judged and parents.qrels(judged)
         comparison = _compare_lists(systems, questions, documents, k, judged)
-    return write_comparison(folder, record, about, comparison, slicer)
-
-
-def _require_two(
-    indexes: Sequence[str],
-    retrievers: Sequence[Any],
-    runs: Sequence[Path | Run],
-    queries: Sequence[Query],
-) -> None:
-    if len(indexes) + len(retrievers) + len(runs) != 2:
-        raise InputError(
-            f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs",
-            expected="two, before and after",
-            fix="Name them with --index, --retriever and --run.",
-            where="--index, --retriever, --run",
-        )
-    if not queries and len(runs) < 2:
-        raise InputError(
-            "no queries",
-            expected="what to ask a retriever",
-            fix="Give --queries FILE.",
-            where="--queries",
-        )
+    return write_comparison(folder, record, about, comparison, by_slice)
 
 
 def _compare_lists(
@@ -400,13 +368,16 @@ def _compare_lists(
     lists = [_count_lists(run, k) for run in runs]
     rows = []
     for doc in sorted(lists[0] | lists[1]):
-        before, after = lists[0][doc], lists[1][doc]
-        verdict = SAME if before and after else GAINED if after else LOST
-        sides = f"in {before:,} lists", f"in {after:,} lists"
-        rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, sides))
+        verdict = _verdict([doc in of for of in lists])
+        words = [f"in {of[doc]:,} lists" for of in lists]
+        rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, words))
     changes, only = _query_rows(runs, shared, titles, k), _only_rows(runs, shared, titles, k, qrels)
     counts = {"titles": 0, "entities": 0, "given": len(shared), "failed": len(failures)}
-    figures: dict[str, Any] = {
+    summary: dict[str, Any] = {
+        "of": "runs" if all(s.fingerprint == RUN_FILE for s in systems) else "retrievers",
+        "names": [system.name for system in systems],
+        "fingerprints": [system.fingerprint for system in systems],
+        "notes": _notes(systems, {*both, *failures}),
         "k": k,
         "queries": counts,
         "without_title": 0,
@@ -416,18 +387,9 @@ def _compare_lists(
     }
     relevant: list[tuple[str, str]] = []
     if qrels is not None:
-        figures["judged"], relevant = _compare_relevant(runs, qrels, k)
-    return Comparison(
-        of="runs" if all(s.fingerprint == RUN_FILE for s in systems) else "retrievers",
-        names=[system.name for system in systems],
-        fingerprints=[system.fingerprint for system in systems],
-        rows=sorted(rows, key=row_order),
-        figures=figures,
-        notes=_notes(systems, {*both, *failures}),
-        queries=changes,
-        only=only,
-        relevant=relevant,
-    )
+        summary["judged"], relevant = _compare_relevant(runs, qrels, k)
+    rows.sort(key=row_order)
+    return Comparison(summary=summary, rows=rows, queries=changes, only=only, relevant=relevant)
 
 
 def _notes(systems: Sequence[System], known: Collection[str]) -> list[str]:
@@ -476,7 +438,6 @@ def _compare_relevant(
     runs: Sequence[Run], qrels: Qrels, k: int
 ) -> tuple[dict[str, int], list[tuple[str, str]]]:
     """Count relevant documents by the sides that bring them back. Return the verdict of each."""
-    verdicts = {(False, True): GAINED, (True, False): LOST}
     pairs: list[tuple[str, str]] = []
     sides: Counter[tuple[bool, bool]] = Counter()
     queries = 0
@@ -487,7 +448,7 @@ def _compare_relevant(
         for doc in relevant:
             side = doc in before, doc in after
             sides[side] += 1
-            pairs.append((doc, verdicts.get(side, SAME)))
+            pairs.append((doc, _verdict(side)))
     counts = {
         "queries": queries,
         "relevant": sides.total(),

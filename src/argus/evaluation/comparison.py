@@ -9,23 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
-from argus.evaluation.history import FigureChange
-from argus.evaluation.parents import Slicer
+from argus.evaluation.judged import Slicer
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures.significance import DifferenceFigures, with_interval
 from argus.measures.slices import (
-    SliceFigures,
-    SliceShare,
-    Slicing,
     Trials,
     slice_figures,
     slice_lines,
@@ -42,7 +37,6 @@ ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE = "only before", "only after", "not comp
 VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE, SAME)
 MAX_NAMED = 200  # gained and lost documents and entities in the summary; the table holds all
 SLICES = "comparison_slices"
-Compared: TypeAlias = Literal["results", "indexes", "retrievers", "runs"]
 
 _TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
@@ -50,7 +44,7 @@ SCHEMA = pa.schema(
     | dict.fromkeys(("value_before", "value_after", "rps_change"), _VALUE)
     | {"rank_change": _COUNT}
 )
-"""Rows are `ComparisonRow`s."""
+"""One row per entity or document, as `comparison_row` makes it."""
 QUERY_SCHEMA = pa.schema(
     dict.fromkeys(("query_id", "text", "entered", "left"), _TEXT) | {"changed": _COUNT}
 )
@@ -65,79 +59,37 @@ only: that side, before or after. rank: on that side, from 1. grade: judged grad
 """
 
 
-class ComparisonRow(TypedDict):
-    """One row per entity or document.
-
-    kind: entity or document.
-    verdict: lost, gained, only before, only after, not comparable or same.
-    before, after: state on this side, in words.
-    value_before, value_after: RPS of an entity, or rank by its name or title. None without.
-    rps_change: rise of the RPS. None for ranks.
-    rank_change: places further down, so less is better. None for RPS.
-    """
-
-    kind: Literal["entity", "document"]
-    id: str
-    label: str
-    verdict: str
-    before: str | None
-    after: str | None
-    value_before: float | None
-    value_after: float | None
-    rps_change: float | None
-    rank_change: float | None
-
-
-class ComparisonSummary(TypedDict):
-    """Gains and losses between two results, indexes, retrievers or runs.
-
-    of: kind of the two sides: results, indexes, retrievers or runs.
-    names: name of each side, before and after.
-    fingerprints: encoder of each side, before and after.
-    notes: warnings for the reader.
-    same_corpus: whether both are of one corpus. None if that was not noted.
-    kinds: figures of audit and exposure in both folders of results, before and after.
-    changes: figures of the same documents and entities in both folders, by a paired test.
-    measures: measures of judged questions, by a paired test, of two encoders.
-    queries: number of titles, entities and given queries, and of those that failed.
-    without_title: documents without a title, which cannot be a query.
-    changed_queries: queries with another top k.
-    only_before, only_after: results that one side alone brings back, over all queries.
-    judged: relevant documents within k, by side. Not of two indexes.
-    verdicts: entities and documents, by verdict.
-    gained, lost: the first 200 that were gained, or lost.
-    slices: shares of losses and gains by slice, if fields were named.
-    """
-
-    of: Compared
-    names: list[str]
-    fingerprints: list[str]
-    notes: list[str]
-    same_corpus: NotRequired[bool | None]
-    kinds: NotRequired[dict[str, dict[str, list[float | None]]]]
-    changes: NotRequired[list[FigureChange]]
-    measures: NotRequired[dict[str, DifferenceFigures]]
-    k: NotRequired[int]
-    queries: NotRequired[dict[str, int]]
-    without_title: NotRequired[int]
-    changed_queries: NotRequired[int]
-    only_before: NotRequired[int]
-    only_after: NotRequired[int]
-    judged: NotRequired[dict[str, int]]
-    verdicts: dict[str, dict[str, int]]
-    gained: list[ComparisonRow]
-    lost: list[ComparisonRow]
-    slices: NotRequired[SliceFigures]
-
-
 @dataclass(frozen=True, repr=False)
 class CompareResult(Result):
-    """A comparison. Everything in it is also in `folder`."""
+    """Gains and losses between two results, indexes, retrievers or runs. All is in `folder`, too.
+
+    summary:
+        of: kind of the two sides: results, indexes, retrievers or runs.
+        names, fingerprints: name and encoder of each side, before and after.
+        notes: warnings for the reader.
+        verdicts: number of entities and documents, by verdict.
+        gained, lost: the first 200 rows that were gained, or lost.
+        slices: shares of losses and gains by slice, if fields were named.
+
+    Of two folders of results:
+        same_corpus: whether both are of one corpus. None if that was not noted.
+        kinds: figures of audit and exposure, before and after.
+        changes: figures of the same documents and entities, by a paired test.
+        measures: measures of judged questions, by a paired test, of two encoders.
+
+    Of two indexes, retrievers or runs:
+        k: length of the lists that are compared.
+        queries: number of titles, entities and given queries, and of those that failed.
+        without_title: documents without a title, which cannot be a query.
+        changed_queries: queries with another top k.
+        only_before, only_after: results that one side alone brings back. Not of two indexes.
+        judged: relevant documents within k, by side. Not of two indexes.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: ComparisonSummary
+    summary: dict[str, Any]
     table: pa.Table
     """One row per entity or document, see `argus.evaluation.comparison.SCHEMA`."""
 
@@ -150,34 +102,31 @@ class CompareResult(Result):
 class Comparison:
     """Two sides, before and after, as they are written.
 
-    figures: keys of the summary that one kind of sides has. queries, only: rows of QUERY_SCHEMA and
-    ONLY_SCHEMA. relevant: relevant documents by query, each with its verdict.
+    summary: all but what is counted of rows. queries, only: rows of QUERY_SCHEMA and ONLY_SCHEMA.
+    relevant: relevant documents by query, each with its verdict.
     """
 
-    of: Compared
-    names: Sequence[str]
-    fingerprints: Sequence[str]
-    rows: Sequence[ComparisonRow]
-    figures: Mapping[str, Any]
-    notes: Sequence[str] = ()
+    summary: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]]
     queries: Sequence[Mapping[str, Any]] | None = None
     only: Sequence[Mapping[str, Any]] | None = None
     relevant: Sequence[tuple[str, str]] = ()
 
 
 def comparison_row(
-    kind: Literal["entity", "document"],
+    kind: str,
     id_: str,
     label: str,
     verdict: str,
-    sides: tuple[str | None, str | None],
-    values: tuple[float | None, float | None] = (None, None),
+    sides: Sequence[str | None],
+    values: Sequence[float | None] = (None, None),
     *,
     is_rps: bool = False,
-) -> ComparisonRow:
-    """Return a row. sides, values: before and after, in words and as a number.
+) -> dict[str, Any]:
+    """Return a row of SCHEMA.
 
-    is_rps: whether the values are RPS, else they are ranks.
+    kind: entity or document. sides: state before and after, in words. values: RPS of an entity, or
+    rank by its name or title, before and after. is_rps: whether more is better, as of RPS.
     """
     change = None if values[0] is None or values[1] is None else values[1] - values[0]
     return {
@@ -194,18 +143,10 @@ def comparison_row(
     }
 
 
-def row_order(row: ComparisonRow) -> tuple[str, int, float, str]:
+def row_order(row: Mapping[str, Any]) -> tuple[str, int, float, str]:
     """Sort by kind, then losses first, then the greatest change first, then by id."""
     change = row["rps_change"] or row["rank_change"] or 0
     return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
-
-
-def count_verdicts(rows: Sequence[ComparisonRow]) -> dict[str, dict[str, int]]:
-    """Count each verdict of each kind, 0 included."""
-    return {
-        kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in rows) for v in VERDICTS}
-        for kind in sorted({row["kind"] for row in rows})
-    }
 
 
 def write_comparison(
@@ -217,61 +158,53 @@ def write_comparison(
 ) -> CompareResult:
     """Write tables, summary, manifest and report.
 
-    about: folders of the two sides. slicer: by which losses and gains are counted, too.
+    about: folders of the two sides. slicer: by which losses and gains are counted, too. Documents
+    count if both sides could bring them back. A relevant document counts once per query.
     """
-    slicings, shares = _count_by_slice(slicer, comparison) if slicer else ([], [])
     rows = pa.Table.from_pylist(comparison.rows, schema=SCHEMA)
-    listed: list[ComparisonRow] = rows.to_pylist()  # a rank is a float here
-    summary: ComparisonSummary = {
-        "of": comparison.of,
-        "names": list(comparison.names),
-        "fingerprints": list(comparison.fingerprints),
-        "notes": list(comparison.notes),
-        **comparison.figures,  # type: ignore[typeddict-item]
-        "verdicts": count_verdicts(comparison.rows),
-        **({"slices": slice_figures(slicings, shares)} if slicings else {}),
-        "gained": [row for row in listed if row["verdict"] == GAINED][:MAX_NAMED],
-        "lost": [row for row in listed if row["verdict"] == LOST][:MAX_NAMED],
+    listed = rows.to_pylist()  # a rank is a float here
+    verdicts = {
+        kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in listed) for v in VERDICTS}
+        for kind in sorted({row["kind"] for row in listed})
     }
-    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(comparison.fingerprints))
+    tables = {"comparison": rows}
+    for name, of, schema in (
+        ("comparison_queries", comparison.queries, QUERY_SCHEMA),
+        ("comparison_only", comparison.only, ONLY_SCHEMA),
+    ):
+        if of is not None:
+            tables[name] = pa.Table.from_pylist(of, schema=schema)
+    summary = {**comparison.summary, "verdicts": verdicts}
+    if slicer is not None:
+        documents = [
+            (row["id"], row["verdict"])
+            for row in listed
+            if row["kind"] == "document" and row["verdict"] in (LOST, GAINED, SAME)
+        ]
+        ids = dict.fromkeys(id_ for id_, _ in (*documents, *comparison.relevant))
+        slicings = slicer([id_] for id_ in ids)
+        place = {id_: i for i, id_ in enumerate(ids)}
+        shares = []
+        for name, outcomes in (
+            ("documents", documents),
+            ("relevant documents", comparison.relevant),
+        ):
+            items = np.array([place[id_] for id_, _ in outcomes], dtype=np.int64)
+            for verdict in (LOST, GAINED):
+                values = np.array([float(outcome == verdict) for _, outcome in outcomes])
+                trials = Trials(f"{name} {verdict}", items, values, is_bad=verdict == LOST)
+                shares += slice_shares(slicings, trials)
+        shares = worst_first(shares)
+        summary["slices"] = slice_figures(slicings, shares)
+        tables = {SLICES: slice_table(shares)} | tables
+    for verdict in (GAINED, LOST):
+        summary[verdict] = [row for row in listed if row["verdict"] == verdict][:MAX_NAMED]
+    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(summary["fingerprints"]))
     record.open(folder, about=about)
-    if slicings:
-        folder.write_table(SLICES, slice_table(shares), csv=True)
-    folder.write_table("comparison", rows, csv=True)
-    if comparison.queries is not None:
-        queries = pa.Table.from_pylist(comparison.queries, schema=QUERY_SCHEMA)
-        folder.write_table("comparison_queries", queries, csv=True)
-    if comparison.only is not None:
-        only = pa.Table.from_pylist(comparison.only, schema=ONLY_SCHEMA)
-        folder.write_table("comparison_only", only, csv=True)
-    folder.write_results("comparison", summary, record.manifest(summary["verdicts"]))
+    for name, content in tables.items():
+        folder.write_table(name, content, csv=True)
+    folder.write_results("comparison", summary, record.manifest(verdicts))
     return CompareResult(folder.path, write_report(folder.path), summary, rows)
-
-
-def _count_by_slice(
-    slicer: Slicer, comparison: Comparison
-) -> tuple[list[Slicing], list[SliceShare]]:
-    """Return the shares of documents, and of relevant documents, that are lost and gained.
-
-    Documents count if both sides could bring them back. A relevant document counts once per query.
-    """
-    verdicts = (LOST, GAINED, SAME)
-    documents = [
-        (row["id"], row["verdict"])
-        for row in comparison.rows
-        if row["kind"] == "document" and row["verdict"] in verdicts
-    ]
-    ids = dict.fromkeys(id_ for id_, _ in (*documents, *comparison.relevant))
-    slicings = slicer.of([id_] for id_ in ids)
-    place = {id_: i for i, id_ in enumerate(ids)}
-    shares: list[SliceShare] = []
-    for name, outcomes in (("documents", documents), ("relevant documents", comparison.relevant)):
-        items = np.array([place[id_] for id_, _ in outcomes], dtype=np.int64)
-        for verdict in (LOST, GAINED):
-            values = np.array([float(outcome == verdict) for _, outcome in outcomes])
-            trials = Trials(f"{name} {verdict}", items, values, is_bad=verdict == LOST)
-            shares += slice_shares(slicings, trials)
-    return slicings, worst_first(shares)
 
 
 LOST_MEANS = {
@@ -281,7 +214,7 @@ LOST_MEANS = {
 """Meaning of a loss between two folders of results."""
 
 
-def headline(summary: ComparisonSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many were gained and lost, and the first of them by name."""
     yield from summary["notes"]
     exposure = summary.get("kinds", {}).get("exposure", {})
@@ -316,7 +249,7 @@ def _tested(test: DifferenceFigures) -> str:
     )
 
 
-def only_one(summary: ComparisonSummary) -> str:
+def only_one(summary: Mapping[str, Any]) -> str:
     """Return the sentence on results that one side alone brings back."""
     return (
         f"top {summary['k']} of {summary['queries']['given']:,} queries: "
@@ -343,7 +276,7 @@ _VALUES: dict[str, dict[str, dict[str, str]]] = {
 }
 
 
-def section(folder: Path, comparison: ComparisonSummary) -> Section:
+def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
     """Build the report's section from the summary and the tables in the folder."""
     values, verdicts = _VALUES[comparison["of"]], comparison["verdicts"]
     kinds = [kind for kind in values if kind in verdicts]

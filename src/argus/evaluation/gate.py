@@ -25,13 +25,11 @@ from typing import Annotated, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import numpy as np
-from annotated_types import MinLen
-from typing_extensions import TypedDict
 
 from argus.data.folders import SUMMARY, ArtifactFolder, check_one_run
-from argus.data.reading import read_record
+from argus.data.reading import WRITTEN, reading
 from argus.data.texts import code_in_cell, in_cell
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError, Location
 from argus.evaluation.history import (
     NotComparable,
     Pairs,
@@ -44,7 +42,7 @@ from argus.measures.measures import measure_name
 from argus.measures.significance import LEVEL, UNCHANGED, PairedDifference, least_bound
 from argus.runs import JobRun, runs_of
 from argus.runs.figures import TRACKED
-from argus.settings import Doc, Ge, Interval, Le, check_settings
+from argus.settings import Doc, Interval, check_settings
 from argus.visible import visible, visible_line
 
 SHARE = Interval(ge=0, le=1)
@@ -120,13 +118,18 @@ class Outcome:
     @property
     def sign(self) -> str:
         """Words between value and bound: a ceiling, a floor, or a baseline."""
-        names = {"max": "at most", "min": "at least"}
-        return names.get(self.check.partition("_")[0], "was")
+        return {"max": "at most", "min": "at least"}.get(self.check.partition("_")[0], "was")
 
     @property
     def option(self) -> str:
         """The option that set the check."""
         return "--" + self.check.replace("_", "-")
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Value and bound as text."""
+        value = "–" if self.value is None else f"{self.value:.4f}"
+        return value, "–" if self.bound is None else f"{self.bound:.4g}"
 
     @property
     def line(self) -> str:
@@ -135,13 +138,6 @@ class Outcome:
         compared = f"{value}, {self.sign} {bound}; " if self.bound is not None else ""
         finding = f"{self.option}: {compared}{self.detail} [{self.folder}]"
         return f"{self.verdict.upper():<12} {visible_line(finding)}"
-
-    @property
-    def shown(self) -> tuple[str, str]:
-        """Value and bound as text."""
-        value = "–" if self.value is None else f"{self.value:.4f}"
-        bound = "–" if self.bound is None else f"{self.bound:.4g}"
-        return value, bound
 
 
 @dataclass(frozen=True, repr=False)
@@ -259,11 +255,11 @@ def _check_bound(
         folders = ", ".join(map(str, summaries))
         yield Outcome(name, folders, Verdict.NOT_MEASURED, bound, None, detail)
     for folder, summary in having.items():
-        content, where = summary[check.section], folder / SUMMARY
+        where = Location(folder / SUMMARY, field=check.section)
         try:
-            section = read_record(check.record, content, where=where, section=check.section)
-            figure = check.read(section, bounds)
-        except (NotMeasured, InputError) as reason:
+            with reading(where, expected="the file as Argus wrote it", fix=WRITTEN):
+                figure = check.read(summary[check.section], bounds)
+        except ArgusError as reason:
             detail = f"{check.title}: {reason}"
             yield Outcome(name, str(folder), Verdict.NOT_MEASURED, bound, None, detail)
             continue
@@ -277,7 +273,7 @@ def _check_bound(
         yield Outcome(name, str(folder), verdict, bound, figure.value, detail)
 
 
-class NotMeasured(Exception):
+class NotMeasured(ArgusError):
     """There is no such figure. The text says why, and which command measures it."""
 
 
@@ -301,9 +297,14 @@ def _mean(
     lost: str = "that failed",
     more: str = "",
 ) -> Figure:
-    """Return a mean over n things. good: whether a high mean is good. The texts make its note."""
+    """Return a mean over n things. good: whether a high mean is good. The texts make its note.
+
+    Raises ValueError for what no job writes: a mean beyond 0 to 1, and less than no things.
+    """
     if value is None or not n:
         raise NotMeasured(f"measured on no {of}; the report of the folder says why")
+    if not (0 <= value <= 1 and n > 0 and failed >= 0):
+        raise ValueError(f"{value} over {n} {of} and {failed} {lost}")
     low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
     best, worst = (high, low) if good else (low, high)
     note = f"{about}, {n:,} {of}" + (f" and {failed:,} {lost}" if failed else "") + more
@@ -332,8 +333,6 @@ def _read_never_retrieved(section: Any, _: GateBounds) -> Figure:
     counts, documents = section["documents"], section["never_retrieved"]
     unread = sum(counts["reasons"].get(why, 0) for why in ("no text", "not drawn"))
     n = counts["total"] - counts["failed"] - unread
-    if not 0 <= documents <= max(n, 0) and n:
-        raise NotMeasured(f"{documents:,} never retrieved of {n:,}: the summary is damaged")
     return _mean(documents / n if n else None, n, "documents", failed=counts["failed"])
 
 
@@ -381,6 +380,8 @@ def _read_drop(section: Any, bounds: GateBounds) -> Figure:
     name, failed = bounds.ndcg_measure, section["queries"]["failed"]
     difference = _difference(section, name)
     value, n = -difference["mean_difference"], difference["queries"]
+    if not (-1 <= value <= 1 and failed >= 0):
+        raise ValueError(f"{value} over {n} queries and {failed} that failed")
     best, worst = (value * n - failed) / (n + failed), (value * n + failed) / (n + failed)
     note = f" ({name}), {n:,} queries" + (f" and {failed:,} that failed" if failed else "")
     return Figure(value, best, worst, note)
@@ -391,8 +392,6 @@ def _read_harmed(section: Any, bounds: GateBounds) -> Figure:
     name, failed = bounds.ndcg_measure, section["queries"]["failed"]
     difference = _difference(section, name)
     harmed, n = difference["harmed"], difference["queries"]
-    if harmed > n:
-        raise NotMeasured(f"{harmed:,} harmed of {n:,} queries: the summary is damaged")
     return _mean(harmed / n, n, "queries", failed=failed, about=f" ({name})")
 
 
@@ -412,45 +411,10 @@ def _not_evaluated(name: str) -> NotMeasured:
     return NotMeasured(f"{name} is not among the measures: run argus evaluate --measures {name}")
 
 
-Count = Annotated[int, Ge(0)]
-Share = Annotated[float, Ge(0), Le(1)]
-Mean = Annotated[float, Ge(-1), Le(1)]
-
-
-def _record(**keys: Any) -> Any:
-    """Return the type of a section of summary.json, as far as a check reads it."""
-    make: Any = TypedDict
-    return make("Section", keys)
-
-
-COUNTS = _record(measured=Count, failed=Count, **{"not applicable": Count})
-QUERIES = _record(measured=Count, failed=Count)
-AUDIT = _record(entities=COUNTS, mean_rps=Share | None, **{"share_below_0.33": Share | None})
-DIAGNOSIS = _record(entities=COUNTS, share_flagged=Share | None, tau=Share)
-DOCUMENTS = _record(total=Count, failed=Count, reasons=dict[str, Count])
-PROBES = _record(probes=Count, success_at_k=Share | None)
-SYSTEM = _record(measures=dict[str, Share | None])
-SYSTEMS = Annotated[list[SYSTEM], MinLen(1)]  # type: ignore[valid-type]
-EVALUATION = _record(queries=QUERIES, systems=SYSTEMS)
-DIFFERENCE = _record(queries=Count, mean_difference=Mean, harmed=Count)
-DIFFERENCES = dict[str, DIFFERENCE] | None  # type: ignore[valid-type]
-COMPARISON = _record(queries=QUERIES, comparison=DIFFERENCES)
-NEVER_RETRIEVED = _record(documents=DOCUMENTS, never_retrieved=Count)
-SELF_RETRIEVAL = _record(k=Count, title=PROBES, sentence=PROBES, probes_failed=Count)
-REACHED = _record(asked=Count, share=Share)
-UNREACHABLE = _record(k=Count, reachable=Count, reached=REACHED, broken=dict[str, Count])
-RECALL = _record(queries=Count, recall=Share)
-INDEX_RECALL = _record(k=Count, recall=RECALL | None, recall_of_queries=RECALL | None)
-
-
 class Check(NamedTuple):
-    """One bound on one figure.
-
-    section: of summary.json. record: the part of the section that is read. command: measures it.
-    """
+    """One bound on one figure. section: of summary.json. command: measures it."""
 
     section: str
-    record: Any
     title: str
     command: str
     read: Callable[[Any, GateBounds], Figure]
@@ -459,64 +423,37 @@ class Check(NamedTuple):
 TWO = "argus evaluate with two systems"
 CHECKS = {
     "max_low_rps_share": Check(
-        "audit", AUDIT, "entities with RPS below 0.33", "argus audit",
+        "audit", "entities with RPS below 0.33", "argus audit",
         lambda section, _: _read_rps(section, "share_below_0.33", good=False),
     ),
     "min_mean_rps": Check(
-        "audit", AUDIT, "mean RPS", "argus audit",
+        "audit", "mean RPS", "argus audit",
         lambda section, _: _read_rps(section, "mean_rps", good=True),
     ),
-    "max_at_risk_share": Check(
-        "diagnosis", DIAGNOSIS, "entities at risk", "argus diagnose", _read_at_risk
-    ),
+    "max_at_risk_share": Check("diagnosis", "entities at risk", "argus diagnose", _read_at_risk),
     "min_recall": Check(
-        "evaluation", EVALUATION, "recall", "argus evaluate",
+        "evaluation", "recall", "argus evaluate",
         lambda section, bounds: _read_measure(section, bounds.recall_measure),
     ),
     "min_ndcg": Check(
-        "evaluation", EVALUATION, "nDCG", "argus evaluate",
+        "evaluation", "nDCG", "argus evaluate",
         lambda section, bounds: _read_measure(section, bounds.ndcg_measure),
     ),
-    "max_ndcg_drop": Check(
-        "evaluation", COMPARISON, "mean loss of nDCG, before to after", TWO, _read_drop
-    ),
-    "max_harmed_share": Check("evaluation", COMPARISON, "queries harmed", TWO, _read_harmed),
+    "max_ndcg_drop": Check("evaluation", "mean loss of nDCG, before to after", TWO, _read_drop),
+    "max_harmed_share": Check("evaluation", "queries harmed", TWO, _read_harmed),
     "max_never_retrieved_share": Check(
-        "exposure", NEVER_RETRIEVED, "documents never retrieved", "argus exposure",
-        _read_never_retrieved,
+        "exposure", "documents never retrieved", "argus exposure", _read_never_retrieved
     ),
     "min_self_retrieval": Check(
-        "exposure", SELF_RETRIEVAL, "probes that find their own document", "argus exposure",
-        _read_self_retrieval,
+        "exposure", "probes that find their own document", "argus exposure", _read_self_retrieval
     ),
     "max_unreachable_share": Check(
-        "reach", UNREACHABLE, "records that their own vector does not find", "argus reach",
-        _read_unreachable,
+        "reach", "records that their own vector does not find", "argus reach", _read_unreachable
     ),
     "min_index_recall": Check(
-        "reach", INDEX_RECALL, "recall against an exact search", "argus reach", _read_index_recall
+        "reach", "recall against an exact search", "argus reach", _read_index_recall
     ),
 }  # fmt: skip
-
-
-class Change(NamedTuple):
-    """A paired difference, with a p-value that may be smaller than one in the resamples."""
-
-    difference: PairedDifference
-    p_value: float
-
-    @classmethod
-    def of(cls, before: Mapping[str, float], after: Mapping[str, float]) -> Change:
-        """Compare two sides' values of the same items."""
-        change = paired(before, after)
-        bound = least_bound(np.array([after[id_] - value for id_, value in before.items()]))
-        return cls(change, min(change.p_value, bound))
-
-    def is_worse(self, p: float, tolerance: float) -> bool:
-        """Return whether the loss is beyond chance and tolerance. p: the corrected p-value."""
-        loss = -self.difference.mean_difference
-        is_loss = self.difference.verdict == "worse" and loss > tolerance + UNCHANGED
-        return p < LEVEL and is_loss
 
 
 class _Tested(NamedTuple):
@@ -525,8 +462,8 @@ class _Tested(NamedTuple):
     job: str
     figure: str
     folder: str
-    plain: Change
-    at_worst: Change
+    plain: tuple[PairedDifference, float]
+    at_worst: tuple[PairedDifference, float]
     items: int
     note: str
 
@@ -538,14 +475,15 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
     measured, and its outcome says why.
     """
     base = runs_of(baseline)
-    tested: list[_Tested] = []
-    missing: list[Outcome] = []
+    found: list[_Tested | Outcome] = []
     jobs: set[str] = set()
     for folder in folders:
         for job, run in runs_of(folder).items():
             if job in base:
                 jobs.add(job)
-                _test_figures(base[job], run, str(folder), tested, missing)
+                found += _test_figures(base[job], run, str(folder))
+    tested = [one for one in found if isinstance(one, _Tested)]
+    missing = [one for one in found if isinstance(one, Outcome)]
     fewest = fewest_items(len(tested))
     for one in tested:
         if one.items < fewest:
@@ -555,17 +493,23 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
     for job in base.keys() - jobs:
         where = ", ".join(map(str, folders))
         missing.append(_missing(where, f"{job}: in {baseline}, and not among these results"))
+
+    def is_worse(change: PairedDifference, p: float) -> bool:
+        """Return whether the loss is beyond chance and tolerance. p: the corrected p-value."""
+        loss = -change.mean_difference
+        return p < LEVEL and change.verdict == "worse" and loss > tolerance + UNCHANGED
+
     enough = [one for one in tested if one.items >= fewest]
-    plain = holm([one.plain.p_value for one in enough])
-    at_worst = holm([one.at_worst.p_value for one in enough])
+    plain = holm([one.plain[1] for one in enough])
+    at_worst = holm([one.at_worst[1] for one in enough])
     outcomes: list[Outcome] = []
     for one, p, worst_p in zip(enough, plain, at_worst, strict=True):
         verdict = Verdict.PASS
-        if one.plain.is_worse(p, tolerance):
+        if is_worse(one.plain[0], p):
             verdict = Verdict.FAIL
-        elif one.at_worst.is_worse(worst_p, tolerance):
+        elif is_worse(one.at_worst[0], worst_p):
             verdict = Verdict.NOT_MEASURED
-        change, ends = one.plain.difference, "no interval"
+        change, ends = one.plain[0], "no interval"
         if change.low is not None and change.high is not None:
             ends = f"95% {change.low:+.4f} to {change.high:+.4f}"
         test = f"{ends}, p={p:.3g} of {len(enough)} tests"
@@ -575,38 +519,45 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
     return outcomes + missing
 
 
-def _test_figures(
-    before: JobRun, after: JobRun, folder: str, tested: list[_Tested], missing: list[Outcome]
-) -> None:
-    """Test each figure of a job. Append the result to `tested` or `missing`."""
+def _test_figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Tested | Outcome]:
+    """Test each figure of a job, or say why it is not measured."""
     job, unit = before.job, TRACKED[before.job].unit
     if differing := differing_settings(before, after):
-        missing.append(_missing(folder, f"{job}: not the same figures: {', '.join(differing)}"))
+        yield _missing(folder, f"{job}: not the same figures: {', '.join(differing)}")
         return
     try:
         check_comparable(before, after)
     except NotComparable as reason:
-        missing.append(_missing(folder, f"{job}: {reason}"))
+        yield _missing(folder, f"{job}: {reason}")
         return
     for name, values in before.items.items():
         if name not in after.items:
-            missing.append(_missing(folder, f"{job}, {name}: not measured any more"))
+            yield _missing(folder, f"{job}, {name}: not measured any more")
             continue
         pairs = Pairs.of(values, after.items[name])
-        whole = pairs.with_failed(values)
-        n = len(whole.before)
+        failed = {id_: v for id_ in pairs.failed if (v := values[id_]) is not None}
+        n = len(pairs.before) + len(failed)
         measured = n + pairs.only_before
         if n < max(fewest_items(1), MIN_COMMON * measured):
             few = f"only {n:,} of {measured:,} {unit} of the baseline are there"
-            missing.append(_missing(folder, f"{job}, {name}: {few}"))
+            yield _missing(folder, f"{job}, {name}: {few}")
             continue
-        at_worst = Change.of(whole.before, whole.after)
-        some_failed = pairs.failed and pairs.before
-        plain = Change.of(pairs.before, pairs.after) if some_failed else at_worst
+        at_worst = _compare(pairs.before | failed, pairs.after | dict.fromkeys(failed, 0.0))
+        some_failed = failed and pairs.before
+        plain = _compare(pairs.before, pairs.after) if some_failed else at_worst
         note = f"{len(pairs.before):,} {unit}"
-        note += f" and {len(pairs.failed):,} that failed" if pairs.failed else ""
+        note += f" and {len(failed):,} that failed" if failed else ""
         note += f"; {pairs.only_before:,} are gone" if pairs.only_before else ""
-        tested.append(_Tested(job, name, folder, plain, at_worst, n, note))
+        yield _Tested(job, name, folder, plain, at_worst, n, note)
+
+
+def _compare(
+    before: Mapping[str, float], after: Mapping[str, float]
+) -> tuple[PairedDifference, float]:
+    """Return the paired difference, and a p-value that may be smaller than one in the resamples."""
+    change = paired(before, after)
+    bound = least_bound(np.array([after[id_] - value for id_, value in before.items()]))
+    return change, min(change.p_value, bound)
 
 
 def _missing(folder: str, detail: str) -> Outcome:

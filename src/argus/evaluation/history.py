@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from typing_extensions import TypedDict
 
 from argus.errors import InputError
 from argus.jobs.result import Result
@@ -18,7 +16,6 @@ from argus.measures.significance import (
     ALIKE,
     FEWEST_CHANGED,
     UNCHANGED,
-    DifferenceFigures,
     PairedDifference,
     least_bound,
     paired_difference,
@@ -36,99 +33,18 @@ SEED = 0
 MIN_SPAN = 0.1  # of the range that the axis of a trend shows
 
 
-class ItemChange(TypedDict):
-    """A figure of one document, entity or question in both runs.
-
-    id: id of the document, entity or question.
-    before, after: its figure in this run.
-    """
-
-    id: str
-    before: float
-    after: float
-
-
-class FigureChange(TypedDict):
-    """One figure of two runs, over the items that both measured.
-
-    figure: name of the figure.
-    common: items that both runs measured.
-    only_before, only_after: items that one run alone measured.
-    failed_after: items that were measured before and failed after. They are in no mean.
-    test: paired test over the common items. None without any.
-    worse: items that got worse, the most changed first.
-    better: items that got better, the most changed first.
-    verdict: better, worse, or empty if it may be chance.
-    """
-
-    figure: str
-    common: int
-    only_before: int
-    only_after: int
-    failed_after: int
-    test: DifferenceFigures | None
-    worse: list[ItemChange]
-    better: list[ItemChange]
-    verdict: str
-
-
-class RunChange(TypedDict):
-    """Two runs of one job, by their numbers.
-
-    job: job of both runs.
-    unit: kind of an item: document, entity or question.
-    before, after: number of the run.
-    settings: settings of the figures that differ.
-    same_corpus: whether both runs read one corpus.
-    same_encoder: whether both runs used one encoder.
-    """
-
-    job: str
-    unit: str
-    before: int
-    after: int
-    settings: list[str]
-    same_corpus: bool
-    same_encoder: bool
-    figures: list[FigureChange]
-
-
-class RunLine(TypedDict):
-    """A run in the list of all.
-
-    number: number of the run, from 1.
-    job: job that ran.
-    place: folder of the run.
-    finished: end of the run, ISO 8601, UTC.
-    means: figure to its mean.
-    clock_ran_back: whether it ended before the run before it, by the clock.
-    """
-
-    number: int
-    job: str
-    place: str
-    finished: str
-    argus: str
-    means: dict[str, float]
-    clock_ran_back: bool
-
-
-class HistorySummary(TypedDict):
-    """All runs in the order of recording, and the last change of each job.
-
-    damaged: folders of runs that cannot be read.
-    """
-
-    runs: list[RunLine]
-    changes: list[RunChange]
-    damaged: list[str]
-
-
 @dataclass(frozen=True, repr=False)
 class HistoryResult(Result):
-    """Runs, and the changes from run to run."""
+    """Runs in the order of recording, and the last change of each job.
 
-    summary: HistorySummary
+    summary:
+        runs: number (from 1), job, place, finished (ISO 8601, UTC), argus, means (of each figure)
+            and clock_ran_back (whether it ended before the run before it, by the clock).
+        changes: one per job, see `compare_runs`.
+        damaged: folders of runs that cannot be read.
+    """
+
+    summary: dict[str, Any]
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -144,7 +60,7 @@ class HistoryResult(Result):
             yield "no job has two runs that can be compared yet: run one again with the same --out"
 
 
-def _lines(change: RunChange) -> Iterator[str]:
+def _lines(change: Mapping[str, Any]) -> Iterator[str]:
     yield f"{change['job']}, run {change['before']} to run {change['after']}:"
     if change["settings"]:
         yield f"  not the same figures: {', '.join(change['settings'])}"
@@ -191,18 +107,15 @@ def history(
     if before or after:
         pairs = [(_find_run(runs, before), _find_run(runs, after))]
     else:
-        last = ([run for run in runs if run.job == name][-2:] for name in _jobs(runs))
+        jobs = dict.fromkeys(run.job for run in runs)
+        last = ([run for run in runs if run.job == name][-2:] for name in jobs)
         pairs = [(two[0], two[1]) for two in last if len(two) > 1 and _have_common(*two)]
-    summary: HistorySummary = {
+    summary = {
         "runs": run_lines(runs),
         "changes": [compare_runs(*pair) for pair in pairs],
         "damaged": [str(place) for folder in folders for place in damaged_in(Path(folder))],
     }
     return HistoryResult(summary)
-
-
-def _jobs(runs: Sequence[JobRun]) -> dict[str, None]:
-    return dict.fromkeys(run.job for run in runs)
 
 
 def _read_runs(folder: Path) -> list[JobRun]:
@@ -244,7 +157,7 @@ def _have_common(before: JobRun, after: JobRun) -> bool:
     )
 
 
-def run_lines(runs: Sequence[JobRun]) -> list[RunLine]:
+def run_lines(runs: Sequence[JobRun]) -> list[dict[str, Any]]:
     """Return a line of the list of runs for each, in their order."""
     ends = [run.record["finished"] for run in runs]
     return [
@@ -283,12 +196,6 @@ class Pairs:
         old, new = ({id_: side[id_] for id_ in common} for side in (first, second))
         return cls(old, new, failed, only_before, only_after)
 
-    def with_failed(self, before: Mapping[str, float | None]) -> Pairs:
-        """Return the pairs with each failed item at its worst value, 0."""
-        values = {id_: v for id_ in self.failed if (v := before[id_]) is not None}
-        after = self.after | dict.fromkeys(values, 0.0)
-        return Pairs(self.before | values, after, (), self.only_before, self.only_after)
-
 
 def differing_settings(before: JobRun, after: JobRun) -> list[str]:
     """Return the settings in which two runs differ, of those that define the figures."""
@@ -300,8 +207,21 @@ def differing_settings(before: JobRun, after: JobRun) -> list[str]:
     ]
 
 
-def compare_runs(before: JobRun, after: JobRun) -> RunChange:
+def compare_runs(before: JobRun, after: JobRun) -> dict[str, Any]:
     """Test every figure of two runs of one job.
+
+    Keys:
+        job, unit: job of both runs, and kind of an item: document, entity or question.
+        before, after: numbers of the runs.
+        settings: settings of the figures that differ.
+        same_corpus, same_encoder: whether both runs used the same.
+        figures: of each figure that both have
+            figure: its name.
+            common, only_before, only_after: items that both runs, or one alone, measured.
+            failed_after: items that were measured before and failed after. They are in no mean.
+            test: paired test over the common items. None without any.
+            worse, better: id, before and after of items, the most changed first.
+            verdict: better, worse, or empty if it may be chance.
 
     Raises InputError for runs of different jobs, and if they have no item in common.
     """
@@ -347,13 +267,13 @@ def check_comparable(before: JobRun, after: JobRun) -> None:
     )
 
 
-def _change_of(name: str, pairs: Pairs) -> FigureChange:
+def _change_of(name: str, pairs: Pairs) -> dict[str, Any]:
     test = paired(pairs.before, pairs.after) if pairs.before else None
     changes = {id_: pairs.after[id_] - v for id_, v in pairs.before.items()}
     moved = [i for i, d in changes.items() if abs(d) > UNCHANGED]
     moved.sort(key=lambda i: (changes[i], i))
 
-    def named(ids: list[str]) -> list[ItemChange]:
+    def named(ids: list[str]) -> list[dict[str, Any]]:
         first = ids[:MAX_NAMED]
         return [{"id": i, "before": pairs.before[i], "after": pairs.after[i]} for i in first]
 
@@ -374,14 +294,10 @@ def paired(before: Mapping[str, float], after: Mapping[str, float]) -> PairedDif
     """Return the paired difference, by resampling or, of many items, by Student's t."""
     if len(before) <= MAX_RESAMPLED:
         return paired_difference(before, after, seed=SEED)
-    ids = sorted(before)
-    first = np.array([before[i] for i in ids])
-    return _test_by_t(first, np.array([after[i] for i in ids]))
-
-
-def _test_by_t(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> PairedDifference:
     from scipy.stats import t
 
+    ids = sorted(before)
+    first, second = (np.array([side[id_] for id_ in ids]) for side in (before, after))
     difference = second - first
     difference[np.abs(difference) <= UNCHANGED] = 0.0
     n, changed = len(difference), int((difference != 0).sum())
@@ -406,7 +322,7 @@ def _test_by_t(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) 
     )
 
 
-def trends(runs: Sequence[RunLine]) -> list[dict[str, Any]]:
+def trends(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Draw the mean of each figure over the runs of its job, by job and name.
 
     runs: in their order. Of each drawing: `heading`, `runs` (how many have the figure) and `svg`.

@@ -1,24 +1,160 @@
-"""Read queries and judgements, and prepare systems to be measured on them."""
+"""Read judged queries and a diagnosis, and fold chunks to the documents that were judged.
+
+A document scores as its best chunk. An id that is no chunk of the corpus, such as a judged
+document, stays.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
 
 from argus.corpora import Corpus
-from argus.corpora.opening import Origin, open_corpus
+from argus.corpora.opening import Origin, open_corpus, read_corpus
 from argus.data.documents import read_queries
-from argus.data.fields import FieldNames
+from argus.data.fields import FieldNames, parent_ids
 from argus.data.qrels import read_judgements
 from argus.data.runs import Excluded, read_excluded, spare, without_excluded
-from argus.data.types import Document, Qrels, Query
+from argus.data.tables import read_records, require_shares
+from argus.data.types import Document, Qrels, Query, Run, State
 from argus.errors import InputError
-from argus.evaluation.parents import ParentFold, fold_system
+from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.systems import Judged, System, judge, with_corpus
 from argus.measures.coverage import Coverage, cover
+from argus.measures.slices import Slicing, slicings
+from argus.retrievers.config import DEEPER
+
+DIAGNOSIS = "diagnosis.parquet"
+AGAIN = "Make the diagnosis again."
+Slicer: TypeAlias = Callable[[Iterable[Iterable[str]]], list[Slicing]]
+"""From groups of documents to their slices. A group is in the slices of all its documents."""
+
+
+def _no_corpus(field: str, expected: str, option: str) -> InputError:
+    got, fix = f"{field!r} without a corpus", "Give it with --corpus."
+    return InputError(got, expected=expected, fix=fix, where=option)
+
+
+@dataclass(frozen=True)
+class ParentFold:
+    """The document of every chunk. field: the field that names it."""
+
+    field: str
+    of_chunk: Mapping[str, str]
+    parents: frozenset[str]
+
+    @classmethod
+    def of(cls, field: str | None, chunks: Sequence[Document] | None) -> ParentFold | None:
+        """Return the fold by a field. None without one.
+
+        Raises InputError without a corpus, and if no chunk has the field.
+        """
+        if field is None:
+            return None
+        if chunks is None:
+            expected = "the corpus of chunks, which tells the document of each"
+            raise _no_corpus(field, expected, "--parent-field")
+        names = parent_ids(chunks, field)
+        of_chunk = {chunk.id: name for chunk, name in zip(chunks, names, strict=True)}
+        return cls(field, of_chunk, frozenset(names))
+
+    @classmethod
+    def of_corpus(cls, source: ChunkedCorpus | None) -> ParentFold | None:
+        """Read a corpus and return its fold. None without a field. Raises as `of` does."""
+        if source is None or source.parent_field is None:
+            return None
+        corpus = source.corpus
+        documents = None if corpus is None else read_corpus(corpus, source.fields)
+        return cls.of(source.parent_field, documents)
+
+    def run(self, run: Run) -> Run:
+        """Return a run of documents."""
+        return {query: self.best(scores) for query, scores in run.items()}
+
+    def best(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Return the highest value of each document's chunks."""
+        best: dict[str, float] = {}
+        for chunk, value in values.items():
+            parent = self.of_chunk.get(chunk, chunk)
+            best[parent] = max(value, best.get(parent, value))
+        return best
+
+    def chunks_of(self, id_: str) -> frozenset[str]:
+        """Return a document and its chunks. Of a chunk, its document and that one's chunks."""
+        parent = self.of_chunk.get(id_, id_)
+        return frozenset([parent, *(c for c, own in self.of_chunk.items() if own == parent)])
+
+    def ids(self, chunks: Iterable[str]) -> frozenset[str]:
+        """Return the documents of some chunks."""
+        return frozenset(self.of_chunk.get(chunk, chunk) for chunk in chunks)
+
+    def qrels(self, qrels: Qrels) -> Qrels:
+        """Return judgements of documents. Each has the highest grade of itself and its chunks."""
+        folded: Qrels = {}
+        for query, grades in qrels.items():
+            own = folded.setdefault(query, {})
+            for id_, grade in grades.items():
+                parent = id_ if id_ in self.parents else self.of_chunk.get(id_, id_)
+                own[parent] = max(grade, own.get(parent, grade))
+        return folded
+
+    def documents(self, chunks: Sequence[Document]) -> list[Document]:
+        """Return the documents, each with the texts of its chunks and their first title."""
+        own: dict[str, list[Document]] = {}
+        for chunk in chunks:
+            own.setdefault(self.of_chunk[chunk.id], []).append(chunk)
+        return [
+            Document(
+                parent,
+                "\n".join(chunk.text for chunk in parts),
+                next((chunk.title for chunk in parts if chunk.title.strip()), ""),
+            )
+            for parent, parts in own.items()
+        ]
+
+
+def fold_system(system: System, fold: ParentFold) -> System:
+    """Return a system whose results are documents."""
+    run, ids = fold.run(system.run), system.documents
+    longest = system.longest and max(map(len, run.values()), default=0)
+    documents = None if ids is None else fold.ids(ids)
+    return replace(system, run=run, documents=documents, longest=longest)
+
+
+def deeper(k: int, fold: ParentFold | None) -> int:
+    """Return how many results to ask for, so that k documents are among them."""
+    return k if fold is None else DEEPER * k
+
+
+def slicer(
+    fields: Sequence[str], corpus: Sequence[Document] | None, fold: ParentFold | None
+) -> Slicer | None:
+    """Slice a corpus by fields of its payload. Return None without fields.
+
+    fold: a document is in the slices of all of its chunks. Raises InputError without a corpus, and
+    as `argus.data.fields.payload_values` does.
+    """
+    if not fields:
+        return None
+    if corpus is None:
+        raise _no_corpus(fields[0], "the corpus, whose payload tells it", "--by")
+    of_chunk = {} if fold is None else fold.of_chunk
+    rows: dict[str, list[int]] = {}  # of the corpus, by document
+    for row, document in enumerate(corpus):
+        rows.setdefault(of_chunk.get(document.id, document.id), []).append(row)
+    by_field = slicings(corpus, fields)
+
+    def slice_groups(groups: Iterable[Iterable[str]]) -> list[Slicing]:
+        members = [[row for id_ in ids for row in rows.get(id_, ())] for ids in groups]
+        return [slicing.of(members) for slicing in by_field]
+
+    return slice_groups
 
 
 @dataclass(frozen=True)
@@ -87,8 +223,8 @@ class JudgedQueries:
         if not self.excluded:
             return system
         run = without_excluded(system.run, self.excluded, depth)
-        most = max(map(len, run.values()), default=0)
-        return replace(system, run=run, longest=system.longest and min(system.longest, most))
+        longest = max(map(len, run.values()), default=0)
+        return replace(system, run=run, longest=system.longest and min(system.longest, longest))
 
     def coverage(self, documents: Sequence[str], with_remedy: Collection[str]) -> Coverage:
         """Count the documents that have a remedy, by ids of an index."""
@@ -136,3 +272,61 @@ def read_judged(
     source = open_corpus(corpus)
     documents = source.documents(fields or FieldNames())
     return replace(result, corpus=source.origin, documents=documents)
+
+
+class DiagnosedEntity(TypedDict):
+    """One row of a diagnosis: an entity of a document. rps: from 0 to 1, None if not measured."""
+
+    doc_id: str
+    entity: str
+    rps: float | None
+    state: str
+    reason: NotRequired[str | None]
+
+
+def diagnosis_file(path: Path) -> Path:
+    """Return the file of a diagnosis, given it or its folder. Raises InputError without one."""
+    file = path / DIAGNOSIS if path.is_dir() else path
+    if not file.is_file():
+        raise InputError(
+            f"no {DIAGNOSIS}",
+            expected="a folder that holds a diagnosis",
+            fix="Make one with `argus diagnose`, or leave out --diagnosis.",
+            where=path,
+        )
+    return file
+
+
+def read_entities(path: Path) -> list[DiagnosedEntity]:
+    """Return the rows of a diagnosis, given its file or folder.
+
+    Raises InputError for a missing file or column, for an RPS beyond 0 to 1, and for a measured row
+    without an RPS.
+    """
+    file = diagnosis_file(path)
+    rows = read_records(DiagnosedEntity, file, fix=AGAIN)
+    require_shares([row["entity"] for row in rows], [row["rps"] for row in rows], file, "rps")
+    for row in rows:
+        if row["rps"] is None and row["state"] == State.MEASURED:
+            problem = f"{row['entity']!r} was measured, without an RPS"
+            raise InputError(problem, expected="a number from 0 to 1", fix=AGAIN, where=file)
+    return rows
+
+
+def highest_rps(path: Path) -> dict[str, float]:
+    """Return doc_id -> highest predicted RPS of its entities, for documents that have one.
+
+    Raises InputError if nothing was measured.
+    """
+    highest: dict[str, float] = {}
+    for row in read_entities(path):
+        if row["rps"] is not None:
+            highest[row["doc_id"]] = max(highest.get(row["doc_id"], row["rps"]), row["rps"])
+    if not highest:
+        raise InputError(
+            "no entity in it has a predicted RPS",
+            expected="at least one measured row",
+            fix="See the diagnosis's own report for what failed.",
+            where=diagnosis_file(path),
+        )
+    return highest

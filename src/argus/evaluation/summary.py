@@ -1,176 +1,24 @@
-"""Summarise an evaluation: its part of summary.json, its headline and its section of the report."""
+"""Build an evaluation's headline and its section of the report.
+
+`argus.evaluation.job.EvaluateResult` documents the keys of a summary.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NotRequired, TypeAlias
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from argus.data.tables import read_table
-from argus.data.types import StateCounts
-from argus.measures.association import AssociationFigures
-from argus.measures.significance import DifferenceFigures
-from argus.measures.slices import SliceFigures, slice_lines
+from argus.measures.slices import slice_lines
 from argus.reports.section import Section, Table, table
 from argus.reports.slices import slices_table
 from argus.retrievers.protocol import kept_note
 
 SLICES = "evaluation_slices"
-Cell: TypeAlias = str | int | float | None
 
 
-class UnaskedQueries(TypedDict):
-    """Judged queries that are not among the queries.
-
-    queries: number of them.
-    ids: ids of the first 50.
-    """
-
-    queries: int
-    ids: list[str]
-
-
-class MissingDocuments(TypedDict):
-    """Relevant documents that an index does not hold.
-
-    documents: relevant documents that the index does not hold.
-    pairs: pairs of a query and such a document.
-    queries: queries that have one.
-    queries_without_any: queries of which no relevant document is in the index.
-    ids: ids of the first 50.
-    """
-
-    documents: int
-    pairs: int
-    queries: int
-    queries_without_any: int
-    ids: list[str]
-
-
-class SystemFigures(TypedDict):
-    """One system.
-
-    name: index, retriever or run.
-    fingerprint: encoder of its vectors.
-    documents: documents in its index. None if that is not known.
-    queries_without_results: queries for which nothing came back.
-    longest_list: results in the longest list of a run. None of an index.
-    beyond_its_lists: measures that read further down than that.
-    kept: answers from an earlier run.
-    measures: name to mean.
-    """
-
-    name: str
-    fingerprint: str
-    documents: int | None
-    queries_without_results: int
-    longest_list: int | None
-    beyond_its_lists: list[str]
-    kept: int
-    warning: str | None
-    missing_judged_documents: MissingDocuments | None
-    measures: dict[str, float]
-
-
-class HarmedQuery(TypedDict):
-    """A query whose headline measure fell.
-
-    before, after: headline measure of the query.
-    difference: the fall, negative.
-    rank_before, rank_after: rank of its first relevant document. None without one.
-    """
-
-    query_id: str
-    text: str
-    before: float
-    after: float
-    difference: float
-    rank_before: int | None
-    rank_after: int | None
-
-
-class QueryGroup(TypedDict):
-    """Queries by whether they share a word with a relevant title.
-
-    name: implicit (no word) or sharing.
-    queries: queries of the group.
-    measures: per system, measure to its mean.
-    comparison: second system against the first, by measure. None of one.
-    """
-
-    name: str
-    queries: int
-    measures: list[dict[str, float]]
-    comparison: dict[str, DifferenceFigures] | None
-
-
-class Implicitness(TypedDict):
-    """How implicit the queries are.
-
-    measured: queries that have a relevant title.
-    not_applicable: queries without one.
-    implicit: queries that share no content word with a relevant title.
-    share: these as a share of the measured ones.
-    mean_overlap: mean share of a query's content words in its best relevant text.
-    overlap_measured: queries that this mean is over.
-    bm25: measures of BM25 over the same texts. None without texts.
-    """
-
-    measured: int
-    not_applicable: int
-    implicit: int
-    share: float | None
-    mean_overlap: float | None
-    overlap_measured: int
-    bm25: dict[str, float] | None
-    groups: list[QueryGroup]
-
-
-class FoldFigures(TypedDict):
-    """Chunks folded to documents, each scored as its best chunk.
-
-    field: field that names the document of a chunk.
-    chunks: chunks that were folded.
-    documents: documents that they became.
-    """
-
-    field: str
-    chunks: int
-    documents: int
-
-
-class EvaluationSummary(TypedDict):
-    """One system, or two: before and after.
-
-    headline: measure by which systems are compared.
-    depth: documents per list.
-    failed: queries that could not be asked, with the reason.
-    documents: documents in both indexes, only before and only after. None of one system.
-    comparison: second system against the first, by measure. None of one system.
-    harmed: the worst 200 queries by the headline measure. None of one system.
-    association: ARGUS Table 4 for each system at each k. None without a diagnosis.
-    association_left_out: k to which the lists do not reach.
-    """
-
-    headline: str
-    depth: int
-    queries: StateCounts
-    failed: list[dict[str, str]]
-    judged_but_not_asked: UnaskedQueries
-    systems: list[SystemFigures]
-    documents: dict[str, int] | None
-    comparison: dict[str, DifferenceFigures] | None
-    harmed: list[HarmedQuery] | None
-    implicitness: Implicitness
-    association: list[list[AssociationFigures]] | None
-    association_left_out: list[int]
-    parents: NotRequired[FoldFigures]
-    slices: NotRequired[SliceFigures]
-
-
-def headline(summary: EvaluationSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield every measure, the doubts about it, and the effect of a change."""
     counts, systems, comparison = summary["queries"], summary["systems"], summary["comparison"]
     yield (
@@ -206,7 +54,7 @@ def headline(summary: EvaluationSummary) -> Iterator[str]:
             yield f"{system['name']}: {kept_note(system['kept'], counts['total'])}"
 
 
-def _doubts(system: SystemFigures, measured: int) -> Iterator[str]:
+def _doubts(system: Mapping[str, Any], measured: int) -> Iterator[str]:
     name, empty = system["name"], system["queries_without_results"]
     if empty:
         loud = "WARNING: " if empty * 10 >= measured else ""
@@ -226,29 +74,24 @@ def _doubts(system: SystemFigures, measured: int) -> Iterator[str]:
         yield f"WARNING: {system['warning']}"
 
 
-def change(summary: EvaluationSummary) -> str:
+def change(summary: Mapping[str, Any]) -> str:
     """Return the change of judged questions in one line. The summary must have two systems."""
     name = summary["headline"]
-    difference = (summary["comparison"] or {})[name]
-    return change_of(f"{difference['queries']:,} judged questions, {name}", difference)
-
-
-def change_of(title: str, difference: DifferenceFigures) -> str:
-    """Return a mean before and after in one line. title: queries and measure."""
+    test = summary["comparison"][name]
     return (
-        f"{title}: {difference['mean_before']:.3f} → {difference['mean_after']:.3f} "
-        f"({_difference(difference)}); {_improved_and_harmed(difference)}"
+        f"{test['queries']:,} judged questions, {name}: {test['mean_before']:.3f} → "
+        f"{test['mean_after']:.3f} ({_difference(test)}); {_improved_and_harmed(test)}"
     )
 
 
-def _improved_and_harmed(difference: DifferenceFigures) -> str:
+def _improved_and_harmed(difference: Mapping[str, Any]) -> str:
     return (
         f"{difference['improved']:,} queries improved, {difference['harmed']:,} harmed, "
         f"{difference['unchanged']:,} unchanged"
     )
 
 
-def _difference(difference: DifferenceFigures) -> str:
+def _difference(difference: Mapping[str, Any]) -> str:
     interval = (
         f"no interval: {difference['no_interval']}"
         if difference["low"] is None
@@ -264,11 +107,32 @@ def interval(low: float | None, high: float | None, why_not: str = "") -> str:
     return f"{low:+.4f} to {high:+.4f}"
 
 
-def section(folder: Path, evaluation: EvaluationSummary) -> Section:
+def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
     """Build the report's section from the summary and per_query.parquet."""
     name, comparison = evaluation["headline"], evaluation["comparison"]
+    systems, measured = evaluation["systems"], evaluation["queries"]["measured"]
+    compared = {"value": "share"}
+    if comparison:
+        compared = {"before": "share", "after": "share"}
+        compared |= dict.fromkeys(("difference", "95% interval", "p"), "text")
+        compared |= dict.fromkeys(("improved", "harmed", "unchanged"), "count")
+
+    def cells(measure: str, sides: Sequence[Mapping[str, float]], tests: Any) -> list[object]:
+        """Return the measure of each side, and its test."""
+        values: list[object] = [side[measure] for side in sides]
+        if not tests:
+            return values
+        test = tests[measure]
+        difference = f"{test['mean_difference']:+.4f}"
+        ends = interval(test["low"], test["high"], test["no_interval"])
+        p = f"{test['p_value']:.4f}" + (" (exact)" if test["exact"] else "")
+        counts = (test[key] for key in ("improved", "harmed", "unchanged"))
+        return [*values, difference, ends, p, *counts]
+
+    means = [system["measures"] for system in systems]
+    rows = [[measure, *cells(measure, means, comparison)] for measure in means[0]]
     tables = {
-        "evaluation_measures": _tabulate_measures(evaluation),
+        "evaluation_measures": table({"measure": "text"} | compared, rows),
         "evaluation_queries": _tabulate_queries(folder, evaluation),
     }
     if evaluation["failed"]:
@@ -277,105 +141,64 @@ def section(folder: Path, evaluation: EvaluationSummary) -> Section:
         tables["evaluation_failed"] = table(columns, failed)
     if evaluation["harmed"]:
         tables["evaluation_harmed"] = _tabulate_harmed(evaluation["harmed"])
-    if evaluation["implicitness"]["groups"]:
-        tables["evaluation_groups"] = _tabulate_groups(evaluation)
+    if groups := evaluation["implicitness"]["groups"]:
+        words = {"implicit": "share no word", "sharing": "share a word"}
+        rows = [
+            [f"{words[group['name']]} with a relevant title", group["queries"],
+             *cells(name, group["measures"], group["comparison"])]
+            for group in groups
+        ]  # fmt: skip
+        columns = {"questions that": "text", "queries": "count"} | compared
+        tables["evaluation_groups"] = table(columns, rows)
     if evaluation["association"]:
         tables["evaluation_association"] = _tabulate_association(evaluation)
     if "slices" in evaluation:
         tables[SLICES] = slices_table(folder, SLICES)
-    if comparison is None:
-        value = evaluation["systems"][-1]["measures"][name]
-        brief = f"{name} {value:.3f} on {evaluation['queries']['measured']:,} queries"
-    else:
-        found = comparison[name]
-        ends = interval(found["low"], found["high"], found["no_interval"])
+    brief = f"{name} {means[-1][name]:.3f} on {measured:,} queries"
+    if comparison:
+        test = comparison[name]
+        ends = interval(test["low"], test["high"], test["no_interval"])
         brief = (
-            f"{name} {found['mean_before']:.3f} → {found['mean_after']:.3f} "
-            f"({found['mean_difference']:+.4f}; 95% interval {ends}) on "
-            f"{evaluation['queries']['measured']:,} queries: {found['improved']:,} improved, "
-            f"{found['harmed']:,} harmed"
+            f"{name} {test['mean_before']:.3f} → {test['mean_after']:.3f} "
+            f"({test['mean_difference']:+.4f}; 95% interval {ends}) on {measured:,} queries: "
+            f"{test['improved']:,} improved, {test['harmed']:,} harmed"
         )
     return Section({}, tables, brief)
 
 
-def _value_columns(evaluation: EvaluationSummary) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the columns of the systems' values, and those of their difference."""
-    if not evaluation["comparison"]:
-        return {"value": "share"}, {}
-    texts = dict.fromkeys(("difference", "95% interval", "p"), "text")
-    counts = dict.fromkeys(("improved", "harmed", "unchanged"), "count")
-    return {"before": "share", "after": "share"}, texts | counts
-
-
-def _difference_cells(found: DifferenceFigures) -> list[Cell]:
-    return [
-        f"{found['mean_difference']:+.4f}",
-        interval(found["low"], found["high"], found["no_interval"]),
-        f"{found['p_value']:.4f}" + (" (exact)" if found["exact"] else ""),
-        found["improved"],
-        found["harmed"],
-        found["unchanged"],
-    ]
-
-
-def _tabulate_measures(evaluation: EvaluationSummary) -> Table:
-    systems, comparison = evaluation["systems"], evaluation["comparison"]
-    rows: list[list[Cell]] = []
-    for name in systems[0]["measures"]:
-        values = [system["measures"][name] for system in systems]
-        rows.append([name, *values, *(_difference_cells(comparison[name]) if comparison else [])])
-    values_of, differences = _value_columns(evaluation)
-    return table({"measure": "text"} | values_of | differences, rows)
-
-
-def _tabulate_groups(evaluation: EvaluationSummary) -> Table:
-    name = evaluation["headline"]
-    words = {
-        "implicit": "share no word with a relevant title",
-        "sharing": "share a word with a relevant title",
-    }
-    rows: list[list[Cell]] = []
-    for group in evaluation["implicitness"]["groups"]:
-        comparison = group["comparison"]
-        values = [measures[name] for measures in group["measures"]]
-        rest = _difference_cells(comparison[name]) if comparison else []
-        rows.append([words[group["name"]], group["queries"], *values, *rest])
-    values_of, differences = _value_columns(evaluation)
-    return table({"questions that": "text", "queries": "count"} | values_of | differences, rows)
-
-
-def _tabulate_harmed(queries: list[HarmedQuery]) -> Table:
+def _tabulate_harmed(queries: Sequence[Mapping[str, Any]]) -> Table:
     ranks = ("first relevant rank, before", "after (none: not in the run)")
     columns = {"query": "text", "before": "share", "after": "share", "difference": "text"}
-    rows: list[list[Cell]] = []
-    for row in queries:
-        title, difference = f"{row['text']} · {row['query_id']}", f"{row['difference']:+.4f}"
-        values: list[Cell] = [row["before"], row["after"], difference]
-        rows.append([title, *values, row["rank_before"], row["rank_after"]])
+    rows = [
+        [
+            f"{row['text']} · {row['query_id']}", row["before"], row["after"],
+            f"{row['difference']:+.4f}", row["rank_before"], row["rank_after"],
+        ]
+        for row in queries
+    ]  # fmt: skip
     return table(columns | dict.fromkeys(ranks, "count"), rows)
 
 
-def _tabulate_association(evaluation: EvaluationSummary) -> Table:
+def _tabulate_association(evaluation: Mapping[str, Any]) -> Table:
     columns = {
         "system": "text", "k": "count", "retrieved": "count", "their mean highest RPS": "share",
         "unretrieved": "count", "their mean": "share", "difference": "text",
         "95% interval": "text", "not in the index": "count", "no RPS": "count",
     }  # fmt: skip
-    rows: list[list[Cell]] = []
-    association = evaluation["association"] or []
-    for system, figures in zip(evaluation["systems"], association, strict=True):
-        for at_k in figures:
-            difference = at_k["difference"]
-            rows.append([
-                system["name"], at_k["k"], at_k["retrieved"], at_k["mean_retrieved"],
-                at_k["unretrieved"], at_k["mean_unretrieved"],
-                "–" if difference is None else f"{difference:+.4f}",
-                interval(at_k["low"], at_k["high"]), at_k["not_indexed"], at_k["without_rps"],
-            ])  # fmt: skip
+    rows = [
+        [
+            system["name"], at_k["k"], at_k["retrieved"], at_k["mean_retrieved"],
+            at_k["unretrieved"], at_k["mean_unretrieved"],
+            "–" if at_k["difference"] is None else f"{at_k['difference']:+.4f}",
+            interval(at_k["low"], at_k["high"]), at_k["not_indexed"], at_k["without_rps"],
+        ]
+        for system, figures in zip(evaluation["systems"], evaluation["association"], strict=True)
+        for at_k in figures
+    ]  # fmt: skip
     return table(columns, rows)
 
 
-def _tabulate_queries(folder: Path, evaluation: EvaluationSummary) -> Table:
+def _tabulate_queries(folder: Path, evaluation: Mapping[str, Any]) -> Table:
     name = evaluation["headline"]
     ends = [" before", " after"] if evaluation["comparison"] else [""]
     rows = read_table(folder / "per_query.parquet").to_pylist()
@@ -384,7 +207,7 @@ def _tabulate_queries(folder: Path, evaluation: EvaluationSummary) -> Table:
     columns = {"query": "text", "relevant": "count", "shares a word with a title": "text"}
     columns |= {(name + end).strip(): "share" for end in ends}
     columns |= {("first relevant rank" + end).strip(): "count" for end in ends}
-    shown: list[list[Cell]] = []
+    shown = []
     for row in rows:
         sharing = {True: "no", False: "yes", None: ""}[row["implicit"]]
         values = [row[start + end] for start in (name, "rank") for end in ends]

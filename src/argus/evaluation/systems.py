@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from argus.data.runs import RUN_FILE, Excluded, cut
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
-from argus.evaluation.summary import MissingDocuments
 from argus.indexes.blend import DENSE
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from argus.indexes.retriever import IndexRetriever
     from argus.retrievers.opening import OpenRetriever
 
-T = TypeVar("T")
 RETRIEVER = "retriever"  # in place of the fingerprint of an encoder, which is not known
 
 
@@ -48,36 +46,31 @@ class System:
     warning: str | None = None
 
 
-def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str | None]:
-    """Return the ranking of each index: DENSE, a fusion with BM25, or None for its own.
+def index_settings(
+    hybrid: Sequence[str], weights: Sequence[float], n_indexes: int
+) -> list[tuple[str | None, float | None]]:
+    """Return fusion and λ of each index. None: as the index says.
 
-    hybrid: nothing (all as they say), one for all indexes, or one for each. Raises InputError for
-    another number and for an unknown fusion.
+    hybrid, weights: nothing, one for all indexes, or one for each. A fusion is a fusion with BM25,
+    or DENSE. Raises InputError for another number and for an unknown fusion.
     """
     from argus.indexes.retriever import check_hybrid
 
+    def spread(values: Sequence[Any], name: str, option: str, note: str = "") -> list[Any]:
+        if len(values) not in {0, 1, n_indexes} or len(values) > n_indexes:
+            raise InputError(
+                f"{len(values)} {name} for {n_indexes} indexes",
+                expected=f"one for all indexes, or one for each{note}",
+                fix="Runs are as they are: leave it out for those.",
+                where=option,
+            )
+        each = list(values) or [None]
+        return each if len(each) == n_indexes else each * n_indexes
+
     for name in hybrid:
         check_hybrid(name)
-    each = f"one for all indexes, or one for each ({DENSE}: without BM25)"
-    return _spread(hybrid, n_indexes, "rankings", each, "--hybrid")
-
-
-def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]:
-    """Return λ of each index, None for its own. Raises InputError for another number of them."""
-    each = "one for all indexes, or one for each"
-    return _spread(weights, n_indexes, "weights", each, "--lambda")
-
-
-def _spread(values: Sequence[T], n: int, name: str, expected: str, where: str) -> list[T | None]:
-    if len(values) not in {0, 1, n} or len(values) > n:
-        raise InputError(
-            f"{len(values)} {name} for {n} indexes",
-            expected=expected,
-            fix="Runs are as they are: leave it out for those.",
-            where=where,
-        )
-    each: list[T | None] = [*values] or [None]
-    return each if len(each) == n else each * n
+    fusions = spread(hybrid, "rankings", "--hybrid", f" ({DENSE}: without BM25)")
+    return list(zip(fusions, spread(weights, "weights", "--lambda"), strict=True))
 
 
 def open_index(
@@ -90,8 +83,8 @@ def open_index(
     """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`. Return its display name, too.
 
     encoder: instead of the one that the index names. Raises FingerprintMismatch if it differs.
-    ranked_by: as `rankings` returns. exact: None searches as the index is served. weight: λ of
-    documents against scenarios. An unusual setting becomes part of the name.
+    ranked_by: DENSE, or a fusion with BM25. exact: None searches as the index is served. weight: λ
+    of documents against scenarios. An unusual setting becomes part of the name.
     """
     from argus.indexes.retriever import open_retriever
 
@@ -135,11 +128,8 @@ def search_index(
     name: str, retriever: IndexRetriever, queries: Sequence[Query], depth: int
 ) -> System:
     """Ask an index every query. Keep `depth` results."""
-    system = contents(name, retriever)
-    if not queries:
-        return system
     run, failures = ask(retriever, queries, depth)
-    return replace(system, run=run, failed=failures)
+    return replace(contents(name, retriever), run=run, failed=failures)
 
 
 def ask(
@@ -203,10 +193,8 @@ def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int
         system = System(
             retriever.name, {}, fingerprint=retriever.fingerprint or RETRIEVER, longest=longest
         )
-    return replace(
-        system, run=answers.run, failed=answers.failed, kept=answers.kept,
-        warning=answers.warning,
-    )  # fmt: skip
+    found: dict[str, Any] = {"run": answers.run, "failed": answers.failed, "kept": answers.kept}
+    return replace(system, warning=answers.warning, **found)
 
 
 def run_system(run: Path | Run, queries: Sequence[Query], depth: int, name: str) -> System:
@@ -295,40 +283,35 @@ def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
     return replace(judged, queries=queries, qrels=qrels, failed=failures)
 
 
-def require_gold(qrels: Qrels, documents: Collection[str], where: str = "--qrels") -> None:
-    """Raise InputError if a corpus holds none of the relevant documents."""
-    relevant = {id_ for grades in qrels.values() for id_, grade in grades.items() if grade > 0}
-    if relevant.isdisjoint(documents):
-        raise InputError(
-            f"holds none of the {len(relevant):,} relevant documents ({_some(relevant)}); its own "
-            f"are {_some(documents)}",
-            expected="the corpus that was judged",
-            fix="Check that index (or corpus) and judgements belong together; where it holds "
-            "chunks of what was judged, name the field of their document with --parent-field.",
-            where=where,
-        )
-
-
-def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
+def missing_gold(system: System, judged: Judged) -> dict[str, Any] | None:
     """Count relevant documents that the index does not hold. None if that is not known.
 
     The retriever cannot bring such a document back. It stays in the measures, as in trec_eval.
+    Keys: documents, pairs (of a query and such a document), queries (that have one),
+    queries_without_any (of which no relevant document is in the index), ids (the first 50).
     Raises InputError if the index holds no relevant document.
     """
-    if system.documents is None:
+    if (held := system.documents) is None:
         return None
     pairs = [(q, d) for q in judged.queries for d in judged.relevant(q)]
-    absent = [(q, d) for q, d in pairs if d not in system.documents]
-    require_gold(judged.qrels, system.documents, where=system.name)
+    relevant = {d for _, d in pairs}
+    if relevant.isdisjoint(held):
+        raise InputError(
+            f"holds none of the {len(relevant):,} relevant documents ({_some(relevant)}); its own "
+            f"are {_some(held)}",
+            expected="the corpus that was judged",
+            fix="Check that index (or corpus) and judgements belong together; where it holds "
+            "chunks of what was judged, name the field of their document with --parent-field.",
+            where=system.name,
+        )
+    absent = [(q, d) for q, d in pairs if d not in held]
     without = {q for q, _ in absent}
-    reachable = {q for q, d in pairs if d in system.documents}
-    documents = sorted({d for _, d in absent})
     return {
-        "documents": len(documents),
+        "documents": len(relevant - held),
         "pairs": len(absent),
         "queries": len(without),
-        "queries_without_any": len(without - reachable),
-        "ids": documents[:50],
+        "queries_without_any": len(without - {q for q, d in pairs if d in held}),
+        "ids": sorted(relevant - held)[:50],
     }
 
 

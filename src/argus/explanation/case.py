@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, View
-from argus.evaluation.parents import ParentFold, deeper
+from argus.evaluation.judged import ParentFold, deeper
 from argus.explanation.evidence import QUERY, Place, ScoredView, Standing, bm25_place, place_in
 from argus.indexes.blend import SENTENCE
 from argus.indexes.fold import ORIGINAL, SCENARIO, exact, mix, mix_sentences, pair_products

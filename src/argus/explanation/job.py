@@ -17,10 +17,8 @@ from argus.data.documents import read_queries
 from argus.data.types import Document, FloatArray, IntArray, Query, State
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import ChunkedCorpus
-from argus.evaluation.diagnosed import read_entities
-from argus.evaluation.parents import ParentFold
-from argus.evaluation.queries import unknown_query
+from argus.evaluation.config import ChunkedCorpus, unknown_query
+from argus.evaluation.judged import ParentFold, read_entities
 from argus.explanation.blend import check_blend
 from argus.explanation.case import Case, rank_everywhere
 from argus.explanation.config import ExplainConfig, RpsSource

@@ -17,7 +17,7 @@ from argus.data.topics import read_dpr
 from argus.data.types import Document, IntArray
 from argus.encoders.rows import Rows, SparseRows, TokenRows
 from argus.errors import InputError
-from argus.evaluation.queries import unknown_query
+from argus.evaluation.config import unknown_query
 from argus.explanation.evidence import (
     FOUND,
     RULED_OUT,

@@ -37,8 +37,8 @@ from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
 from argus.encoders.rows import family_of
 from argus.errors import ArgusError, InputError
-from argus.evaluation.parents import ParentFold, deeper
-from argus.evaluation.queries import unknown_query
+from argus.evaluation.config import unknown_query
+from argus.evaluation.judged import ParentFold, deeper
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import (
     FOUND,

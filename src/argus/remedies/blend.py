@@ -22,8 +22,7 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import queries as as_queries
 from argus.encoders.store import store_of
 from argus.evaluation.config import ChunkedCorpus
-from argus.evaluation.judged import JudgedQueries
-from argus.evaluation.parents import ParentFold, fold_system
+from argus.evaluation.judged import JudgedQueries, ParentFold, fold_system
 from argus.evaluation.systems import System, missing_gold
 from argus.indexes.blend import BLEND, REMEDIES, Blend, BlendRecord
 from argus.indexes.fold import ORIGINAL

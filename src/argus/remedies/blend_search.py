@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from argus.data.types import Document, FloatArray, Qrels, Query, Run, View
 from argus.encoders.config import COSINE
 from argus.errors import InputError
-from argus.evaluation.parents import ParentFold, deeper
+from argus.evaluation.judged import ParentFold, deeper
 from argus.indexes.blend import RELEVANCE_WEIGHT, Blend
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.fusion import FUSION, RIVALS, fuse_with_bm25, question_weights

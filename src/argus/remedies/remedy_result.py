@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import open_corpus
@@ -17,7 +17,7 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus, EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.judged import JudgedQueries, read_judged
-from argus.evaluation.summary import EvaluationSummary, change
+from argus.evaluation.summary import change
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.jobs.result import Result
 from argus.measures.coverage import Coverage, coverage_words
@@ -34,7 +34,7 @@ class RemedyResult(Result, Generic[S]):
     report: Path
     index: ViewIndex
     summary: S
-    evaluation: EvaluationSummary | None = None
+    evaluation: dict[str, Any] | None = None
     """Evaluation by the judged questions, if there are any (see `argus.evaluate`)."""
 
     def headline(self) -> Iterator[str]:
@@ -84,7 +84,7 @@ def evaluate_remedy(
     chunks: ChunkedCorpus,
     encoder: Encoder,
     out: Path,
-) -> EvaluationSummary | None:
+) -> dict[str, Any] | None:
     """Evaluate an index before a remedy and with it. None without judged questions."""
     if queries is None or qrels is None:
         return None

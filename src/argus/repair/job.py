@@ -22,7 +22,7 @@ from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.judged import ParentFold
 from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of

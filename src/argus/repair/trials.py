@@ -23,8 +23,7 @@ from argus.data.writing import check_plain, take_lock
 from argus.encoders import Encoder
 from argus.encoders.store import EMBEDDINGS, sharing
 from argus.errors import ArgusError, InputError
-from argus.evaluation.judged import JudgedQueries
-from argus.evaluation.parents import ParentFold, deeper, fold_system
+from argus.evaluation.judged import JudgedQueries, ParentFold, deeper, fold_system
 from argus.evaluation.systems import System, missing_gold
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.job import OWN_NAMES

@@ -12,7 +12,7 @@ from anyio import CapacityLimiter
 from fastapi import Depends, Request
 
 from argus.evaluation.config import ChunkedCorpus
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.judged import ParentFold
 from argus.service.answering import Question, SearchResults, ServedAuthority, answer
 from argus.service.config import ServeConfig
 from argus.service.jobs.planning import Commands

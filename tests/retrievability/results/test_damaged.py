@@ -8,7 +8,6 @@ import pytest
 
 import argus
 from argus.errors import InputError
-from argus.evaluation.compared_results import read_results
 from argus.evaluation.gate import GateBounds
 from tests.support.results import unbound
 
@@ -48,7 +47,7 @@ def readers(audit, other):
     return [
         lambda: argus.gate([audit], GateBounds(), baseline=other),
         lambda: argus.fit_probe(audit, out=audit.parent / "fit", config=RIDGE),
-        lambda: read_results(audit).entities(),
+        lambda: argus.compare_folders(audit, other, out=audit.parent / "compared"),
     ]
 
 

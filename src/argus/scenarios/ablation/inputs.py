@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin
@@ -21,7 +22,6 @@ from argus.encoders import queries as as_queries
 from argus.engine import Engine
 from argus.errors import InputError
 from argus.evaluation.judged import read_judged
-from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import Judged, System, missing_gold, without_failed
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.workspace import read_documents, require_some, texts_cut
@@ -115,7 +115,7 @@ class Source:
         }
 
     @cached_property
-    def missing(self) -> MissingDocuments | None:
+    def missing(self) -> dict[str, Any] | None:
         """Relevant documents that the corpus does not hold. InputError where it holds none."""
         return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NotRequired, TypeAlias
+from typing import Any, Final, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
 from argus.corpora.stored import OfStore
 from argus.data.types import StateCounts
-from argus.evaluation.summary import MissingDocuments
 from argus.jobs.recorded_model import Answers
 from argus.jobs.workspace import TextWindow
 from argus.measures.coverage import Coverage
@@ -315,7 +314,7 @@ class AblationSummary(OfStore):
     queries: StateCounts
     documents: DocumentCounts
     profiles: EmbeddedProfileCounts
-    missing_judged_documents: MissingDocuments | None
+    missing_judged_documents: dict[str, Any] | None
     text_windows: TextWindows
     coverage: Coverage
     groups: list[Group]

@@ -16,7 +16,7 @@ from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.encoders.embed import Embedded
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.judged import ParentFold
 from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result

@@ -11,8 +11,7 @@ import pyarrow as pa
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Qrels, Query
 from argus.errors import InputError
-from argus.evaluation.judged import JudgedQueries, read_judged
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.judged import JudgedQueries, ParentFold, read_judged
 from argus.jobs.recorded_model import RecordedModel
 from argus.scenarios.files import write_profiles
 from argus.scenarios.needs.config import NeedsConfig

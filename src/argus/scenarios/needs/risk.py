@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.types import Document
-from argus.evaluation.judged import JudgedQueries
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.judged import JudgedQueries, ParentFold
 from argus.measures.intervals import discrimination, wilson
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.drawing import Drawn, NeedPlace

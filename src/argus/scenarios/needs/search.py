@@ -14,7 +14,7 @@ from argus.data.runs import ranking
 from argus.data.types import Document, FloatArray, Query, View
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.judged import ParentFold
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot
 from argus.jobs.workspace import Record

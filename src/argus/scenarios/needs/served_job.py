@@ -14,7 +14,7 @@ from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.judged import ParentFold
 from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, keep_input, require_some

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from argus.data.types import FloatArray, Qrels, Query, Run, State
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
-from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import System, judge, missing_gold
 from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.indexes.retriever import IndexRetriever
@@ -34,7 +34,7 @@ class Gold:
     """Question id to its relevant documents in the index, best grade first."""
     qrels: Qrels
     """Judgements of the questions, whether the index holds their documents or not."""
-    missing: MissingDocuments | None
+    missing: dict[str, Any] | None
     """Gold that the index lacks (see `systems.missing_gold`)."""
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from typing_extensions import TypedDict
 
-from argus.evaluation.summary import MissingDocuments
 from argus.jobs.recorded_model import Answers
 from argus.llm.model import EstimateFigures
 from argus.measures.significance import DifferenceFigures
@@ -161,7 +160,7 @@ class QASummary(TypedDict):
     arms: list[ArmSummary]
     comparisons: list[ArmComparison]
     retrieval: RankingDifference | None
-    gold: MissingDocuments | None
+    gold: dict[str, Any] | None
     agreement: VotesAgreement
     language_model: dict[str, StageUsage]
     unanswered: int

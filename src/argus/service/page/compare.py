@@ -14,7 +14,7 @@ from argus.data.folders import SUMMARY
 from argus.data.tables import read_where
 from argus.data.types import Query as Topic
 from argus.errors import InputError
-from argus.evaluation.comparison import SAME, ComparisonSummary, only_one, relevant_sides
+from argus.evaluation.comparison import SAME, only_one, relevant_sides
 from argus.indexes.blend import DENSE
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.fusion import FUSION
@@ -194,21 +194,23 @@ def _command(both: tuple[System, System], place: Workplace, places: Places) -> s
 def _gains(home: Path) -> Values | None:
     """Return the comparison in a folder, or the one that its page made. Lost documents first."""
     folder = next((f for f in (home, home / HOME) if any_of(f, "comparison.parquet")), None)
-    summary = folder and Results.of(folder).section("comparison", ComparisonSummary)
-    if not folder or not summary:
+    results = folder and Results.of(folder)
+    summary = results and results.sections.get("comparison")
+    if not folder or not results or not summary:
         return None
     rows = read_where(folder / "comparison.parquet", [("verdict", "!=", SAME)])
     questions: Rows = []
     if any_of(folder, "comparison_queries.parquet"):
         changed = read_where(folder / "comparison_queries.parquet", [("changed", ">", 0)])
         questions = changed.sort_by([("changed", "descending")]).slice(0, MAX_ROWS).to_pylist()
-    sentences = list(summary["notes"])
-    if "only_before" in summary:
-        sentences.append(only_one(summary))
-    if "judged" in summary:
-        sentences.append(relevant_sides(summary["judged"]))
+    with results.reading():
+        sentences = list(summary["notes"])
+        if "only_before" in summary:
+            sentences.append(only_one(summary))
+        if "judged" in summary:
+            sentences.append(relevant_sides(summary["judged"]))
+        names = [name.rpartition("/")[2] for name in summary["names"]]
     return {
-        "summary": summary, "sentences": sentences,
-        "names": [name.rpartition("/")[2] for name in summary["names"]],
+        "summary": summary, "sentences": sentences, "names": names,
         "rows": rows.slice(0, MAX_ROWS).to_pylist(), "questions": questions,
     }  # fmt: skip

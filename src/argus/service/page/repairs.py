@@ -15,7 +15,6 @@ from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSectio
 from argus.data.reading import read_record
 from argus.data.tables import Filter, read_where
 from argus.errors import InputError
-from argus.evaluation.summary import EvaluationSummary
 from argus.indexes.blend import BLEND, REMEDIES
 from argus.measures.coverage import coverage_words
 from argus.measures.significance import DifferenceFigures
@@ -245,7 +244,7 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
             covered = coverage_words(trials[0]["coverage"])
             figures = trials[0]["ndcg10"]
             return Receipt(remedy, figures, changes, repair["judged_by"], covered, True)
-        evaluation = read(EvaluationSummary, "evaluation", folder)
+        evaluation = read(dict[str, Any], "evaluation", folder)
         systems = evaluation["systems"] if evaluation else []
         names = [system["name"].partition(",")[0] for system in systems]
         if len(names) == 2 and names[1].rpartition("@")[2].split(" ")[0] == id_:
