@@ -194,9 +194,7 @@ def _command(both: tuple[System, System], place: Workplace, places: Places) -> s
 def _gains(home: Path) -> Values | None:
     """Return the comparison in a folder, or the one that its page made. Lost documents first."""
     folder = next((f for f in (home, home / HOME) if any_of(f, "comparison.parquet")), None)
-    results = folder and Results.of(folder)
-    summary = results and results.sections.get("comparison")
-    if not folder or not results or not summary:
+    if folder is None or not (summary := (results := Results.of(folder)).sections.get("comparison")):
         return None
     rows = read_where(folder / "comparison.parquet", [("verdict", "!=", SAME)])
     questions: Rows = []
@@ -209,8 +207,8 @@ def _gains(home: Path) -> Values | None:
             sentences.append(only_one(summary))
         if "judged" in summary:
             sentences.append(relevant_sides(summary["judged"]))
-        names = [name.rpartition("/")[2] for name in summary["names"]]
-    return {
-        "summary": summary, "sentences": sentences, "names": names,
-        "rows": rows.slice(0, MAX_ROWS).to_pylist(), "questions": questions,
-    }  # fmt: skip
+        return {
+            "summary": summary, "sentences": sentences,
+            "names": [name.rpartition("/")[2] for name in summary["names"]],
+            "rows": rows.slice(0, MAX_ROWS).to_pylist(), "questions": questions,
+        }  # fmt: skip
