@@ -194,8 +194,9 @@ def _command(both: tuple[System, System], place: Workplace, places: Places) -> s
 def _gains(home: Path) -> Values | None:
     """Return the comparison in a folder, or the one that its page made. Lost documents first."""
     folder = next((f for f in (home, home / HOME) if any_of(f, "comparison.parquet")), None)
-    if folder is None or not (summary := (results := Results.of(folder)).sections.get("comparison")):
+    if folder is None or "comparison" not in (results := Results.of(folder)).sections:
         return None
+    summary = results.sections["comparison"]
     rows = read_where(folder / "comparison.parquet", [("verdict", "!=", SAME)])
     questions: Rows = []
     if any_of(folder, "comparison_queries.parquet"):
