@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from argus.data.provenance import utc_now
-from argus.suite.reproduce import Difference, difference, recipes
+from argus.suite.reproduce import difference, recipes
 from benchmarks.pages import DOCS, put
 from benchmarks.shared import collection, store, stored
 
@@ -129,7 +129,7 @@ def table(records: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         yield f"| {' | '.join(map(str, (name, *figures, *gaps, *times)))} |"
 
 
-def _gaps(far: Difference | None) -> tuple[str, str, str, str]:
+def _gaps(far: Mapping[str, Any] | None) -> tuple[str, str, str, str]:
     if far is None:
         return "0", "", "", ""
     farthest = f"{far['row']}, {far['column']}"

@@ -778,16 +778,13 @@ from .suite.config import (
 )
 from .suite.job import (
     SuiteResult as SuiteResult,
-    SuiteSummary as SuiteSummary,
     run_suite as run_suite,
 )
 from .suite.reading import (
     read_suite as read_suite,
 )
 from .suite.reproduce import (
-    ListedRecipe as ListedRecipe,
     ReproduceResult as ReproduceResult,
-    ReproduceSummary as ReproduceSummary,
     recipes as recipes,
     reproduce as reproduce,
 )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import argus.suite.retrievers as asking
+import argus.suite.job as asking
 from argus.encoders.config import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever

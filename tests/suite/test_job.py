@@ -74,7 +74,7 @@ def home(shared, tmp_path_factory):
 def counting(minilm, monkeypatch):
     encoder = Counting(minilm)
     monkeypatch.setattr(
-        "argus.suite.retrievers.load_encoder",
+        "argus.suite.job.load_encoder",
         lambda config, **_: LoadedEncoder(encoder, EncoderConfig(precision="float32")),
     )
     return encoder

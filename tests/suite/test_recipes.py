@@ -9,7 +9,7 @@ from argus.data.writing import write_jsonl
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.suite.recipes import names, read_recipe
 from argus.suite.reproduce import recipes, reproduce
-from argus.suite.sources import PUBLISHED
+from argus.suite.requests import PUBLISHED
 from tests.support.generating import output_records, small_vocabulary
 from tests.support.suites import draw, read_rows
 

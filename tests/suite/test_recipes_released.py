@@ -5,9 +5,8 @@ import json
 import pytest
 
 from argus.llm import ChatConfig
-from argus.suite.recipes import AuthorityRequest
-from argus.suite.released import open_benchmark_of, which_measured
 from argus.suite.reproduce import recipes, reproduce
+from argus.suite.requests import AuthorityRequest, which_measured
 from tests.support.harm import faithful, made
 from tests.support.tasks import FINSUPERQA, lines
 
@@ -39,8 +38,7 @@ def asks(data, **changes):
 
 
 def documents(request):
-    benchmark, _ = open_benchmark_of(request)
-    return {record.id for record in benchmark.records}
+    return {record.id for record in request.open().records}
 
 
 def test_a_table_is_of_the_released_file_and_says_so(finsuperqa, tmp_path):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from argus.suite.reproduce import recipes, reproduce
-from argus.suite.sources import PUBLISHED
+from argus.suite.requests import PUBLISHED
 from tests.support.generating import output_records
 from tests.support.suites import draw_authority, read_rows
 from tests.support.tasks import lines

@@ -10,7 +10,7 @@ import pytest
 import argus
 from argus.authority.benchmarks.collection import write_benchmark
 from argus.errors import InputError
-from argus.suite.sources import PUBLISHED
+from argus.suite.requests import PUBLISHED
 from tests.retrievability.results.conftest import audits  # noqa: F401
 from tests.support.authorities import LATER, chain
 from tests.support.generating import output_records, small_vocabulary

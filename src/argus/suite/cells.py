@@ -1,88 +1,36 @@
 """Measure the cells of a suite, keep them in files, and compare them with the original.
 
 A cell is one retriever under one remedy on one task. `measure_cell` scores its answers,
-`CellFolder` keeps the records, and `suite_rows` makes the rows of the summary: each cell, and
-averages.
+`suite_rows` makes the rows of the summary: each cell, and averages.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median
-from typing import Literal
-
-from typing_extensions import TypedDict
+from typing import Any, NamedTuple
 
 from argus.data.provenance import content_hash
-from argus.data.reading import parse_json, read_own, read_record
+from argus.data.reading import parse_json, read_own
 from argus.data.runs import first_rank, ranking
 from argus.data.texts import cut_name, plain_name
 from argus.data.types import Run
 from argus.data.writing import write_whole
-from argus.errors import InputError
 from argus.evaluation.systems import System, judge, without_failed
 from argus.measures.significance import DifferenceFigures, paired_difference
-from argus.suite.config import ORIGINAL, Suite, SuiteConfig, SuiteTask
+from argus.suite.config import ORIGINAL, Suite, SuiteConfig
 from argus.tasks.task import Task
 
 DEPTHS, SERVED = (5, 10, 20), 5
 """Depths of TCA, and the results that a reader of a task of CAR is shown."""
-Scope = Literal["task", "group", "all"]
+CellRecord = dict[str, Any]
+"""A cell as `measure_cell` or `failed` returns it."""
 
 
-class CellRecord(TypedDict):
-    """A measured or failed cell. inputs: a hash of all that it depends on.
-
-    reason: why it failed; of a measured cell, a doubt about it, if any. ranks: of the first
-    relevant document, None beyond k.
-    """
-
-    retriever: str
-    remedy: str
-    task: str
-    inputs: str
-    state: Literal["measured", "failed"]
-    reason: str
-    measures: dict[str, float]
-    per_query: dict[str, dict[str, float]]
-    ranks: dict[str, int | None]
-    documents: int
-    queries_failed: int
-    seconds: float
-
-
-class SuiteRow(TypedDict):
-    """One retriever under one remedy, on a task, or averaged over a benchmark or over all tasks.
-
-    remedy: name of the remedy; original without one.
-    scope: task, group (an average over a benchmark) or all.
-    name: task or benchmark.
-    reason: why a cell failed, or a doubt about it.
-    queries: queries that were measured.
-    queries_failed: queries that failed.
-    comparison: headline measure against the original. None for that, or if one is missing.
-    mean_rank, median_rank: rank of the first relevant document. None if k hides some.
-    """
-
-    retriever: str
-    remedy: str
-    scope: Scope
-    name: str
-    state: Literal["measured", "failed"]
-    reason: str
-    queries: int
-    queries_failed: int
-    measures: dict[str, float]
-    comparison: DifferenceFigures | None
-    mean_rank: float | None
-    median_rank: float | None
-
-
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell by its names."""
 
     retriever: str
@@ -95,42 +43,31 @@ class Cell:
     @property
     def file(self) -> str:
         """Name of its file: its own names, as far as a file may have them, and a hash."""
-        names = (self.retriever, self.remedy, self.task)
-        text = cut_name("--".join(plain_name(name)[:40] for name in names))
-        return f"{text}-{content_hash(*names, size=4).hex()}.json"
+        text = cut_name("--".join(plain_name(name)[:40] for name in self))
+        return f"{text}-{content_hash(*self, size=4).hex()}.json"
 
 
-class CellFolder:
-    """The measured cells in a folder."""
+def read_cell(folder: Path, cell: Cell, inputs: str) -> CellRecord | None:
+    """Return a cell that was measured with these inputs, or None. A damaged one is None too."""
+    try:
+        record = parse_json(read_own(folder / cell.file))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(record, dict) or record.get("inputs") != inputs:
+        return None
+    return record if record.get("state") == "measured" else None
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        home.mkdir(parents=True, exist_ok=True)
 
-    def read(self, cell: Cell, inputs: str) -> CellRecord | None:
-        """Return a cell that was measured with these inputs, or None."""
-        file = self.home / cell.file
-        if not file.is_file():
-            return None
-        try:
-            record = read_record(CellRecord, parse_json(read_own(file)), where=file)
-        except (ValueError, InputError):
-            return None  # damaged: it is measured again
-        same = record["inputs"] == inputs and record["state"] == "measured"
-        return record if same else None
-
-    def write(self, record: CellRecord) -> None:
-        """Write a cell, at once and whole."""
-        cell = Cell(record["retriever"], record["remedy"], record["task"])
-        write_whole(self.home / cell.file, json.dumps(record, allow_nan=False))
+def write_cell(folder: Path, cell: Cell, record: CellRecord) -> None:
+    """Write a cell, at once and whole."""
+    write_whole(folder / cell.file, json.dumps(record, allow_nan=False))
 
 
 def failed(cell: Cell, inputs: str, reason: str) -> CellRecord:
-    """Return a cell that could not be measured."""
+    """Return a cell that could not be measured, with the keys of `measure_cell`."""
     return {
-        "retriever": cell.retriever, "remedy": cell.remedy, "task": cell.task, "inputs": inputs,
-        "state": "failed", "reason": reason, "measures": {}, "per_query": {}, "ranks": {},
-        "documents": 0, "queries_failed": 0, "seconds": 0.0,
+        **cell._asdict(), "inputs": inputs, "state": "failed", "reason": reason, "measures": {},
+        "per_query": {}, "ranks": {}, "documents": 0, "queries_failed": 0, "seconds": 0.0,
     }  # fmt: skip
 
 
@@ -138,6 +75,16 @@ def measure_cell(
     cell: Cell, inputs: str, task: Task, system: System, config: SuiteConfig, seconds: float
 ) -> CellRecord:
     """Measure a system's answers by the suite's measures, and the task's own as deep as k.
+
+    retriever, remedy, task: names of the cell.
+    inputs: hash of all that it depends on.
+    state: measured or failed.
+    reason: why it failed; of a measured cell, a doubt about it, if any.
+    measures, per_query: means, and values of each question, by measure.
+    ranks: rank of the first relevant document by question; None beyond k.
+    documents: documents of the task.
+    queries_failed: questions that failed.
+    seconds: time of its searches.
 
     Raises ArgusError if every question failed.
     """
@@ -148,57 +95,48 @@ def measure_cell(
     run = answered.scored({q: system.run.get(q, {}) for q in judged.queries}, config.k)
     own = (m for m in map(measure_name, task.metrics) if (cutoff(m) or 0) <= config.k)
     evaluation = answered.evaluate(run, tuple(dict.fromkeys((*config.measures, *own))))
-    authority = score_authority(task, run, config.k)
-    per_query = {q: {**row, **authority.get(q, {})} for q, row in evaluation.per_query.items()}
+    authority, means = _score_authority(task, run, config.k)
     return {
-        "retriever": cell.retriever, "remedy": cell.remedy, "task": cell.task, "inputs": inputs,
-        "state": "measured", "reason": system.warning or "",
-        "measures": evaluation.aggregate | _means(task, authority),
-        "per_query": per_query,
+        **cell._asdict(), "inputs": inputs, "state": "measured", "reason": system.warning or "",
+        "measures": evaluation.aggregate | means,
+        "per_query": {q: row | authority.get(q, {}) for q, row in evaluation.per_query.items()},
         "ranks": {q: first_rank(run[q], judged.relevant(q)) for q in judged.queries},
         "documents": len(task.documents), "queries_failed": len(judged.failed),
         "seconds": round(seconds, 3),
     }  # fmt: skip
 
 
-def score_authority(task: Task, run: Run, k: int) -> dict[str, dict[str, float]]:
-    """Score each question's results by authority. Return {} for tasks without a relation.
+def _score_authority(
+    task: Task, run: Run, k: int
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+    """Score results by authority, by question and in the mean. Empty without a relation.
 
     TCA@n (CAR Def. 7) for each n of `DEPTHS` up to k. At `SERVED`, or k: whether the answer is
-    right (of questions with one), and the share of the gold chain (ProvRec).
+    right (of questions with one), and the share of the gold chain (ProvRec). The mean TCA at
+    `SERVED` is there per hop type, too: "TCA@5, T1".
     """
     if task.benchmark is None:
-        return {}
+        return {}, {}
     from argus.authority.benchmarks.judging import Judge, reader_of
 
     judge, last = Judge(task.benchmark, reader_of(task.benchmark)), min(k, SERVED)
-    values: dict[str, dict[str, float]] = {}
+    by_query: dict[str, dict[str, float]] = {}
+    columns: dict[str, list[float]] = {}
     for question in task.benchmark.questions:
         if question.id not in run:
             continue
         ids = ranking(run[question.id])
-        values[question.id] = {
-            f"TCA@{n}": float(judge.figures(question, ids[:n]).tca) for n in DEPTHS if n <= k
-        }
+        row = {f"TCA@{n}": float(judge.figures(question, ids[:n]).tca) for n in DEPTHS if n <= k}
         figures = judge.figures(question, ids[:last])
-        values[question.id][f"ProvRec@{last}"] = figures.provenance_recall
+        row[f"ProvRec@{last}"] = figures.provenance_recall
         if figures.answer_correct is not None:
-            values[question.id][f"Acc@{last}"] = float(figures.answer_correct)
-    return values
-
-
-def _means(task: Task, values: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean of each figure, and of TCA at `SERVED` per hop type: "TCA@5, T1"."""
-    if task.benchmark is None:
-        return {}
-    hops = {question.id: question.hop for question in task.benchmark.questions}
-    columns: dict[str, list[float]] = {}
-    for query, row in values.items():
-        for name, value in row.items():
+            row[f"Acc@{last}"] = float(figures.answer_correct)
+        by_query[question.id] = row
+        tca = f"TCA@{SERVED}"
+        hop = {f"{tca}, {question.hop}": row[tca]} if question.hop and tca in row else {}
+        for name, value in (row | hop).items():
             columns.setdefault(name, []).append(value)
-            if hops[query] and name == f"TCA@{SERVED}":
-                columns.setdefault(f"{name}, {hops[query]}", []).append(value)
-    return {name: fmean(column) for name, column in sorted(columns.items())}
+    return by_query, {name: fmean(column) for name, column in sorted(columns.items())}
 
 
 def digest(task: Task) -> str:
@@ -217,61 +155,62 @@ def digest(task: Task) -> str:
     return content_hash(*parts, *task.metrics).hex()
 
 
-def suite_rows(suite: Suite, cells: Mapping[Cell, CellRecord]) -> Iterator[SuiteRow]:
-    """Yield per retriever and remedy a row per task, then averages over benchmarks and over all."""
-    groups: dict[str, list[SuiteTask]] = {}
-    for task in suite.tasks:
-        groups.setdefault(task.group, []).append(task)
-    averages: list[tuple[Scope, str, Sequence[SuiteTask]]] = [
-        ("group", group, tasks) for group, tasks in groups.items() if len(groups) > 1
-    ]
-    averages.append(("all", "all tasks", suite.tasks))
+def suite_rows(suite: Suite, cells: Mapping[Cell, CellRecord]) -> Iterator[dict[str, Any]]:
+    """Yield per retriever and remedy a row per task, then averages over benchmarks and over all.
+
+    retriever, remedy: names; the original is "none".
+    scope: task, group (an average over a benchmark) or all.
+    name: task or benchmark.
+    state: measured or failed.
+    reason: why a cell failed, or a doubt about it.
+    queries: queries that were measured.
+    queries_failed: queries that failed.
+    measures: value of each measure.
+    comparison: headline measure against the original. None for that, or if one is missing.
+    mean_rank, median_rank: rank of the first relevant document. None if k hides some.
+    """
+    groups = {t.group: [u for u in suite.tasks if u.group == t.group] for t in suite.tasks}
+    places = [("task", task.name, [task]) for task in suite.tasks]
+    places += [("group", group, tasks) for group, tasks in groups.items() if len(groups) > 1]
+    places.append(("all", "all tasks", [*suite.tasks]))
     for retriever in suite.retrievers:
         for remedy in suite.remedies_of(retriever):
-            for scope, name, tasks in (*(("task", t.name, [t]) for t in suite.tasks), *averages):
+            for scope, name, tasks in places:
                 after = [cells[Cell(retriever.name, remedy.name, t.name)] for t in tasks]
                 originals = (cells.get(Cell(retriever.name, ORIGINAL, t.name)) for t in tasks)
-                before = [r for r in originals if r is not None and r["state"] == "measured"]
-                row = _row(retriever.name, remedy.name, scope, name, after)
-                if row["state"] == "measured":
-                    _fill_row(row, suite.config, before, after)
-                yield row
+                before = [record for record in originals if record is not None]
+                yield {
+                    "retriever": retriever.name, "remedy": remedy.name, "scope": scope,
+                    "name": name, **_figures(suite.config, scope, before, after),
+                }  # fmt: skip
 
 
-def _row(
-    retriever: str, remedy: str, scope: Scope, name: str, records: Sequence[CellRecord]
-) -> SuiteRow:
-    bad = next((record for record in records if record["state"] == "failed"), None)
-    reason = next((record["reason"] for record in records if record["reason"]), "")
-    if scope != "task":
-        reason = "" if bad is None else f"{bad['task']} was not measured"
-    return {
-        "retriever": retriever, "remedy": remedy, "scope": scope, "name": name,
-        "state": "measured" if bad is None else "failed", "reason": reason,
-        "queries": sum(len(record["per_query"]) for record in records),
-        "queries_failed": sum(record["queries_failed"] for record in records),
+def _figures(
+    config: SuiteConfig, scope: str, before: Sequence[CellRecord], after: Sequence[CellRecord]
+) -> dict[str, Any]:
+    """Return the figures of a row. before: the same cells of the original."""
+    bad = next((record for record in after if record["state"] == "failed"), None)
+    row: dict[str, Any] = {
+        "state": "measured" if bad is None else "failed",
+        "reason": "" if bad is None else f"{bad['task']} was not measured",
+        "queries": sum(len(record["per_query"]) for record in after),
+        "queries_failed": sum(record["queries_failed"] for record in after),
         "measures": {}, "comparison": None, "mean_rank": None, "median_rank": None,
     }  # fmt: skip
-
-
-def _fill_row(
-    row: SuiteRow, config: SuiteConfig, before: Sequence[CellRecord], after: Sequence[CellRecord]
-) -> None:
-    """Add measures, ranks and the comparison with the original."""
-    if row["scope"] == "task":
+    if scope == "task":
         (record,) = after
-        row["measures"] = record["measures"]
+        row |= {"reason": record["reason"], "measures": record["measures"]}
         ranks, documents = record["ranks"].values(), record["documents"]
-        if config.k >= documents or None not in ranks:  # else k hides some
+        if bad is None and (config.k >= documents or None not in ranks):  # else k hides some
             places = [float(documents if rank is None else rank) for rank in ranks]
-            row["mean_rank"], row["median_rank"] = fmean(places), median(places)
-    else:
-        row["measures"] = {
-            measure: fmean(record["measures"][measure] for record in after)
-            for measure in config.measures
-        }
-    if row["remedy"] != ORIGINAL and len(before) == len(after):
+            row |= {"mean_rank": fmean(places), "median_rank": median(places)}
+    elif bad is None:
+        measures = {m: fmean(record["measures"][m] for record in after) for m in config.measures}
+        row["measures"] = measures
+    is_change = after[0]["remedy"] != ORIGINAL and len(before) == len(after)
+    if is_change and all(record["state"] == "measured" for record in (*before, *after)):
         row["comparison"] = _compare(config, before, after)
+    return row
 
 
 def _compare(
@@ -282,17 +221,14 @@ def _compare(
     Each task has the same weight: values are scaled so that the mean over all questions is the mean
     of the tasks' means. The test tosses a sign per question.
     """
-    pairs: list[list[dict[str, float]]] = []
-    for sides in zip(before, after, strict=True):
-        rows = [record["per_query"] for record in sides]
-        both = rows[0].keys() & rows[1].keys()
-        if not both:
-            return None
-        pairs.append([{q: side[q][config.headline] for q in both} for side in rows])
-    total = sum(len(first) for first, _ in pairs)
-    whole: list[dict[str, float]] = [{}, {}]
-    for number, pair in enumerate(pairs):
-        scale = total / (len(pairs) * len(pair[0]))
-        for side, values in zip(whole, pair, strict=True):
-            side |= {f"{number} {q}": value * scale for q, value in values.items()}
-    return paired_difference(*whole, seed=config.seed).figures()
+    rows = [(old["per_query"], new["per_query"]) for old, new in zip(before, after, strict=True)]
+    both = [old.keys() & new.keys() for old, new in rows]
+    if not all(both):
+        return None
+    total = sum(map(len, both))
+    sides: tuple[dict[str, float], dict[str, float]] = {}, {}
+    for number, (pair, queries) in enumerate(zip(rows, both, strict=True)):
+        scale = total / (len(rows) * len(queries))
+        for side, values in zip(sides, pair, strict=True):
+            side |= {f"{number} {q}": values[q][config.headline] * scale for q in queries}
+    return paired_difference(*sides, seed=config.seed).figures()

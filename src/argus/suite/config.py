@@ -15,6 +15,11 @@ from argus.settings import Doc, Ge, Gt, Option, Seed, check_settings
 ORIGINAL = "none"  # the remedy that all others are compared with: no change
 INSTRUCTION = "{instruction}"  # in a query prompt, stands for the task's instruction
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50")  # of ARGUS' Tables 2 and 5
+_IN_IDENTITY = (
+    "model", "base_url", "query_prompt", "document_prompt", "token_pooling", "revision",
+    "precision",
+)  # fmt: skip
+_OF_SPEED = ("api_key_env", "trust_remote_code", "device", "batch_size", "concurrency")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +44,9 @@ class SuiteConfig:
         object.__setattr__(self, "headline", measure_name(self.headline))
         for name in self.measures:
             if (cutoff(name) or 0) > self.k:
-                raise InputError(
-                    f"{name} of {self.k} results",
-                    expected="k at least as deep as every measure",
-                    fix=f"Set k = {cutoff(name)}.",
-                    where="measures",
-                )
+                expected, fix = "k at least as deep as every measure", f"Set k = {cutoff(name)}."
+                got = f"{name} of {self.k} results"
+                raise InputError(got, expected=expected, fix=fix, where="measures")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +82,6 @@ class SuiteRetriever:
     remedies: tuple[str, ...] = ()
 
     @property
-    def kind(self) -> str:
-        """Kind of retriever, in words."""
-        if self.output:
-            return "the answers of a generative search"
-        return "an encoder" if self.encoder else "BM25" if self.bm25 else "a source of its own"
-
-    @property
     def folder(self) -> str:
         """Its name, as far as a folder may have it, and a hash of its identity."""
         digest = content_hash(self.name, repr(self.identity("")), size=4).hex()
@@ -117,27 +112,21 @@ class SuiteRetriever:
         if self.encoder is None:
             return (self.bm25, *(self.named(name, task) for name in (self.source, self.output)))
         e = self.encoder
+        of_subclass = {  # whatever a subclass of EncoderConfig adds may change vectors
+            name: repr(value)
+            for name, value in vars(e).items()
+            if name not in (*_IN_IDENTITY, *_OF_SPEED)
+        }
         pooling = filter(None, [e.token_pooling])
         return (
             e.model, e.base_url if e.is_endpoint else "", e.query_prompt, e.document_prompt,
-            e.revision, e.precision, *pooling, *sorted(_of_subclass(e).items()),
+            e.revision, e.precision, *pooling, *sorted(of_subclass.items()),
         )  # fmt: skip
-
-
-_RUNS = (
-    "model", "base_url", "query_prompt", "document_prompt", "token_pooling", "revision",
-    "precision", "api_key_env", "trust_remote_code", "device", "batch_size", "concurrency",
-)  # fmt: skip
-
-
-def _of_subclass(encoder: EncoderConfig) -> dict[str, str]:
-    """Return the settings of a subclass of EncoderConfig, which may change vectors."""
-    return {name: repr(value) for name, value in vars(encoder).items() if name not in _RUNS}
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteRemedy:
-    """A remedy. values: its settings as in the file, keys of its kind's configs."""
+    """A remedy. values: its settings as in the file, the fields of its kind in `remedies`."""
 
     name: str
     kind: str = ORIGINAL

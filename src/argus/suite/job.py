@@ -2,47 +2,65 @@
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, file_hash
-from argus.data.writing import one_writer, take_lock
+from argus.data.runs import cut
+from argus.data.writing import one_writer, take_lock, writable
 from argus.data.yaml_file import nearest
-from argus.encoders.store import KEY_BYTES
+from argus.encoders import (
+    Encoder,
+    EncoderConfig,
+    LoadedEncoder,
+    load_encoder,
+    stored_fingerprint,
+)
+from argus.encoders.embed import on_engine
+from argus.encoders.store import KEY_BYTES, sharing
 from argus.engine import Engine, EngineConfig
-from argus.errors import ArgusError, InputError, NothingMeasured
+from argus.errors import ArgusError, NothingMeasured, NothingToMend
+from argus.evaluation.systems import System, ask_retriever, search_index
 from argus.indexes.header import FILE
+from argus.indexes.job import build_index
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures.significance import with_interval
 from argus.progress import announce
+from argus.repair.trials import take_out
+from argus.retrievers.config import AskingConfig
 from argus.retrievers.dense import parse_index
 from argus.retrievers.names import input_path, is_index
+from argus.retrievers.opening import opened, run_answers
 from argus.suite.cells import (
     Cell,
-    CellFolder,
     CellRecord,
-    SuiteRow,
     digest,
     failed,
     measure_cell,
+    read_cell,
     suite_rows,
+    write_cell,
 )
 from argus.suite.config import ORIGINAL, Suite, SuiteRemedy, SuiteRetriever, SuiteTask
-from argus.suite.reading import read_suite
-from argus.suite.remedies import paths_in, served, settings_of
-from argus.suite.retrievers import VECTORS, Ask, Models, passing_indexes
+from argus.suite.reading import Table, filled, paths_in, read_suite, remedy_in
+from argus.suite.remedies import Remedy
 from argus.suite.tables import TABLES, Sheet, suite_sheets, thesis_sheets, write_sheets
-from argus.suite.toml import Table
 from argus.tasks.opening import READERS, open_task
 from argus.tasks.spec import parse_task_spec
 from argus.tasks.task import Task
@@ -50,6 +68,8 @@ from argus.tasks.task import Task
 JOB = "suite"
 INDEXES = ".indexes.partial"  # no folder of a user has this name: it is emptied
 IN_MEMORY = Path("suite")  # name in messages of a suite without a file
+Ask = Callable[[Remedy, int], System]
+"""Asks all questions of a task under a remedy, to a depth."""
 
 _TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
 _OF_ROW = dict.fromkeys(("retriever", "remedy", "scope", "name", "state", "reason"), _TEXT) | {
@@ -60,60 +80,24 @@ _OF_CHANGE = dict.fromkeys(("mean_difference", "low", "high", "p_value"), _VALUE
 }  # fmt: skip
 
 
-class SuiteTaskNote(TypedDict):
-    """A task of the suite.
+@dataclass(frozen=True, repr=False)
+class SuiteResult(Result):
+    """The rows and tables of a suite. Everything in it is also in `folder`.
 
-    name: name of the task.
-    group: benchmark that it belongs to.
-    shown: whether tables show it.
-    documents: documents of the task.
-    queries: queries of the task.
-    metrics: measures of its own.
-    """
-
-    name: str
-    group: str
-    shown: bool
-    documents: int
-    queries: int
-    metrics: list[str]
-
-
-class EncodedTexts(TypedDict):
-    """The number of vectors in the store of an encoder."""
-
-    retriever: str
-    vectors: int
-
-
-class SuiteSummary(TypedDict):
-    """The figures of a suite.
-
+    Keys of the summary:
+    k: results of every question.
     measures: measures that were taken.
     headline: measure that remedies are judged by.
     cells: number of cells: total, measured, kept (of an earlier run) and failed.
-    rows: a row per cell, and per average.
-    encoded: vectors in the stores.
+    tasks: name, group, shown, documents, queries and metrics (measures of its own) of each task.
+    rows: a row per cell, and per average, as `suite_rows` yields them.
+    encoded: vectors in the store of each encoder.
     tables: files under OUT/tables, without their endings.
     """
 
-    k: int
-    measures: list[str]
-    headline: str
-    cells: dict[str, int]
-    tasks: list[SuiteTaskNote]
-    rows: list[SuiteRow]
-    encoded: list[EncodedTexts]
-    tables: list[str]
-
-
-@dataclass(frozen=True, repr=False)
-class SuiteResult(Result):
-    """The rows and tables of a suite. Everything in it is also in `folder`."""
-
     TABLES = ("table",)
     folder: Path
-    summary: SuiteSummary
+    summary: dict[str, Any]
     table: pa.Table
     """One row per retriever, remedy and task or average, with a column per measure.
 
@@ -145,24 +129,6 @@ class SuiteResult(Result):
         yield f"tables: {self.folder / TABLES}"
 
 
-@dataclass
-class _Run:
-    """One run of a suite: its output, open models, and the cells so far.
-
-    tasks: by name, with an error text in place of a task that cannot be read. again: number of
-    cells that an earlier run measured.
-    """
-
-    suite: Suite
-    folder: ArtifactFolder
-    file: Path
-    models: Models
-    kept: CellFolder
-    tasks: dict[str, Task | str] = field(default_factory=dict)
-    records: dict[Cell, CellRecord] = field(default_factory=dict)
-    again: int = 0
-
-
 @one_writer
 def run_suite(
     suite: Suite | Path | str,
@@ -181,23 +147,18 @@ def run_suite(
     """
     file = IN_MEMORY if isinstance(suite, Suite) else Path(suite)
     suite = suite if isinstance(suite, Suite) else read_suite(file)
-    for i, task in enumerate(suite.tasks):
-        _require_task(task.place, Table({}, file, f"tasks[{i}]"))
+    for i, spec in enumerate(suite.tasks):
+        _require_task(spec.place, Table({}, file, f"tasks[{i}]"))
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(JOB, {"suite": asdict(suite)}, {"suite": file if file.is_file() else None})
-    with (
-        _exclusive(folder, record),
-        open_engine(engine) as running,
-        passing_indexes(folder.own(INDEXES)) as indexes,
-    ):
-        record.runs_on(running)
-        models = Models(folder.path, store or folder.own(VECTORS), indexes, running)
-        run = _Run(suite, folder, file, models, CellFolder(folder.own("cells")))
-        for retriever in suite.retrievers:
-            for task in suite.tasks:
-                with record.timed(f"{retriever.name} on {task.name}"):
-                    _measure(run, retriever, task)
-        return _write(run, record)
+    folder.path.mkdir(parents=True, exist_ok=True)
+    busy = f"{folder.path} is in use by another suite; wait for it, or give another --out."
+    with take_lock(folder.path / ".lock", busy=busy):
+        record.open(folder)
+        with open_engine(engine) as running, _passing(folder.own(INDEXES)) as indexes:
+            record.runs_on(running)
+            models = Models(folder.path, store or folder.own("embeddings"), indexes, running)
+            return _run(suite, file, folder, record, models)
 
 
 def _require_task(place: str, table: Table) -> None:
@@ -216,77 +177,97 @@ def _require_task(place: str, table: Table) -> None:
 
 
 @contextmanager
-def _exclusive(folder: ArtifactFolder, record: Record) -> Iterator[None]:
-    """Open the folder for this run only. Raises ArgusError if another one writes to it."""
-    folder.path.mkdir(parents=True, exist_ok=True)
-    busy = f"{folder.path} is in use by another suite; wait for it, or give another --out."
-    with take_lock(folder.path / ".lock", busy=busy):
-        record.open(folder)
-        yield
+def _passing(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder for temporary indexes, and remove it.
 
-
-def _measure(run: _Run, retriever: SuiteRetriever, spec: SuiteTask) -> None:
-    """Measure the missing cells of one retriever on one task."""
-    if spec.name not in run.tasks:
-        try:
-            run.tasks[spec.name] = open_task(spec.place).with_instructions()
-        except ArgusError as error:
-            run.tasks[spec.name] = str(error)
-    task, retriever = _prepare(run.tasks[spec.name], retriever, spec)
-    cells = {
-        Cell(retriever.name, remedy.name, spec.name): remedy
-        for remedy in run.suite.remedies_of(retriever)
-    }
-    if isinstance(task, str):
-        run.records |= {cell: failed(cell, "", task) for cell in cells}
-        return
-    hashes = {cell: _inputs(run, retriever, remedy, spec, task) for cell, remedy in cells.items()}
-    earlier = {cell: run.kept.read(cell, inputs) for cell, inputs in hashes.items()}
-    run.records |= {cell: record for cell, record in earlier.items() if record is not None}
-    run.again += sum(record is not None for record in earlier.values())
-    missing = [cell for cell, record in earlier.items() if record is None]
-    if not missing:
-        return
+    Removes first the leftovers of a killed run. Raises NotWritten if the disk is full.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    with writable(folder):
+        folder.mkdir(exist_ok=True)
     try:
-        with run.models.open(retriever, spec.name, task) as ask:
-            for cell in missing:
-                table = settings_of(cells[cell], retriever, spec, run.file)
-                record = _measure_cell(run, cell, hashes[cell], ask, cells[cell], table)
-                run.kept.write(record)
-                run.records[cell] = record
-    except Exception as error:  # of the retriever itself: none of its cells here can be measured
-        for cell in missing:
-            run.records.setdefault(cell, failed(cell, hashes[cell], _reason(error)))
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _prepare(
-    task: Task | str, retriever: SuiteRetriever, spec: SuiteTask
-) -> tuple[Task | str, SuiteRetriever]:
-    """Return a retriever with the task's instruction, or an error text in place of the task."""
-    if isinstance(task, str):
-        return task, retriever
+def _run(
+    suite: Suite, file: Path, folder: ArtifactFolder, record: Record, models: Models
+) -> SuiteResult:
+    """Measure the cells that are missing, and write tables, summary and manifest."""
+    home = folder.own("cells")
+    home.mkdir(parents=True, exist_ok=True)
+    cells: dict[Cell, CellRecord] = {}
+    kept = 0
+    tasks: dict[str, Task | ArgusError] = {}
+    stores: dict[str, set[Path]] = {}
+    for retriever, spec in product(suite.retrievers, suite.tasks):
+        with record.timed(f"{retriever.name} on {spec.name}"):
+            own = {Cell(retriever.name, m.name, spec.name): m for m in suite.remedies_of(retriever)}
+            try:
+                if spec.name not in tasks:
+                    tasks[spec.name] = _open(spec)
+                task = tasks[spec.name]
+                if isinstance(task, ArgusError):
+                    raise task
+                instruction = spec.instruction or task.instruction
+                asked = retriever.with_instruction(instruction, spec.name)
+            except ArgusError as error:
+                cells |= {cell: failed(cell, "", str(error)) for cell in own}
+                continue
+            stores.setdefault(retriever.name, set()).add(models.store(asked))
+            tables = {
+                cell: Table(filled(m, retriever, spec), file, f"remedies.{m.name}")
+                for cell, m in own.items()
+            }
+            inputs = {c: _inputs(suite, asked, own[c], t, spec, task) for c, t in tables.items()}
+            earlier = {cell: read_cell(home, cell, inputs[cell]) for cell in own}
+            cells |= {cell: found for cell, found in earlier.items() if found is not None}
+            missing = [cell for cell, found in earlier.items() if found is None]
+            kept += len(own) - len(missing)
+            try:
+                if missing:
+                    with models.open(asked, task, spec.name) as ask:
+                        for cell in missing:
+                            announce(f"{JOB}: {cell}")
+                            remedy = partial(remedy_in, tables[cell], own[cell].kind)
+                            cells[cell] = _measure(cell, inputs[cell], suite, task, ask, remedy)
+                            write_cell(home, cell, cells[cell])
+            except Exception as error:  # of the retriever itself: none can be measured
+                for cell in missing:
+                    cells.setdefault(cell, failed(cell, inputs[cell], _reason(error)))
+    read = {name: task for name, task in tasks.items() if isinstance(task, Task)}
+    return _write(suite, folder, record, cells, kept, read, stores)
+
+
+def _open(spec: SuiteTask) -> Task | ArgusError:
     try:
-        return task, retriever.with_instruction(spec.instruction or task.instruction, spec.name)
-    except InputError as error:
-        return str(error), retriever
+        return open_task(spec.place).with_instructions()
+    except ArgusError as error:
+        return error
 
 
-def _measure_cell(
-    run: _Run, cell: Cell, inputs: str, ask: Ask, remedy: SuiteRemedy, table: Table
+def _measure(
+    cell: Cell, inputs: str, suite: Suite, task: Task, ask: Ask, make: Callable[[], Remedy]
 ) -> CellRecord:
-    """Measure one cell, or return why that failed. table: the remedy's settings."""
-    announce(f"{JOB}: {cell}")
-    task = run.tasks[cell.task]
-    assert isinstance(task, Task)
-    start = time.perf_counter()
+    """Measure one cell, or return why that failed. make: its remedy."""
+    start, depth = time.perf_counter(), suite.config.k + task.spare
     try:
-        depth = run.suite.config.k + task.spare
-        answers = ask(task, remedy, table, depth)
-        system = served(remedy, table, task, answers, depth)
+        remedy = make()
+        system = ask(remedy, depth)
+        try:
+            system = replace(system, run=remedy.serve(task, system.run, depth))
+        except NothingToMend as error:
+            system = _with_warning(system, error)
         seconds = time.perf_counter() - start
-        return measure_cell(cell, inputs, task, system, run.suite.config, seconds)
+        return measure_cell(cell, inputs, task, system, suite.config, seconds)
     except Exception as error:  # whatever it is, the other cells go on
         return failed(cell, inputs, _reason(error))
+
+
+def _with_warning(system: System, error: NothingToMend | None) -> System:
+    """Return answers with a warning about a remedy that changed nothing."""
+    return system if error is None else replace(system, warning=f"nothing was changed: {error}")
 
 
 def _reason(error: Exception) -> str:
@@ -296,19 +277,23 @@ def _reason(error: Exception) -> str:
 
 
 def _inputs(
-    run: _Run, retriever: SuiteRetriever, remedy: SuiteRemedy, spec: SuiteTask, task: Task
+    suite: Suite,
+    retriever: SuiteRetriever,
+    remedy: SuiteRemedy,
+    table: Table,
+    spec: SuiteTask,
+    task: Task,
 ) -> str:
-    """Return a hash of everything that a cell depends on."""
-    table = settings_of(remedy, retriever, spec, run.file)
-    files = [_state_of(path) for _, path in paths_in(table.values, remedy.kind)]
+    """Return a hash of everything that a cell depends on. table: the remedy's settings."""
     source, output = (
         retriever.named(place, spec.name) for place in (retriever.source, retriever.output)
     )
     parts = (
-        retriever.identity(spec.name), state_of_source(source) if source else "",
+        retriever.identity(spec.name), _state_of_source(source) if source else "",
         _state_of(Path(output)) if output else "",
-        remedy.kind, sorted(table.values.items()), files,
-        run.suite.config.k, run.suite.config.measures,
+        remedy.kind, sorted(table.values.items()),
+        [_state_of(path) for _, path in paths_in(table.values, remedy.kind)],
+        suite.config.k, suite.config.measures,
     )  # fmt: skip
     return content_hash(digest(task), *map(repr, parts)).hex()
 
@@ -322,7 +307,7 @@ def _state_of(path: Path) -> str:
     return content_hash(*parts).hex() if inside else ""
 
 
-def state_of_source(name: str) -> str:
+def _state_of_source(name: str) -> str:
     """Return the state of a named retriever: of its index, or of its file."""
     if is_index(name):
         spec, _ = parse_index(name)
@@ -331,27 +316,117 @@ def state_of_source(name: str) -> str:
     return _state_of(path) if path is not None and path.is_file() else ""
 
 
-def _write(run: _Run, record: Record) -> SuiteResult:
+class Models:
+    """The retrievers of a suite. Each encoder is loaded once, with one store of all its vectors.
+
+    home: the suite's folder. vectors: folder of the stores. indexes: folder of temporary indexes.
+    """
+
+    def __init__(self, home: Path, vectors: Path, indexes: Path, engine: Engine | None) -> None:
+        self.home, self.vectors, self.indexes, self.engine = home, vectors, indexes, engine
+        self._loaded: dict[str, LoadedEncoder] = {}
+        self._prompted: dict[str, Encoder] = {}
+
+    def store(self, retriever: SuiteRetriever) -> Path:
+        """Return the folder of an encoder's vectors, another one for another query prompt."""
+        return self.vectors / retriever.folder
+
+    @contextmanager
+    def open(self, retriever: SuiteRetriever, task: Task, name: str) -> Iterator[Ask]:
+        """Open a retriever on a task's documents. name: of the task in the suite."""
+        queries = task.queries
+        if retriever.encoder is not None:
+            with self._index(retriever, task) as (index, encoder):
+                yield lambda remedy, depth: _ask_index(index, encoder, task, remedy, depth)
+        elif retriever.bm25:
+            ids = [document.id for document in task.documents]
+            words = LexicalIndex.build(ids, [document.content for document in task.documents])
+            asked, texts = [query.id for query in queries], [query.text for query in queries]
+            yield lambda _, depth: System("bm25", words.search(texts, depth).run(asked))
+        elif retriever.output:
+            from argus.generative.failures.jobs.ranked import ranked
+
+            output = retriever.named(retriever.output, name)
+            answers = run_answers(ranked(Path(output), queries), queries, output)
+            yield lambda _, depth: System(output, cut(answers.run, depth), failed=answers.failed)
+        else:
+            cache = self.home / "answers" / f"{retriever.folder}.sqlite"
+            cache.parent.mkdir(parents=True, exist_ok=True)
+            source, config = retriever.named(retriever.source, name), AskingConfig()
+            with opened(source, documents=task.documents, config=config, cache=cache) as ready:
+                yield lambda _, depth: ask_retriever(ready, queries, depth)
+
+    @contextmanager
+    def _index(self, retriever: SuiteRetriever, task: Task) -> Iterator[tuple[Path, Encoder]]:
+        """Build an index with all its vectors, of remedies and questions too, in the one store."""
+        sample = [d.content for d in task.documents if d.content.strip()]
+        encoder, store = self._encoder(retriever, sample), self.store(retriever)
+        with TemporaryDirectory(dir=self.indexes, ignore_cleanup_errors=True) as folder:
+            index = Path(folder) / "index"
+            build_index(task.documents, out=index, encoder=encoder, store=store)
+            with sharing(index, store):
+                yield index, encoder
+
+    def _encoder(self, retriever: SuiteRetriever, sample: Sequence[str]) -> Encoder:
+        """Return an encoder. Prompts share one model. sample: for the precision check."""
+        if retriever.folder not in self._prompted:
+            assert isinstance(retriever.encoder, EncoderConfig)
+            if retriever.name not in self._loaded:
+                stored = stored_fingerprint(self.store(retriever))
+                loaded = load_encoder(retriever.encoder, sample=sample, stored=stored)
+                self._loaded[retriever.name] = loaded
+            loaded = self._loaded[retriever.name]
+            prompt = retriever.encoder.query_prompt
+            if prompt is not None and prompt != loaded.config.query_prompt:
+                loaded = loaded.with_query_prompt(prompt)
+            encoder = on_engine(loaded.encoder, self.engine, loaded.config)
+            self._prompted[retriever.folder] = encoder
+        return self._prompted[retriever.folder]
+
+
+def _ask_index(index: Path, encoder: Encoder, task: Task, remedy: Remedy, depth: int) -> System:
+    """Add a remedy to an index, ask it, and take the remedy out again."""
+    nothing = None
+    try:
+        try:
+            remedy.apply(index, encoder)
+        except NothingToMend as error:
+            nothing = error
+        retriever = IndexRetriever(ViewIndex.open(index), encoder)
+        return _with_warning(search_index(retriever.name, retriever, task.queries, depth), nothing)
+    finally:
+        take_out(index, ())
+
+
+def _write(
+    suite: Suite,
+    folder: ArtifactFolder,
+    record: Record,
+    cells: Mapping[Cell, CellRecord],
+    kept: int,
+    tasks: Mapping[str, Task],
+    stores: Mapping[str, set[Path]],
+) -> SuiteResult:
     """Write tables, summary and manifest. Raises ArgusError if nothing was measured."""
-    suite, records = run.suite, run.records
-    tasks = {name: task for name, task in run.tasks.items() if isinstance(task, Task)}
+    rows = list(suite_rows(suite, cells))
     answered = {
         task.name: [
             r for r in suite.retrievers
-            if r.output and records[Cell(r.name, ORIGINAL, task.name)]["state"] == "measured"
+            if r.output and cells[Cell(r.name, ORIGINAL, task.name)]["state"] == "measured"
         ]
         for task in suite.tasks
     }  # fmt: skip
-    rows = list(suite_rows(suite, records))
-    written = [*suite_sheets(suite, rows)]
-    written += thesis_sheets(answered, tasks, run.folder.own("failures"))
-    good = sum(cell["state"] == "measured" for cell in records.values())
-    total = len(records)
-    summary: SuiteSummary = {
+    sheets = [*suite_sheets(suite, rows)]
+    sheets += thesis_sheets(answered, tasks, folder.own("failures"))
+    good, total = sum(cell["state"] == "measured" for cell in cells.values()), len(cells)
+    counts = {"total": total, "measured": good, "kept": kept, "failed": total - good}
+    keys = {name: [path / "keys.bin" for path in paths] for name, paths in stores.items()}
+    sizes = {name: [f.stat().st_size for f in of if f.is_file()] for name, of in keys.items()}
+    summary: dict[str, Any] = {
         "k": suite.config.k,
         "measures": list(suite.config.measures),
         "headline": suite.config.headline,
-        "cells": {"total": total, "measured": good, "kept": run.again, "failed": total - good},
+        "cells": counts,
         "tasks": [
             {
                 "name": spec.name, "group": spec.group, "shown": spec.shown,
@@ -362,26 +437,20 @@ def _write(run: _Run, record: Record) -> SuiteResult:
             if (task := tasks.get(spec.name)) is not None
         ],
         "rows": rows,
-        "encoded": list(_encoded(run)),
-        "tables": [sheet.name for sheet in written],
+        "encoded": [
+            {"retriever": name, "vectors": sum(of) // KEY_BYTES} for name, of in sizes.items() if of
+        ],
+        "tables": [sheet.name for sheet in sheets],
     }  # fmt: skip
-    write_sheets(run.folder, written)
+    write_sheets(folder, sheets)
     measures = dict.fromkeys((m for row in rows for m in row["measures"]), _VALUE)
     table = pa.Table.from_pylist(
         [{**(row["comparison"] or {}), **row["measures"], **row} for row in rows],
         schema=pa.schema(_OF_ROW | measures | _OF_CHANGE),
     )
-    run.folder.write_table("suite", table, csv=True)
-    run.folder.write_results(JOB, summary, record.manifest(summary["cells"]))
+    folder.write_table("suite", table, csv=True)
+    folder.write_results(JOB, summary, record.manifest(counts))
     if not good:
-        reason = next(iter(records.values()))["reason"]
+        reason = next(iter(cells.values()))["reason"]
         raise NothingMeasured("cell", f"All {total} failed. The first: {reason}")
-    return SuiteResult(run.folder.path, summary, table, written)
-
-
-def _encoded(run: _Run) -> Iterator[EncodedTexts]:
-    for retriever in run.suite.retrievers:
-        asked = (_prepare(run.tasks[spec.name], retriever, spec)[1] for spec in run.suite.tasks)
-        stores = {run.models.store(one) / "keys.bin" for one in asked if one.encoder is not None}
-        if there := [keys.stat().st_size for keys in stores if keys.is_file()]:
-            yield {"retriever": retriever.name, "vectors": sum(there) // KEY_BYTES}
+    return SuiteResult(folder.path, summary, table, sheets)

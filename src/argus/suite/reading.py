@@ -1,39 +1,145 @@
-"""Read a suite from a TOML file. Errors name the place in the file and the fix."""
+"""Read a suite from a TOML file. Errors name the place in the file and the fix.
+
+Keys are the settings that the configs declare: a key is spelt as its option, without the dashes
+before it: `query_prompt`, or `query-prompt`. An unknown key's error names the nearest known one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from argus.data.text_files import read_toml
 from argus.data.yaml_file import nearest
 from argus.encoders.config import EncoderConfig
+from argus.errors import InputError, Location
+from argus.settings import Setting, nested, settings_of
 from argus.suite.config import ORIGINAL, Suite, SuiteConfig, SuiteRemedy, SuiteRetriever, SuiteTask
-from argus.suite.remedies import KINDS, configs_of, keys_of_kind, paths_in, require_fit
-from argus.suite.toml import Table, keys_of
+from argus.suite.remedies import REMEDIES, Remedy
 
-TABLES = ("retrievers", "remedies", "tasks")
+C = TypeVar("C")
+N = TypeVar("N", SuiteRemedy, SuiteRetriever, SuiteTask)
 PLACES = ("source", "output", "corpus_index")
-RETRIEVER = ("name", "bm25", *PLACES, "remedies", *keys_of(EncoderConfig))
-TASK = ("name", "task", "group", "instruction", "shown")
+WAYS = ("encoder", "bm25", "source", "output")  # a retriever has one of these
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
-class Named(Protocol):
-    """An object with a name."""
+@dataclass(frozen=True)
+class Table:
+    """A table of a TOML file, and its place."""
 
-    @property
-    def name(self) -> str:
-        """It."""
+    values: Mapping[str, object]
+    file: Path
+    place: str = ""
+
+    def error(self, key: str, got: str, expected: str, fix: str = "Correct it.") -> InputError:
+        """Return an error about a key."""
+        field = ".".join(filter(None, (self.place, key))) or None
+        return InputError(got, expected=expected, fix=fix, where=Location(self.file, field=field))
+
+    def check(self, known: Collection[str]) -> None:
+        """Raise InputError for a key that is none of those known."""
+        for key in self.values:
+            if _spelt(key) not in known:
+                fix = nearest(_spelt(key), [name for name in known if name not in self.values])
+                raise self.error(key, f"unknown key {key!r}", f"one of {', '.join(known)}", fix)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return a text. Raises InputError for another value, and for none without a default."""
+        value = self.values.get(key, default)
+        if value is None:
+            raise self.error(key, f"no {key!r}", f"a text under {key}", "Add the key.")
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(key, repr(value), "text that says something", "Quote it.")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts. A single text is a list of one, and no key an empty list."""
+        value = self.values.get(key, [])
+        rows = value if isinstance(value, list) else [value]
+        if not all(isinstance(row, str) and row.strip() for row in rows):
+            raise self.error(key, repr(value), "a list of texts", "Quote each.")
+        return tuple(rows)
+
+    def tables(self, key: str) -> list[Table]:
+        """Return a list of tables, [[key]]. Raises InputError for anything else."""
+        rows = self.values.get(key, [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise self.error(key, repr(rows), f"tables, each headed [[{key}]]")
+        return [Table(row, self.file, f"{key}[{i}]") for i, row in enumerate(rows)]
+
+    def config(self, config: type[C]) -> C:
+        """Return a config of the keys that are settings of it. Raises InputError as it does."""
+        try:
+            return self._made(config, {_spelt(key): key for key in self.values})
+        except InputError as error:
+            if isinstance(error.where, Location):
+                raise
+            key = str(error.where or "").lstrip("-").replace("-", "_")
+            raise self.error(key, error.got, error.expected, error.fix) from error
+
+    def _made(self, config: type[C], keys: Mapping[str, str]) -> C:
+        """Return a config, and those inside it. keys: as they are spelt in the file, by setting."""
+        declared = _settings(config)
+        arguments = {s.name: self._value(s, keys[k]) for s in declared if (k := _key(s)) in keys}
+        for name, (inner, optional) in _inner(config).items():
+            if not optional or any(key in keys for key in keys_of(inner)):
+                arguments[name] = self._made(inner, keys)
+        make: Any = getattr(config, "from_options", None)
+        if make is None:
+            return config(**arguments)
+        made: C = make(**{s.name: s.default for s in declared} | arguments)
+        return made
+
+    def _value(self, setting: Setting, key: str) -> Any:
+        value = self.values[key]
+        if not setting.many:
+            return self._single(setting.kind, key, value)
+        rows = value if isinstance(value, list) else [value]
+        return tuple(self._single(setting.kind, key, row) for row in rows)
+
+    def _single(self, kind: type, key: str, value: object) -> Any:
+        if kind is float and type(value) is int:
+            return float(value)
+        if isinstance(value, str) and not issubclass(kind, bool | int | float):
+            return Path(value) if issubclass(kind, Path) else value
+        if type(value) is not kind:
+            raise self.error(key, repr(value), _NAMES.get(kind, "text"))
+        return value
 
 
-N = TypeVar("N", bound=Named)
+def keys_of(*configs: type) -> list[str]:
+    """Return the keys of all settings of these configs, and of configs inside them."""
+    keys: dict[str, None] = {}
+    for config in configs:
+        keys |= dict.fromkeys(map(_key, _settings(config)))
+        keys |= dict.fromkeys(keys_of(*(inner for inner, _ in _inner(config).values())))
+    return list(keys)
+
+
+def _spelt(key: str) -> str:
+    return key.replace("-", "_")
+
+
+def _key(setting: Setting) -> str:
+    return _spelt(setting.where.lstrip("-"))
+
+
+def _settings(config: Any) -> Sequence[Setting]:
+    declared = getattr(config, "declared_settings", None)
+    settings: Sequence[Setting] = settings_of(config) if declared is None else declared()
+    return settings
+
+
+def _inner(config: type) -> dict[str, tuple[type, bool]]:
+    return nested(config) if is_dataclass(config) else {}
 
 
 def read_suite(file: Path | str) -> Suite:
     """Read a suite. Raises InputError for anything wrong in the file, or absent beside it."""
-    file = Path(file)
-    return suite_of(Table(read_toml(file), file))
+    return suite_of(Table(read_toml(Path(file)), Path(file)))
 
 
 def suite_of(table: Table, also: Sequence[str] = (), *, strict: bool = True) -> Suite:
@@ -41,95 +147,123 @@ def suite_of(table: Table, also: Sequence[str] = (), *, strict: bool = True) -> 
 
     strict: whether files that it names must be there.
     """
-    table.check([*keys_of(SuiteConfig), *TABLES, *also])
-    remedies = _remedies(table, strict=strict)
-    retrievers = _retrievers(table, {remedy.name: remedy for remedy in remedies})
-    tasks = _unique(table, "tasks", [_task(row) for row in table.tables("tasks")])
-    for what, rows in (("retrievers", retrievers), ("tasks", tasks)):
+    table.check([*keys_of(SuiteConfig), "retrievers", "remedies", "tasks", *also])
+    read = [_remedy(row, strict=strict) for row in table.tables("remedies")]
+    original = next((r for r in read if r.kind == ORIGINAL), SuiteRemedy(name=ORIGINAL))
+    remedies = (original, *(r for r in _unique(table, "remedies", read) if r.kind != ORIGINAL))
+    by_name = {remedy.name: remedy for remedy in remedies}
+    retrievers = [_retriever(row, by_name) for row in table.tables("retrievers")]
+    tasks = [_task(row) for row in table.tables("tasks")]
+    suite = Suite(
+        config=table.config(SuiteConfig), remedies=remedies,
+        retrievers=_unique(table, "retrievers", retrievers), tasks=_unique(table, "tasks", tasks),
+    )  # fmt: skip
+    for key, rows in (("retrievers", retrievers), ("tasks", tasks)):
         if not rows:
-            raise table.error(what, f"no [[{what}]]", "at least one", "Add one.")
-    return Suite(
-        config=table.config(SuiteConfig), retrievers=retrievers, remedies=remedies, tasks=tasks
-    )
-
-
-def _retrievers(table: Table, remedies: Mapping[str, SuiteRemedy]) -> tuple[SuiteRetriever, ...]:
-    rows = table.tables("retrievers")
-    retrievers = [_retriever(row, remedies) for row in rows]
-    for row, retriever in zip(rows, retrievers, strict=True):
-        for name in retriever.remedies or remedies:
-            require_fit(remedies[name], retriever, row)
-    return _unique(table, "retrievers", retrievers)
+            raise table.error(key, f"no [[{key}]]", "at least one", "Add one.")
+    return suite
 
 
 def _retriever(table: Table, remedies: Mapping[str, SuiteRemedy]) -> SuiteRetriever:
-    table.check(RETRIEVER)
+    table.check(("name", "bm25", *PLACES, "remedies", *keys_of(EncoderConfig)))
     own = table.texts("remedies")
     for name in own:
         if name not in remedies:
-            raise table.error(
-                "remedies", f"unknown remedy {name!r}", f"one of {', '.join(remedies)}",
-                nearest(name, list(remedies)),
-            )  # fmt: skip
-    ways = [key for key in ("encoder", "bm25", "source", "output") if key in table.values]
+            expected = f"one of {', '.join(remedies)}"
+            fix = nearest(name, list(remedies))
+            raise table.error("remedies", f"unknown remedy {name!r}", expected, fix)
+    ways = [key for key in WAYS if key in table.values]
     if len(ways) != 1 or table.values.get("bm25") not in (None, True):
         raise table.error(
             ways[-1] if ways else "encoder", f"{' and '.join(ways) or 'neither of them'}",
             "one of encoder = NAME, bm25 = true, source = RETRIEVER, output = FILE", "Keep one.",
         )  # fmt: skip
-    name = table.text("name", str(table.values.get("encoder", "") or ways[0]))
-    if ways == ["encoder"]:
+    (way,) = ways
+    name = table.text("name", str(table.values.get("encoder", "") or way))
+    if way == "encoder":
         return SuiteRetriever(name=name, encoder=table.config(EncoderConfig), remedies=own)
+    for remedy in (remedies[each] for each in own or remedies):
+        if REMEDIES[remedy.kind].apply is not Remedy.apply:
+            kind = {"bm25": "BM25", "source": "a source of its own"}
+            raise table.error(
+                "remedies", f"{remedy.name!r} ({remedy.kind}) on {name!r}, "
+                f"{kind.get(way, 'the answers of a generative search')}",
+                f"remedies that fit it: {ORIGINAL} and authority; the others mend an index of "
+                "vectors", f'Set remedies = ["{ORIGINAL}"] of {name!r}.',
+            )  # fmt: skip
     source, output, index = (table.text(k) if k in table.values else "" for k in PLACES)
     return SuiteRetriever(
-        name=name, bm25=ways == ["bm25"], source=source, output=output, corpus_index=index,
+        name=name, bm25=way == "bm25", source=source, output=output, corpus_index=index,
         remedies=own,
     )  # fmt: skip
 
 
-def _remedies(table: Table, *, strict: bool) -> tuple[SuiteRemedy, ...]:
-    """Return the remedies, the original first. It is there even if no table names it."""
-    rows = [_remedy(row, strict=strict) for row in table.tables("remedies")]
-    others = [remedy for remedy in rows if remedy.kind != ORIGINAL]
-    original = next((r for r in rows if r.kind == ORIGINAL), SuiteRemedy(name=ORIGINAL))
-    _unique(table, "remedies", rows)
-    return (original, *others)
-
-
 def _remedy(table: Table, *, strict: bool) -> SuiteRemedy:
     kind = table.text("kind", table.text("name"))
-    if kind not in KINDS:
+    if kind not in REMEDIES:
         raise table.error(
             "kind" if "kind" in table.values else "name", f"unknown remedy {kind!r}",
-            f"a kind of {', '.join(KINDS)}", nearest(kind, list(KINDS)),
+            f"a kind of {', '.join(REMEDIES)}", nearest(kind, list(REMEDIES)),
         )  # fmt: skip
-    table.check(keys_of_kind(kind))
-    configs_of(table, kind)
-    for key, path in paths_in(table.values, kind):
-        if strict and "{" not in str(path) and not path.exists():
-            raise table.error(key, f"{path} is absent", "a file or folder", "Check the path.")
+    table.check(["name", "kind", *keys_of(REMEDIES[kind])])
+    remedy_in(table, kind, strict=strict)
     values = {key: value for key, value in table.values.items() if key not in ("name", "kind")}
     name = ORIGINAL if kind == ORIGINAL else table.text("name")
     return SuiteRemedy(name=name, kind=kind, values=values)
 
 
+def remedy_in(table: Table, kind: str, *, strict: bool = True) -> Remedy:
+    """Return the remedy of a kind with the settings of a table.
+
+    strict: whether files that it names must be there, unless they have a {place} in their names.
+    Raises InputError for bad settings.
+    """
+    for key in REMEDIES[kind].needs:
+        if key not in table.values:
+            raise table.error(key, f"{kind} without {key!r}", f"{key} = ...", "Add it.")
+    remedy = table.config(REMEDIES[kind])
+    for key, path in paths_in(table.values, kind):
+        if strict and "{" not in str(path) and not path.exists():
+            raise table.error(key, f"{path} is absent", "a file or folder", "Check the path.")
+    return remedy
+
+
+def paths_in(values: Mapping[str, object], kind: str) -> Iterator[tuple[str, Path]]:
+    """Yield the files and folders that a remedy's settings name, with their key."""
+    for key in REMEDIES[kind].paths:
+        value = values.get(key, [])
+        for row in value if isinstance(value, list) else [value]:
+            yield key, Path(str(row))
+
+
+def filled(remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask) -> dict[str, object]:
+    """Return a remedy's settings with names in place of {retriever} and {task}."""
+
+    def fill(value: object) -> object:
+        if isinstance(value, list):
+            return [fill(row) for row in value]
+        if not isinstance(value, str):
+            return value
+        return value.replace("{task}", task.name).replace("{retriever}", retriever.name)
+
+    return {key: fill(value) for key, value in remedy.values.items()}
+
+
 def _task(table: Table) -> SuiteTask:
-    table.check(TASK)
-    place = table.text("task")
-    shown = table.values.get("shown", True)
+    table.check(("name", "task", "group", "instruction", "shown"))
+    place, shown = table.text("task"), table.values.get("shown", True)
     if not isinstance(shown, bool):
         raise table.error("shown", repr(shown), "true or false")
-    name = table.text("name", place.rpartition(":")[2].rpartition("/")[2])
-    instruction = table.text("instruction") if "instruction" in table.values else ""
     return SuiteTask(
-        name=name, place=place, group=table.text("group", "all"), instruction=instruction,
-        shown=shown,
+        name=table.text("name", place.rpartition(":")[2].rpartition("/")[2]), place=place,
+        group=table.text("group", "all"), shown=shown,
+        instruction=table.text("instruction") if "instruction" in table.values else "",
     )  # fmt: skip
 
 
-def _unique(table: Table, what: str, rows: Sequence[N]) -> tuple[N, ...]:
+def _unique(table: Table, key: str, rows: Sequence[N]) -> tuple[N, ...]:
     names = [row.name for row in rows]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise table.error(what, f"{twice!r} stands twice", "each name once", "Rename one.")
+        raise table.error(key, f"{twice!r} stands twice", "each name once", "Rename one.")
     return tuple(rows)

@@ -21,11 +21,11 @@ from argus.data.texts import cut_name, in_cell, plain_name
 from argus.data.writing import write_whole
 from argus.errors import ArgusError
 from argus.progress import announce
-from argus.suite.cells import DEPTHS, SERVED, Scope, SuiteRow
+from argus.suite.cells import DEPTHS, SERVED
 from argus.suite.config import ORIGINAL, Suite, SuiteRetriever
 from argus.tasks.task import Task
 
-TABLES, ASKED = "tables", "asked"
+TABLES = "tables"
 UP, DOWN = "↑", "↓"
 MARKS = {"better": UP, "worse": DOWN, "": ""}
 FAILED = "failed"
@@ -61,7 +61,11 @@ class Figure:
 
 
 Entry = str | int | Figure
-Place = tuple[Scope, str]
+Pair = tuple[str, str]
+"""Names of a retriever and a remedy."""
+Place = tuple[str, str]
+"""Scope and name of a row: ("task", NAME), ("group", NAME) or `ALL`."""
+ALL: Place = ("all", "all tasks")
 
 
 @dataclass(frozen=True)
@@ -146,38 +150,32 @@ def write_sheets(folder: ArtifactFolder, written: Sequence[Sheet]) -> None:
 
 
 class Rows:
-    """The rows of a suite, by pair (retriever and remedy) and place (scope and name)."""
+    """The rows of a suite, by pair and place."""
 
-    def __init__(self, suite: Suite, rows: Sequence[SuiteRow]) -> None:
+    def __init__(self, suite: Suite, rows: Sequence[Mapping[str, Any]]) -> None:
         self.suite, self.headline = suite, suite.config.headline
-        self._rows = {(r["retriever"], r["remedy"], r["scope"], r["name"]): r for r in rows}
+        self.by_place = {(r["retriever"], r["remedy"], r["scope"], r["name"]): r for r in rows}
         self.pairs = [(r.name, m.name) for r in suite.retrievers for m in suite.remedies_of(r)]
         self.tasks: list[Place] = [("task", task.name) for task in suite.tasks]
-        groups = list(dict.fromkeys(task.group for task in suite.tasks))
-        several: list[Place] = [("group", group) for group in groups if len(groups) > 1]
-        self.averages: list[Place] = [*several, ("all", "all tasks")]
+        self.averages = list(
+            dict.fromkeys((r["scope"], r["name"]) for r in rows if r["scope"] != "task")
+        )
 
-    def row(self, pair: tuple[str, str], place: Place) -> SuiteRow:
+    def row(self, pair: Pair, place: Place) -> Mapping[str, Any]:
         """Return one row."""
-        return self._rows[(*pair, *place)]
+        return self.by_place[(*pair, *place)]
 
-    def figure(self, pair: tuple[str, str], place: Place, measure: str) -> Figure:
+    def figure(self, pair: Pair, place: Place, measure: str, factor: float = 1) -> Figure:
         """Return a measure, marked if it differs from the original by more than chance."""
         row = self.row(pair, place)
         value = row["measures"].get(measure)
         if value is None:
             return Figure(None, missing=FAILED if row["state"] == FAILED else "")
         against = row["comparison"] if measure == self.headline else None
-        return Figure(value, MARKS[against["verdict"]] if against else "")
-
-    def percent(self, pair: tuple[str, str], place: Place) -> Figure:
-        """Return the headline measure x 100."""
-        figure = self.figure(pair, place, self.headline)
-        value = None if figure.value is None else 100 * figure.value
-        return Figure(value, figure.mark, figure.missing)
+        return Figure(value * factor, MARKS[against["verdict"]] if against else "")
 
 
-def suite_sheets(suite: Suite, rows: Sequence[SuiteRow]) -> Iterator[Sheet]:
+def suite_sheets(suite: Suite, rows: Sequence[Mapping[str, Any]]) -> Iterator[Sheet]:
     """Yield the tables of a suite: ARGUS' two, SPIKE's, and CAR's if a task is one of its.
 
     SPIKE's ablation comes if remedies name components and weights of scenarios.
@@ -211,14 +209,14 @@ def _grid(
 
 def _spike_main(rows: Rows) -> Sheet:
     """Return SPIKE's main table: the headline measure x 100, and the improvement of the average."""
-    everything: Place = ("all", "all tasks")
     body: list[list[Entry]] = []
     for pair in rows.pairs:
-        before = rows.figure((pair[0], ORIGINAL), everything, rows.headline).value
-        after = rows.figure(pair, everything, rows.headline).value
-        is_change = pair[1] != ORIGINAL and before and after is not None
-        gain = f"{100 * (after / before - 1):+.1f}%" if is_change else ""  # type: ignore[operator]
-        figures = (rows.percent(pair, place) for place in (*rows.tasks, everything))
+        before = rows.figure((pair[0], ORIGINAL), ALL, rows.headline).value
+        after = rows.figure(pair, ALL, rows.headline).value
+        gain = ""
+        if pair[1] != ORIGINAL and before and after is not None:
+            gain = f"{100 * (after / before - 1):+.1f}%"
+        figures = (rows.figure(pair, place, rows.headline, 100) for place in (*rows.tasks, ALL))
         body.append([*pair, *figures, gain])
     columns = ["retriever", "remedy", *(name for _, name in rows.tasks), "average", "improvement"]
     title = f"{rows.headline} x 100"
@@ -232,7 +230,7 @@ def _spike_ablation(rows: Rows) -> Sheet:
         remedy = next(r for r in rows.suite.remedies if r.name == pair[1])
         component, weight = remedy.values.get("component"), remedy.values.get("lambda")
         if isinstance(component, str) and isinstance(weight, int | float):
-            figure = rows.percent(pair, ("all", "all tasks"))
+            figure = rows.figure(pair, ALL, rows.headline, 100)
             cells.setdefault((pair[0], component), {})[float(weight)] = figure
     weights = sorted({weight for row in cells.values() for weight in row})
     body: list[list[Entry]] = [
@@ -284,56 +282,43 @@ def thesis_sheets(
 ) -> Iterator[Sheet]:
     """Yield the thesis' tables that apply. Each task's analysis goes into a folder of `home`.
 
-    outputs: retrievers by the name of the task that they answered.
+    outputs: retrievers by the name of the task that they answered, two of which go on one page.
     """
+    from argus.generative.failures.jobs.analyse import analyse_failures
+    from argus.generative.failures.jobs.settings import FailureConfig
     from argus.generative.failures.report.specs import SHOWN
     from argus.generative.failures.tables import csv_tables
 
     tables: dict[str, tuple[list[str], list[list[Entry]]]] = {}
-    for name, task in tasks.items():
-        for retriever, figures in _analyse(name, outputs[name], task, home):
-            for table, columns, rows in csv_tables(figures):
+    starts = [(name, i) for name in tasks for i in range(0, len(outputs[name]), PAIR)]
+    for name, first in starts:
+        task, pair = tasks[name], outputs[name][first : first + PAIR]
+        names = [retriever.name for retriever in pair]
+        text = "-".join((name, *names))
+        if (as_file := cut_name(plain_name(text))) != text:
+            as_file += f"-{content_hash(name, *names, size=4).hex()}"
+        folder = home / as_file
+        index = next((Path(r.named(r.corpus_index, name)) for r in pair if r.corpus_index), None)
+        queries, qrels = write_questions(folder / "asked", task.queries, task.qrels)
+        files = [r.named(r.output, name) for r in pair]
+        config = FailureConfig(k=THESIS_K, index=index)
+        try:
+            systems = analyse_failures(
+                files, out=folder, config=config, queries=queries, qrels=qrels
+            ).summary["systems"]
+        except ArgusError as error:
+            announce(f"suite: no analysis of {' and '.join(names)} on {name}: {error}")
+            continue
+        for retriever, system in zip(names, systems, strict=True):
+            for table, columns, rows in csv_tables(system["figures"]):
                 if NUMBERED.fullmatch(table):
                     _, merged = tables.setdefault(table, (list(columns), []))
                     merged += ([name, retriever, *map(_entry, row)] for row in rows)
     titles = {shown.name: shown.heading.format(k=THESIS_K) for shown in SHOWN}
-    for table, (columns, rows) in sorted(tables.items()):
+    for table, (columns, merged) in sorted(tables.items()):
         number, rest = NUMBERED.fullmatch(table).groups()  # type: ignore[union-attr]
         sheet, title = f"thesis-{int(number)}-{rest.replace('_', '-')}", titles.get(table, rest)
-        yield Sheet(sheet, title, ["task", "retriever", *columns], rows, notes=(SHARES,))
-
-
-def _analyse(
-    name: str, retrievers: Sequence[SuiteRetriever], task: Task, home: Path
-) -> Iterator[tuple[str, Any]]:
-    """Analyse the outputs of a task, two to a page. Yield each one's figures."""
-    from argus.generative.failures.jobs.analyse import analyse_failures
-    from argus.generative.failures.jobs.settings import FailureConfig
-
-    for first in range(0, len(retrievers), PAIR):
-        pair = retrievers[first : first + PAIR]
-        names = [retriever.name for retriever in pair]
-        folder = home / folder_name(name, *names)
-        index = next((Path(r.named(r.corpus_index, name)) for r in pair if r.corpus_index), None)
-        queries, qrels = write_questions(folder / ASKED, task.queries, task.qrels)
-        files = [r.named(r.output, name) for r in pair]
-        config = FailureConfig(k=THESIS_K, index=index)
-        try:
-            summary = analyse_failures(
-                files, out=folder, config=config, queries=queries, qrels=qrels
-            ).summary
-        except ArgusError as error:
-            announce(f"suite: no analysis of {' and '.join(names)} on {name}: {error}")
-            continue
-        figures = (system["figures"] for system in summary["systems"])
-        yield from zip(names, figures, strict=True)
-
-
-def folder_name(*names: str) -> str:
-    """Return a folder's name, with a hash if it cannot spell all of these names."""
-    text = "-".join(names)
-    as_file = cut_name(plain_name(text))
-    return as_file if as_file == text else f"{as_file}-{content_hash(*names, size=4).hex()}"
+        yield Sheet(sheet, title, ["task", "retriever", *columns], merged, notes=(SHARES,))
 
 
 def _entry(value: object) -> Entry:
