@@ -562,25 +562,16 @@ from .traffic.reading import (
     TrafficReader as TrafficReader,
     read_traffic as read_traffic,
 )
-from .health.config import (
-    ProjectParts as ProjectParts,
-)
-from .health.job import (
+from .health import (
     HealthCheck as HealthCheck,
     HealthResult as HealthResult,
-    CheckRecord as CheckRecord,
     HealthState as HealthState,
-    HealthSummary as HealthSummary,
+    ProjectParts as ProjectParts,
     check_up as check_up,
 )
-from .project.config import (
+from .project import (
     ProjectConfig as ProjectConfig,
-)
-from .project.job import (
     ProjectResult as ProjectResult,
-    ProjectSummary as ProjectSummary,
-)
-from .project.job import (
     start_project as start_project,
 )
 from .reach import (

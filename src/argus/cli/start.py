@@ -16,9 +16,9 @@ from argus.cli.model_options import LanguageModel
 from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.health.config import ProjectParts
+from argus.health import ProjectParts
 from argus.llm.config import PANEL
-from argus.project.config import ProjectConfig
+from argus.project import ProjectConfig
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index
 from argus.settings import Doc, Option
@@ -53,7 +53,7 @@ def init(
     Where --corpus is named, or there is no terminal, nothing is asked. Exit 2 where something that
     was named does not work; the file is written all the same, to be mended.
     """
-    from argus.project.job import check_place, start_project
+    from argus.project import check_place, start_project
 
     if parts.corpus is None and sys.stdin is not None and sys.stdin.isatty():
         check_place(project)
@@ -116,7 +116,7 @@ def doctor(
     Nothing is written. What is not named is not tried, the encoder excepted; an extra that is not
     installed is a note. With --config argus.toml it tries what `argus init` wrote down.
     """
-    from argus.health.job import check_up
+    from argus.health import check_up
 
     key = None if llm is None else encoder.api_key_env
     language = LanguageModel(model=llm, base_url=llm_base_url, api_key_env=key)

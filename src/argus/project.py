@@ -1,21 +1,27 @@
-"""The file of settings of a project: its tables, as commented TOML."""
+"""Begin a project: try the parts that a person named, and write them down for every command.
+
+`start_project` writes one file of settings, commented TOML with a table per command.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from argus.commands import takes
+from argus.commands import command, takes
 from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames, QrelsFields
-from argus.encoders.config import EncoderConfig
-from argus.health.config import ProjectParts
+from argus.data.writing import write_whole
+from argus.encoders.config import EncoderConfig, as_config
+from argus.errors import InputError
+from argus.health import Checked, ProjectParts, Trial
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import is_index
-from argus.settings import settings_of
+from argus.settings import Doc, Option, check_settings, settings_of
 from argus.stores.spec import StoreConfig, asks_store, is_store
 
 HEAD = """\
@@ -29,24 +35,95 @@ HEAD = """\
 """
 
 
-def written(tables: Iterable[Table], file: str) -> str:
-    """Return the tables as a commented TOML file. file: its name, for the line at the top."""
-    return "\n".join([HEAD.format(file=file), *("\n".join(_lines(t)) + "\n" for t in tables)])
+@dataclass(frozen=True, kw_only=True)
+class ProjectConfig:
+    """The file to write, and whether the things that it names are tried first."""
+
+    to: Annotated[Path, Doc("The file of settings.")] = Path("argus.toml")
+    replace: Annotated[bool, Doc("Write over a file that is there.")] = False
+    check: Annotated[
+        bool, Doc("Try what is named, as argus doctor does."), Option(("--check/--no-check",))
+    ] = True
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
-def _lines(table: Table) -> Iterator[str]:
-    for line in table.says:
-        yield f"# {line}"
-    yield f"[{table.command}]"
-    for key, value in table.values.items():
-        yield f"{key} = {_value(value)}"
-    for line in table.open:
-        yield f"# {line}"
+@dataclass(frozen=True, repr=False)
+class ProjectResult(Checked):
+    """A project that was begun. Its file is written whatever the checks say."""
+
+    file: Path
+    next: str
+    """The command to go on with."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The same as JSON: file, checks, number of bad ones, and next."""
+        return {"file": str(self.file), "checks": self.records, "bad": self.bad, "next": self.next}
+
+    def headline(self) -> Iterator[str]:
+        """Yield the checks, the file, and the next command."""
+        for check in self.checks:
+            yield from check.lines()
+        yield f"written: {self.file}"
+        yield f"next: {self.next}"
 
 
-def _value(value: Any) -> str:
-    """Return a value as TOML has it: of these kinds its text is JSON's."""
-    return json.dumps(value, ensure_ascii=False)
+def start_project(
+    parts: ProjectParts,
+    *,
+    columns: FieldNames | None = None,
+    asking: AskingConfig | None = None,
+    encoder: EncoderConfig | str | None = None,
+    config: ProjectConfig | None = None,
+) -> ProjectResult:
+    """Write a commented file of settings that every command reads with --config.
+
+    parts: the documents at least. The result tells of parts that do not work when they are tried.
+    The file is written all the same: it is mended there. Raises InputError where no documents are
+    named, and for a file that is there with other settings, unless it is to be replaced.
+    """
+    config = config or ProjectConfig()
+    if parts.corpus is None:
+        raise InputError(
+            "no documents are named",
+            expected="a file, a folder, or a store such as qdrant:http://HOST:6333/docs",
+            fix="Name them with --corpus; at a terminal argus init asks.",
+            where="--corpus",
+        )
+    columns, asking = columns or FieldNames(), asking or AskingConfig()
+    answers = Answers(parts, columns, asking, as_config(encoder or EncoderConfig()))
+    for field in fields(parts):
+        value = getattr(parts, field.name)
+        if isinstance(value, str | Path) and os.path.realpath(value) == os.path.realpath(config.to):
+            raise InputError(
+                f"is what --{field.name.replace('_', '-')} names, too",
+                expected="a place of its own",
+                fix="Name another file: what is there would be lost.",
+                where=config.to,
+            )
+    text = "\n".join([HEAD.format(file=config.to.name), *(t.toml() for t in _tables(answers))])
+    if not (config.to.is_file() and config.to.read_bytes() == text.encode()):
+        check_place(config)
+    trial = Trial(parts, columns, asking, answers.encoder)
+    checks = tuple(trial.checks()) if config.check else ()
+    config.to.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(config.to, text)
+    is_bad = ProjectResult(checks, config.to, "").bad
+    following = command("doctor" if is_bad else "exposure", "--config", config.to)
+    return ProjectResult(checks, config.to, following)
+
+
+def check_place(config: ProjectConfig) -> None:
+    """Raise InputError for a file of settings that is there, unless it is to be replaced."""
+    if config.to.exists() and not config.replace:
+        raise InputError(
+            "is there already",
+            expected="a place for a new file",
+            fix="Edit it, name another with --to, or write over it with --replace.",
+            where=config.to,
+        )
 
 
 REPORT, INDEX, BLENDED = "argus-report", "argus-index", "argus-blended"
@@ -66,15 +143,21 @@ class Table:
     values: Values
     open: tuple[str, ...] = ()
 
+    def toml(self) -> str:
+        """Return it as TOML. Of these kinds, a value's text is JSON's."""
+        values = (f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in self.values.items())
+        says, later = ([f"# {line}" for line in lines] for lines in (self.says, self.open))
+        return "\n".join([*says, f"[{self.command}]", *values, *later, ""])
+
 
 @dataclass(frozen=True)
 class Answers:
     """The answers of a person: the parts, and the options of each."""
 
     parts: ProjectParts
-    columns: FieldNames = field(default_factory=FieldNames)
-    asking: AskingConfig = field(default_factory=AskingConfig)
-    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    columns: FieldNames
+    asking: AskingConfig
+    encoder: EncoderConfig
 
     @property
     def store(self) -> StoreCorpus | None:
@@ -104,9 +187,11 @@ class Answers:
         return retriever if retriever is not None and is_index(retriever) else None
 
 
-def tables(answers: Answers) -> Iterator[Table]:
+def _tables(answers: Answers) -> Iterator[Table]:
     """Yield a table for each command that fits the answers, in the order they would be run."""
-    yield Table("doctor", ("Is everything there?",), _everything(answers))
+    judging = _judging(answers.parts)
+    everything = {**_searched(answers), **_parents(answers), **judging}
+    yield Table("doctor", ("Is everything there?",), everything)
     if store := answers.searched_store or (answers.store and str(answers.store.store)):
         says = ("Which records does the store itself lose?",)
         yield Table("reach", says, {"store": store, "out": REPORT, **_opening(answers)})
@@ -152,16 +237,6 @@ def _taken(values: Values, command: str) -> Values:
     return {key: value for key, value in values.items() if f"--{key}" in taken}
 
 
-def _everything(answers: Answers) -> Values:
-    parts = answers.parts
-    return {
-        **_searched(answers),
-        **_parents(answers),
-        **_path("queries", parts.queries),
-        **_qrels(parts),
-    }
-
-
 def _searched(answers: Answers) -> Values:
     """Return the documents and their search, with all options of both."""
     return {
@@ -196,11 +271,7 @@ def _repairs(answers: Answers) -> Iterator[Table]:
         says = ("An index of the documents, which a repair is made in.",)
         values = {"corpus": _corpus(answers), **_changed(answers.columns)}
         yield Table("index.build", says, {**values, **_encoder(answers.encoder), "out": index})
-    judging: dict[str, Any] = (
-        {**_path("queries", answers.parts.queries), **_qrels(answers.parts)}
-        if answers.parts.qrels is not None
-        else {}
-    )
+    judging = {} if answers.parts.qrels is None else _judging(answers.parts)
     judging |= _chunks(answers)
     says = ("Keeps what the questions prove; without judged ones, adds the default.",)
     yield Table("repair", says, {"index": index, **judging})
@@ -213,9 +284,7 @@ def _repairs(answers: Answers) -> Iterator[Table]:
 
 def _judged(answers: Answers) -> Table:
     """Return how a retriever, or an index before and after its repair, does on judged questions."""
-    values: dict[str, Any] = {
-        **_path("queries", answers.parts.queries), **_qrels(answers.parts),
-    }  # fmt: skip
+    values = _judging(answers.parts)
     if answers.system is not None:
         values |= {"retriever": [answers.system], "corpus": _corpus(answers)}
         values |= {**_changed(answers.columns), **_parents(answers)}
@@ -245,14 +314,11 @@ def _corpus(answers: Answers) -> str:
     return str(answers.parts.corpus) if store is None else str(store.store)
 
 
-def _path(name: str, path: Path | None) -> Values:
-    return {} if path is None else {name: str(path)}
-
-
-def _qrels(parts: ProjectParts) -> Values:
-    """Return the judgements, and the names of their columns where they were given."""
-    columns = getattr(parts.qrels, "columns", QrelsFields())
-    return {**_path("qrels", parts.qrels), **_changed(columns)}
+def _judging(parts: ProjectParts) -> dict[str, Any]:
+    """Return questions and judgements, and the columns' names of these where they were given."""
+    paths = {"queries": parts.queries, "qrels": parts.qrels}
+    named = {name: str(path) for name, path in paths.items() if path is not None}
+    return named | _changed(getattr(parts.qrels, "columns", QrelsFields()))
 
 
 def _encoder(encoder: EncoderConfig) -> Values:
@@ -269,7 +335,7 @@ def _opening(answers: Answers) -> Values:
     return {**values, **({"where": where} if where else {})}
 
 
-def _changed(config: Any) -> Values:
+def _changed(config: Any) -> dict[str, Any]:
     """Return the settings of a config that are not its defaults, by the names of their options."""
     default = type(config)()
     changed: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""`argus doctor`: try machine, extras, model, documents, retriever and questions before a job."""
+"""Try machine, extras, model, documents, retriever and questions before a job (`argus doctor`)."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ import platform
 import shutil
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
-
-from typing_extensions import TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
 
 from argus.cores import available_cores
-from argus.corpora import StoreCorpus, named
+from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.corpora.opening import open_corpus
 from argus.data.documents import read_queries
-from argus.data.fields import FieldNames, parent_ids
+from argus.data.fields import FieldNames, ParentField, QrelsName, parent_ids
 from argus.data.qrels import read_judgements
 from argus.data.types import Document, Query
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import ArgusError, InputError
 from argus.extras import EXTRAS
-from argus.health.config import ProjectParts
 from argus.jobs.result import Result
-from argus.retrievers.config import AskingConfig
+from argus.retrievers.config import NAMES, PANEL, AskingConfig
+from argus.settings import Doc, Option, check_settings
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder
@@ -56,7 +53,26 @@ MAX_DOCUMENTS, MAX_RECORDS = 10_000, 200
 """Documents of a file, and records of a store, that are read at most."""
 PROBES, PROBE_CHARACTERS, K = 3, 80, 10
 """Documents whose first characters are queries for the retriever, and results of each query."""
-EXPECTED = (ArgusError, ImportError, OSError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectParts:
+    """The parts of a set-up. A part that is None is not there, and is not tried."""
+
+    corpus: Annotated[
+        NamedCorpus | None, Doc("Where the documents are: a file, a folder or a store."),
+        CorpusName(),
+    ] = None  # fmt: skip
+    retriever: Annotated[
+        str | None, Doc(f"What searches them, where --encoder does not: {NAMES}."),
+        Option(panel=PANEL),
+    ] = None  # fmt: skip
+    queries: Annotated[Path | None, Doc("Questions that are known.")] = None
+    qrels: Annotated[Path | None, Doc("Which documents answer them."), QrelsName()] = None
+    parent_field: ParentField = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 class HealthState(StrEnum):
@@ -67,62 +83,20 @@ class HealthState(StrEnum):
     BAD = "bad"
 
 
-class CheckRecord(TypedDict):
-    """One check.
-
-    part: part that was checked.
-    state: good, note (nothing to mend now) or bad.
-    text: finding of the check.
-    mend: how to mend it, empty where good.
-    """
-
-    part: str
-    state: str
-    text: str
-    mend: str
-
-
-class HealthSummary(TypedDict):
-    """All checks in their order, and how many are in each state.
-
-    good: checks that are good.
-    notes: checks with something to know, nothing to mend now.
-    bad: checks with something to mend.
-    """
-
-    checks: list[CheckRecord]
-    good: int
-    notes: int
-    bad: int
+GOOD, NOTE, BAD = HealthState
+MARKS = {GOOD: "ok", NOTE: "note", BAD: "BAD"}
+Finding = tuple[HealthState, str, str]
+"""State, text and mend of a check."""
 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One part that was tried. mend: how, where it is not good."""
+    """One part that was tried. mend: how to mend it, where it is not good."""
 
     part: str
     state: HealthState
     text: str
     mend: str = ""
-
-    @classmethod
-    def of_error(
-        cls, part: str, error: Exception, state: HealthState = HealthState.BAD
-    ) -> HealthCheck:
-        """Return the check that ended with an error."""
-        if isinstance(error, InputError):
-            where = f"{error.where}: " if error.where is not None else ""
-            return cls(part, state, f"{where}{error.got}; expected {error.expected}", error.fix)
-        if isinstance(error, ArgusError | ImportError):
-            text, _, mend = str(error).partition(": pip install ")
-            return cls(part, state, text, f"pip install {mend}" if mend else "")
-        return cls(part, state, f"{type(error).__name__}: {error}")
-
-    def record(self) -> CheckRecord:
-        """Return it as JSON."""
-        return {
-            "part": self.part, "state": str(self.state), "text": self.text, "mend": self.mend,
-        }  # fmt: skip
 
     def lines(self) -> Iterator[str]:
         """Yield the check in words, and below it how to mend it."""
@@ -131,7 +105,22 @@ class HealthCheck:
             yield f"     -> {self.mend}"
 
 
-MARKS = {HealthState.GOOD: "ok", HealthState.NOTE: "note", HealthState.BAD: "BAD"}
+def _trial(
+    part: str, find: Callable[[], Finding], state_of_error: HealthState = BAD
+) -> HealthCheck:
+    """Return the check of a part. An error that a user can cause is its finding."""
+    try:
+        return HealthCheck(part, *find())
+    except InputError as error:
+        where = f"{error.where}: " if error.where is not None else ""
+        text = f"{where}{error.got}; expected {error.expected}"
+        return HealthCheck(part, state_of_error, text, error.fix)
+    except (ArgusError, ImportError) as error:
+        text, _, packages = str(error).partition(": pip install ")
+        mend = f"pip install {packages}" if packages else ""
+        return HealthCheck(part, state_of_error, text, mend)
+    except OSError as error:
+        return HealthCheck(part, state_of_error, f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,9 +130,14 @@ class Checked(Result):
     checks: tuple[HealthCheck, ...]
 
     @property
+    def records(self) -> list[dict[str, str]]:
+        """The checks as JSON: part, state, text and mend of each."""
+        return [asdict(check) | {"state": str(check.state)} for check in self.checks]
+
+    @property
     def bad(self) -> int:
         """Number of parts to mend."""
-        return sum(check.state is HealthState.BAD for check in self.checks)
+        return sum(check.state is BAD for check in self.checks)
 
     @property
     def exit_code(self) -> int:
@@ -156,12 +150,11 @@ class HealthResult(Checked):
     """Every check of a set-up."""
 
     @property
-    def summary(self) -> HealthSummary:
-        """The checks as JSON."""
-        n = Counter(check.state for check in self.checks)
-        good, notes = n[HealthState.GOOD], n[HealthState.NOTE]
-        checks = [check.record() for check in self.checks]
-        return {"checks": checks, "good": good, "notes": notes, "bad": self.bad}
+    def summary(self) -> dict[str, Any]:
+        """The checks as JSON, and the numbers of those that are good, notes and bad."""
+        states = [check.state for check in self.checks]
+        good, notes = states.count(GOOD), states.count(NOTE)
+        return {"checks": self.records, "good": good, "notes": notes, "bad": self.bad}
 
     def headline(self) -> Iterator[str]:
         """Yield every check, and whether a job can run."""
@@ -188,48 +181,41 @@ def check_up(
     config = as_config(encoder or EncoderConfig())
     columns, asking = columns or FieldNames(), asking or AskingConfig()
     trial = Trial(parts or ProjectParts(), columns, asking, config)
-    checks = [*check_machine(Path(folder)), *check_extras(), *trial.checks()]
+    checks = [*_check_machine(Path(folder)), *_check_extras(), *trial.checks()]
     if model is not None:
-        checks.append(check_language_model(model))
+        checks.append(_trial("language model", lambda: _ask_model(model)))
     return HealthResult(tuple(checks))
 
 
-def check_machine(folder: Path) -> Iterator[HealthCheck]:
-    """Yield a check of Python, of memory and disk, and of torch where it is installed.
-
-    folder: of the results, whose disk is looked at.
-    """
-    version = sys.version_info[:2]
+def _check_machine(folder: Path) -> Iterator[HealthCheck]:
+    """Yield a check of Python, of memory and of the folder's disk, and of torch if it is here."""
     text = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     first, last = (".".join(map(str, bound)) for bound in TESTED)
-    is_tested = TESTED[0] <= version <= TESTED[1]
-    mend = "" if is_tested else f"Take Python {first} to {last}, on which the wheel is tested."
-    yield HealthCheck("python", HealthState.GOOD if is_tested else HealthState.NOTE, text, mend)
+    mend = f"Take Python {first} to {last}, on which the wheel is tested."
+    is_tested = TESTED[0] <= sys.version_info[:2] <= TESTED[1]
+    yield HealthCheck("python", *((GOOD, text, "") if is_tested else (NOTE, text, mend)))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     free = shutil.disk_usage(folder).free
-    is_enough = free >= MIN_FREE
-    yield HealthCheck(
-        "machine", HealthState.GOOD if is_enough else HealthState.NOTE,
-        f"{available_cores()} cores, {memory:.1f} GiB of memory, {free / (1 << 30):.1f} GiB free "
-        "on disk",
-        "" if is_enough else "Make room, or name another folder with --out.",
-    )  # fmt: skip
+    text = f"{available_cores()} cores, {memory:.1f} GiB of memory, {free / (1 << 30):.1f} GiB free"
+    mend = "Make room, or name another folder with --out."
+    found = (GOOD, "") if free >= MIN_FREE else (NOTE, mend)
+    yield HealthCheck("machine", found[0], f"{text} on disk", found[1])
     if find_spec("torch") is None:
         return
     import torch
 
     text = f"torch {torch.__version__} computes on "
     if torch.cuda.is_available():
-        yield HealthCheck("torch", HealthState.GOOD, text + torch.cuda.get_device_name())
+        yield HealthCheck("torch", GOOD, text + torch.cuda.get_device_name())
     elif torch.version.cuda is None:
-        yield HealthCheck("torch", HealthState.GOOD, f"{text}the processor")
+        yield HealthCheck("torch", GOOD, f"{text}the processor")
     else:
         text += f"the processor; it is the build for CUDA {torch.version.cuda}, whose gigabytes "
         mend = f"{CPU_BUILD}; or have the GPU's driver installed."
-        yield HealthCheck("torch", HealthState.NOTE, f"{text}nothing uses here", mend)
+        yield HealthCheck("torch", NOTE, f"{text}nothing uses here", mend)
 
 
-def check_extras() -> Iterator[HealthCheck]:
+def _check_extras() -> Iterator[HealthCheck]:
     """Yield which extras are here, and which packages the others would bring. None is required."""
     packages: dict[str, list[str]] = {}
     for package, extra in EXTRAS.items():
@@ -237,11 +223,11 @@ def check_extras() -> Iterator[HealthCheck]:
     here = sorted(e for e, names in packages.items() if all(map(find_spec, names)))
     lacking = sorted(set(packages) - set(here))
     if here:
-        yield HealthCheck("extras", HealthState.GOOD, f"here: {', '.join(here)}")
+        yield HealthCheck("extras", GOOD, f"here: {', '.join(here)}")
     if lacking:
         names = ", ".join(f"{extra} ({PURPOSES[extra]})" for extra in lacking)
         mend = f"Where you need one: pip install 'argus-retrieval[{lacking[0]}]'."
-        yield HealthCheck("extras", HealthState.NOTE, f"not here: {names}", mend)
+        yield HealthCheck("extras", NOTE, f"not here: {names}", mend)
 
 
 @dataclass
@@ -260,22 +246,15 @@ class Trial:
         parts = self.parts
         is_named = self.encoder.model != DEFAULT_MODEL  # the default may not be meant
         is_needed = is_named or (parts.corpus is not None and parts.retriever is None)
-        trials: list[tuple[str, bool, Callable[[], HealthCheck]]] = [
-            ("model", True, self._model),
-            ("documents", parts.corpus is not None, self._documents),
-            ("retriever", parts.retriever is not None, self._retriever),
-            ("questions", bool(parts.queries or parts.qrels), self._questions),
-        ]
-        for part, is_there, trial in trials:
-            if is_there:
-                try:
-                    yield trial()
-                except EXPECTED as error:
-                    is_bad = part != "model" or is_needed
-                    state = HealthState.BAD if is_bad else HealthState.NOTE
-                    yield HealthCheck.of_error(part, error, state)
+        yield _trial("model", self._model, BAD if is_needed else NOTE)
+        if parts.corpus is not None:
+            yield _trial("documents", self._documents)
+        if parts.retriever is not None:
+            yield _trial("retriever", self._retriever)
+        if parts.queries or parts.qrels:
+            yield _trial("questions", self._questions)
 
-    def _model(self) -> HealthCheck:
+    def _model(self) -> Finding:
         from argus.encoders import load_any_encoder
         from argus.encoders.rows import family_of
 
@@ -288,9 +267,9 @@ class Trial:
             self._loaded = encoder  # type: ignore[assignment]
             vectors = f"{encoder.dim} dimensions"
         text = f"{self.encoder.model} embeds: {vectors}, {took:.1f} s to load and embed one text"
-        return HealthCheck("model", HealthState.GOOD, text)
+        return GOOD, text, ""
 
-    def _documents(self) -> HealthCheck:
+    def _documents(self) -> Finding:
         """Read documents. Of a store, compare the vectors of some records with the encoder's."""
         assert self.parts.corpus is not None
         corpus = named(self.parts.corpus)
@@ -299,8 +278,7 @@ class Trial:
             least = "at least " if len(self.documents) == MAX_DOCUMENTS else ""
             titles = sum(bool(document.title) for document in self.documents)
             text = f"{corpus}: {least}{len(self.documents):,} documents, {titles:,} with a title"
-            text += f"; the first is {self.documents[0].id!r}"
-            return HealthCheck("documents", HealthState.GOOD, text)
+            return GOOD, f"{text}; the first is {self.documents[0].id!r}", ""
         from argus.stores.opening import open_store
 
         with open_store(corpus.store, corpus.opening) as store:
@@ -316,19 +294,19 @@ class Trial:
         if source.stored is not None and source.stored.vectors is not None:
             median = source.stored.vectors.agreement.median
             text += f"; {self.encoder.model} made their vectors (cosine {median:.3f})"
-        return HealthCheck("documents", HealthState.GOOD, text)
+        return GOOD, text, ""
 
-    def _retriever(self) -> HealthCheck:
+    def _retriever(self) -> Finding:
         """Search with the beginnings of the first documents, and look at the ids of the results."""
         from argus.retrievers.opening import opened
 
         texts = [(d.text or d.title)[:PROBE_CHARACTERS] for d in self.documents[:PROBES]]
         texts = texts or ["what is this?"]
         queries = [Query(f"probe-{i}", text) for i, text in enumerate(texts)]
-        encoder = self._loaded or self.encoder
         with opened(
-            self.parts.retriever, documents=self.documents, config=self.asking, encoder=encoder
-        ) as retriever:
+            self.parts.retriever, documents=self.documents, config=self.asking,
+            encoder=self._loaded or self.encoder,
+        ) as retriever:  # fmt: skip
             start = time.perf_counter()
             answers = retriever.ask(queries, K)
             took = time.perf_counter() - start
@@ -337,7 +315,7 @@ class Trial:
             query, reason = next(iter(answers.failed.items()))
             text = f"{name} failed {len(answers.failed)} of {len(queries)} queries; {query}: "
             mend = "Ask it the same without Argus; --result-id names the field of ids."
-            return HealthCheck("retriever", HealthState.BAD, text + reason, mend)
+            return BAD, text + reason, mend
         back = {doc for ranking in answers.run.values() for doc in ranking}
         text = (
             f"{name} brought {len(back):,} documents for {len(queries)} queries, "
@@ -345,34 +323,31 @@ class Trial:
         )
         if not back:
             mend = "See what it searches: it may be another collection, or an empty one."
-            return HealthCheck("retriever", HealthState.BAD, text, mend)
+            return BAD, text, mend
         ids = {document.id for document in self.documents}
         is_part = len(ids) >= MAX_DOCUMENTS or isinstance(self.parts.corpus, StoreCorpus)
         strangers = sorted(back - ids)
         if not ids or is_part or not strangers:
-            return HealthCheck("retriever", HealthState.GOOD, text)
+            return GOOD, text, ""
         text += f"; {len(strangers)} of them are no documents, such as {strangers[0]!r}"
-        state = HealthState.BAD if len(strangers) == len(back) else HealthState.NOTE
         mend = "Name the field of a result that holds the document's id: --result-id NAME."
-        return HealthCheck("retriever", state, text, mend)
+        return BAD if len(strangers) == len(back) else NOTE, text, mend
 
-    def _questions(self) -> HealthCheck:
+    def _questions(self) -> Finding:
         """Read questions and judgements, and look for the judged documents."""
-        good, bad = HealthState.GOOD, HealthState.BAD
         if self.parts.queries is None:
             mend = "Name the questions with --queries, or leave --qrels out."
-            return HealthCheck("questions", bad, "judgements without their questions", mend)
+            return BAD, "judgements without their questions", mend
         queries = {query.id for query in read_queries(Path(self.parts.queries))}
         text = f"{len(queries):,} questions"
         if self.parts.qrels is None:
-            return HealthCheck("questions", good, f"{text}, not judged")
+            return GOOD, f"{text}, not judged", ""
         qrels = read_judgements(self.parts.qrels)
         judged = queries & set(qrels)
         relevant = {doc for query in judged for doc, grade in qrels[query].items() if grade > 0}
         text += f", {len(judged):,} judged"
         if not judged:
-            mend = "Ids of questions and judgements have to be the same."
-            return HealthCheck("questions", bad, text, mend)
+            return BAD, text, "Ids of questions and judgements have to be the same."
         parent, n = self.parts.parent_field, len(self.documents)
         documents = [document.id for document in self.documents]
         ids = set(documents if parent is None else parent_ids(self.documents, parent))
@@ -381,31 +356,27 @@ class Trial:
         if len(lacking) == len(relevant):
             for name in (name for name, value in fields if str(value) in relevant):
                 text += f"; they judge what the field {name!r} names, not the {n:,} chunks"
-                return HealthCheck("questions", bad, text, f"Say so: --parent-field {name}.")
+                return BAD, text, f"Say so: --parent-field {name}."
         if not ids or n in (MAX_DOCUMENTS, MAX_RECORDS) or not lacking:
-            return HealthCheck("questions", good, text)
+            return GOOD, text, ""
         text += f"; {len(lacking):,} of {len(relevant):,} relevant documents are not in the corpus"
-        state = bad if len(lacking) == len(relevant) else HealthState.NOTE
         mend = f"The first is {lacking[0]!r}: see --id-field."
-        return HealthCheck("questions", state, text, mend)
+        return BAD if len(lacking) == len(relevant) else NOTE, text, mend
 
 
-def check_language_model(config: ChatConfig | LocalConfig) -> HealthCheck:
+def _ask_model(config: ChatConfig | LocalConfig) -> Finding:
     """Send a language model one short prompt. Its answer is not kept."""
     from argus.llm import Prompt, State
     from argus.llm.ledger import Ledger
     from argus.llm.open import open_model
 
-    try:
-        with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "ledger")) as ledger:
-            model = open_model(config, ledger)
-            (outcome,) = model.complete([Prompt("Answer with one word: yes.", max_tokens=64)])
-    except EXPECTED as error:
-        return HealthCheck.of_error("language model", error)
+    with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "ledger")) as ledger:
+        model = open_model(config, ledger)
+        (outcome,) = model.complete([Prompt("Answer with one word: yes.", max_tokens=64)])
     if outcome.state is not State.OK:
         text = f"{config.label} did not answer: {outcome.reason}"
         mend = "See --llm-base-url, --api-key-env, and whether the endpoint serves that name."
-        return HealthCheck("language model", HealthState.BAD, text, mend)
+        return BAD, text, mend
     words = str(outcome.value).split()
     answer = " ".join(words[:8]) + (" ..." if len(words) > 8 else "")
-    return HealthCheck("language model", HealthState.GOOD, f"{config.label} answers: {answer}")
+    return GOOD, f"{config.label} answers: {answer}", ""

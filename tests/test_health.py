@@ -7,7 +7,7 @@ import json
 import pytest
 
 import argus
-from argus.health.job import HealthState, Trial
+from argus.health import HealthState, Trial
 from argus.llm.config import ChatConfig
 from tests.conftest import Endpoint, serving
 from tests.support.stores import sqlite_vec

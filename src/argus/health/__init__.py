@@ -1,1 +1,0 @@
-"""`argus doctor`: faults of machine, extras, documents, retriever and model before a job."""

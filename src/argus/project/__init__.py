@@ -1,1 +1,0 @@
-"""`argus init`: three questions, a connection that is tried, and a commented argus.toml."""
