@@ -203,7 +203,8 @@ def _compare_states(
         words = [f"not in the top {DEPTH}" if rank is None else f"rank {rank}" for rank in ranks]
         verdict = _verdict([rank is not None and rank <= k for rank in ranks])
         rows.append(comparison_row("entity", name, name, verdict, words, ranks))
-    changes = _query_rows(runs, [q for q in questions if q.id not in failures], titles, k)
+    answered = [query for query in questions if query.id not in failures]
+    changes, _ = _list_changes(runs, answered, titles, k, {})
     notes = list(dict.fromkeys(system.warning for system in systems if system.warning))
     if failures:
         first, n = next(iter(failures.values())), len(failures)
@@ -233,18 +234,33 @@ def _count_lists(run: Run, k: int) -> Counter[str]:
     return Counter(doc for scores in run.values() for doc in ranking(scores)[:k])
 
 
-def _query_rows(
-    runs: Sequence[Run], queries: Sequence[Query], titles: Mapping[str, str], k: int
-) -> list[dict[str, Any]]:
-    """Return the changes of every query's top k, the most changed first."""
-    rows: list[dict[str, Any]] = []
+def _list_changes(
+    runs: Sequence[Run], queries: Sequence[Query], titles: Mapping[str, str], k: int, qrels: Qrels
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the changes of every query's top k, and the results within k of one side alone.
+
+    The first are rows of QUERY_SCHEMA, the most changed query first. The others are rows of
+    ONLY_SCHEMA, relevant ones first.
+    """
+    changes: list[dict[str, Any]] = []
+    only: list[dict[str, Any]] = []
     for query in queries:
         before, after = (ranking(run.get(query.id, {})) for run in runs)
-        moves = top_k_changes(before, after, k=k)
-        entered, left = ("; ".join(titles.get(doc) or doc for doc in docs) for docs in moves)
-        row = {"query_id": query.id, "text": query.text, "entered": entered, "left": left}
-        rows.append(row | {"changed": sum(map(len, moves))})
-    return sorted(rows, key=lambda row: (-row["changed"], row["query_id"]))
+        entered, left = top_k_changes(before, after, k=k)
+        about, grades = {"query_id": query.id, "text": query.text}, qrels.get(query.id, {})
+        names = ("; ".join(titles.get(doc) or doc for doc in docs) for docs in (entered, left))
+        moves = dict(zip(("entered", "left"), names, strict=True))
+        changes.append(about | moves | {"changed": len(entered) + len(left)})
+        for side, ids, ranked in (("before", left, before), ("after", entered, after)):
+            only += [
+                about
+                | {"doc_id": id_, "label": titles.get(id_, ""), "only": side}
+                | {"rank": ranked.index(id_) + 1, "grade": grades.get(id_)}
+                for id_ in ids
+            ]
+    changes.sort(key=lambda row: (-row["changed"], row["query_id"]))
+    only.sort(key=lambda row: (-(row["grade"] or 0), row["query_id"], row["rank"]))
+    return changes, only
 
 
 @one_writer
@@ -371,7 +387,7 @@ def _compare_lists(
         verdict = _verdict([doc in of for of in lists])
         words = [f"in {of[doc]:,} lists" for of in lists]
         rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, words))
-    changes, only = _query_rows(runs, shared, titles, k), _only_rows(runs, shared, titles, k, qrels)
+    changes, only = _list_changes(runs, shared, titles, k, qrels or {})
     counts = {"titles": 0, "entities": 0, "given": len(shared), "failed": len(failures)}
     summary: dict[str, Any] = {
         "of": "runs" if all(s.fingerprint == RUN_FILE for s in systems) else "retrievers",
@@ -407,31 +423,6 @@ def _notes(systems: Sequence[System], known: Collection[str]) -> list[str]:
     if of_one:
         notes.append(f"{of_one:,} queries are in one of the runs only: left out")
     return notes
-
-
-def _only_rows(
-    runs: Sequence[Run],
-    queries: Sequence[Query],
-    titles: Mapping[str, str],
-    k: int,
-    qrels: Qrels | None,
-) -> list[dict[str, Any]]:
-    """Return the results within k of one side alone, relevant ones first."""
-    rows: list[dict[str, Any]] = []
-    for query in queries:
-        before, after = (ranking(run[query.id]) for run in runs)
-        entered, left = top_k_changes(before, after, k=k)
-        grades = (qrels or {}).get(query.id, {})
-        for side, ids, ranked in (("before", left, before), ("after", entered, after)):
-            rows += [
-                {
-                    "query_id": query.id, "text": query.text, "doc_id": id_,
-                    "label": titles.get(id_, ""), "only": side,
-                    "rank": ranked.index(id_) + 1, "grade": grades.get(id_),
-                }
-                for id_ in ids
-            ]  # fmt: skip
-    return sorted(rows, key=lambda row: (-(row["grade"] or 0), row["query_id"], row["rank"]))
 
 
 def _compare_relevant(

@@ -108,26 +108,32 @@ class Bound:
 
 
 class BlendRecords:
-    """The records of one remedy in a store. Made by `open_records`.
+    """The records of one remedy in a store.
 
-    where: the user's filter. exact: True lets the store compare every vector, False never, None
-    only where the result is otherwise open.
+    remedy: None takes `own` if there are records of it, otherwise the only one there is. A remedy
+    has another id in a store than in an index, since it hashes fields and vectors as well. where:
+    the user's filter. id_fields: where the id of a record's document is: the first that the record
+    has. exact: True lets the store compare every vector, False never, None only where the result is
+    otherwise open. most: records per query. Raises InputError if there are no such records, for
+    several remedies without a name, and for a store whose scores are no cosines.
     """
 
     def __init__(
         self,
         store: Store,
-        remedy: str,
-        numbers: Numbers,
-        where: Filter,
+        remedy: str | None = None,
+        where: Filter | None = None,
+        *,
+        own: str | None = None,
         id_fields: Sequence[str] = (PARENT,),
         exact: bool | None = None,
         most: int = MAX_RECORDS,
     ) -> None:
-        self.store, self.remedy, self.where, self.id_fields = store, remedy, where, id_fields
+        self.store, self.where, self.id_fields = store, where or {}, id_fields
         self.exact, self.most = exact, most
         self.uncertain = 0  # queries whose first k were not certain after `most` records
-        self._matching = {REMEDY: remedy, **where}
+        self.remedy, numbers = read_numbers(store, remedy, id_fields, own)
+        self._matching = {REMEDY: self.remedy, **self.where}
         self._reread = -np.inf  # when unknown records caused the last reading
         self._count(numbers)
         pages = store.iterate(PAGE)
@@ -144,9 +150,8 @@ class BlendRecords:
         is_shown = np.array([document in shown for document in numbers.document], bool)
         self._bound, self.total = Bound(numbers, is_shown), int(is_shown.sum())
 
-    @property
-    def warning(self) -> str | None:
-        """A doubt about the searches so far."""
+    def doubt(self) -> str | None:
+        """Return a doubt about the searches so far."""
         if not self.uncertain:
             return None
         return (
@@ -161,10 +166,9 @@ class BlendRecords:
         """
         stored = self.numbers.encoder
         loaded = loaded_encoder(encoder, stored=stored)
-        if stored not in (None, loaded.fingerprint):
-            raise FingerprintMismatch(
-                Path(self.store.name), stored=str(stored), given=loaded.fingerprint
-            )
+        if stored is not None and stored != loaded.fingerprint:
+            where, given = Path(self.store.name), loaded.fingerprint
+            raise FingerprintMismatch(where, stored=stored, given=given)
         return loaded
 
     def refresh(self) -> None:
@@ -251,32 +255,10 @@ def check_filter(where: Mapping[str, Any]) -> None:
         )
 
 
-def open_records(
-    store: Store,
-    remedy: str | None,
-    where: Filter | None = None,
-    *,
-    own: str | None = None,
-    id_fields: Sequence[str] = (PARENT,),
-    exact: bool | None = None,
-    most: int = MAX_RECORDS,
-) -> BlendRecords:
-    """Read the records of a remedy.
-
-    remedy: None takes `own` if there are records of it, otherwise the only one there is. A remedy
-    has another id in a store than in an index, since it hashes fields and vectors as well.
-    id_fields: where the id of a record's document is: the first that the record has. most: records
-    per query. Raises InputError if there are no such records, for several remedies without a name,
-    and for a store whose scores are no cosines.
-    """
-    remedy, numbers = read_numbers(store, remedy, id_fields, own)
-    return BlendRecords(store, remedy, numbers, where or {}, id_fields, exact, most)
-
-
 def read_numbers(
     store: Store, remedy: str | None, id_fields: Sequence[str], own: str | None = None
 ) -> tuple[str, Numbers]:
-    """Return the remedy and the numbers of its records. Arguments as for `open_records`."""
+    """Return the remedy and the numbers of its records. Arguments as for `BlendRecords`."""
     entries: Iterable[Entries] = ()
     if not isinstance(store, WritableStore):
         entries = ((page.ids, page.payloads) for page in store.iterate(PAGE))

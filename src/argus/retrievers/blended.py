@@ -37,7 +37,6 @@ from argus.retrievers.blend_records import (
     BlendRecords,
     Scores,
     check_filter,
-    open_records,
 )
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_python_file, http_file, is_index
@@ -48,7 +47,6 @@ from argus.retrievers.results import TEXT_NAMES, Known, items_of, listed
 from argus.retrievers.session import AskingLoop
 from argus.settings import TOP_K
 from argus.stores.opening import open_store
-from argus.stores.protocol import Store
 from argus.stores.records import PARENT, check_dimension, typed, values_of
 from argus.stores.spec import StoreConfig, is_store
 
@@ -153,10 +151,22 @@ class BlendedRetriever:
                         where="encoder",
                     )
                 store = stack.enter_context(open_store(source, opening))
+                if exact and not (store.can_search_exactly or store.describe().is_exact):
+                    raise InputError(
+                        "cannot compare every vector",
+                        expected="one that can, or exact= left out",
+                        fix="Leave it out, and give a larger most= where results are told to be "
+                        "uncertain.",
+                        where=store.name,
+                    )
+                check_filter(where or {})
+                recipe = None if self.index is None else self.index.recipe
+                own = recipe.remedies[0] if recipe and recipe.blend else None
                 id_fields = (id_field,) if id_field else (self._id_field, PARENT)
-                records = _records_of(
-                    store, remedy, where, self.index, exact, most, tuple(filter(None, id_fields))
-                )
+                records = BlendRecords(
+                    store, remedy, typed(where, store, PAGE) if where else None, own=own,
+                    id_fields=[name for name in id_fields if name], exact=exact, most=most,
+                )  # fmt: skip
                 self._ranking = RecordRanking(records, encoder, depth, self.index, correction)
             else:
                 assert self.index is not None
@@ -384,34 +394,6 @@ def _fields_of(item: Any) -> Mapping[str, Any]:
     text = getattr(node, "page_content", None) or (content() if callable(content) else None)
     metadata = getattr(node, "metadata", None)
     return {"page_content": text, "metadata": dict(metadata) if metadata else {}}
-
-
-def _records_of(
-    store: Store,
-    remedy: str | None,
-    where: Mapping[str, Any] | None,
-    index: IndexRetriever | None,
-    exact: bool | None,
-    most: int,
-    id_fields: Sequence[str],
-) -> BlendRecords:
-    """Open the records of a store's blend, by default of the blend that the index has.
-
-    Raises InputError for a search that the store cannot make, or that no record would pass.
-    """
-    if exact and not (store.can_search_exactly or store.describe().is_exact):
-        raise InputError(
-            "cannot compare every vector",
-            expected="one that can, or exact= left out",
-            fix="Leave it out, and give a larger most= where results are told to be uncertain.",
-            where=store.name,
-        )
-    check_filter(where or {})
-    own = index.recipe.remedies[0] if index is not None and index.recipe.blend else None
-    filter_ = typed(where, store, PAGE) if where else None
-    return open_records(
-        store, remedy, filter_, own=own, id_fields=id_fields, exact=exact, most=most
-    )
 
 
 class RecordRanking:

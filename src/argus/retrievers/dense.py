@@ -26,14 +26,14 @@ from argus.indexes.recipe import QueryCorrection, find_correction, read_correcti
 from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.views import ViewIndex
 from argus.indexes.words import STEMMED
-from argus.retrievers.blend_records import BlendRecords, check_filter, open_records
+from argus.retrievers.blend_records import BlendRecords, check_filter
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import INDEX
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import BATCH, Blocking, Source
 from argus.stores.opening import open_store
-from argus.stores.protocol import Filter, Hits, Interruptible, Records, Store
+from argus.stores.protocol import Hits, Interruptible, Records, Store
 from argus.stores.records import PARENT, check_dimension, typed
 from argus.stores.spec import BLENDED, conditions
 
@@ -232,7 +232,7 @@ def open_store_source(
         blend: BlendRecords | None = None
         if is_blend:
             check_filter(matching or {})
-            blend = open_records(opened, None, matching, id_fields=(config.id_field or PARENT,))
+            blend = BlendRecords(opened, None, matching, id_fields=(config.id_field or PARENT,))
         model = blend.loaded_encoder(encoder) if blend is not None else loaded_encoder(encoder)
         check_dimension(model.dim, facts, opened.name)
         correction = correction_of(config, model)
@@ -244,11 +244,18 @@ def open_store_source(
             name += CORRECTED
         identity = content_hash("blend" if is_blend else "store", opened.name, *parts).hex()
 
-        ids, rank, doubt = (
-            _search_of_blend(blend, known)
-            if blend is not None
-            else _search_of_store(opened, matching, model, known, config.id_field)
-        )
+        rank: Search
+        doubt: Doubt
+        if blend is None:
+            ids = _document_ids(opened.iterate(PAGE), known, config.id_field, opened.name)
+            foreign = _foreign_vectors(opened, model, known, ids)
+            rank, doubt = partial(opened.search, matching=matching), lambda: foreign
+        else:
+            documents = blend.numbers.fields
+            empty = np.empty((len(documents), 0), np.float32)
+            page = Records(list(documents), empty, list(documents.values()))
+            ids = _document_ids([page], known, None, opened.name)
+            rank, doubt = partial(_rank_documents, blend), blend.doubt
         interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
         blocking = Blocking(config.timeout_s is not None, interrupt)
         try:
@@ -257,24 +264,8 @@ def open_store_source(
             blocking.finish()
 
 
-def _search_of_store(
-    store: Store, matching: Filter | None, encoder: Encoder, known: Known, id_field: str | None
-) -> tuple[dict[str, str], Search, Doubt]:
-    ids = _document_ids(store.iterate(PAGE), known, id_field, store.name)
-    foreign = _foreign_vectors(store, encoder, known, ids)
-    return ids, partial(store.search, matching=matching), lambda: foreign
-
-
-def _search_of_blend(blend: BlendRecords, known: Known) -> tuple[dict[str, str], Search, Doubt]:
-    documents = blend.numbers.fields
-    empty = np.empty((len(documents), 0), np.float32)
-    page = Records(list(documents), empty, list(documents.values()))
-    ids = _document_ids([page], known, None, blend.store.name)
-
-    def search(vectors: FloatArray, k: int) -> list[Hits]:
-        return [list(scores.items()) for scores in blend.search(vectors, k)]
-
-    return ids, search, lambda: blend.warning
+def _rank_documents(blend: BlendRecords, vectors: FloatArray, k: int) -> list[Hits]:
+    return [list(scores.items()) for scores in blend.search(vectors, k)]
 
 
 def _document_ids(

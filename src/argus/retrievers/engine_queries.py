@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias
 
 from argus.errors import InputError
 from argus.indexes.blend import Blend
@@ -26,6 +26,7 @@ VECTOR, QUERY = "{vector}", "{query}"
 """Placeholders in JSON: the query's vector, corrected if the index corrects queries, and text."""
 SHIFT = 2.0
 """Added to scores that must not be negative: a cosine is at least -1, a penalty at most 1."""
+EVERY, NEAREST = "every record", "the nearest records"
 EXACT = (
     "Equal to the blend without BM25, up to the rounding of 32-bit numbers: every record is scored."
 )
@@ -40,6 +41,8 @@ WORDS = (
 )
 CORRECTED = "is the query's vector; corrected, if the index corrects queries. Your own filter goes"
 UNTRIED = "Made from its documentation; never run against the product."
+Queries: TypeAlias = list[tuple[str, str, str, str | Mapping[str, Any]]]
+"""Fields of `EngineQuery`s."""
 
 
 @dataclass(frozen=True)
@@ -106,21 +109,21 @@ def engine_queries(
         )
     field = VECTOR_FIELDS[engine] if field is None else field
     if engine == "pgvector":
-        exact, near, notes = _pgvector(collection, remedy, field, k, records)
+        queries, notes = _pgvector(collection, remedy, field, k, records)
     elif engine == "qdrant":
-        exact, near, notes = _qdrant(collection, remedy, field, k, records)
+        queries, notes = _qdrant(collection, remedy, field, k, records)
     else:
         bm25 = (blend or Blend()).bm25
         queries, notes = _search_engine(
             engine, collection, remedy, field, k, records, bm25, text_fields
         )
-        return EngineQueries(cast(Engine, engine), collection, remedy, k, queries, notes)
-    return EngineQueries(cast(Engine, engine), collection, remedy, k, (exact, near), notes)
+    made = tuple(EngineQuery(*query) for query in queries)
+    return EngineQueries(engine, collection, remedy, k, made, tuple(notes))
 
 
 def _pgvector(
     collection: str, remedy: str, field: str, k: int, records: int
-) -> tuple[EngineQuery, EngineQuery, tuple[str, ...]]:
+) -> tuple[Queries, list[str]]:
     def quoted(name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
 
@@ -137,23 +140,18 @@ def _pgvector(
         f"  ORDER BY {field} <=> $1\n  LIMIT {records}\n)\n"
         f"SELECT {PARENT}, max(score) AS score\nFROM nearest\nGROUP BY {PARENT}\n{order}"
     )
-    notes = (
+    return [(EVERY, EXACT, "", exact), (NEAREST, NEAR.format(n=records), "", near)], [
         "$1 is the query's vector, as a `vector`; corrected, if the index corrects queries.",
         "With an HNSW index set `hnsw.iterative_scan = strict_order`, or `hnsw.ef_search` to as "
         "many as the inner LIMIT: else it brings 40 records.",
         "PostgreSQL has no BM25: fuse with `argus.BlendedRetriever`, which has the index's.",
         "Tested against PostgreSQL 18 with pgvector 0.8.",
-    )
-    return (
-        EngineQuery("every record", EXACT, "", exact),
-        EngineQuery("the nearest records", NEAR.format(n=records), "", near),
-        notes,
-    )
+    ]
 
 
 def _qdrant(
     collection: str, remedy: str, field: str, k: int, records: int
-) -> tuple[EngineQuery, EngineQuery, tuple[str, ...]]:
+) -> tuple[Queries, list[str]]:
     prefetch: dict[str, Any] = {
         "query": VECTOR,
         "filter": {"must": [{"key": REMEDY, "match": {"value": remedy}}]},
@@ -170,18 +168,13 @@ def _qdrant(
     exact = near | {"prefetch": prefetch | {"params": {"exact": True}}}
     path = f"POST /collections/{collection}/points/query/groups"
     holds = f"{EXACT} Where `prefetch.limit` is no less than the records that the filter shows."
-    notes = (
+    return [(EVERY, holds, path, exact), (NEAREST, NEAR.format(n=records), path, near)], [
         f"{VECTOR} {CORRECTED} into `prefetch.filter.must`.",
         f"Index the payload: {REMEDY} and {PARENT} as keyword, {SCALE} and {PENALTY} as float. "
         "Needs Qdrant 1.14.",
         "BM25 is not in the records: fuse with `argus.BlendedRetriever`, which has the index's.",
         "Tested in the client's local mode; never run against a server.",
-    )
-    return (
-        EngineQuery("every record", holds, path, exact),
-        EngineQuery("the nearest records", NEAR.format(n=records), path, near),
-        notes,
-    )
+    ]
 
 
 def _search_engine(
@@ -193,7 +186,7 @@ def _search_engine(
     records: int,
     bm25: float,
     text_fields: tuple[str, ...],
-) -> tuple[tuple[EngineQuery, ...], tuple[str, ...]]:
+) -> tuple[Queries, list[str]]:
     """Return the queries and notes of Elasticsearch or OpenSearch."""
     is_elastic = engine == "elasticsearch"
     of_remedy = {"term": {REMEDY: remedy}}
@@ -218,9 +211,9 @@ def _search_engine(
     )
     path = f"POST /{collection}/_search"
     ending = {"size": k, "_source": [PARENT], "collapse": {"field": PARENT}}
-    queries = [
-        EngineQuery("every record", EXACT, path, {"query": every} | ending),
-        EngineQuery("the nearest records", NEAR.format(n=records), path, {"query": near} | ending),
+    queries: Queries = [
+        (EVERY, EXACT, path, {"query": every} | ending),
+        (NEAREST, NEAR.format(n=records), path, {"query": near} | ending),
     ]
     notes = [
         f"{VECTOR} {CORRECTED} beside the term of the remedy.",
@@ -251,6 +244,5 @@ def _search_engine(
             "Fused in the engine: OpenSearch 3.1 and later, which collapses hybrid queries.",
         ]
     if bm25:
-        holds = WORDS.format(n=records)
-        queries.append(EngineQuery("with BM25", holds, fused_path, fused | ending))
-    return tuple(queries), (*notes, UNTRIED)
+        queries.append(("with BM25", WORDS.format(n=records), fused_path, fused | ending))
+    return queries, [*notes, UNTRIED]

@@ -134,7 +134,18 @@ class Backend:
         if self._maker is not None:
             self._retriever = self._maker(documents)
         elif self.index is not None:
-            _check_corpus(self.index, documents)
+            texts = {document.id: document.content for document in documents}
+            indexed = _ids_in(self.index)
+            lacking = sorted(id_ for id_ in texts.keys() - indexed if texts[id_].strip())
+            if ids := lacking or sorted(indexed - texts.keys()):
+                raise InputError(
+                    f"{'lacks' if lacking else 'holds beside it'} {len(ids):,} documents, such as "
+                    f"{ids[0]!r}",
+                    expected=f"the index of this corpus, of {len(texts):,} documents",
+                    fix="Index this corpus; or give a function that makes a retriever of "
+                    "documents.",
+                    where=self.index.index.path,
+                )
         self._bound = bound
 
     def run(self, queries: Sequence[Query], k: int) -> Run:
@@ -185,21 +196,6 @@ def strictly_decreasing_float32(scores: dict[str, float]) -> dict[str, float]:
         last = score if score < last else np.nextafter(last, np.float32(-np.inf))
         lower[document] = float(last)
     return lower
-
-
-def _check_corpus(retriever: IndexRetriever, documents: Iterable[Document]) -> None:
-    texts = {document.id: document.content for document in documents}
-    indexed = _ids_in(retriever)
-    lacking = sorted(id_ for id_ in texts.keys() - indexed if texts[id_].strip())
-    others = sorted(indexed - texts.keys())
-    if ids := lacking or others:
-        verb = "lacks" if lacking else "holds beside it"
-        raise InputError(
-            f"{verb} {len(ids):,} documents, such as {ids[0]!r}",
-            expected=f"the index of this corpus, of {len(texts):,} documents",
-            fix="Index this corpus; or give a function that makes a retriever of documents.",
-            where=retriever.index.path,
-        )
 
 
 def _ids_in(retriever: IndexRetriever) -> set[str]:
@@ -340,7 +336,15 @@ class _TerrierSearch:
         is_rerank = form.mode == "rerank"
         frame = inp.drop(columns=[name for name in MEASURED if name in inp.columns])
         frame = frame.astype({name: str for name in ("qid", "docno") if name in frame.columns})
-        _check_rows(frame, ["qid", "docno"] if is_rerank else ["qid"])
+        names = ["qid", "docno"] if is_rerank else ["qid"]
+        twice = frame[frame.duplicated(names)]
+        if len(twice):
+            row = ", ".join(f"{name} {twice.iloc[0][name]!r}" for name in names)
+            raise InputError(
+                f"{len(twice):,} rows are there twice, such as {row}",
+                expected=f"one row per {' and '.join(names)}",
+                fix=f"drop_duplicates({names}), or give queries ids of their own.",
+            )
         unique = frame.drop_duplicates(["qid", "query"])
         queries = [_query(*row) for row in zip(unique["qid"], unique["query"], strict=True)]
         if not is_rerank:
@@ -353,18 +357,6 @@ class _TerrierSearch:
         run = self._backend.rerank(queries, candidates, most, depth)
         results = _frame(run, pt.model.FIRST_RANK).merge(frame, on=["qid", "docno"])
         return results[[*frame.columns, *MEASURED]]
-
-
-def _check_rows(frame: Foreign, names: list[str]) -> None:
-    """Raise InputError for a second row of a query, or of one of its candidates."""
-    twice = frame[frame.duplicated(names)]
-    if len(twice):
-        row = ", ".join(f"{name} {twice.iloc[0][name]!r}" for name in names)
-        raise InputError(
-            f"{len(twice):,} rows are there twice, such as {row}",
-            expected=f"one row per {' and '.join(names)}",
-            fix=f"drop_duplicates({names}), or give queries ids of their own.",
-        )
 
 
 def _frame(run: Run, first_rank: int) -> Foreign:

@@ -238,20 +238,15 @@ def load_endpoint(path: Path) -> EndpointSpec:
     Raises InputError with file, line and place for any mistake in it, and for environment variables
     that are not set.
     """
-    text = read_text(
-        path,
-        "a YAML file that describes an endpoint",
-        f"Check the path. A file may be two lines: preset: {presets()[0]} and url: ...",
-    )
-    spec, where = yaml_file.read_spec(
-        EndpointSpec, text, path, lambda value: _over_preset(value, path)
-    )
+    fix = f"Check the path. A file may be two lines: preset: {presets()[0]} and url: ..."
+    text = read_text(path, "a YAML file that describes an endpoint", fix)
+    spec, where = yaml_file.read_spec(EndpointSpec, text, path, partial(_over_preset, path))
     _check_request(spec, where)
     _check_variables(spec, where)
     return spec
 
 
-def _over_preset(content: yaml_file.Value, path: Path) -> yaml_file.Value:
+def _over_preset(path: Path, content: yaml_file.Value) -> yaml_file.Value:
     """Return a file's fields over those of its preset, with the values of `set` filled in."""
     if not isinstance(content, dict) or (name := content.get("preset")) is None:
         return content
@@ -286,36 +281,26 @@ def _check_request(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
             f"Write it under set: {word}: ..." if spec.preset else "Remove the braces.",
         )
     in_header = min(_placeholders(spec.headers), default="")
-    mistakes = [
-        (
-            not names & {QUERY, QUOTED, VECTOR},
-            "a request without a query",
-            f"{QUERY} or {VECTOR} in url, parameters or body",
-            f'Write "{QUERY}" where the query belongs.',
-        ),
-        (
-            VECTOR in names and spec.encoder is None,
-            f"{VECTOR} without an encoder",
-            "the model that makes vectors of queries",
-            "Add encoder: NAME.",
-        ),
-        (in_header, f"{in_header} in a header", "it in url, parameters or body", "Move it there."),
-        (
-            (PAGE in names) != (spec.paging is not None),
-            f"{PAGE} or paging alone",
-            f"both, or neither: paging says what {PAGE} is",
-            "Add the other, or remove it.",
-        ),
-        (
-            any(PAGE in text and text != PAGE for text in _texts(spec.request)),
-            f"{PAGE} within a text, which the first request has no value for",
-            f'it alone, as the value of a parameter or in the body: "{PAGE}"',
-            "Move it there.",
-        ),
-    ]
-    for is_made, got, expected, fix in mistakes:
-        if is_made:
-            raise where.error(("headers",) if is_made == in_header else (), got, expected, fix)
+
+    def refuse(got: str, expected: str, fix: str, *place: str) -> None:
+        raise where.error(place, got, expected, fix)
+
+    if not names & {QUERY, QUOTED, VECTOR}:
+        expected = f"{QUERY} or {VECTOR} in url, parameters or body"
+        refuse("a request without a query", expected, f'Write "{QUERY}" where the query belongs.')
+    if VECTOR in names and spec.encoder is None:
+        expected = "the model that makes vectors of queries"
+        refuse(f"{VECTOR} without an encoder", expected, "Add encoder: NAME.")
+    if in_header:
+        expected = "it in url, parameters or body"
+        refuse(f"{in_header} in a header", expected, "Move it there.", "headers")
+    if (PAGE in names) != (spec.paging is not None):
+        expected = f"both, or neither: paging says what {PAGE} is"
+        refuse(f"{PAGE} or paging alone", expected, "Add the other, or remove it.")
+    if any(PAGE in text and text != PAGE for text in _texts(spec.request)):
+        got = f"{PAGE} within a text, which the first request has no value for"
+        expected = f'it alone, as the value of a parameter or in the body: "{PAGE}"'
+        refuse(got, expected, "Move it there.")
 
 
 def _check_variables(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
@@ -382,16 +367,13 @@ class HttpRetriever(Source):
         """Hold the connections of one job. Redirects are not followed but reported."""
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         request = self._request = self.spec.resolved()
-        headers = request.headers.items()
-        sent = next((v for name, v in headers if name.lower() == "authorization"), "")
+        named = request.headers.items()
+        sent = next((v for name, v in named if name.lower() == "authorization"), "")
         http_retry.check_one_credential(request.url, sent, where=self.name)
         remember(keys=self._secrets(), addresses=[request.url])
         self._keys = tuple(key for key in request.secrets() if len(key) >= MIN_KEY_CHARS)
-        async with httpx.AsyncClient(
-            headers=http_retry.ACCEPTED | request.headers,
-            timeout=httpx.Timeout(None, connect=10),
-            limits=limits,
-        ) as client:
+        headers, timeout = http_retry.ACCEPTED | request.headers, httpx.Timeout(None, connect=10)
+        async with httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits) as client:
             self._client = client
             yield
 
@@ -459,9 +441,8 @@ class HttpRetriever(Source):
             if value is None:
                 raise RetrievalError(f"answered with a result without {answer.id.text!r}")
             if not (isinstance(value, str) and value) and type(value) is not int:
-                raise RetrievalError(
-                    f"answered with the id {_shown(value)}, neither text nor a whole number"
-                )
+                problem = f"the id {_shown(value)}, neither text nor a whole number"
+                raise RetrievalError(f"answered with {problem}")
             id_ = str(value)
             if any(key in id_ for key in self._keys):  # ids are printed, and stored
                 raise RetrievalError("the answer repeats a key of the request in an id")
@@ -475,9 +456,8 @@ class HttpRetriever(Source):
     async def _send(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send one request, again where that may help. Return the object of the answer."""
         tries = http_retry.Tries(ATTEMPTS, BACKOFF_S)
-        result: bytes | http_retry.Refusal | None = await http_retry.persist(
-            lambda: self._attempt(values), tries
-        )
+        attempt = partial(self._attempt, values)
+        result: bytes | http_retry.Refusal | None = await http_retry.persist(attempt, tries)
         if result is None:
             raise RetrievalError(str(tries))
         if isinstance(result, http_retry.Refusal):
@@ -507,13 +487,9 @@ class HttpRetriever(Source):
         url = _filled(request.url, {name: quote(str(v), safe="") for name, v in values.items()})
         parameters = _without_none(_filled(request.parameters, values))
         body = _without_none(_filled(request.body, values))
+        sent: dict[str, Any] = {"params": parameters or None, "json": request.body and body}
         try:
-            async with self._client.stream(
-                request.method,
-                url,
-                params=parameters or None,
-                json=body if request.body is not None else None,
-            ) as response:
+            async with self._client.stream(request.method, url, **sent) as response:
                 content, is_whole = await http_retry.read_body(response, http_retry.MOST_BYTES)
         except httpx.RequestError as error:
             return http_retry.Trouble(f"{type(error).__name__}: {error}")
@@ -522,15 +498,13 @@ class HttpRetriever(Source):
         if not is_whole:
             raise RetrievalError(f"answered with more than {http_retry.MOST_BYTES:,} bytes")
         if response.is_redirect:
-            to = http_retry.without_secrets(
-                str(response.url.join(response.headers.get("location", "")))
-            )
-            return http_retry.Refusal(response.status_code, f"a redirect to {to}", for_all=True)
+            to = str(response.url.join(response.headers.get("location", "")))
+            to = f"a redirect to {http_retry.without_secrets(to)}"
+            return http_retry.Refusal(response.status_code, to, for_all=True)
         if not http_retry.is_answer(response):
             text = self._scrubbed(content.decode("utf-8", "replace"))[: http_retry.SHOWN_CHARS]
-            result = http_retry.meaning(
-                response.status_code, text, response.headers.get("retry-after")
-            )
+            wait = response.headers.get("retry-after")
+            result = http_retry.meaning(response.status_code, text, wait)
             if isinstance(result, http_retry.Trouble) and result.wait_s:
                 raise AskLater(result.problem, result.wait_s)
             return result

@@ -33,6 +33,9 @@ from argus.retrievers.session import (
 )
 from argus.stores.spec import blended_store, is_store
 
+PACE = ("at_once", "per_minute", "timeout_s")
+"""Settings that the description of an endpoint may hold."""
+
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
     from argus.indexes.retriever import IndexRetriever
@@ -106,10 +109,9 @@ def opened(
     id, and a retriever that takes a corpus is given it. cache: the file of answers. encoder: of a
     store's queries, and of an index that names none. Raises InputError if it cannot be opened.
     """
+    config = config or AskingConfig()
     with ExitStack() as stack:
-        source, identity, asking = _open(
-            retriever, documents, config or AskingConfig(), encoder, stack
-        )
+        source, identity, asking = _open(retriever, documents, config, encoder, stack)
         loop = stack.enter_context(closing(AskingLoop()))
         yield OpenRetriever(source, identity, asking, loop, cache)
 
@@ -210,12 +212,8 @@ def _open_endpoint(
     if correction is not None:
         parts.append(correction.identity)
         name += CORRECTED
-    asking = replace(
-        config,
-        at_once=config.at_once or spec.at_once,
-        per_minute=config.per_minute or spec.per_minute,
-        timeout_s=config.timeout_s or spec.timeout_s,
-    )
+    own = {name: getattr(config, name) or getattr(spec, name) for name in PACE}
+    asking = replace(config, **own)
     identity = content_hash(spec.identity(), *parts, _digest(documents)).hex()
     return HttpRetriever(spec, name, Known.of(documents), encoder, correction), identity, asking
 
@@ -233,13 +231,10 @@ def all_opened(
     Raises InputError for settings of a store if none is one.
     """
     check_store_settings(retrievers, asking)
+    shared: dict[str, Any] = {"documents": documents, "config": asking, "cache": cache}
     with ExitStack() as stack:
-        yield [
-            stack.enter_context(
-                opened(one, documents=documents, config=asking, cache=cache, encoder=encoder)
-            )
-            for one in retrievers
-        ]
+        opening = (opened(one, encoder=encoder, **shared) for one in retrievers)
+        yield [stack.enter_context(one) for one in opening]
 
 
 @dataclass(frozen=True)

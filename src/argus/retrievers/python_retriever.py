@@ -79,10 +79,8 @@ class Call:
             return self._send(list(queries), k, corpus)
         if self.batched == "mteb":
             return self._send(_table([{"id": q.id, "text": q.text} for q in queries]), k, ())
-        texts = {query.id: query.text for query in queries}
-        return self._send(
-            texts, k, {d["_id"]: {"title": d["title"], "text": d["text"]} for d in corpus}
-        )
+        rows = {d["_id"]: {"title": d["title"], "text": d["text"]} for d in corpus}
+        return self._send({query.id: query.text for query in queries}, k, rows)
 
     def _send(self, query: Any, k: int, corpus: Any) -> Any:
         named = {self.depth_name: k} if self.depth_name else {}
@@ -265,18 +263,18 @@ class PythonRetriever(Source):
     async def answer(self, queries: Sequence[Query], k: int) -> Run:
         """Return documents with decreasing scores per query. See `Source`."""
         if not self.call.batched:
-            return {q.id: await self._answer_one(q.text, k) for q in queries}
-        answers = await self._called(lambda: self.call.all(queries, k, self.corpus))
+            run: Run = {}
+            for query in queries:
+                answer = await self._called(partial(self.call.one, query.text, k, self.corpus))
+                run[query.id] = ranked(answer, k, self.known, self.id_field)
+            return run
+        answers = await self._called(partial(self.call.all, queries, k, self.corpus))
         if not isinstance(answers, Mapping):
             raise RetrievalError(f"returned {type(answers).__name__}, not {{query: documents}}")
         absent = next((q.id for q in queries if q.id not in answers), None)
         if absent is not None:
             raise RetrievalError(f"returned no answer to query {absent!r}")
         return {q.id: ranked(answers[q.id], k, self.known, self.id_field) for q in queries}
-
-    async def _answer_one(self, text: str, k: int) -> dict[str, float]:
-        answer = await self._called(lambda: self.call.one(text, k, self.corpus))
-        return ranked(answer, k, self.known, self.id_field)
 
     async def _called(self, call: Callable[[], Any]) -> Any:
         """Return the result of user code. Whatever it raises becomes a RetrievalError."""
@@ -381,9 +379,8 @@ def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
     with module_of(path, EXPECTED) as module:
         thing = getattr(module, name, None) if name else _only_retriever(module, path)
         if thing is None:
-            raise InputError(
-                f"no {name} in it", expected=EXPECTED, fix="Check the name.", where=path
-            )
+            got, fix = f"no {name} in it", "Check the name."
+            raise InputError(got, expected=EXPECTED, fix=fix, where=path)
         yield thing, content_hash(file_hash(path), name).hex()
 
 
