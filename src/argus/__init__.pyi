@@ -387,9 +387,7 @@ from .indexes.recipe import (
     DocumentNumbers as DocumentNumbers,
 )
 from .indexes.blend import (
-    BlendRecord as BlendRecord,
     Recipe as Recipe,
-    RecipeRecord as RecipeRecord,
 )
 from .indexes.views import (
     RemedyViews as RemedyViews,
@@ -403,14 +401,6 @@ from .indexes.snapshot import (
 )
 from .indexes.header import (
     IndexSpec as IndexSpec,
-)
-from .indexes.job import (
-    BuildSummary as BuildSummary,
-    CompactSummary as CompactSummary,
-    DeleteSummary as DeleteSummary,
-)
-from .indexes.views import (
-    RemedyInIndex as RemedyInIndex,
 )
 from .indexes.views import (
     ViewIndex as ViewIndex,

@@ -15,7 +15,6 @@ from argus.errors import InputError, Location
 from argus.generative.failures.jobs.replaying import ReplayedOutput
 from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
 from argus.generative.failures.taxonomy import FailureMode
-from argus.indexes.views import RemedyInIndex, RemedyViews
 from argus.llm.model import Estimate, EstimateFigures
 from argus.measures.significance import DifferenceFigures, PairedDifference
 from argus.retrievability.probes.metrics import (
@@ -29,7 +28,7 @@ from argus.scenarios.qa.summary import VotesAgreement
 
 PAIRS = [
     (Bounds, LintBounds), (ReplaySummary, ReplayedOutput),
-    (TaxonomyMode, FailureMode), (RemedyInIndex, RemedyViews), (EstimateFigures, Estimate),
+    (TaxonomyMode, FailureMode), (EstimateFigures, Estimate),
     (DifferenceFigures, PairedDifference),
     (MeasureFigures, Measures), (LabelFigures, Labels), (VotesAgreement, Agreement),
 ]  # fmt: skip

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from typing_extensions import TypedDict
 
 from argus.data.tables import read_records
-from argus.indexes.job import BuildSummary
 from argus.remedies.blend import BlendSummary
 from argus.remedies.diagnosis import DiagnosisSummary
 from argus.remedies.receipt import RemedySummary
@@ -61,7 +61,7 @@ class DemoSummary(TypedDict, total=False):
     """summary.json: a section per job. Here stand those that are read back. It has others."""
 
     questions: QuestionsSummary
-    index: BuildSummary
+    index: dict[str, Any]
     diagnosis: DiagnosisSummary
     blend: BlendSummary
     remedy: RemedySummary

@@ -14,11 +14,8 @@ SPIKE weighs them against s.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, NotRequired
+from typing import Annotated
 
-from typing_extensions import TypedDict
-
-from argus.data.reading import record_of
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Le, Lt, Option, check_settings
 
@@ -49,12 +46,9 @@ Weight = Annotated[
 def check_weight(weight: float) -> float:
     """Return λ. Raises InputError unless it is from 0 to 1."""
     if not 0 <= weight <= 1:
-        raise InputError(
-            f"λ = {weight}",
-            expected="a number from 0 (scenarios alone) to 1 (documents alone)",
-            fix=f"Leave it out for {RELEVANCE_WEIGHT}.",
-            where="--lambda",
-        )
+        expected = "a number from 0 (scenarios alone) to 1 (documents alone)"
+        fix = f"Leave it out for {RELEVANCE_WEIGHT}."
+        raise InputError(f"λ = {weight}", expected=expected, fix=fix, where="--lambda")
     return weight
 
 
@@ -105,35 +99,9 @@ class Blend:
         return self.hubs > 0 or self.smoothing > 0
 
 
-class BlendRecord(TypedDict):
-    """The fields of a `Blend`.
-
-    weight: weight λ of a document's own vector against its best sentence.
-    hubs: how much of a document's hubness is taken off its score; 0: nothing.
-    bm25: what BM25 counts against the vectors; 0: nothing.
-    smoothing: how much of its nearest documents is added to a document; 0: nothing.
-    """
-
-    weight: float
-    hubs: float
-    bm25: float
-    smoothing: float
-
-
-class RecipeRecord(TypedDict):
-    """A recipe in index.json."""
-
-    remedy: str
-    added: int
-    blend: NotRequired[BlendRecord]
-    corrects: NotRequired[bool]
-    weight: NotRequired[float]
-    relied_on: NotRequired[list[str]]
-
-
 @dataclass(frozen=True)
 class Recipe:
-    """Search settings that one remedy adds to an index.
+    """Search settings that one remedy adds to an index, as they stand in index.json.
 
     Their numbers lie in `remedies/ID/` (`argus.indexes.recipe`). added: number of the state from
     which on they count. corrects: whether queries are corrected. weight: λ of documents against
@@ -144,29 +112,5 @@ class Recipe:
     added: int
     blend: Blend | None = None
     corrects: bool = False
-    weight: float | None = None
+    weight: Annotated[float, Ge(0), Le(1)] | None = None
     relied_on: tuple[str, ...] = ()
-
-    def record(self) -> RecipeRecord:
-        """Return the recipe as it stands in index.json."""
-        record: RecipeRecord = {"remedy": self.remedy, "added": self.added}
-        if self.blend is not None:
-            record["blend"] = record_of(BlendRecord, self.blend)
-        if self.corrects:
-            record["corrects"] = True
-        if self.weight is not None:
-            record["weight"] = self.weight
-        if self.relied_on:
-            record["relied_on"] = list(self.relied_on)
-        return record
-
-    @classmethod
-    def of(cls, record: RecipeRecord) -> Recipe:
-        """Return the recipe of a record. Raises InputError for a weight out of range."""
-        blend, weight = record.get("blend"), record.get("weight")
-        return cls(
-            record["remedy"], record["added"],
-            None if blend is None else Blend(**blend), record.get("corrects", False),
-            None if weight is None else check_weight(weight),
-            tuple(record.get("relied_on", ())),
-        )  # fmt: skip

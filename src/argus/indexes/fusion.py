@@ -103,11 +103,8 @@ def check_fusion(name: str) -> Fusion:
     for fusion in FUSIONS:
         if fusion == name:
             return fusion
-    raise InputError(
-        f"fusion {name!r}",
-        expected=f"one of {', '.join(FUSIONS)}",
-        fix=f"Take {FUSION} if in doubt.",
-    )
+    expected = f"one of {', '.join(FUSIONS)}"
+    raise InputError(f"fusion {name!r}", expected=expected, fix=f"Take {FUSION} if in doubt.")
 
 
 def reciprocal_ranks(scores: Scores) -> Scores:

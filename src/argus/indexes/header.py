@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from annotated_types import Ge, MinLen
 from typing_extensions import TypedDict
 
-from argus.data.reading import read_own, read_record
+from argus.data.reading import read_own
 from argus.data.writing import write_whole
 from argus.encoders.config import COSINE, EncoderConfig, TokenPooling, as_config
 from argus.errors import FingerprintMismatch, InputError, Location, unnamed
-from argus.indexes.blend import Recipe, RecipeRecord
+from argus.indexes.blend import Recipe
 
 if TYPE_CHECKING:
     from argus.encoders.protocol import Encoder
 
 FILE = "index.json"
 FORMAT = 1
+Text = Annotated[str, MinLen(1)]
 FIELDS = ("id", "doc_id", "kind", "text", "source", "remedy", "added", "vector")
 
 
@@ -52,11 +55,9 @@ def parse_index_spec(text: str | Path | IndexSpec) -> IndexSpec:
     if not at or Path(text).exists():
         return IndexSpec(Path(text))
     if not path or not as_of:
-        raise InputError(
-            f"index {str(text)!r}",
-            expected="PATH, PATH@original, PATH@REMEDY_ID or PATH@before:REMEDY_ID",
-            fix="Leave '@' out to search the index as it is now.",
-        )
+        expected = "PATH, PATH@original, PATH@REMEDY_ID or PATH@before:REMEDY_ID"
+        fix = "Leave '@' out to search the index as it is now."
+        raise InputError(f"index {str(text)!r}", expected=expected, fix=fix)
     return IndexSpec(Path(path), as_of)
 
 
@@ -65,12 +66,10 @@ def index_folder(text: str | Path) -> Path:
     spec = parse_index_spec(text)
     if spec.as_of is None:
         return spec.path
-    raise InputError(
-        f"names the state {spec.as_of!r} of an index",
-        expected="the folder alone: an index is changed as it is now, with all its states",
-        fix=f"Give {spec.path}; states can be searched and compared.",
-        where=str(text),
-    )
+    got = f"names the state {spec.as_of!r} of an index"
+    expected = "the folder alone: an index is changed as it is now, with all its states"
+    fix = f"Give {spec.path}; states can be searched and compared."
+    raise InputError(got, expected=expected, fix=fix, where=str(text))
 
 
 class EncoderSettings(TypedDict, total=False):
@@ -113,21 +112,6 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
     return cast(EncoderSettings, settings | {"device": None, "base_url": base_url})
 
 
-class VectorsFileRecord(TypedDict):
-    """The fields of a `VectorsFile` in index.json.
-
-    sha256: SHA-256 of the file.
-    encoder: fingerprint of the encoder that asks.
-    agreement: median cosine to that encoder's vectors.
-    least: least of these cosines.
-    """
-
-    sha256: str
-    encoder: str
-    agreement: float
-    least: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class VectorsFile:
     """The file an index was built from instead of embedding, and its agreement with the encoder.
@@ -136,10 +120,14 @@ class VectorsFile:
     least cosine between the file's vectors and that encoder's, over the texts compared.
     """
 
-    sha256: str
-    encoder: str
+    sha256: Text
+    encoder: Text
     agreement: float
     least: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.agreement) and math.isfinite(self.least)):
+            raise ValueError("a cosine that is no number")
 
     def __str__(self) -> str:
         return f"cosine between them: median {self.agreement:.2f}, least {self.least:.2f}"
@@ -155,21 +143,6 @@ class CorpusFields(TypedDict):
     text: str | None
 
 
-class HeaderRecord(TypedDict):
-    """The content of index.json. Values at their default may be missing."""
-
-    fingerprint: str
-    dim: int
-    encoder: EncoderSettings
-    format: int
-    fields: list[str]
-    vectors: VectorsFileRecord | None
-    similarity: NotRequired[str]
-    corpus_fields: NotRequired[CorpusFields]
-    made: NotRequired[str]
-    recipes: NotRequired[list[RecipeRecord]]
-
-
 @dataclass(frozen=True, kw_only=True)
 class IndexHeader:
     """The encoder of an index, the origin of its vectors, and how it is searched.
@@ -179,8 +152,8 @@ class IndexHeader:
     index from others that were made at its path. recipes: search settings of remedies, in order.
     """
 
-    fingerprint: str
-    dim: int
+    fingerprint: Text
+    dim: Annotated[int, Ge(1)]
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
     format: int = FORMAT
     fields: tuple[str, ...] = FIELDS
@@ -233,10 +206,13 @@ class IndexHeader:
 
 def write_header(path: Path, header: IndexHeader) -> None:
     """Write `path/index.json`, whole or not at all."""
-    content = asdict(header) | {"recipes": [recipe.record() for recipe in header.recipes]}
-    unset: dict[str, object] = {"similarity": COSINE, "corpus_fields": None, "made": ""}
-    stored = {n: v for n, v in content.items() if v != (unset | {"recipes": []}).get(n, ...)}
-    write_whole(path / FILE, json.dumps(stored, indent=2) + "\n")
+    unset: dict[str, Any] = {"similarity": COSINE, "corpus_fields": None, "made": "", "recipes": ()}
+    content = {n: v for n, v in asdict(header).items() if n not in unset or v != unset[n]}
+    plain = asdict(Recipe("", -1))
+    for recipe in content.get("recipes", ()):
+        for name in [n for n, v in recipe.items() if v == plain[n]]:
+            del recipe[name]
+    write_whole(path / FILE, json.dumps(content, indent=2) + "\n")
 
 
 def read_header(path: Path) -> IndexHeader:
@@ -245,71 +221,41 @@ def read_header(path: Path) -> IndexHeader:
     Raises InputError when the folder is missing or no index, when the file is damaged, and when
     another version of Argus wrote it.
     """
+    from pydantic import ValidationError
+
     file = path / FILE
     if not path.is_dir():
-        raise InputError(
-            "is a file" if path.exists() else "no such folder",
-            expected="an index folder",
-            fix="Make one with `argus index build`.",
-            where=path,
-        )
+        got = "is a file" if path.exists() else "no such folder"
+        fix = "Make one with `argus index build`."
+        raise InputError(got, expected="an index folder", fix=fix, where=path)
     if not file.is_file():
-        raise InputError(
-            f"is not an index: it holds no {FILE}",
-            expected="a folder that `argus index build` wrote to its end",
-            fix="Check the path; a build that was stopped goes on when its command is run again.",
-            where=path,
-        )
+        got = f"is not an index: it holds no {FILE}"
+        expected = "a folder that `argus index build` wrote to its end"
+        fix = "Check the path; a build that was stopped goes on when its command is run again."
+        raise InputError(got, expected=expected, fix=fix, where=path)
     try:
-        record = read_record(HeaderRecord, json.loads(read_own(file)), where=file)
-    except InputError as error:
-        raise _damaged(error.got, error.where or file) from error
-    except (ValueError, RecursionError) as error:
-        raise _damaged(str(error), file) from error
-    header = _header(record, file)
-    if header.format != FORMAT or header.fields != FIELDS:
+        header: IndexHeader = _reader().validate_json(read_own(file), strict=True)
+    except ValueError as error:
+        problem, place = str(error), ""
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            problem, place = first["msg"].lower(), ".".join(map(str, first["loc"]))
         raise InputError(
-            f"index format {header.format} with the fields {', '.join(header.fields)}",
-            expected=f"format {FORMAT} with {', '.join(FIELDS)}",
-            fix="Use the version of Argus that wrote it, or build the index again.",
-            where=file,
-        )
+            f"is damaged ({problem})",
+            expected="the header as Argus wrote it: format, fingerprint, dim, encoder, fields",
+            fix="Restore it from a copy, or build the index again with --fresh.",
+            where=Location(file, field=place) if place else file,
+        ) from error
+    if header.format != FORMAT or header.fields != FIELDS:
+        got = f"index format {header.format} with the fields {', '.join(header.fields)}"
+        expected = f"format {FORMAT} with {', '.join(FIELDS)}"
+        fix = "Use the version of Argus that wrote it, or build the index again."
+        raise InputError(got, expected=expected, fix=fix, where=file)
     return header
 
 
-def _header(record: HeaderRecord, file: Path) -> IndexHeader:
-    """Return the header of a record. Raises InputError for values that no index has."""
-    vectors = None
-    if (of := record["vectors"]) is not None:
-        vectors = VectorsFile(**{n: of[n] for n in VectorsFileRecord.__annotations__})  # type: ignore[literal-required]
-        if not (math.isfinite(vectors.agreement) and math.isfinite(vectors.least)):
-            raise _damaged("a cosine that is no number", Location(file, field="vectors"))
-    texts = {"fingerprint": record["fingerprint"]}
-    if vectors is not None:
-        texts |= {"vectors.sha256": vectors.sha256, "vectors.encoder": vectors.encoder}
-    for name, text in texts.items():
-        if not text:
-            raise _damaged(f"{name} is {text!r}", Location(file, field=name))
-    if record["dim"] < 1:
-        raise _damaged(f"dim is {record['dim']}", Location(file, field="dim"))
-    return IndexHeader(
-        fingerprint=record["fingerprint"],
-        dim=record["dim"],
-        encoder=record["encoder"],
-        format=record["format"],
-        fields=tuple(record["fields"]),
-        vectors=vectors,
-        similarity=record.get("similarity", COSINE),
-        corpus_fields=record.get("corpus_fields"),
-        made=record.get("made", ""),
-        recipes=tuple(map(Recipe.of, record.get("recipes", ()))),
-    )
+@cache
+def _reader() -> Any:
+    from pydantic import TypeAdapter
 
-
-def _damaged(problem: str, where: Location | Path | str) -> InputError:
-    return InputError(
-        f"is damaged ({problem})",
-        expected="the header as Argus wrote it: format, fingerprint, dim, encoder, fields",
-        fix="Restore it from a copy, or build the index again with --fresh.",
-        where=where,
-    )
+    return TypeAdapter(IndexHeader)

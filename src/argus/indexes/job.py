@@ -4,33 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from dataclasses import fields as fields_of
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Generic, NotRequired, TypeVar, final
+from typing import Any
 
-from typing_extensions import TypedDict
+import numpy as np
 
 from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
-from argus.corpora.stored import OfStore
 from argus.data.documents import listed
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.reading import read_record
 from argus.data.storage import bytes_in
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import one_writer
-from argus.encoders import (
-    DEFAULT_MODEL,
-    EmbeddingStore,
-    Encoder,
-    EncoderConfig,
-    embed,
-)
+from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders.protocol import similarity_of
+from argus.encoders.rows import UNIT_TOLERANCE
 from argus.encoders.store import EMBEDDINGS, store_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
@@ -40,23 +35,18 @@ from argus.indexes.header import (
     FILE,
     CorpusFields,
     IndexHeader,
+    VectorsFile,
     describe_encoder,
     index_folder,
     parse_index_spec,
+    write_header,
 )
 from argus.indexes.lexical import FOLDER, remove_words
-from argus.indexes.own_vectors import (
-    OwnVectors,
-    OwnVectorsNotes,
-    check_space,
-    known_documents,
-    open_or_create,
-    own_vectors,
-    vectors_of_store,
-)
+from argus.indexes.own_vectors import OwnVectors, own_vectors
 from argus.indexes.retriever import encoder_of
-from argus.indexes.table import KEPT, NAME, remove_half_written
-from argus.indexes.views import RemedyInIndex, ViewIndex
+from argus.indexes.snapshot import list_some
+from argus.indexes.table import KEPT, NAME, remove_half_written, writing
+from argus.indexes.views import ViewIndex
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, corpus_for, open_encoder, require_some, take_stored
@@ -68,140 +58,58 @@ NOTE = "deleting.json"
 NO_TEXT = "no text"
 
 
-class DocumentCounts(TypedDict):
-    """Outcomes of the documents of a corpus.
+@dataclass(frozen=True, repr=False)
+class IndexResult(Result):
+    """An index after a job. `summary` is also in its summary.json.
 
-    total: documents of the corpus.
-    indexed: documents that have a vector in the index.
-    no_text: documents without a text.
-    failed: documents that could not be embedded.
-    """
+    Keys of every summary:
 
-    total: int
-    indexed: int
-    no_text: int
-    failed: int
-
-
-class FailureReason(TypedDict):
-    """Why documents could not be embedded.
-
-    reason: why they could not be embedded.
-    documents: documents of which that is so.
-    """
-
-    reason: str
-    documents: int
-
-
-class IndexState(TypedDict):
-    """Contents of an index after a job.
-
+    index: path of the index.
     encoder: fingerprint of the encoder that made the vectors.
+    dim: length of a vector.
     views: views in the index, documents' own among them.
-    remedies: remedies in the index, with their views.
+    remedies: remedies in the index, with their views (fields of `RemedyViews`).
     ann: whether it has an approximate index.
-    """
 
-    index: str
-    encoder: str
-    dim: int
-    views: int
-    remedies: list[RemedyInIndex]
-    ann: bool
+    Keys of `build_index` and `add_documents`:
 
+    documents: documents of the corpus (total), with a vector in the index (indexed), without a
+        text (no_text), and that could not be embedded (failed).
+    failures: why documents could not be embedded (reason), and how many (documents), the 20 most
+        frequent.
+    vectors: the file, or store, of vectors that were used instead of embedding (file), its hash
+        (sha256), the encoder of queries (encoder), median and least cosine to its vectors
+        (agreement, least) over so many texts (compared), how title and text were joined
+        (template), whether rows were scaled to length 1 (normalised), and whether the encoder
+        makes other vectors (foreign). Missing where the encoder embedded the documents.
+    stored_vectors: the vectors of a store, see `argus.data.folders.StoredVectorsFacts`.
 
-class BuildCounts(TypedDict):
-    """Documents that a job took in.
+    Keys of `delete_documents`:
 
-    failures: why documents could not be embedded, the 20 most frequent.
-    """
-
-    documents: DocumentCounts
-    failures: list[FailureReason]
-    vectors: NotRequired[OwnVectorsNotes]
-
-
-@final
-class BuildSummary(BuildCounts, IndexState, OfStore):
-    """Summary of `build_index` and `add_documents`."""
-
-
-class DeletedDocuments(TypedDict):
-    """The number of deleted documents.
-
-    deleted: documents that were deleted.
-    """
-
-    deleted: int
-
-
-class DeleteCounts(TypedDict):
-    """Documents and views that a job took out.
-
+    documents: documents that were deleted (deleted).
     views_deleted: views that went with them, their own among them.
     """
 
-    documents: DeletedDocuments
-    views_deleted: int
-
-
-@final
-class DeleteSummary(DeleteCounts, IndexState):
-    """Summary of `delete_documents`."""
-
-
-class CompactSummary(TypedDict):
-    """Space that `compact_index` freed.
-
-    views: views in the index.
-    bytes_before, bytes: bytes of the folder before, and now.
-    """
-
-    index: str
-    views: int
-    bytes_before: int
-    bytes: int
-
-
-class DeletionNote(TypedDict):
-    """A deletion under way: documents, and the number of their views."""
-
-    ids: list[str]
-    views: int
-
-
-S = TypeVar("S", BuildSummary, DeleteSummary)
-
-
-@dataclass(frozen=True, repr=False)
-class IndexResult(Result, Generic[S]):
-    """An index after a job. `summary` is also in its summary.json."""
-
     index: ViewIndex
-    summary: S
+    summary: dict[str, Any]
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        summary = self.summary
+        summary, documents = self.summary, self.summary["documents"]
         if "views_deleted" in summary:
-            n, views = summary["documents"]["deleted"], summary["views_deleted"]
-            yield f"deleted {n:,} documents ({views:,} views)"
+            yield f"deleted {documents['deleted']:,} documents ({summary['views_deleted']:,} views)"
         else:
-            yield from _built_lines(summary)
+            left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
+            yield f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})"
+            for failure in summary["failures"]:
+                yield f"failed: {failure['documents']:,} x {failure['reason']}"
+            if "vectors" in summary:
+                yield from _remarks(summary["vectors"], is_store="stored_vectors" in summary)
         approximate = ", approximate index" if summary["ann"] else ""
         yield f"index: {summary['index']} ({summary['views']:,} views{approximate})"
 
 
-def _built_lines(summary: BuildCounts) -> Iterator[str]:
-    documents = summary["documents"]
-    left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
-    yield f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})"
-    for failure in summary["failures"]:
-        yield f"failed: {failure['documents']:,} x {failure['reason']}"
-    own = summary.get("vectors")
-    if own is None:
-        return
+def _remarks(own: dict[str, Any], *, is_store: bool) -> Iterator[str]:
     if own["normalised"]:
         yield f"note: the rows of {own['file']} were scaled to length 1"
     if own["foreign"]:
@@ -212,7 +120,7 @@ def _built_lines(summary: BuildCounts) -> Iterator[str]:
             "encoder can be added: for remedies, build with the encoder that made them, without "
             "--vectors"
         )
-    elif "stored_vectors" not in summary:
+    elif not is_store:
         yield (
             f"vectors: those of {own['file']}, of title and text joined as '{own['template']}': "
             f"the encoder agrees at a median cosine of {own['agreement']:.4f} (least "
@@ -232,6 +140,13 @@ class _Originals:
     failures: dict[str, str]
     own: OwnVectors | None
 
+    def batches(self, known: Set[str] = frozenset()) -> Iterator[tuple[list[View], FloatArray]]:
+        """Yield views and vectors, without those of known documents."""
+        new = [i for i, view in enumerate(self.views) if view.doc_id not in known]
+        for start in range(0, len(new), BATCH_VIEWS):
+            rows = new[start : start + BATCH_VIEWS]
+            yield [self.views[i] for i in rows], self.vectors[rows]
+
 
 @one_writer
 def build_index(
@@ -246,7 +161,7 @@ def build_index(
     fresh: bool = False,
     ann: bool = False,
     engine: EngineConfig | Engine | None = None,
-) -> IndexResult[BuildSummary]:
+) -> IndexResult:
     """Index every document of a corpus through one view, its own text.
 
     vectors: a .npy file with one row per document in corpus order, used instead of embedding, as
@@ -287,15 +202,18 @@ def build_index(
             if (read := documents[0].fields) is not None:  # a store's own ids stand in no field
                 is_field = opened.stored is None or bool(fields and fields.id)
                 corpus_fields = {"id": read.id if is_field else None, "text": read.text}
+            taken, file = originals.own, None
+            if taken is not None:
+                file = VectorsFile(**{f.name: taken.notes[f.name] for f in fields_of(VectorsFile)})
             header = IndexHeader(
-                fingerprint=originals.own.fingerprint if originals.own else model.fingerprint,
+                fingerprint=taken.fingerprint if taken else model.fingerprint,
                 dim=model.dim,
                 encoder=describe_encoder(encoder),
-                vectors=originals.own.file if originals.own else None,
+                vectors=file,
                 similarity=similarity_of(model),
                 corpus_fields=corpus_fields,
             )
-            index = open_or_create(folder.path, header)
+            index = _open_or_create(folder.path, header)
             _fill(index, originals)
     if ann:
         with record.timed("building the approximate index"):
@@ -314,7 +232,7 @@ def add_documents(
     limit: int | None = None,
     ann: bool = False,
     engine: EngineConfig | Engine | None = None,
-) -> IndexResult[BuildSummary]:
+) -> IndexResult:
     """Add the documents of a corpus to an index, with the encoder that the index names.
 
     All or nothing. A document that the index holds already, with the same text, stays as it is: an
@@ -328,7 +246,7 @@ def add_documents(
     documents = _documents(opened, fields, vectors)
     own = Path(vectors) if vectors is not None else None
     if own is None:
-        known_documents(there, [_view(d) for d in documents])  # changed ones are refused at once
+        _known_documents(there, [_view(d) for d in documents])  # changed ones are refused at once
     inputs = {"added": opened.origin, "vectors": own}
     record = Record("index add", {"limit": limit, "ann": ann}, inputs)
     folder = ArtifactFolder(there.path)
@@ -350,13 +268,23 @@ def add_documents(
                 with EmbeddingStore(home, fingerprint=model.fingerprint, dim=model.dim) as store:
                     take_stored(record, store)
                     originals = _originals(documents, model, own, store, record)
+                known = _known_documents(there, originals.views)
             else:
                 originals = _originals(documents, model, own, None, record)
-            vectors_of = None if own is None else originals.vectors
-            known = known_documents(there, originals.views, vectors_of)
-            check_space(there, originals.own)
+                known = _known_documents(there, originals.views, originals.vectors)
+    if (taken := originals.own) and taken.notes["foreign"] != (there.header.foreign is not None):
+        raise InputError(
+            f"vectors of another space than those of {there.path} (cosine between them: median "
+            f"{taken.notes['agreement']:.2f}, least {taken.notes['least']:.2f}, the latter those "
+            f"of {taken.notes['encoder']})",
+            expected="vectors of your own"
+            if there.header.foreign
+            else f"those of {there.fingerprint}",
+            fix="Build an index of their own, or make them with what made the others.",
+            where=taken.notes["file"],
+        )
     with record.timed("writing the index"):
-        there.add_batches(_batches(originals, known))
+        there.add_batches(originals.batches(known))
     if ann:
         with record.timed("building the approximate index"):
             there.build_ann()
@@ -364,7 +292,7 @@ def add_documents(
 
 
 @one_writer
-def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult[DeleteSummary]:
+def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult:
     """Delete documents with all their views, in one commit.
 
     Raises InputError for unknown ids and one text in place of several, and deletes nothing. A
@@ -381,46 +309,40 @@ def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult[Delet
     record = Record("index delete", {"ids": len(doc_ids)}, {})
     folder.open()
     counted = Counter(there.texts()["doc_id"])
-    views, begun = sum(counted[doc] for doc in doc_ids), _begun(folder)
-    if begun is not None and begun["ids"] == doc_ids and not views:
+    views, begun = sum(counted[doc] for doc in doc_ids), None
+    with suppress(InputError):  # a damaged note: the index itself decides
+        begun = folder.read_json(NOTE)
+    if not views and begun and begun.get("ids") == doc_ids and isinstance(begun.get("views"), int):
         there.delete_documents(())  # removes files that the killed run left half written
         views = begun["views"]
     else:
         if not set(doc_ids) - set(counted):
-            folder.write_json(NOTE, DeletionNote(ids=doc_ids, views=views))
+            folder.write_json(NOTE, {"ids": doc_ids, "views": views})
         views = there.delete_documents(doc_ids)
-    counts: DeleteCounts = {"documents": {"deleted": len(doc_ids)}, "views_deleted": views}
-    summary: DeleteSummary = {**counts, **_state(there)}
-    folder.write_results(record.job, summary, record.manifest(counts["documents"]))
+    counts = {"deleted": len(doc_ids)}
+    summary = {"documents": counts, "views_deleted": views, **_state(there)}
+    folder.write_results(record.job, summary, record.manifest(counts))
     (folder / NOTE).unlink(missing_ok=True)
     return IndexResult(there, summary)
 
 
-def _begun(folder: ArtifactFolder) -> DeletionNote | None:
-    try:
-        note = folder.read_json(NOTE)
-        return read_record(DeletionNote, note, where=folder / NOTE) if note else None
-    except InputError:
-        return None  # damaged: the index itself decides
-
-
-def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> CompactSummary:
-    """Free the space of deleted and rolled-back views. Return bytes before and after.
+def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> dict[str, Any]:
+    """Free the space of deleted and rolled-back views.
 
     kept: readers that opened the index longer ago than this, and have not read it again since it
     changed, must open it anew. No state is lost: all documents and remedies stay, and can be
-    rolled back.
+    rolled back. Return a dict of these:
+
+    index: path of the index.
+    views: views in the index.
+    bytes_before, bytes: bytes of the folder before, and now.
     """
     there = ViewIndex.open(index_folder(index))
     before = bytes_in(there.path)
     there.compact(kept)
     remove_words(there.path)
-    return {
-        "index": str(there.path),
-        "views": len(there),
-        "bytes_before": before,
-        "bytes": bytes_in(there.path),
-    }
+    after = bytes_in(there.path)
+    return {"index": str(there.path), "views": len(there), "bytes_before": before, "bytes": after}
 
 
 def _documents(
@@ -431,12 +353,8 @@ def _documents(
     Raises NothingMeasured where no document has text.
     """
     if corpus.stored is not None and vectors is not None:
-        raise InputError(
-            "a file of vectors for a store, which holds its own",
-            expected="one of them",
-            fix="Leave --vectors out.",
-            where="--vectors",
-        )
+        got = "a file of vectors for a store, which holds its own"
+        raise InputError(got, expected="one of them", fix="Leave --vectors out.", where="--vectors")
     documents = corpus.documents(fields or FieldNames())
     with_text = sum(bool(d.content.strip()) for d in documents)
     require_some(with_text, "document has text", "Check --text-field.")
@@ -452,22 +370,27 @@ def _originals(
 ) -> _Originals:
     """Embed documents, or read their vectors. Raises NothingMeasured where none has one."""
     own: OwnVectors | None = None
+    if file is not None:
+        own = own_vectors(file, documents, model)
+        documents = [replace(document, template=own.template) for document in documents]
+    rows = [i for i, d in enumerate(documents) if d.content.strip()]
     failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
-    if file is None:
+    usable = [documents[i] for i in rows]
+    if own is not None:
+        views, vectors = [_view(d) for d in usable], own.vectors[rows]
+    else:
         assert store is not None
-        usable = [d for d in documents if d.content.strip()]
         embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
         failures |= {usable[i].id: why for i, why in embedded.failures.items()}
         views = [_view(d) for d, ok in zip(usable, embedded.ok, strict=True) if ok]
         vectors = embedded.vectors
         if (stored := record.stored()) is not None:
-            own = vectors_of_store(stored.facts, vectors, model)
-    else:
-        own = own_vectors(file, documents, model)
-        documents = [replace(document, template=own.template) for document in documents]
-        rows = [i for i, d in enumerate(documents) if d.content.strip()]
-        failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
-        views, vectors = [_view(documents[i]) for i in rows], own.vectors[rows]
+            facts = dict(stored.facts)
+            shared = ("sha256", "agreement", "least", "template", "compared")
+            notes = {name: facts[name] for name in shared}
+            notes |= {"encoder": model.fingerprint, "file": facts["store"]}
+            notes |= {"normalised": False, "foreign": False}
+            own = OwnVectors(vectors, model.fingerprint, notes)
     why = next((f"First failure: {why}" for why in failures.values() if why != NO_TEXT), "")
     require_some(len(views), "document has a vector", why)
     return _Originals(views, vectors, failures, own)
@@ -477,33 +400,93 @@ def _view(document: Document) -> View:
     return View(document.id, document.id, ORIGINAL, document.content, document.title)
 
 
+def _open_or_create(path: Path, header: IndexHeader) -> ViewIndex:
+    """Open the index in a folder, or make it. Raises InputError for one of other vectors.
+
+    The origin of the vectors is written while the index is empty: a build stopped before that has
+    nothing in it whose origin is unknown.
+    """
+    if (path / FILE).exists():
+        index = ViewIndex.open(path)
+        if len(index):
+            there, here = (h.vectors and h.vectors.sha256 for h in (index.header, header))
+            if there != here:
+                got = f"holds an index of other vectors: {_origin(index.header)}"
+                expected = f"the vectors of this build: {_origin(header)}"
+                fix = "Give another --out, or use --fresh to build it with these."
+                raise InputError(got, expected=expected, fix=fix, where=path)
+            index.header.check_queries(header.asked_with, path)
+            return index
+        index.header.check_fingerprint(header.fingerprint, path)
+    else:
+        index = ViewIndex.create(
+            path,
+            fingerprint=header.fingerprint,
+            dim=header.dim,
+            encoder=header.encoder,
+            similarity=header.similarity,
+        )
+    whole = replace(index.header, vectors=header.vectors, corpus_fields=header.corpus_fields)
+    if index.header != whole:
+        with writing(path):
+            write_header(path, whole)
+        index = ViewIndex.open(path)
+    return index
+
+
+def _origin(header: IndexHeader) -> str:
+    if header.vectors is None:
+        return f"embedded by {header.fingerprint}"
+    return f"from a file (--vectors) with SHA-256 {header.vectors.sha256[:16]}..."
+
+
 def _fill(index: ViewIndex, originals: _Originals) -> None:
     """Put the views into an empty index. Leave one alone that holds exactly these."""
     if not len(index):
         remove_words(index.path)  # of another index, whose versions have the same numbers
-        index.add_batches(_batches(originals))
+        index.add_batches(originals.batches())
         return
     there = index.texts(ORIGINAL)
     if dict(zip(there["id"], there["text"], strict=True)) != {
         v.id: v.text for v in originals.views
     }:
-        raise InputError(
-            f"holds an index of {len(there['id']):,} other documents",
-            expected="a new folder, or the index of this corpus",
-            fix="Use `argus index add`, give another --out, or start over with --fresh.",
-            where=index.path,
-        )
+        got = f"holds an index of {len(there['id']):,} other documents"
+        expected = "a new folder, or the index of this corpus"
+        fix = "Use `argus index add`, give another --out, or start over with --fresh."
+        raise InputError(got, expected=expected, fix=fix, where=index.path)
     remove_half_written(index.path)  # a build that was killed behind its commit writes no more
 
 
-def _batches(
-    originals: _Originals, known: Set[str] = frozenset()
-) -> Iterator[tuple[list[View], FloatArray]]:
-    """Yield the views and their vectors, without those of documents that are known."""
-    new = [i for i, view in enumerate(originals.views) if view.doc_id not in known]
-    for start in range(0, len(new), BATCH_VIEWS):
-        rows = new[start : start + BATCH_VIEWS]
-        yield [originals.views[i] for i in rows], originals.vectors[rows]
+def _known_documents(
+    index: ViewIndex, views: Sequence[View], vectors: FloatArray | None = None
+) -> frozenset[str]:
+    """Return the ids of documents that an index holds as they are.
+
+    vectors: a row per view, where they are a person's own. These must be equal, too. Raises
+    InputError for changed documents.
+    """
+    texts = index.texts(ORIGINAL)
+    there = dict(zip(texts["doc_id"], texts["text"], strict=True))
+    changed = sorted(v.doc_id for v in views if there.get(v.doc_id, v.text) != v.text)
+    known = frozenset(v.doc_id for v in views if v.doc_id in there)
+    if vectors is not None and known and not changed:
+        snapshot = index.snapshot(ORIGINAL)
+        rows = {view.doc_id: row for row, view in enumerate(snapshot.views)}
+        changed = [
+            view.doc_id
+            for view, vector in zip(views, vectors, strict=True)
+            if view.doc_id in rows
+            and not np.allclose(vector, snapshot.vectors[rows[view.doc_id]], atol=UNIT_TOLERANCE)
+        ]
+    if changed:
+        raise InputError(
+            f"{len(changed)} of the documents are in it already with another text or "
+            f"vector: {list_some(changed)}",
+            expected="new documents, or those of the index as they are",
+            fix="Leave them out, or delete them first with `argus index delete`.",
+            where=index.path,
+        )
+    return known
 
 
 def _built(
@@ -512,32 +495,33 @@ def _built(
     record: Record,
     documents: Sequence[Document],
     originals: _Originals,
-) -> IndexResult[BuildSummary]:
+) -> IndexResult:
     """Write summary and manifest of this job."""
     reasons = Counter(originals.failures.values())
     no_text = reasons.pop(NO_TEXT, 0)
-    counts: BuildCounts = {
-        "documents": {
-            "total": len(documents),
-            "indexed": len(originals.views),
-            "no_text": no_text,
-            "failed": sum(reasons.values()),
-        },
-        "failures": [{"reason": why, "documents": n} for why, n in reasons.most_common(20)],
+    counts = {
+        "total": len(documents),
+        "indexed": len(originals.views),
+        "no_text": no_text,
+        "failed": sum(reasons.values()),
     }
-    if originals.own is not None:
-        counts["vectors"] = originals.own.notes
-    summary: BuildSummary = {**counts, **_state(index), **record.of_store()}
-    folder.write_results(record.job, summary, record.manifest(counts["documents"]))
+    summary = {
+        "documents": counts,
+        "failures": [{"reason": why, "documents": n} for why, n in reasons.most_common(20)],
+        **({"vectors": originals.own.notes} if originals.own else {}),
+        **_state(index),
+        **record.of_store(),
+    }
+    folder.write_results(record.job, summary, record.manifest(counts))
     return IndexResult(index, summary)
 
 
-def _state(index: ViewIndex) -> IndexState:
+def _state(index: ViewIndex) -> dict[str, Any]:
     return {
         "index": str(index.path),
         "encoder": index.fingerprint,
         "dim": index.dim,
         "views": len(index),
-        "remedies": [r.record() for r in index.remedies()],
+        "remedies": [asdict(remedy) for remedy in index.remedies()],
         "ann": index.has_ann(),
     }

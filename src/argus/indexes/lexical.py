@@ -204,12 +204,9 @@ class LexicalIndex:
             starts = np.load(folder / STARTS)
             analyzer = ANALYZERS[_about(names.schema, ANALYZER)]
         except (*UNREADABLE, pa.ArrowException) as error:
-            raise InputError(
-                f"cannot be read as a BM25 index ({damage(error)})",
-                expected="the folder as Argus wrote it",
-                fix="Build it again.",
-                where=folder,
-            ) from error
+            got = f"cannot be read as a BM25 index ({damage(error)})"
+            expected = "the folder as Argus wrote it"
+            raise InputError(got, expected=expected, fix="Build it again.", where=folder) from error
         made_of = _about(names.schema, MADE_OF)
         return cls(names["id"].to_pylist(), starts, postings, made_of=made_of, analyzer=analyzer)
 

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from argus.data.provenance import content_hash
-from argus.data.reading import read_arrays
+from argus.data.reading import read_arrays, reading
 from argus.data.tables import read_table, write_table
 from argus.data.types import FloatArray, IntArray
 from argus.data.writing import replacing
@@ -32,7 +31,6 @@ from argus.indexes.snapshot import Snapshot
 
 CORRECTION = "correction.npz"
 DOCUMENTS = "documents.parquet"
-ARRAYS = ("u", "w", "alpha", "fingerprint")
 MAX_MOVE = 2.0**60
 """Largest move of a query of which float32 holds the squared length."""
 FIX = "Roll the remedy back and run it again, or restore the file from a copy."
@@ -52,11 +50,6 @@ class QueryCorrection:
     fingerprint: str
 
     @property
-    def rank(self) -> int:
-        """Number of directions."""
-        return int(self.u.shape[1])
-
-    @property
     def identity(self) -> str:
         """A hash of all numbers."""
         numbers = [np.ascontiguousarray(part).data for part in (self.u, self.w)]
@@ -74,12 +67,8 @@ class QueryCorrection:
         if not self.alpha or not len(queries):
             return queries
         if queries.shape[1] != len(self.u):
-            raise InputError(
-                f"a correction of vectors of {len(self.u)} numbers for queries of "
-                f"{queries.shape[1]}",
-                expected="both of one length",
-                fix=FIX,
-            )
+            got = f"a correction of vectors of {len(self.u)} numbers for queries of "
+            raise InputError(f"{got}{queries.shape[1]}", expected="both of one length", fix=FIX)
         moved = queries + np.float32(self.alpha) * ((queries @ self.w) @ self.u.T)
         return unit_rows(np.asarray(moved, np.float32))
 
@@ -100,33 +89,20 @@ class QueryCorrection:
 def read_correction(file: Path) -> QueryCorrection:
     """Read a file of `QueryCorrection.save`. Raises InputError for anything else."""
     arrays = read_arrays(file, fix=FIX)
-    if problem := _problem_of(arrays):
-        raise InputError(
-            f"cannot be read as a correction of queries ({problem})",
-            expected=f"a .npz file of {', '.join(ARRAYS)}, as Argus wrote it",
-            fix=FIX,
-            where=file,
-        )
-    u, w, alpha, fingerprint = (arrays[name] for name in ARRAYS)
-    return QueryCorrection(
-        u.astype(np.float32), w.astype(np.float32), float(alpha.item()), str(fingerprint)
-    )
-
-
-def _problem_of(arrays: dict[str, npt.NDArray[Any]]) -> str:
-    """Return a reason why arrays are no correction, "" where they are one."""
-    if missing := [name for name in ARRAYS if name not in arrays]:
-        return f"no array {missing[0]!r}"
-    u, w, alpha = (arrays[name] for name in ARRAYS[:3])
-    if not all(one.dtype.kind == "f" for one in (u, w, alpha)) or alpha.size != 1:
-        return f"arrays of {u.dtype}, {w.dtype} and {alpha.dtype}"
-    if u.ndim != 2 or u.shape != w.shape:
-        return f"arrays of shapes {u.shape} and {w.shape}"
-    with np.errstate(over="ignore", invalid="ignore"):
-        by, left, right = (np.linalg.norm(one.astype(float).ravel()) for one in (alpha, u, w))
-        sizes = np.array([by, left, right, left * right, by * left * right])
-    is_small = bool((sizes < MAX_MOVE).all())
-    return "" if is_small else f"not finite, or too large: alpha = {float(alpha.item()):g}"
+    expected = "a .npz file of u, w, alpha, fingerprint, as Argus wrote it"
+    with reading(file, "cannot be read as a correction of queries", expected=expected, fix=FIX):
+        u, w, alpha = (arrays[name] for name in ("u", "w", "alpha"))
+        if not all(one.dtype.kind == "f" for one in (u, w, alpha)) or alpha.size != 1:
+            raise ValueError(f"arrays of {u.dtype}, {w.dtype} and {alpha.dtype}")
+        if u.ndim != 2 or u.shape != w.shape:
+            raise ValueError(f"arrays of shapes {u.shape} and {w.shape}")
+        with np.errstate(over="ignore", invalid="ignore"):
+            by, left, right = (np.linalg.norm(one.astype(float).ravel()) for one in (alpha, u, w))
+            sizes = np.array([by, left, right, left * right, by * left * right])
+        if not (sizes < MAX_MOVE).all():
+            raise ValueError(f"not finite, or too large: alpha = {float(alpha.item()):g}")
+        u, w = u.astype(np.float32), w.astype(np.float32)
+        return QueryCorrection(u, w, float(alpha.item()), str(arrays["fingerprint"]))
 
 
 def find_correction(path: Path) -> Path:
@@ -142,13 +118,11 @@ def find_correction(path: Path) -> Path:
         latest = [r.remedy for r in read_header(path).recipes if r.corrects][-1:]
         if latest:
             return path / REMEDIES / latest[0] / CORRECTION
-    raise InputError(
-        "no correction of queries",
-        expected=f"{CORRECTION}, the folder of a remedy that holds one, or an index that is "
-        "searched so",
-        fix="Learn one: argus remedy adapt --index INDEX --profiles PATH.",
-        where=path,
+    expected = (
+        f"{CORRECTION}, the folder of a remedy that holds one, or an index that is searched so"
     )
+    fix = "Learn one: argus remedy adapt --index INDEX --profiles PATH."
+    raise InputError("no correction of queries", expected=expected, fix=fix, where=path)
 
 
 @dataclass(frozen=True)
@@ -187,12 +161,11 @@ class DocumentNumbers:
         at, last = self.position, int(self.added.max(initial=0))
         known = {doc: at[doc] for doc, n in came if doc in at and self.added[at[doc]] == n}
         if lacking := [doc for doc, n in came if n <= last and doc not in known]:
-            raise InputError(
-                f"lacks {len(lacking)} of {len(came)} documents of the index, {lacking[0]!r} first",
-                expected="the numbers of the blend in this index",
-                fix=FIX,
-                where=self.file,
+            got = (
+                f"lacks {len(lacking)} of {len(came)} documents of the index, {lacking[0]!r} first"
             )
+            expected = "the numbers of the blend in this index"
+            raise InputError(got, expected=expected, fix=FIX, where=self.file)
         return known
 
     def hubness_of(self, doc_ids: Sequence[str], position: Mapping[str, int]) -> FloatArray:
@@ -237,8 +210,8 @@ def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
     import pyarrow.compute as pc
 
     file = folder / DOCUMENTS
-    try:
-        table = read_table(file, fix=FIX)
+    table = read_table(file, fix=FIX)
+    with reading(file, expected="the numbers of a blend, as Argus wrote them", fix=FIX):
         ids, names, own = table["doc_id"], table.column_names, folder.name.encode()
         if (of := (table.schema.metadata or {}).get(_REMEDY, own)) != own:
             raise ValueError(f"numbers of {of.decode(errors='replace')}")
@@ -259,13 +232,6 @@ def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
         if not all(np.isfinite(n).all() for n in (hubness, smoothed) if n is not None):
             raise ValueError("numbers that are not finite")
         return DocumentNumbers(ids.to_pylist(), hubness, smoothed, added, file)
-    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
-        raise InputError(
-            f"cannot be read ({type(error).__name__}: {error})",
-            expected="the numbers of a blend, as Argus wrote them",
-            fix=FIX,
-            where=file,
-        ) from error
 
 
 @dataclass(frozen=True)
@@ -292,9 +258,10 @@ class ActiveRecipe:
         sentences: tuple[str, ...] = ()
         for recipe in blends:
             blend = recipe.blend
-            if blend is not None and blend.sentences:
+            assert blend is not None
+            if blend.sentences:
                 sentences = (recipe.remedy, *recipe.relied_on)
-            if blend is not None and blend.per_document:
+            if blend.per_document:
                 numbers = read_numbers(index / REMEDIES / recipe.remedy, dim)
         for recipe in corrections:
             correction = read_correction(index / REMEDIES / recipe.remedy / CORRECTION)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.data.documents import check_unique, listed
+from argus.data.documents import check_unique
 from argus.data.types import FloatArray, Query, Run, View
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.embed import on_engine
@@ -73,20 +73,6 @@ class Hit(TypedDict):
     text: str
     title: str
     scenario: MatchedScenario | None
-
-
-class SearchAnswer(TypedDict):
-    """The best documents for one question.
-
-    query: question that was asked.
-    results: documents, best first.
-    """
-
-    query: str
-    index: str
-    ranked_by: str
-    warning: str | None
-    results: list[Hit]
 
 
 class IndexRetriever:
@@ -188,7 +174,8 @@ class IndexRetriever:
         check_k(k)
         if not with_text:
             return run
-        return run | self.rank(with_text, self._encode([q.text for q in with_text]), k)
+        vectors = self.encoder.encode_queries([q.text for q in with_text])
+        return run | self.rank(with_text, np.asarray(vectors, np.float32), k)
 
     def rank(self, queries: Sequence[Query], vectors: FloatArray, k: int) -> Run:
         """Return the k best documents of queries with text. vectors: (n_queries, dim)."""
@@ -206,14 +193,6 @@ class IndexRetriever:
         blend = self.recipe.blend
         bm25 = blend.bm25 if blend is not None and blend.bm25 else BM25_WEIGHT
         return question_weights(bm25, query_ids, words.coverage)
-
-    def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
-        """Return dense results with the views that won."""
-        check_k(k)
-        return self.nearest(self._encode(listed(texts, "texts")), k)
-
-    def _encode(self, texts: Sequence[str]) -> FloatArray:
-        return np.asarray(self.encoder.encode_queries(texts), np.float32)
 
     def nearest(self, vectors: FloatArray, k: int) -> TopDocuments:
         """Return the dense results of vectors, (n_queries, dim), with the views that won."""
@@ -283,34 +262,18 @@ def encoder_of(
         if not isinstance(encoder, EncoderConfig):
             return on_engine(encoder, engine)
     else:
-        encoder = _stored_encoder(index)
+        file = index.path / FILE
+        if not index.header.encoder.get("model"):
+            got = f"does not name an encoder that can be loaded (its vectors: {index.fingerprint})"
+            fix = "Give the encoder that made it (--encoder)."
+            raise InputError(got, expected="an encoder", fix=fix, where=index.path)
+        encoder = EncoderConfig(**index.header.encoder)
+        check_pair(encoder, file)
+        check_code(encoder, file)
     if device is not None:
         encoder = replace(encoder, device=device)
     loaded = load_encoder(encoder, stored=index.header.asked_with)
     return on_engine(loaded.encoder, engine, loaded.config)
-
-
-def _stored_encoder(index: ViewIndex) -> EncoderConfig:
-    settings = index.header.encoder
-    if not settings.get("model"):
-        raise InputError(
-            f"does not name an encoder that can be loaded (its vectors: {index.fingerprint})",
-            expected="an encoder",
-            fix="Give the encoder that made it (--encoder).",
-            where=index.path,
-        )
-    try:
-        config = EncoderConfig(**settings)
-    except TypeError as error:
-        raise InputError(
-            f"encoder settings {settings} ({error})",
-            expected="what Argus wrote",
-            fix="Give the encoder (--encoder), or restore the file from a copy.",
-            where=index.path / FILE,
-        ) from error
-    check_pair(config, index.path / FILE)
-    check_code(config, index.path / FILE)
-    return config
 
 
 def search_index(
@@ -322,12 +285,14 @@ def search_index(
     weight: float | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
-) -> SearchAnswer:
+) -> dict[str, Any]:
     """Answer one question: the k best documents, each with its text and the view that found it.
 
-    `view` and `kind` name the best view that is no scenario. A hybrid ranking has no single one
-    (None). `scenario` is the view, main topic, need and explanation of the scenario that matched
-    best, None for a document without. `warning` is as `IndexRetriever.warning`.
+    query: question that was asked.
+    index: the index, with its state.
+    ranked_by: name of the ranking.
+    warning: see `IndexRetriever.warning`.
+    results: documents, best first (`Hit`). A hybrid ranking has no single view of a document.
     """
     check_k(k)
     check_query(query)
@@ -388,7 +353,7 @@ def _rankings(
 def _views_of(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, list[View]]:
     """Return the views of documents: from memory, where the state lies there."""
     if not retriever.searches_exactly():
-        return retriever.index.views_of_all(docs)
+        return retriever.index.views_of(docs)
     snapshot = retriever.index.snapshot(retriever.as_of)
     rows = {doc: snapshot.rows_of(doc) for doc in docs}
     return {

@@ -249,17 +249,12 @@ def check_queries(queries: FloatArray, dim: int) -> FloatArray:
     """Return the queries as float32 (n, dim). Raises InputError for another shape or NaN."""
     queries = np.asarray(queries, np.float32)
     if queries.ndim != 2 or queries.shape[1] != dim:
-        raise InputError(
-            f"query vectors of shape {queries.shape}",
-            expected=f"(n, {dim}), as the vectors of the index",
-            fix="Embed queries with the encoder that the index names.",
-        )
+        got = f"query vectors of shape {queries.shape}"
+        fix = "Embed queries with the encoder that the index names."
+        raise InputError(got, expected=f"(n, {dim}), as the vectors of the index", fix=fix)
     if bad := int((~np.isfinite(queries).all(axis=1)).sum()):
-        raise InputError(
-            f"{bad} query vectors are not finite",
-            expected="numbers",
-            fix="Check the encoder that made them.",
-        )
+        got = f"{bad} query vectors are not finite"
+        raise InputError(got, expected="numbers", fix="Check the encoder that made them.")
     return queries
 
 

@@ -90,11 +90,9 @@ def record_batch(
     try:
         columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in NAMES]
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"a view holds characters that are no Unicode text ({error})",
-            expected="text that can be written as UTF-8",
-            fix="Remove lone surrogates from the text.",
-        ) from error
+        got = f"a view holds characters that are no Unicode text ({error})"
+        fix = "Remove lone surrogates from the text."
+        raise InputError(got, expected="text that can be written as UTF-8", fix=fix) from error
     columns.append(pa.array([remedy] * len(views), pa.string()))
     columns.append(pa.array([added] * len(views), pa.int64()))
     columns.append(pa.FixedSizeListArray.from_arrays(flat, dim))
@@ -271,12 +269,10 @@ def writing(path: Path) -> Iterator[None]:
     try:
         lock = take_lock(path / "lock", busy=busy)
     except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror})",
-            expected="a folder that can be written",
-            fix="Check its owner and mode, or copy the index.",
-            where=path,
-        ) from error
+        got = f"cannot be written ({error.strerror})"
+        expected = "a folder that can be written"
+        fix = "Check its owner and mode, or copy the index."
+        raise InputError(got, expected=expected, fix=fix, where=path) from error
     with lock:
         check_plain(path / "index.json")
         for home in (path / f"{NAME}.lance", path / REMEDIES):
@@ -304,12 +300,10 @@ def storage(path: Path, doing: str) -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"{doing} failed: an id holds characters that are no Unicode text ({error})",
-            expected="ids that can be written as UTF-8",
-            fix="Remove lone surrogates from the id.",
-            where=path,
-        ) from error
+        got = f"{doing} failed: an id holds characters that are no Unicode text ({error})"
+        expected = "ids that can be written as UTF-8"
+        fix = "Remove lone surrogates from the id."
+        raise InputError(got, expected=expected, fix=fix, where=path) from error
     except BaseException as error:
         if not is_of_reader(error):
             raise

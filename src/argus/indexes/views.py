@@ -22,10 +22,8 @@ from threading import RLock
 from typing import Any, ParamSpec, TypeVar, cast
 from uuid import uuid4
 
-from typing_extensions import TypedDict
-
 from argus.data.documents import listed
-from argus.data.reading import parse_json, record_of
+from argus.data.reading import parse_json
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import replaced
 from argus.encoders.config import COSINE
@@ -72,14 +70,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class RemedyInIndex(TypedDict):
-    """One remedy's views (see `RemedyViews`).
+@dataclass(frozen=True, slots=True)
+class RemedyViews:
+    """The views of one remedy, in a summary too.
 
     id: id of the remedy.
     views: views of the remedy.
     documents: documents that have one.
-    bytes: bytes of their texts and vectors.
-    added: number of its last commit; later remedies have larger ones.
+    bytes: bytes of their texts in UTF-8 and vectors, before compression.
+    added: number of its last commit. Later remedies have larger ones.
     """
 
     id: str
@@ -87,25 +86,6 @@ class RemedyInIndex(TypedDict):
     documents: int
     bytes: int
     added: int
-
-
-@dataclass(frozen=True, slots=True)
-class RemedyViews:
-    """The views of one remedy.
-
-    bytes: text in UTF-8 and vectors, before compression. added: number of its last commit. Later
-    remedies have larger ones.
-    """
-
-    id: str
-    views: int
-    documents: int
-    bytes: int
-    added: int
-
-    def record(self) -> RemedyInIndex:
-        """Return it as it stands in summary.json."""
-        return record_of(RemedyInIndex, self)
 
 
 def _of_one_state(method: Callable[P, T]) -> Callable[P, T]:
@@ -151,12 +131,8 @@ class ViewIndex:
         """
         path = Path(path)
         if (path / FILE).exists():
-            raise InputError(
-                "holds an index already",
-                expected="a new folder",
-                fix="Add to it, give another folder, or start over with --fresh.",
-                where=path,
-            )
+            fix = "Add to it, give another folder, or start over with --fresh."
+            raise InputError("holds an index already", expected="a new folder", fix=fix, where=path)
         header = IndexHeader(
             fingerprint=fingerprint, dim=dim, encoder=encoder or {}, similarity=similarity,
             made=uuid4().hex,
@@ -164,11 +140,9 @@ class ViewIndex:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
+            got = f"cannot be made ({error.strerror})"
             raise InputError(
-                f"cannot be made ({error.strerror})",
-                expected="a folder that can be written",
-                fix="Give another path.",
-                where=path,
+                got, expected="a folder that can be written", fix="Give another path.", where=path
             ) from error
         with writing(path), storage(path, "making the index"):
             table = create_views(path, dim)
@@ -189,12 +163,9 @@ class ViewIndex:
             width = table.schema.field("vector").type.list_size
         header = read_header(path)  # after the table: its recipes count in a later state
         if width != header.dim:
-            raise InputError(
-                f"{FILE} says dim {header.dim}, the vectors have {width}",
-                expected="one dimension",
-                fix=f"Restore {FILE} from a copy, or build the index again with --fresh.",
-                where=path,
-            )
+            got = f"{FILE} says dim {header.dim}, the vectors have {width}"
+            fix = f"Restore {FILE} from a copy, or build the index again with --fresh."
+            raise InputError(got, expected="one dimension", fix=fix, where=path)
         index = cls(path, header, table)
         store, stored = path / EMBEDDINGS, None
         with suppress(InputError, OSError):  # a damaged store says nothing of the index
@@ -276,13 +247,9 @@ class ViewIndex:
         sums = rows.group_by("remedy").aggregate(
             [("doc_id", "count"), ("doc_id", "count_distinct"), ("bytes", "sum"), ("added", "max")]
         )
-        there = {
-            row["remedy"]: RemedyViews(
-                row["remedy"], row["doc_id_count"], row["doc_id_count_distinct"],
-                row["bytes_sum"], row["added_max"],
-            )
-            for row in sums.to_pylist()
-        }  # fmt: skip
+        names = ("remedy", "doc_id_count", "doc_id_count_distinct", "bytes_sum", "added_max")
+        rows = sums.select(names).to_pylist()
+        there = {row["remedy"]: RemedyViews(*row.values()) for row in rows}
         for recipe in self.header.recipes:  # a remedy may have no view
             found = there.get(recipe.remedy, RemedyViews(recipe.remedy, 0, 0, 0, 0))
             there[recipe.remedy] = replace(found, added=max(found.added, recipe.added))
@@ -291,35 +258,18 @@ class ViewIndex:
     def _remedy(self, remedy: str) -> RemedyViews:
         known = {r.id: r for r in self.remedies()}
         if remedy not in known:
-            raise InputError(
-                f"unknown remedy {remedy!r}",
-                expected=f"one of {', '.join(known)}" if known else "a remedy; there is none",
-                fix="Check the id.",
-                where=self.path,
-            )
+            got = f"unknown remedy {remedy!r}"
+            expected = f"one of {', '.join(known)}" if known else "a remedy; there is none"
+            raise InputError(got, expected=expected, fix="Check the id.", where=self.path)
         return known[remedy]
 
-    def views_of(self, doc_id: str) -> list[View]:
-        """Return a document's views, original first, then by id. Raises InputError if unknown."""
-        views = self.views_of_all([doc_id]).get(doc_id)
-        if views is None:
-            raise unknown_documents([doc_id])
-        return sorted(views, key=lambda v: (v.kind != ORIGINAL, v.id))
-
-    def views_of_all(self, doc_ids: Iterable[str]) -> dict[str, list[View]]:
+    def views_of(self, doc_ids: Iterable[str]) -> dict[str, list[View]]:
         """Return the views of several documents, read at once. Unknown ones are left out."""
         views: dict[str, list[View]] = {}
         if ids := sorted(set(listed(doc_ids))):
             for view in rows_to_views(self._rows(f"doc_id IN ({quoted(ids)})", COLUMNS)):
                 views.setdefault(view.doc_id, []).append(view)
         return views
-
-    def document(self, doc_id: str) -> View:
-        """Return the view with the document's own text: the text to serve, whatever was found.
-
-        Raises InputError for an unknown document and for one without an original view.
-        """
-        return served(self.views_of(doc_id))
 
     @_of_one_state
     def condition(self, as_of: str | None) -> str | None:
@@ -383,23 +333,21 @@ class ViewIndex:
         """
         key = self._state(as_of)
         if self._snapshot is None or self._snapshot[0] != key:
-            condition, recipe = self._searched(as_of), self.recipe(as_of)
             self._snapshot = None  # before reading, so that two are never held
-            self._snapshot = (key, self._read(condition, recipe))
+            self._snapshot = (key, self._read(as_of))
         return self._snapshot[1]
 
     @_of_one_state
     def unsmoothed(self, as_of: str | None = None) -> Snapshot:
         """Read a state as `snapshot` does, with vectors as they were before smoothing."""
-        return self._read(self._searched(as_of), self.recipe(as_of), smooth=False)
+        return self._read(as_of, smooth=False)
 
-    def _read(
-        self, condition: str | None, recipe: ActiveRecipe, *, smooth: bool = True
-    ) -> Snapshot:
+    def _read(self, as_of: str | None, *, smooth: bool = True) -> Snapshot:
+        condition, recipe = self._searched(as_of), self.recipe(as_of)
         rows = self._rows(condition, COLUMNS).combine_chunks()
         rows = rows.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
         with storage(self.path, "reading vectors"):
-            query = self._query(condition, ["id", "vector"])
+            query = select(self.table, condition, ["id", "vector"])
             vectors = read_vectors(self.path, query, rows, dim=self.dim, unit=self.header.unit)
         if smooth and recipe.numbers is not None:
             recipe.numbers.smooth(rows, vectors)
@@ -467,12 +415,9 @@ class ViewIndex:
         with storage(self.path, "searching the index"):
             return approximate_search(table, queries, k, condition, weight, recipe)
 
-    def _query(self, condition: str | None, columns: Sequence[str]) -> Any:
-        return select(self.table, condition, columns)
-
     def _rows(self, condition: str | None, columns: Sequence[str]) -> Any:
         with storage(self.path, "reading the index"):
-            return self._query(condition, columns).to_arrow()
+            return select(self.table, condition, columns).to_arrow()
 
     def add(self, views: Iterable[View], vectors: FloatArray, remedy: str = "") -> int:
         """Add views with their vectors in one commit. Return their number.
@@ -533,11 +478,8 @@ class ViewIndex:
                     "other ids.",
                 )
             if any(not view.id or not view.doc_id for view in views):
-                raise InputError(
-                    "a view without id or doc_id",
-                    expected="both",
-                    fix="Name the view and its document.",
-                )
+                got = "a view without id or doc_id"
+                raise InputError(got, expected="both", fix="Name the view and its document.")
             taken.update(ids)
             if remedy and (unknown := sorted({v.doc_id for v in views} - documents)):
                 raise unknown_documents(unknown)
@@ -666,22 +608,17 @@ class ViewIndex:
 def check_remedy_id(remedy: str) -> None:
     """Raise InputError unless `remedy` is "" or can stand in INDEX@REMEDY."""
     if remedy and (not REMEDY_ID.fullmatch(remedy) or remedy == ORIGINAL):
-        raise InputError(
-            f"remedy id {remedy!r}",
-            expected=f"letters, digits, '.', '_' and '-', and not {ORIGINAL!r}",
-            fix="For example expand-1.",
-        )
+        expected = f"letters, digits, '.', '_' and '-', and not {ORIGINAL!r}"
+        raise InputError(f"remedy id {remedy!r}", expected=expected, fix="For example expand-1.")
 
 
 def served(views: Sequence[View]) -> View:
     """Return the original among one document's views. Raises InputError where there is none."""
     original = next((view for view in views if view.kind == ORIGINAL), None)
     if original is None:
-        raise InputError(
-            f"document {views[0].doc_id!r} has no view of kind {ORIGINAL!r}",
-            expected="one original view per document",
-            fix="Add the document's own text to the index.",
-        )
+        got = f"document {views[0].doc_id!r} has no view of kind {ORIGINAL!r}"
+        expected = "one original view per document"
+        raise InputError(got, expected=expected, fix="Add the document's own text to the index.")
     return original
 
 
@@ -706,7 +643,7 @@ def originals(index: ViewIndex) -> list[Document]:
 def titled(document: Document) -> Document:
     """Return a document without its title where its text does not begin with it.
 
-    So `content`, which puts a title in front of a text that lacks it, is the text.
+    Then `content`, which puts a title in front of a text that lacks it, is the text.
     """
     return document if document.content == document.text else replace(document, title="")
 

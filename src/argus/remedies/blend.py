@@ -15,7 +15,6 @@ from typing_extensions import TypedDict
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
-from argus.data.reading import record_of
 from argus.data.types import Qrels, Query
 from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
@@ -24,7 +23,7 @@ from argus.encoders.store import store_of
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries, ParentFold, fold_system
 from argus.evaluation.systems import System, missing_gold
-from argus.indexes.blend import BLEND, REMEDIES, Blend, BlendRecord
+from argus.indexes.blend import BLEND, REMEDIES, Blend
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import index_folder
 from argus.indexes.recipe import DOCUMENTS
@@ -102,7 +101,7 @@ class BlendSummary(TypedDict):
     remedy: str
     index: str
     added: bool
-    settings: BlendRecord
+    settings: dict[str, float]
     max_views: int
     documents: BlendDocuments
     views: int
@@ -205,7 +204,7 @@ def blend_index(
         "remedy": remedy,
         "index": str(opened.path),
         "added": not was_there,
-        "settings": record_of(BlendRecord, blend),
+        "settings": asdict(blend),
         "max_views": settings.max_views,
         "documents": {
             "total": len(documents),

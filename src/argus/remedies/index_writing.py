@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.reading import record_of
 from argus.data.writing import one_writer
 from argus.errors import InputError
-from argus.indexes.blend import BlendRecord
 from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewIndex
@@ -97,7 +96,7 @@ def write_index(
         source: WrittenSource = {
             "index": str(spec),
             "remedies": sorted({*state.columns["remedy"].to_pylist(), *blends} - {""}),
-            "settings": None if blend is None else record_of(BlendRecord, blend),
+            "settings": None if blend is None else asdict(blend),
             "weight": weight if state.scenario_rows is not None else None,
             "left_out": len(state) - len({*records.parents}),
             "sentences": None,

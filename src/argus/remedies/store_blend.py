@@ -14,12 +14,11 @@ from argus.corpora.stored import StoredCorpus
 from argus.data.fields import FieldNames, read_parents
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.reading import record_of
 from argus.data.types import View
 from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig, as_config
 from argus.errors import InputError
-from argus.indexes.blend import BLEND, SENTENCE, Blend, BlendRecord
+from argus.indexes.blend import BLEND, SENTENCE, Blend
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot
 from argus.jobs.workspace import Record, open_encoder, read_documents
@@ -121,7 +120,7 @@ def blend_store(
         source: WrittenSource = {
             "index": None,
             "remedies": [],
-            "settings": record_of(BlendRecord, blend),
+            "settings": asdict(blend),
             "weight": None,
             "left_out": len(stored.broken),
             "sentences": {

@@ -19,7 +19,6 @@ from argus.corpora.stored import OfStore
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
 from argus.errors import ArgusError, InputError
-from argus.indexes.blend import BlendRecord
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.progress import progress
@@ -101,7 +100,7 @@ class WrittenSource(TypedDict):
 
     index: str | None
     remedies: list[str]
-    settings: BlendRecord | None
+    settings: dict[str, float] | None
     weight: float | None
     left_out: int
     sentences: WrittenSentences | None
