@@ -14,7 +14,7 @@ from argus.encoders import (
     embed,
     queries,
 )
-from argus.encoders.embed import Encoding, begin_encoding, on_engine
+from argus.encoders.embed import begin_encoding, on_engine
 from argus.errors import ArgusError, EncodingError
 from tests.support.in_process_engine import InProcessEngine, Lost
 
@@ -89,4 +89,4 @@ def test_an_engine_that_is_lost_costs_what_was_under_way(opened, small_batches):
 
 def test_a_worker_with_another_encoder_is_refused():
     with pytest.raises(ArgusError, match=r"two encoders are never mixed[\s\S]+worker: letters"):
-        begin_encoding(Encoding(Letters(), "letters of another size"))
+        begin_encoding((Letters(), "letters of another size"))

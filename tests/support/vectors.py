@@ -17,7 +17,7 @@ KEPT: dict[Key, Any] = {}
 
 def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a text, or a span of a text, embedded only the first time."""
-    embed, pool = SentenceTransformerEncoder._sentences, SentenceTransformerEncoder.encode_spans
+    embed, pool = SentenceTransformerEncoder._encode, SentenceTransformerEncoder.encode_spans
 
     def sentences(self: Any, texts: Sequence[str], prompt: Any, task: str) -> Any:
         of = (*_model(self), prompt.text, task)
@@ -29,7 +29,7 @@ def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
         keys = [(*of, *each) for each in zip(texts, spans, strict=True)]
         return _kept(keys, lambda at: pool(self, [texts[i] for i in at], [spans[i] for i in at]))
 
-    monkeypatch.setattr(SentenceTransformerEncoder, "_sentences", sentences)
+    monkeypatch.setattr(SentenceTransformerEncoder, "_encode", sentences)
     monkeypatch.setattr(SentenceTransformerEncoder, "encode_spans", spans)
 
 

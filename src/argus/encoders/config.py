@@ -20,7 +20,7 @@ COSINE, DOT = "cosine", "dot"
 TokenPooling = Literal["cls", "lasttoken", "max", "mean", "mean_sqrt_len_tokens", "weightedmean"]
 """Names that sentence-transformers uses."""
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
-_PANEL = "Encoder"
+_ENCODER = Option(panel="Encoder")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,95 +28,73 @@ class EncoderConfig:
     """Settings of an encoder."""
 
     model: Annotated[
-        str,
-        Doc("sentence-transformers name or folder, or openai:MODEL."),
-        Option(("--encoder",)),
+        str, Doc("sentence-transformers name or folder, or openai:MODEL."), Option(("--encoder",))
     ] = DEFAULT_MODEL
-    base_url: Annotated[str, Doc("Endpoint of openai:MODEL encoders."), Option(panel=_PANEL)] = (
-        BASE_URL
+    base_url: Annotated[str, Doc("Endpoint of openai:MODEL encoders."), _ENCODER] = BASE_URL
+    api_key_env: Annotated[str, Doc("Environment variable that holds the API key."), _ENCODER] = (
+        API_KEY_ENV
     )
-    api_key_env: Annotated[
-        str, Doc("Environment variable that holds the API key."), Option(panel=_PANEL)
-    ] = API_KEY_ENV
     query_prompt: Annotated[
         str | None,
         Doc(
             "Put before queries: a text, or a name of the model's own. Default: as the model says."
         ),
-        Option(panel=_PANEL),
+        _ENCODER,
     ] = None
-    document_prompt: Annotated[
-        str | None,
-        Doc("Before documents, likewise."),
-        Option(panel=_PANEL),
-    ] = None
+    document_prompt: Annotated[str | None, Doc("Before documents, likewise."), _ENCODER] = None
     token_pooling: Annotated[
         TokenPooling | None,
         Doc("How token vectors become one. Default: as the model says."),
-        Option(("--encoder-pooling",), panel=_PANEL),
+        Option(("--encoder-pooling",), panel="Encoder"),
     ] = None
     revision: Annotated[
-        str | None, Doc("Commit (or branch, tag) of a model of the hub."), Option(panel=_PANEL)
+        str | None, Doc("Commit (or branch, tag) of a model of the hub."), _ENCODER
     ] = None
     trust_remote_code: Annotated[
         bool,
         Doc("Run code that comes with the model; of the hub only at a pinned --revision."),
-        Option(panel=_PANEL),
+        _ENCODER,
     ] = False
     precision: Annotated[
         str,
         Choices(PRECISIONS),
         Doc("auto (checked on your texts), float32, bfloat16, float16."),
-        Option(panel=_PANEL),
+        _ENCODER,
     ] = "auto"
     device: Device = None
     batch_size: Annotated[
-        int, Ge(1), Doc("Texts per request to an endpoint."), Option(("--batch",), panel=_PANEL)
+        int, Ge(1), Doc("Texts per request to an endpoint."), Option(("--batch",), panel="Encoder")
     ] = 64
-    concurrency: Annotated[
-        int, Ge(1), Doc("Requests at once to an endpoint."), Option(panel=_PANEL)
-    ] = 4
+    concurrency: Annotated[int, Ge(1), Doc("Requests at once to an endpoint."), _ENCODER] = 4
 
     def __post_init__(self) -> None:
+        """Refuse options of a model of the hub beside others, and code without a pinned commit."""
         check_settings(self)
-        self._check_place()
-        self._check_revision()
+        is_folder = Path(self.model).is_dir()
+        if self.is_endpoint or is_folder:
+            what, options = "a folder", {"--revision": self.revision is not None}
+            if self.is_endpoint:
+                what = "an endpoint"
+                options["--trust-remote-code"] = self.trust_remote_code
+                options["--encoder-pooling"] = self.token_pooling is not None
+            for option in (option for option, is_set in options.items() if is_set):
+                got = f"{option} beside {self.model!r}, which is {what}"
+                fix = f"Leave {option} out."
+                raise InputError(got, expected="a model of the hub", fix=fix, where=option)
+        is_pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
+        if self.trust_remote_code and not is_folder and not is_pinned:
+            got = f"{self.revision!r}, which may name other code tomorrow"
+            raise InputError(
+                "--trust-remote-code without a pinned revision" if self.revision is None else got,
+                expected="the 40 digits of the commit whose code you have read",
+                fix="Give --revision COMMIT, or a folder that holds the model.",
+                where="--revision",
+            )
 
     @property
     def is_endpoint(self) -> bool:
         """True if texts are embedded by an endpoint, not here."""
         return self.model.startswith("openai:")
-
-    def _check_place(self) -> None:
-        """Refuse options of a model of the hub for a folder or an endpoint."""
-        if not self.is_endpoint and not Path(self.model).is_dir():
-            return
-        what, options = "a folder", {"--revision": self.revision is not None}
-        if self.is_endpoint:
-            what = "an endpoint"
-            options["--trust-remote-code"] = self.trust_remote_code
-            options["--encoder-pooling"] = self.token_pooling is not None
-        for option in (option for option, is_set in options.items() if is_set):
-            raise InputError(
-                f"{option} beside {self.model!r}, which is {what}",
-                expected="a model of the hub",
-                fix=f"Leave {option} out.",
-                where=option,
-            )
-
-    def _check_revision(self) -> None:
-        """Refuse code of the hub without a pinned commit, which may be other code tomorrow."""
-        if not self.trust_remote_code or Path(self.model).is_dir():
-            return
-        if re.fullmatch("[0-9a-f]{40}", self.revision or "") is None:
-            raise InputError(
-                "--trust-remote-code without a pinned revision"
-                if self.revision is None
-                else f"{self.revision!r}, which may name other code tomorrow",
-                expected="the 40 digits of the commit whose code you have read",
-                fix="Give --revision COMMIT, or a folder that holds the model.",
-                where="--revision",
-            )
 
 
 def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:

@@ -6,20 +6,22 @@
 from __future__ import annotations
 
 import logging
+import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Any, Generic, Protocol, cast, runtime_checkable
 
 import numpy as np
 
 from argus.data.provenance import content_hash
-from argus.data.types import IntArray, Span
+from argus.data.types import Span
 from argus.encoders.config import COSINE, EncoderConfig
 from argus.encoders.protocol import Encoder, TokenCounter, similarity_of
-from argus.encoders.rows import Family, R, concatenate, empty_rows, family_of, usable
+from argus.encoders.rows import R, concatenate, empty_rows, family_of, usable
 from argus.encoders.store import Store
 from argus.engine import Engine, Work
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError
@@ -211,25 +213,22 @@ def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
     return Encoded(rows, {int(i): reason for i in np.flatnonzero(~good)})
 
 
-@dataclass(frozen=True)
-class Encoding:
-    """The encoder of a worker, or the config that loads it, and its expected fingerprint."""
+def begin_encoding(
+    source: tuple[Encoder[Any] | EncoderConfig, str],
+) -> Callable[[Batch], Encoded[Any]]:
+    """Load the encoder in a worker. Raises ArgusError if it is not the one of the driver.
 
-    encoder: Encoder[Any] | EncoderConfig
-    fingerprint: str
-
-
-def begin_encoding(encoding: Encoding) -> Callable[[Batch], Encoded[Any]]:
-    """Load the encoder in a worker. Raises ArgusError if it is not the one of the driver."""
-    encoder = encoding.encoder
+    source: the encoder, or the config that loads it, and the fingerprint of the driver's.
+    """
+    encoder, fingerprint = source
     if isinstance(encoder, EncoderConfig):
         from argus.encoders.load import load_any_encoder
 
         encoder = load_any_encoder(encoder).encoder
-    if encoder.fingerprint != encoding.fingerprint:
+    if encoder.fingerprint != fingerprint:
         raise ArgusError(
             "A worker has another encoder than the one that runs the job; two encoders are never "
-            f"mixed.\n  here:   {encoding.fingerprint}\n  worker: {encoder.fingerprint}\n"
+            f"mixed.\n  here:   {fingerprint}\n  worker: {encoder.fingerprint}\n"
             "Put the same model in the same place on every machine."
         )
     return partial(encode_batch, encoder)
@@ -247,78 +246,43 @@ class SpreadEncoder(Generic[R]):
         self, encoder: Encoder[R], engine: Engine, config: EncoderConfig | None = None
     ) -> None:
         self.encoder, self.engine = encoder, engine
+        self.fingerprint, self.dim = encoder.fingerprint, encoder.dim
+        self.similarity, self.family = similarity_of(encoder), family_of(encoder)
+        self.pools_spans = getattr(encoder, "pools_spans", True)
+        self.encode_queries, self.encode_documents = (
+            encoder.encode_queries,
+            encoder.encode_documents,
+        )
+        self.encode_spans = encoder.encode_spans
+        if isinstance(encoder, TokenCounter):
+            self.max_tokens, self.count_tokens = encoder.max_tokens, encoder.count_tokens
         source: Encoder[R] | EncoderConfig = encoder
-        if config is None:
-            _check_portable(encoder)
-        else:
+        if config is not None:
             from argus.encoders.load import to_send
 
             source = to_send(config)
+        else:
+            try:
+                with Path(os.devnull).open("wb") as nowhere:
+                    pickle.dump(encoder, nowhere, protocol=5)
+            except Exception as error:  # whatever its parts raise
+                raise InputError(
+                    f"an encoder that cannot be sent to workers ({type(error).__name__}: {error})",
+                    expected="an EncoderConfig, or an encoder that can be pickled",
+                    fix="Say which model to load, or leave the engine out.",
+                    where="encoder",
+                ) from error
         # The encoder uses all cores itself; an endpoint gets as many requests as its settings say.
-        self._work: Work[Encoding, Batch, Encoded[R]] = Work(
+        self._work: Work[tuple[Encoder[R] | EncoderConfig, str], Batch, Encoded[R]] = Work(
             setup=begin_encoding,
-            shared=Encoding(source, encoder.fingerprint),
+            shared=(source, encoder.fingerprint),
             what="embedding",
             threaded=True,
         )
 
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of the encoder. The place where it runs changes no vector."""
-        return self.encoder.fingerprint
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return self.encoder.dim
-
-    @property
-    def pools_spans(self) -> bool:
-        """See `Encoder`."""
-        return getattr(self.encoder, "pools_spans", True)
-
-    @property
-    def similarity(self) -> str:
-        """Similarity that compares rows."""
-        return similarity_of(self.encoder)
-
-    @property
-    def family(self) -> Family:
-        """Kind of the rows."""
-        return family_of(self.encoder)
-
-    def encode_queries(self, texts: Sequence[str]) -> R:
-        """Return n rows."""
-        return self.encoder.encode_queries(texts)
-
-    def encode_documents(self, texts: Sequence[str]) -> R:
-        """Return n rows."""
-        return self.encoder.encode_documents(texts)
-
-    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R:
-        """Return n rows."""
-        return self.encoder.encode_spans(texts, spans)
-
     def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[R]]]:
         """Yield (number of the batch, result of `encode_batch`) as workers are done."""
         yield from self.engine.run(self._work, batches)
-
-
-class CountingSpreadEncoder(SpreadEncoder[R]):
-    """A `SpreadEncoder` of an encoder that counts tokens."""
-
-    encoder: Any
-
-    @property
-    def max_tokens(self) -> int | None:
-        """Longest input in tokens, special tokens included. None when unlimited."""
-        longest: int | None = self.encoder.max_tokens
-        return longest
-
-    def count_tokens(self, texts: Sequence[str]) -> IntArray:
-        """Return (n,) token counts, special tokens included, nothing cut."""
-        counts: IntArray = self.encoder.count_tokens(texts)
-        return counts
 
 
 def on_engine(
@@ -331,23 +295,4 @@ def on_engine(
     """
     if engine is None or engine.name == "local":
         return encoder
-    kind = CountingSpreadEncoder if isinstance(encoder, TokenCounter) else SpreadEncoder
-    return kind(encoder, engine, config)
-
-
-class _Nowhere:
-    def write(self, data: object) -> int:
-        return memoryview(data).nbytes  # type: ignore[arg-type]
-
-
-def _check_portable(encoder: Encoder[Any]) -> None:
-    """Raise InputError for an encoder that cannot be pickled."""
-    try:
-        pickle.Pickler(_Nowhere(), protocol=5).dump(encoder)
-    except Exception as error:  # whatever its parts raise
-        raise InputError(
-            f"an encoder that cannot be sent to workers ({type(error).__name__}: {error})",
-            expected="an EncoderConfig, or an encoder that can be pickled",
-            fix="Say which model to load, or leave the engine out.",
-            where="encoder",
-        ) from error
+    return SpreadEncoder(encoder, engine, config)

@@ -14,10 +14,10 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import Any, Generic, cast
 
 import numpy as np
 
@@ -28,20 +28,17 @@ from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_c
 from argus.encoders.prompts import resolve_prompts
 from argus.encoders.protocol import Encoder, unit_rows
 from argus.encoders.rows import Family, R, Rows, family_of
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder, set_pooling
+from argus.encoders.sentence_transformer import (
+    LateEncoder,
+    SentenceTransformerEncoder,
+    SparseTextEncoder,
+    set_pooling,
+)
 from argus.encoders.trust import code_digest, code_refusal, remember_code, remember_pair
 from argus.errors import InputError
 from argus.extras import naming_extras
 
-if TYPE_CHECKING:
-    from argus.encoders.library import LibraryEncoder
-    from argus.encoders.openai import OpenAIEncoder
-
-NAMES: dict[Family, str] = {
-    "dense": "a dense",
-    "sparse": "a sparse",
-    "tokens": "a late-interaction",
-}
+NAMES: dict[Family, str] = {"sparse": "a sparse", "tokens": "a late-interaction"}
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
 DENSE, LATE = "SentenceTransformer", "MultiVectorEncoder"
 _OTHER_NAMES = {"ColBERT": LATE, "HF_ColBERT": LATE}
@@ -79,8 +76,7 @@ def load_encoder(
     timing may choose differently on another day.
     Raises InputError when the model cannot be found, or is of another family.
     """
-    if isinstance(config, str):
-        config = EncoderConfig(model=config)
+    config = as_config(config)
     loaded = load_any_encoder(config, sample=sample, stored=stored)
     require_vectors(loaded.encoder)
     return cast(LoadedEncoder, loaded)
@@ -91,10 +87,9 @@ def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None
 
     stored: the fingerprint of vectors that exist already. See `load_encoder`.
     """
-    config = as_config(encoder)
-    if isinstance(config, EncoderConfig):
-        return load_encoder(config, stored=stored).encoder
-    return config
+    if isinstance(encoder, str | EncoderConfig):
+        return load_encoder(encoder, stored=stored).encoder
+    return encoder
 
 
 @naming_extras()
@@ -106,7 +101,21 @@ def load_any_encoder(
     With precision "auto", sparse encoders and those of tokens run in float32.
     """
     if config.is_endpoint:
-        return LoadedEncoder(_openai(config), config)
+        from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
+
+        remember_pair(config)
+        prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
+        endpoint = OpenAIConfig(
+            model=config.model.removeprefix("openai:"),
+            base_url=config.base_url,
+            api_key=os.environ.get(config.api_key_env),
+            api_key_env=config.api_key_env,
+            batch_size=config.batch_size,
+            concurrency=config.concurrency,
+            query_prompt=prompts.query.text,
+            document_prompt=prompts.document.text,
+        )
+        return LoadedEncoder(OpenAIEncoder(endpoint), config)
     remember_code(config)
     kind, is_masked = model_type(_locate(config)[1], config.revision)
     if is_masked:
@@ -126,11 +135,20 @@ def load_any_encoder(
             )
         if config.precision == "auto":
             config = replace(config, precision=before or "float32")
-        return LoadedEncoder(_library(config, kind), config)
-    if config.precision == "auto" and before is None:
-        encoder, trials = choose_precision(
-            lambda precision: _sentence_transformer(config, precision), sample
+        families: dict[str, Any] = {"SparseEncoder": SparseTextEncoder, LATE: LateEncoder}
+        if kind not in families:
+            expected = "a model that embeds: a SentenceTransformer, SparseEncoder or "
+            expected += "MultiVectorEncoder"
+            got, fix = f"model {config.model!r} is a {kind}", "Name another."
+            raise InputError(got, expected=expected, fix=fix, where="--encoder")
+        name, local = _locate(config)
+        model = _any_model(config, local, kind, config.precision)
+        own = _prompts_and_code(config, model)
+        return LoadedEncoder(
+            families[kind](model, name=name, precision=config.precision, **own), config
         )
+    if config.precision == "auto" and before is None:
+        encoder, trials = choose_precision(partial(_sentence_transformer, config), sample)
         return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
     if config.precision == "auto":
         config = replace(config, precision=str(before))
@@ -141,13 +159,12 @@ def require_vectors(encoder: object) -> None:
     """Raise InputError for an encoder that makes no single vector per text."""
     family = family_of(encoder)
     if family != "dense":
-        raise InputError(
-            f"{NAMES[family]} encoder",
-            expected="one that makes a vector per text",
-            fix="Sparse encoders and those of late interaction work with `argus exposure`, `argus "
-            "audit` and `argus explain --corpus`.",
-            where="--encoder",
+        expected = "one that makes a vector per text"
+        fix = (
+            "Sparse encoders and those of late interaction work with `argus exposure`, `argus "
+            "audit` and `argus explain --corpus`."
         )
+        raise InputError(f"{NAMES[family]} encoder", expected=expected, fix=fix, where="--encoder")
 
 
 def choose_precision(
@@ -210,25 +227,6 @@ def to_send(config: EncoderConfig) -> EncoderConfig:
     return replace(config, model=str(folder.absolute())) if folder.is_dir() else config
 
 
-def _openai(config: EncoderConfig) -> OpenAIEncoder:
-    from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
-
-    remember_pair(config)
-    prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
-    return OpenAIEncoder(
-        OpenAIConfig(
-            model=config.model.removeprefix("openai:"),
-            base_url=config.base_url,
-            api_key=os.environ.get(config.api_key_env),
-            api_key_env=config.api_key_env,
-            batch_size=config.batch_size,
-            concurrency=config.concurrency,
-            query_prompt=prompts.query.text,
-            document_prompt=prompts.document.text,
-        )
-    )
-
-
 def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:
     import torch
 
@@ -247,28 +245,6 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
     if precision == "bfloat16" and device == "cpu":
         pack_linear_layers(encoder.model)
     return encoder
-
-
-def _library(config: EncoderConfig, kind: str) -> LibraryEncoder[Any]:
-    """Load an encoder of a family for which sentence-transformers has a class of its own."""
-    from argus.encoders.library import LateEncoder, SparseTextEncoder
-
-    kinds: dict[str, type[LibraryEncoder[Any]]] = {
-        "SparseEncoder": SparseTextEncoder,
-        LATE: LateEncoder,
-    }
-    if kind not in kinds:
-        raise InputError(
-            f"model {config.model!r} is a {kind}",
-            expected="a model that embeds: a SentenceTransformer, SparseEncoder or "
-            "MultiVectorEncoder",
-            fix="Name another.",
-            where="--encoder",
-        )
-    name, local = _locate(config)
-    model = _any_model(config, local, kind, config.precision)
-    own = _prompts_and_code(config, model)
-    return kinds[kind](model, name=name, precision=config.precision, **own)
 
 
 def _prompts_and_code(config: EncoderConfig, model: Any) -> dict[str, Any]:

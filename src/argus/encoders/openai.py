@@ -18,7 +18,7 @@ import numpy as np
 from argus import http_retry
 from argus.data.types import FloatArray, Span
 from argus.encoders.config import EncoderConfig
-from argus.encoders.protocol import Fingerprint, unit_rows
+from argus.encoders.protocol import make_fingerprint, unit_rows
 from argus.errors import EncodingError, EndpointRefusal
 
 T = TypeVar("T")
@@ -84,17 +84,15 @@ class OpenAIEncoder:
     @cached_property
     def fingerprint(self) -> str:
         """Model and endpoint. The provider does not identify the weights."""
-        return str(
-            Fingerprint(
-                model=f"openai:{self.config.model}",
-                revision=http_retry.without_secrets(self.config.base_url),
-                dim=self.dim,
-                max_tokens=None,
-                precision="provider",
-                pooling="provider",
-                query_prompt=self.config.query_prompt,
-                document_prompt=self.config.document_prompt,
-            )
+        return make_fingerprint(
+            model=f"openai:{self.config.model}",
+            revision=http_retry.without_secrets(self.config.base_url),
+            dim=self.dim,
+            max_tokens=None,
+            precision="provider",
+            pooling="provider",
+            query_prompt=self.config.query_prompt,
+            document_prompt=self.config.document_prompt,
         )
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
@@ -163,9 +161,8 @@ class OpenAIEncoder:
                 lambda: service.post(client, payload, most_bytes=most_bytes), tries
             )
         except http_retry.AnswerTooLong as error:
-            raise EncodingError(
-                f"{service.shown}, asked for {len(texts)} vectors: {error}"
-            ) from None
+            reason = f"{service.shown}, asked for {len(texts)} vectors: {error}"
+            raise EncodingError(reason) from None
         if answer is None:
             raise EncodingError(
                 f"{service.shown} gave {tries}. "
@@ -215,20 +212,20 @@ Ready = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]
 
 
 def _live(client: httpx.AsyncClient, ready: Ready) -> None:
+    """Keep a client open, and its event loop running, until the event is set."""
+
+    async def hold() -> None:
+        end = asyncio.Event()
+        async with client:
+            ready.set_result((asyncio.get_running_loop(), end))
+            await end.wait()
+
     try:
-        asyncio.run(_hold(client, ready))
+        asyncio.run(hold())
     except BaseException as error:
         if ready.done():
             raise
         ready.set_exception(error)
-
-
-async def _hold(client: httpx.AsyncClient, ready: Ready) -> None:
-    """Keep a client open, and its event loop running, until the event is set."""
-    end = asyncio.Event()
-    async with client:
-        ready.set_result((asyncio.get_running_loop(), end))
-        await end.wait()
 
 
 def _parse(body: str, n: int, url: str) -> FloatArray:

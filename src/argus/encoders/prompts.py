@@ -79,12 +79,11 @@ def _resolve(
         return Prompt(own[prompt], prompt)
     if _A_NAME.fullmatch(prompt):
         names = ", ".join(map(repr, own))
-        raise InputError(
-            repr(prompt),
-            expected=f"one of the model's prompts ({names})"
+        expected = (
+            f"one of the model's prompts ({names})"
             if own
-            else "a text, since the model has no prompts of its own",
-            fix=f"Give the text as it stands before a query or document, as in {prompt + ': '!r}.",
-            where=option,
+            else "a text, since the model has no prompts of its own"
         )
+        fix = f"Give the text as it stands before a query or document, as in {prompt + ': '!r}."
+        raise InputError(repr(prompt), expected=expected, fix=fix, where=option)
     return Prompt(prompt)

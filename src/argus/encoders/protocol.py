@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -69,34 +68,32 @@ class TokenCounter(Protocol):
         """Return (n,) token counts, special tokens included, nothing cut."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fingerprint:
-    """The parts of a fingerprint; `str()` is the fingerprint."""
+def make_fingerprint(
+    *,
+    model: str,
+    revision: str,
+    dim: int,
+    max_tokens: int | None,
+    precision: str,
+    pooling: str,
+    query_prompt: str,
+    document_prompt: str,
+    similarity: str = COSINE,
+    tasks: tuple[str, str] = ("", ""),
+    code: str = "",
+) -> str:
+    """Return everything that determines a vector, as one line of text.
 
-    model: str
-    revision: str
-    dim: int
-    max_tokens: int | None
-    precision: str
-    pooling: str
-    query_prompt: str = ""
-    document_prompt: str = ""
-    similarity: str = COSINE
-    tasks: tuple[str, str] = ("", "")
-    """Tasks of queries and documents, if the model has tasks of its own."""
-    code: str = ""
-    """Digest of the code that came with the model, if that was run."""
-
-    def __str__(self) -> str:
-        norm = "l2" if self.similarity == COSINE else f"none similarity={self.similarity}"
-        tasks = " query_task={!r} document_task={!r}".format(*self.tasks) if any(self.tasks) else ""
-        code = f" code={self.code}" if self.code else ""
-        return (
-            f"{self.model}@{self.revision} dim={self.dim} max_tokens={self.max_tokens} "
-            f"precision={self.precision} pooling={self.pooling} normalize={norm} "
-            f"query_prompt={self.query_prompt!r} document_prompt={self.document_prompt!r}"
-            f"{tasks}{code}"
-        )
+    tasks: of queries and documents, if the model has tasks of its own. code: digest of the code
+    that came with the model, if that was run.
+    """
+    norm = "l2" if similarity == COSINE else f"none similarity={similarity}"
+    of_tasks = " query_task={!r} document_task={!r}".format(*tasks) if any(tasks) else ""
+    return (
+        f"{model}@{revision} dim={dim} max_tokens={max_tokens} precision={precision} "
+        f"pooling={pooling} normalize={norm} query_prompt={query_prompt!r} "
+        f"document_prompt={document_prompt!r}{of_tasks}" + (f" code={code}" if code else "")
+    )
 
 
 def directions(encoder: object, vectors: FloatArray) -> FloatArray:

@@ -28,16 +28,7 @@ from argus.data.provenance import content_hash
 from argus.data.reading import parse_json, read_own
 from argus.data.types import FloatArray, IntArray
 from argus.data.writing import check_plain, take_lock, write_whole
-from argus.encoders.rows import (
-    BoolArray,
-    Family,
-    R,
-    Rows,
-    SparseRows,
-    TokenRows,
-    starts_of,
-    usable,
-)
+from argus.encoders.rows import BoolArray, Family, R, Rows, SparseRows, TokenRows, starts_of, usable
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
 HEADER, KEYS, VECTORS = "store.json", "keys.bin", "vectors.f32"
@@ -151,7 +142,9 @@ class Store(ABC, Generic[R]):
         """Add one row under each of `keys`, durably. Keys that are there already stay."""
         if not self._writes:
             raise ValueError(f"{self.path} was opened to be read")
-        self._check_shape(keys, vectors)
+        shape = len(vectors), _width(vectors)
+        if shape != (len(keys), self.dim):
+            raise ValueError(f"rows are {shape}, expected {(len(keys), self.dim)}")
         new = list({key: i for i, key in enumerate(keys) if key not in self._rows}.values())
         if not new:
             return
@@ -172,13 +165,9 @@ class Store(ABC, Generic[R]):
     def _read(self, rows: IntArray) -> R:
         """Return some rows."""
 
-    @abstractmethod
     def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
         """Return which of some rows on the disk can be as they were written, shape (n,)."""
-
-    @abstractmethod
-    def _check_shape(self, keys: Sequence[bytes], vectors: R) -> None:
-        """Raise ValueError for rows that do not fit the keys or the store."""
+        return usable(self._read(rows), unit=unit)
 
     @abstractmethod
     def _append_rows(self, vectors: R) -> None:
@@ -210,12 +199,9 @@ class Store(ABC, Generic[R]):
         """Write the header of a new store. Refuse one of other rows."""
         stored, family, dim = _header(self.path)
         if stored is None and (self.path / KEYS).exists():
-            raise InputError(
-                "holds vectors but no store.json, so nobody can tell which encoder made them",
-                expected="the header that Argus wrote",
-                fix="Put it back, give another --store, or start over with --fresh.",
-                where=self.path,
-            )
+            got = "holds vectors but no store.json, so nobody can tell which encoder made them"
+            fix = "Put it back, give another --store, or start over with --fresh."
+            raise InputError(got, expected="the header that Argus wrote", fix=fix, where=self.path)
         if stored is None:
             kind = {} if self.family == "dense" else {"family": self.family}
             header = {"fingerprint": self.fingerprint, "dim": self.dim, **kind}
@@ -223,19 +209,13 @@ class Store(ABC, Generic[R]):
         elif stored != self.fingerprint:
             raise FingerprintMismatch(self.path, stored=stored, given=self.fingerprint)
         elif family != self.family:
-            raise InputError(
-                f"holds {family} rows",
-                expected=f"{self.family} ones",
-                fix="Give another --store.",
-                where=self.path,
-            )
+            got = f"holds {family} rows"
+            expected = f"{self.family} ones"
+            raise InputError(got, expected=expected, fix="Give another --store.", where=self.path)
         elif dim is not None and dim != self.dim:
-            raise InputError(
-                f"says dim {dim}, the encoder makes vectors of {self.dim}",
-                expected="one dimension",
-                fix="Restore it from a copy, give another --store, or start over with --fresh.",
-                where=self.path / HEADER,
-            )
+            got = f"says dim {dim}, the encoder makes vectors of {self.dim}"
+            fix = "Restore it from a copy, give another --store, or start over with --fresh."
+            raise InputError(got, expected="one dimension", fix=fix, where=self.path / HEADER)
 
 
 class EmbeddingStore(Store[FloatArray]):
@@ -305,11 +285,9 @@ class EmbeddingStore(Store[FloatArray]):
         """All vectors on the disk, shape (len(self), dim), memory-mapped and read-only."""
         if self._mapped is None or len(self._mapped) != len(self):
             shape = (len(self), self.dim)
-            self._mapped = (
-                np.memmap(self.path / VECTORS, np.float32, "r", shape=shape)
-                if len(self)
-                else np.zeros(shape, np.float32)
-            )
+            self._mapped = np.zeros(shape, np.float32)
+            if len(self):
+                self._mapped = np.memmap(self.path / VECTORS, np.float32, "r", shape=shape)
         return self._mapped
 
     def rows(self, keys: Sequence[bytes]) -> IntArray:
@@ -356,13 +334,6 @@ class EmbeddingStore(Store[FloatArray]):
         out[~held] = self.vectors[rows[~held]]
         return out
 
-    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
-        return usable(self.vectors[rows], unit=unit)
-
-    def _check_shape(self, keys: Sequence[bytes], vectors: FloatArray) -> None:
-        if vectors.shape != (len(keys), self.dim):
-            raise ValueError(f"vectors are {vectors.shape}, expected ({len(keys)}, {self.dim})")
-
     def _append_rows(self, vectors: FloatArray) -> None:
         append_bytes(self.path / VECTORS, vectors.astype("<f4").tobytes())
 
@@ -374,11 +345,6 @@ class EmbeddingStore(Store[FloatArray]):
 
 class _RaggedStore(Store[Any]):
     """Rows of different length, made of values: weights, or token vectors."""
-
-    @property
-    def width(self) -> int:
-        """Numbers in a value."""
-        return 1 if self.family == "sparse" else self.dim
 
     def _append_parts(self, values: FloatArray, columns: IntArray | None, counts: IntArray) -> None:
         append_bytes(self.path / VALUES, values.astype("<f4").tobytes())
@@ -392,9 +358,6 @@ class _RaggedStore(Store[Any]):
         n = _count(self.path / name, np.dtype(kind).itemsize)
         return np.memmap(self.path / name, kind, "r", shape=(n,)) if n else np.zeros(0, kind)
 
-    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
-        return usable(self._read(rows))
-
     def _places(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Return the positions of the values of rows, in their order, and where each begins."""
         ends = self._map(ENDS, "<i8")[: len(self)]
@@ -406,8 +369,10 @@ class _RaggedStore(Store[Any]):
 
     def _cut(self, most: int) -> int:
         ends = self._map(ENDS, "<i8")
-        n_values = _count(self.path / VALUES, 4 * self.width)
-        if self.family == "sparse":
+        is_sparse = self.family == "sparse"
+        width = 1 if is_sparse else self.dim  # numbers in a value
+        n_values = _count(self.path / VALUES, 4 * width)
+        if is_sparse:
             n_values = min(n_values, _count(self.path / COLUMNS, 4))
         whole = ends <= n_values
         whole[1:] &= ends[1:] >= ends[:-1]
@@ -415,7 +380,7 @@ class _RaggedStore(Store[Any]):
         values = int(ends[n - 1]) if n else 0
         del ends  # a mapped file cannot be cut everywhere
         self._cut_file(self.path / ENDS, n * 8)
-        self._cut_file(self.path / VALUES, values * 4 * self.width)
+        self._cut_file(self.path / VALUES, values * 4 * width)
         self._cut_file(self.path / COLUMNS, values * 4)
         return n
 
@@ -442,11 +407,6 @@ class SparseStore(_RaggedStore):
         values, columns = self._map(VALUES, "<f4")[places], self._map(COLUMNS, "<i4")[places]
         return SparseRows(csr_array((values, columns, starts), shape=(len(rows), self.dim)))
 
-    def _check_shape(self, keys: Sequence[bytes], vectors: SparseRows) -> None:
-        if vectors.matrix.shape != (len(keys), self.dim):
-            shape = vectors.matrix.shape
-            raise ValueError(f"rows are {shape}, expected ({len(keys)}, {self.dim})")
-
     def _append_rows(self, vectors: SparseRows) -> None:
         matrix = vectors.matrix
         self._append_parts(matrix.data, matrix.indices, np.diff(matrix.indptr))
@@ -462,11 +422,6 @@ class TokenStore(_RaggedStore):
         values = self._map(VALUES, "<f4").reshape(-1, self.dim)
         return TokenRows(np.asarray(values[places], np.float32), starts)
 
-    def _check_shape(self, keys: Sequence[bytes], vectors: TokenRows) -> None:
-        if len(vectors) != len(keys) or vectors.vectors.shape[1] != self.dim:
-            shape = (len(vectors), *vectors.vectors.shape)
-            raise ValueError(f"rows are {shape}, expected ({len(keys)}, n_tokens, {self.dim})")
-
     def _append_rows(self, vectors: TokenRows) -> None:
         self._append_parts(vectors.vectors, None, vectors.counts)
 
@@ -474,9 +429,7 @@ class TokenStore(_RaggedStore):
 def open_store(family: Family, path: Path, *, fingerprint: str, dim: int) -> Store[Rows]:
     """Open the store of an encoder's rows. dim: length of a vector, or number of terms."""
     kinds: dict[Family, Any] = {
-        "dense": EmbeddingStore,
-        "sparse": SparseStore,
-        "tokens": TokenStore,
+        kind.family: kind for kind in (EmbeddingStore, SparseStore, TokenStore)
     }
     store: Store[Rows] = kinds[family](path, fingerprint=fingerprint, dim=dim)
     return store
@@ -516,12 +469,20 @@ def _header(path: Path) -> tuple[str | None, str, Any]:
         content = parse_json(read_own(header))
         return str(content["fingerprint"]), str(content.get("family", "dense")), content.get("dim")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            "is not the header of an embedding store",
-            expected='JSON with "fingerprint" and "dim"',
-            fix="Give another --store, or start over with --fresh.",
-            where=header,
-        ) from error
+        got = "is not the header of an embedding store"
+        expected = 'JSON with "fingerprint" and "dim"'
+        fix = "Give another --store, or start over with --fresh."
+        raise InputError(got, expected=expected, fix=fix, where=header) from error
+
+
+def _width(rows: Rows) -> int:
+    """Return the length of a vector, or the number of terms."""
+    match rows:
+        case SparseRows():
+            return int(rows.matrix.shape[1])
+        case TokenRows():
+            return int(rows.vectors.shape[1])
+    return int(rows.shape[1])
 
 
 def _no_key(row: int) -> bytes:

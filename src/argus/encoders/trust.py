@@ -58,12 +58,10 @@ def check_pair(config: EncoderConfig, where: Path) -> None:
     for pair in os.environ.get(KEYS_VARIABLE, "").split():
         name, _, address = pair.partition("=")
         if not name or not is_address(address):
-            raise InputError(
-                f"{name!r} without an address",
-                expected="NAME=ADDRESS, several with a space between them",
-                fix=f"For example {KEYS_VARIABLE}={API_KEY_ENV}={BASE_URL}.",
-                where=KEYS_VARIABLE,
-            )
+            got = f"{name!r} without an address"
+            expected = "NAME=ADDRESS, several with a space between them"
+            fix = f"For example {KEYS_VARIABLE}={API_KEY_ENV}={BASE_URL}."
+            raise InputError(got, expected=expected, fix=fix, where=KEYS_VARIABLE)
         trusted.add((name, _normal(address)))
     name, place = config.api_key_env, _normal(config.base_url)
     if (name, place) in trusted:
@@ -100,13 +98,12 @@ def check_code(config: EncoderConfig, where: Path) -> None:
     name = _full_name(config)
     if name in {*_models, *os.environ.get(CODE_VARIABLE, "").split(":")}:
         return
-    raise InputError(
-        f"has code run that comes with the model {name!r}, and nothing but this file says so",
-        expected="a model whose code you, too, trust",
-        fix=f"Read the code first; then set {CODE_VARIABLE}={shlex.quote(name)} (several: a colon "
-        "between them) and run it again.",
-        where=where,
+    got = f"has code run that comes with the model {name!r}, and nothing but this file says so"
+    fix = (
+        f"Read the code first; then set {CODE_VARIABLE}={shlex.quote(name)} (several: a colon "
+        "between them) and run it again."
     )
+    raise InputError(got, expected="a model whose code you, too, trust", fix=fix, where=where)
 
 
 def _full_name(config: EncoderConfig) -> str:

@@ -104,12 +104,8 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
     address = urlsplit(config.base_url)
     host = address.netloc.rpartition("@")[2]
     base_url = urlunsplit((address.scheme, host, address.path, "", ""))
-    given = ("query_prompt", "document_prompt", "token_pooling", "revision", "trust_remote_code")
-    names = [name for name in given if getattr(config, name) not in (None, False)]
-    names += ["model", "precision", "device", "base_url", "api_key_env"]
-    names += ["batch_size", "concurrency"]
-    settings = {name: getattr(config, name) for name in names}
-    return cast(EncoderSettings, settings | {"device": None, "base_url": base_url})
+    given = {name: value for name, value in asdict(config).items() if value not in (None, False)}
+    return cast(EncoderSettings, given | {"device": None, "base_url": base_url})
 
 
 @dataclass(frozen=True, kw_only=True)

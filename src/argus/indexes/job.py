@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from dataclasses import fields as fields_of
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -35,7 +34,6 @@ from argus.indexes.header import (
     FILE,
     CorpusFields,
     IndexHeader,
-    VectorsFile,
     describe_encoder,
     index_folder,
     parse_index_spec,
@@ -103,29 +101,25 @@ class IndexResult(Result):
             yield f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})"
             for failure in summary["failures"]:
                 yield f"failed: {failure['documents']:,} x {failure['reason']}"
-            if "vectors" in summary:
-                yield from _remarks(summary["vectors"], is_store="stored_vectors" in summary)
+            own = summary.get("vectors")
+            if own and own["normalised"]:
+                yield f"note: the rows of {own['file']} were scaled to length 1"
+            if own and own["foreign"]:
+                yield (
+                    f"warning: your vectors are not what {own['encoder']} makes of the same texts "
+                    f"(cosine: median {own['agreement']:.2f}, least {own['least']:.2f}, at best). "
+                    "Search asks with that encoder, so it has to be the one that they were made "
+                    "for. No vector of the encoder can be added: for remedies, build with the "
+                    "encoder that made them, without --vectors"
+                )
+            elif own and "stored_vectors" not in summary:
+                yield (
+                    f"vectors: those of {own['file']}, of title and text joined as "
+                    f"'{own['template']}': the encoder agrees at a median cosine of "
+                    f"{own['agreement']:.4f} (least {own['least']:.4f}, {own['compared']} texts)"
+                )
         approximate = ", approximate index" if summary["ann"] else ""
         yield f"index: {summary['index']} ({summary['views']:,} views{approximate})"
-
-
-def _remarks(own: dict[str, Any], *, is_store: bool) -> Iterator[str]:
-    if own["normalised"]:
-        yield f"note: the rows of {own['file']} were scaled to length 1"
-    if own["foreign"]:
-        yield (
-            f"warning: your vectors are not what {own['encoder']} makes of the same texts (cosine: "
-            f"median {own['agreement']:.2f}, least {own['least']:.2f}, at best). Search asks with "
-            "that encoder, so it has to be the one that they were made for. No vector of the "
-            "encoder can be added: for remedies, build with the encoder that made them, without "
-            "--vectors"
-        )
-    elif not is_store:
-        yield (
-            f"vectors: those of {own['file']}, of title and text joined as '{own['template']}': "
-            f"the encoder agrees at a median cosine of {own['agreement']:.4f} (least "
-            f"{own['least']:.4f}, {own['compared']} texts)"
-        )
 
 
 @dataclass(frozen=True)
@@ -202,14 +196,12 @@ def build_index(
             if (read := documents[0].fields) is not None:  # a store's own ids stand in no field
                 is_field = opened.stored is None or bool(fields and fields.id)
                 corpus_fields = {"id": read.id if is_field else None, "text": read.text}
-            taken, file = originals.own, None
-            if taken is not None:
-                file = VectorsFile(**{f.name: taken.notes[f.name] for f in fields_of(VectorsFile)})
+            taken = originals.own
             header = IndexHeader(
                 fingerprint=taken.fingerprint if taken else model.fingerprint,
                 dim=model.dim,
                 encoder=describe_encoder(encoder),
-                vectors=file,
+                vectors=taken.file if taken else None,
                 similarity=similarity_of(model),
                 corpus_fields=corpus_fields,
             )
@@ -274,9 +266,8 @@ def add_documents(
                 known = _known_documents(there, originals.views, originals.vectors)
     if (taken := originals.own) and taken.notes["foreign"] != (there.header.foreign is not None):
         raise InputError(
-            f"vectors of another space than those of {there.path} (cosine between them: median "
-            f"{taken.notes['agreement']:.2f}, least {taken.notes['least']:.2f}, the latter those "
-            f"of {taken.notes['encoder']})",
+            f"vectors of another space than those of {there.path} ({taken.file}, the latter those "
+            f"of {taken.file.encoder})",
             expected="vectors of your own"
             if there.header.foreign
             else f"those of {there.fingerprint}",

@@ -7,7 +7,7 @@ They count as the encoder's own when they agree with its vectors of the same tex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from argus.encoders import Encoder
 from argus.encoders.config import COSINE
 from argus.encoders.protocol import similarity_of, unit_rows
 from argus.errors import InputError
+from argus.indexes.header import VectorsFile
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class OwnVectors:
     fingerprint: str
     notes: dict[str, Any]
     template: str | None = None
+
+    @property
+    def file(self) -> VectorsFile:
+        """Their origin as index.json names it."""
+        return VectorsFile(**{f.name: self.notes[f.name] for f in fields(VectorsFile)})
 
 
 def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> OwnVectors:

@@ -37,8 +37,6 @@ from argus.settings import TOP_K
 
 FUSED_DEPTH = 100
 """Documents of each ranking to fuse, or k where that is more."""
-Ranked = tuple[str, float, str, str]
-"""Document, score, best view and best scenario, "" for an unknown one."""
 
 
 class MatchedScenario(TypedDict):
@@ -311,11 +309,26 @@ def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list
         return []
     vectors = np.asarray(retriever.encoder.encode_queries(list(questions)), np.float32)
     rankings = list(_rankings(retriever, questions, vectors, k))
-    views = _views_of(retriever, {doc for ranking in rankings for doc, *_ in ranking})
-    return [
-        [_hit(views[ranked[0]], rank, ranked) for rank, ranked in enumerate(ranking, 1)]
-        for ranking in rankings
-    ]
+    views_of = _views_of(retriever, {doc for ranking in rankings for doc, *_ in ranking})
+
+    def hit(rank: int, doc: str, score: float, view_id: str, scenario_id: str) -> Hit:
+        views = {view.id: view for view in views_of[doc]}
+        view, matched, own = views.get(view_id), views.get(scenario_id), served(views_of[doc])
+        scenario = None
+        if matched is not None:
+            scenario = {"view": matched.id, **asdict(matched_scenario(matched))}
+        return {
+            "rank": rank,
+            "id": doc,
+            "score": score,
+            "view": view_id or None,
+            "kind": view.kind if view else None,
+            "text": own.text,
+            "title": own.source,
+            "scenario": cast(MatchedScenario | None, scenario),
+        }
+
+    return [[hit(rank, *found) for rank, found in enumerate(ranking, 1)] for ranking in rankings]
 
 
 def own_texts(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, tuple[str, str]]:
@@ -329,8 +342,11 @@ def own_texts(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, tup
 
 def _rankings(
     retriever: IndexRetriever, questions: Sequence[str], vectors: FloatArray, k: int
-) -> Iterator[list[Ranked]]:
-    """Yield the ranking of each question. vectors: (n_questions, dim)."""
+) -> Iterator[list[tuple[str, float, str, str]]]:
+    """Yield the ranking of each question: document, score, best view, best scenario.
+
+    vectors: (n_questions, dim). A view or scenario is "" where none is known.
+    """
     if retriever.hybrid is None:
         top = retriever.nearest(vectors, k)
         for i, doc_ids in enumerate(top.doc_ids):
@@ -359,23 +375,4 @@ def _views_of(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, lis
     return {
         doc: list(rows_to_views(snapshot.columns.slice(span.start, len(span))))
         for doc, span in rows.items()
-    }
-
-
-def _hit(of_document: Sequence[View], rank: int, ranked: Ranked) -> Hit:
-    doc_id, score, view_id, scenario_id = ranked
-    views = {view.id: view for view in of_document}
-    view, matched, own = views.get(view_id), views.get(scenario_id), served(of_document)
-    scenario = None
-    if matched is not None:
-        scenario = cast(MatchedScenario, {"view": matched.id, **asdict(matched_scenario(matched))})
-    return {
-        "rank": rank,
-        "id": doc_id,
-        "score": score,
-        "view": view_id or None,
-        "kind": view.kind if view else None,
-        "text": own.text,
-        "title": own.source,
-        "scenario": scenario,
     }

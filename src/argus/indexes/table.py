@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -359,44 +359,25 @@ def approximate_search(
         penalty = recipe.blend.hubs * float(recipe.numbers.hubness.min())
     result = TopDocuments([], [], [])
     for query in queries:
-
-        def score(rows: list[Row], query: FloatArray = query) -> list[Hit]:
-            return _weigh(table, query, condition, weight, recipe, rows) if weighed else _best(rows)
-
-        hits = _search_one(table, query, k, condition, total, penalty, score)
+        hits: list[Hit] = []
+        limit, scan = min(VIEWS_PER_RESULT * k + 1, total), False
+        while limit:  # until there are as many views as make k documents certain
+            scan = scan or limit == total
+            rows = _nearest_views(table, query, condition, limit, scan)
+            hits = _weigh(table, query, condition, weight, recipe, rows) if weighed else _best(rows)
+            hits = sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
+            is_certain = len(hits) == k and rows[-1][2] - penalty < hits[-1][1]
+            has_more = len(rows) == limit
+            if is_certain or len(rows) >= total or (scan and not has_more):
+                break
+            scan = scan or not has_more  # the table holds more than the index gives
+            limit = min(2 * limit, total) if has_more else limit
         result.doc_ids.append([document for document, *_ in hits])
         result.scores.append([value for _, value, *_ in hits])
         result.view_ids.append([view for _, _, view, _ in hits])
         if scenarios:
             result.scenario_ids.append([scenario for *_, scenario in hits])
     return result
-
-
-def _search_one(
-    table: Any,
-    query: FloatArray,
-    k: int,
-    condition: str | None,
-    total: int,
-    penalty: float,
-    score: Callable[[list[Row]], list[Hit]],
-) -> list[Hit]:
-    """Return the k best documents of one query, from as many views as make them certain.
-
-    penalty: the least that a blend subtracts from the best view of any document.
-    """
-    limit, scan = min(VIEWS_PER_RESULT * k + 1, total), False
-    while limit:
-        scan = scan or limit == total
-        rows = _nearest_views(table, query, condition, limit, scan)
-        best = sorted(score(rows), key=lambda hit: (-hit[1], hit[0]))[:k]
-        is_certain = len(best) == k and rows[-1][2] - penalty < best[-1][1]
-        has_more = len(rows) == limit
-        if is_certain or len(rows) >= total or (scan and not has_more):
-            return best
-        scan = scan or not has_more  # the table holds more than the index gives
-        limit = min(2 * limit, total) if has_more else limit
-    return []
 
 
 def _nearest_views(
