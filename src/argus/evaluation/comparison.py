@@ -20,14 +20,7 @@ from argus.evaluation.judged import Slicer
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures.significance import DifferenceFigures, with_interval
-from argus.measures.slices import (
-    Trials,
-    slice_figures,
-    slice_lines,
-    slice_shares,
-    slice_table,
-    worst_first,
-)
+from argus.measures.slices import Trials, slice_lines
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.reports.slices import slices_table
@@ -182,9 +175,8 @@ def write_comparison(
             if row["kind"] == "document" and row["verdict"] in (LOST, GAINED, SAME)
         ]
         ids = dict.fromkeys(id_ for id_, _ in (*documents, *comparison.relevant))
-        slicings = slicer([id_] for id_ in ids)
         place = {id_: i for i, id_ in enumerate(ids)}
-        shares = []
+        trials = []
         for name, outcomes in (
             ("documents", documents),
             ("relevant documents", comparison.relevant),
@@ -192,11 +184,9 @@ def write_comparison(
             items = np.array([place[id_] for id_, _ in outcomes], dtype=np.int64)
             for verdict in (LOST, GAINED):
                 values = np.array([float(outcome == verdict) for _, outcome in outcomes])
-                trials = Trials(f"{name} {verdict}", items, values, is_bad=verdict == LOST)
-                shares += slice_shares(slicings, trials)
-        shares = worst_first(shares)
-        summary["slices"] = slice_figures(slicings, shares)
-        tables = {SLICES: slice_table(shares)} | tables
+                trials.append(Trials(f"{name} {verdict}", items, values, verdict == LOST))
+        summary["slices"], sliced = slicer(([id_] for id_ in ids), trials)
+        tables = {SLICES: sliced} | tables
     for verdict in (GAINED, LOST):
         summary[verdict] = [row for row in listed if row["verdict"] == verdict][:MAX_NAMED]
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(summary["fingerprints"]))

@@ -54,7 +54,7 @@ from argus.measures import evaluate as score
 from argus.measures.association import TABLE_4_K
 from argus.measures.implicitness import names_something, overlap
 from argus.measures.measures import cutoff
-from argus.measures.slices import Trials, slice_figures, slice_shares, slice_table, worst_first
+from argus.measures.slices import Trials
 from argus.reports import write_report
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import OpenRetriever, all_opened, note_retrievers
@@ -253,16 +253,13 @@ def _write(
         found = _Measured(questions, systems, judged, scored, config)
         summary = found.summarise(highest)
         table = found.tabulate()
-        shares: list[Any] = []
+        tables = {"per_query": table}
         if by_slice := slicer(config.by, questions.documents, questions.fold):
-            slices = by_slice(judged.relevant(query) for query in judged.queries)
-            trials = found.trials()
-            shares = worst_first([row for one in trials for row in slice_shares(slices, one)])
-            summary["slices"] = slice_figures(slices, shares)
+            relevant = (judged.relevant(query) for query in judged.queries)
+            summary["slices"], tables[SLICES] = by_slice(relevant, found.trials())
     record.open(folder, about=about)
-    folder.write_table("per_query", table, csv=True)
-    if by_slice:
-        folder.write_table(SLICES, slice_table(shares), csv=True)
+    for name, content in tables.items():
+        folder.write_table(name, content, csv=True)
     folder.write_results("evaluation", summary, record.manifest({**summary["queries"]}))
     return EvaluateResult(folder.path, write_report(folder.path), summary, table)
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import NotRequired, TypeAlias
+from typing import Any, NotRequired, TypeAlias
 
+import pyarrow as pa
 from typing_extensions import TypedDict
 
 from argus.corpora import Corpus
@@ -27,13 +28,23 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.systems import Judged, System, judge, with_corpus
 from argus.measures.coverage import Coverage, cover
-from argus.measures.slices import Slicing, slicings
+from argus.measures.slices import (
+    Trials,
+    slice_figures,
+    slice_shares,
+    slice_table,
+    slicings,
+    worst_first,
+)
 from argus.retrievers.config import DEEPER
 
 DIAGNOSIS = "diagnosis.parquet"
 AGAIN = "Make the diagnosis again."
-Slicer: TypeAlias = Callable[[Iterable[Iterable[str]]], list[Slicing]]
-"""From groups of documents to their slices. A group is in the slices of all its documents."""
+Slicer: TypeAlias = Callable[[Iterable[Iterable[str]], Iterable[Trials]], tuple[Any, pa.Table]]
+"""From groups of documents and trials of these to a summary's shares by slice, and their table.
+
+A group is in the slices of all its documents.
+"""
 
 
 def _no_corpus(field: str, expected: str, option: str) -> InputError:
@@ -150,11 +161,13 @@ def slicer(
         rows.setdefault(of_chunk.get(document.id, document.id), []).append(row)
     by_field = slicings(corpus, fields)
 
-    def slice_groups(groups: Iterable[Iterable[str]]) -> list[Slicing]:
+    def by_slice(groups: Iterable[Iterable[str]], trials: Iterable[Trials]) -> tuple[Any, pa.Table]:
         members = [[row for id_ in ids for row in rows.get(id_, ())] for ids in groups]
-        return [slicing.of(members) for slicing in by_field]
+        slices = [slicing.of(members) for slicing in by_field]
+        shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
+        return slice_figures(slices, shares), slice_table(shares)
 
-    return slice_groups
+    return by_slice
 
 
 @dataclass(frozen=True)
