@@ -8,7 +8,7 @@ import pytest
 from argus.errors import InputError
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
-from argus.service.security import VARIABLE, Sessions, host_name
+from argus.service.security import VARIABLE, Gate, host_name
 from argus.service.state import Service
 from argus.service.workplace import open_workplace
 from tests.runs.test_record import expose
@@ -57,9 +57,9 @@ def test_beyond_loopback_nothing_is_shown_without_the_token(make):
 
 def test_a_token_is_made_where_none_is_chosen(make, capsys):
     first, second = make(host="0.0.0.0"), make(host="0.0.0.0")
-    tokens = [c.app.state.service.gate.token for c in (first, second)]
-    assert all(len(token.value) > 40 and token.was_made for token in tokens)
-    assert tokens[0].value != tokens[1].value and tokens[0].value not in repr(tokens[0])
+    gates = [c.app.state.service.gate for c in (first, second)]
+    assert all(len(gate.token) > 40 and gate.was_made for gate in gates)
+    assert gates[0].token != gates[1].token and gates[0].token not in repr(vars(first.app.state))
     assert make().app.state.service.gate.token is None
 
 
@@ -102,7 +102,7 @@ def test_a_cookie_that_was_not_made_here_is_no_session(make):
     client = make(TOKEN, host="0.0.0.0")
     client.post("/login", data={"token": TOKEN})
     ((name, value),) = client.cookies.items()
-    guest = client.app.state.service.gate.sessions.new("guest")
+    guest = client.app.state.service.gate.new_session("guest")
     other = value[:-1] + "10"[value[-1] == "1"]
     for forged in (other, value.replace("member", "guest"), guest, "member.1.x.y", "."):
         client.cookies.clear()
@@ -114,11 +114,12 @@ def test_a_cookie_that_was_not_made_here_is_no_session(make):
 
 
 def test_an_old_session_ends(monkeypatch):
-    sessions = Sessions()
-    cookie = sessions.new("member")
-    assert sessions.kind(cookie) == "member" and Sessions().kind(cookie) is None
+    gate = Gate(ServeConfig())
+    cookie = gate.new_session("member")
+    assert gate.session_kind(cookie) == "member"
+    assert Gate(ServeConfig()).session_kind(cookie) is None
     monkeypatch.setattr("argus.service.security.SESSION_S", -1)
-    assert sessions.kind(cookie) is None
+    assert gate.session_kind(cookie) is None
 
 
 @pytest.mark.parametrize(

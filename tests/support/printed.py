@@ -57,7 +57,7 @@ def told_of(folder: Path | str) -> list[str]:
 def served(*folders: Path | str) -> list[str]:
     """Return the commands of all pages of a service over folders."""
     place = open_workplace([Path(folder) for folder in folders])
-    names = [one.name for one in place.results] or ["-"]
+    names = [*place.results] or ["-"]
     lines = []
     with TestClient(create_app(place), base_url="http://127.0.0.1") as client:
         for page in (f"/page/{name}/{tab}" for name in names for tab in PAGES):

@@ -60,10 +60,10 @@ def test_a_candidate_is_added_with_the_figures_of_its_trial(index):
     (remedy,) = list_remedies(index)
     assert summary(index)["remedies"] == [remedy["id"]]
     (receipt,) = read_receipts(index, [])
-    assert receipt.difference == tried["trials"][0]["ndcg10"]
-    assert receipt.changes.improved == tried["trials"][0]["ndcg10"]["improved"]
+    assert receipt["difference"] == tried["trials"][0]["ndcg10"]
+    assert receipt["changes"]["improved"] == tried["trials"][0]["ndcg10"]["improved"]
     with pytest.raises(InputError, match="other remedies"):
         add(index, "blend")
     assert run("repair", "--index", index, *JUDGED, "--only-try").exit_code == 0
     (receipt,) = read_receipts(index, [])
-    assert receipt.difference == tried["trials"][0]["ndcg10"]
+    assert receipt["difference"] == tried["trials"][0]["ndcg10"]

@@ -157,7 +157,7 @@ def test_risk_is_an_order_and_what_is_foreign_is_flagged_and_not_left_out(argus,
     assert flagged["text"] == "quagga okapi zebra"
     assert summary(served)["risk"] == {"ranked": 60, "flagged": {flagged["flag"]: 1}}
     likely = likely_failures(served / "out")
-    assert likely.flagged == 1 and likely.ranked == 60 and len(likely.rows) == 60
+    assert likely["flagged"] == 1 and likely["ranked"] == 60 and len(likely["rows"]) == 60
 
 
 @pytest.mark.parametrize(("budget", "is_told"), [(29, False), (40, True)])
@@ -175,5 +175,6 @@ def test_a_probability_is_told_from_thirty_judgements_on(argus, served, budget, 
     ran = argus(*words, "--out", "out")
     assert ran.code == 0, ran.err
     assert summary(served, "judging")["judged"]["measured"] == budget
-    told = [row["probability"] for row in likely_failures(served / "out").rows if row["risk_rank"]]
+    rows = likely_failures(served / "out")["rows"]
+    told = [row["probability"] for row in rows if row["risk_rank"]]
     assert {one is not None for one in told} == {is_told}

@@ -133,8 +133,7 @@ class ServedAuthority:
     def __init__(self, source: AuthoritySource, log: Log | None = None) -> None:
         self.source, self._log = source, log or Log()
         self._lock = threading.RLock()
-        self._domain = Domain("records", ())
-        self._relation: Authority | None = None
+        self._held: tuple[Domain, Authority] | None = None
         self._stamp: list[tuple[int, ...]] = []
         self._checked = 0.0
 
@@ -154,13 +153,9 @@ class ServedAuthority:
             if id_ not in whole:
                 return Authority([])
             chains = whole.reach([id_])
-            records = [whole.records[one] for one in chains]
-            edges = [
-                Edge(link.superseder, link.superseded, link.rule, link.confidence)
-                for link in chains.values()
-                if link is not None
-            ]
-        return Authority(records, edges=edges)
+            links = filter(None, chains.values())
+            edges = [Edge(e.superseder, e.superseded, e.rule, e.confidence) for e in links]
+            return Authority([whole.records[one] for one in chains], edges=edges)
 
     def resolve(
         self, ids: Iterable[str], as_of: str | None = None, known_by: str | None = None
@@ -195,35 +190,31 @@ class ServedAuthority:
         return answer
 
     def _view(self, as_of: str | None, known_by: str | None) -> Authority:
-        relation = self._current()
+        """Return the relation as of a time. Look at the files again now and then."""
+        domain, relation = self._held or self._read()
+        if time.monotonic() - self._checked > CHECK_S:
+            self._checked = time.monotonic()
+            if self._stamp_of_files() != self._stamp:
+                threading.Thread(target=self._read_again, daemon=True).start()
         as_of, known_by = self.times(as_of, known_by)
-        effective = moment_of(as_of, self._domain, "as_of")
-        known = moment_of(known_by, self._domain, "known_by")
+        effective = moment_of(as_of, domain, "as_of")
+        known = moment_of(known_by, domain, "known_by")
         return relation if effective is None and known is None else relation.as_of(effective, known)
 
-    def _current(self) -> Authority:
-        if self._relation is None:
-            self._read()
-            assert self._relation is not None
-        elif time.monotonic() - self._checked > CHECK_S:
-            self._checked = time.monotonic()
-            if self._stamped() != self._stamp:
-                threading.Thread(target=self._read_again, daemon=True).start()
-        return self._relation
-
-    def _stamped(self) -> list[tuple[int, ...]]:
+    def _stamp_of_files(self) -> list[tuple[int, ...]]:
         """Return a value that changes when a file of the records, rules or edges does."""
         named = (self.source.records, self.source.rules, self.source.edges)
         stats = [Path(one).stat() for one in named if one is not None and Path(one).is_file()]
         return [(one.st_mtime_ns, one.st_size, one.st_ino) for one in stats]
 
-    def _read(self) -> None:
-        stamp = self._stamp = self._stamped()
-        domain = domain_of(self.source)
-        relation = open_authority(replace(self.source, as_of=None, known_by=None)).authority
+    def _read(self) -> tuple[Domain, Authority]:
+        stamp = self._stamp = self._stamp_of_files()
+        timeless = replace(self.source, as_of=None, known_by=None)
+        held = domain_of(self.source), open_authority(timeless).authority
         with self._lock:
             if stamp == self._stamp:  # else a later thread reads a later version
-                self._domain, self._relation = domain, relation
+                self._held = held
+        return held
 
     def _read_again(self) -> None:
         try:

@@ -12,32 +12,26 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Header, Path, Query, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
-from starlette.types import Receive, Scope, Send
-from typing_extensions import TypedDict
+from starlette.types import Message, Receive, Scope, Send
 
 from argus.authority.config import ANCHORS
 from argus.errors import InputError
 from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Explanation, RunExplanation
-from argus.service.answering import (
-    WITH_RECORDS,
-    Question,
-    Resolved,
-    SearchResults,
-    ServedHit,
-)
+from argus.service.answering import WITH_RECORDS, Question, Resolved, SearchResults, ServedHit
 from argus.service.jobs.planning import JobRequest
 from argus.service.jobs.queue import Jobs
-from argus.service.jobs.table import JobList, JobRecord
+from argus.service.jobs.table import JobRecord
 from argus.service.searcher import IndexSource, State
-from argus.service.state import Service, ServiceOf, service_of
+from argus.service.state import Service, ServiceOf
 from argus.service.workplace import run_config
 from argus.settings import TOP_K
 
@@ -55,8 +49,8 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Date = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
 Explained = Explanation | RunExplanation
-Metadata = dict[str, str | float]
-"""Metadata of a document, by name. Unknown values are left out."""
+Found = dict[str, Any]
+"""An answer in the shape of others."""
 
 
 class Body(BaseModel):
@@ -97,15 +91,6 @@ class Batch(Asking):
     queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUESTIONS)]
 
 
-class BatchResults(TypedDict):
-    """Answers in the order of the questions.
-
-    answers: answers in the order of the questions.
-    """
-
-    answers: list[SearchResults]
-
-
 class Explain(Body):
     """A question, and the document that should come back for it."""
 
@@ -118,14 +103,6 @@ class Resolve(Times):
     """Documents whose controlling documents are asked for."""
 
     ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS)]
-
-
-class Resolutions(TypedDict):
-    """Documents under the authority relation, as of a time. Each once, in the order asked for."""
-
-    as_of: str | None
-    known_by: str | None
-    documents: list[Resolved]
 
 
 searching = APIRouter(tags=["search"])
@@ -144,8 +121,8 @@ async def search_by_body(body: Search, service: ServiceOf) -> SearchResults:
 
 
 @searching.post("/search/batch")
-async def search_batch(body: Batch, service: ServiceOf) -> BatchResults:
-    """Answer several questions at once."""
+async def search_batch(body: Batch, service: ServiceOf) -> dict[str, list[SearchResults]]:
+    """Answer several questions at once: "answers", in their order."""
     questions = [body.question(text) for text in body.queries]
     return {"answers": await asyncio.gather(*map(service.answer, questions))}
 
@@ -163,8 +140,11 @@ async def explain_by_body(body: Explain, service: ServiceOf) -> Explained:
 
 
 @searching.post("/resolve")
-def resolve(body: Resolve, service: ServiceOf) -> Resolutions:
-    """Return the documents that control each one, and the chains that lead to them."""
+def resolve(body: Resolve, service: ServiceOf) -> dict[str, str | list[Resolved] | None]:
+    """Return the documents that control each one, and the chains that lead to them.
+
+    as_of, known_by: time that counts. documents: each once, in the order asked for.
+    """
     if (authority := service.authority) is None:
         fix = "Start it so, or over a folder of `argus authority audit`."
         raise InputError("no records are served", expected=WITH_RECORDS, fix=fix)
@@ -175,51 +155,23 @@ def resolve(body: Resolve, service: ServiceOf) -> Resolutions:
 
 async def explained(service: Service, body: Explain) -> Explained:
     """Explain in a thread of its own, a few at a time. Searches are answered meanwhile."""
-    return await to_thread.run_sync(_explained, service, body, limiter=service.explaining)
-
-
-def _explained(service: Service, body: Explain) -> Explained:
     from argus.explanation.job import explain as explain_index
     from argus.explanation.run import explain_served
 
-    authority = None if service.authority is None else service.authority.around(body.id)
-    source = service.searcher.source()
-    if isinstance(source, IndexSource):
-        config = ExplainConfig(k=body.k)
-        return explain_index(
-            body.query, body.id, source.retriever, config, authority=authority, fold=service.fold
+    def explain_it() -> Explained:
+        authority = None if service.authority is None else service.authority.around(body.id)
+        source = service.searcher.source()
+        if isinstance(source, IndexSource):
+            return explain_index(
+                body.query, body.id, source.retriever, ExplainConfig(k=body.k),
+                authority=authority, fold=service.fold,
+            )  # fmt: skip
+        config = run_config(service.workplace, body.k)
+        return explain_served(
+            body.query, body.id, service.searcher, source.documents, config, authority
         )
-    return explain_served(
-        body.query, body.id, service.searcher, source.documents,
-        run_config(service.workplace, body.k), authority,
-    )  # fmt: skip
 
-
-class Content(TypedDict):
-    """A piece of text."""
-
-    type: Literal["text"]
-    text: str
-
-
-class FoundFile(TypedDict):
-    """A result in OpenAI's shape. The chain to it stands among its attributes."""
-
-    file_id: str
-    filename: str
-    score: float
-    attributes: Metadata
-    content: list[Content]
-
-
-class ResultsPage(TypedDict):
-    """All results in OpenAI's shape."""
-
-    object: Literal["vector_store.search_results.page"]
-    search_query: list[str]
-    data: list[FoundFile]
-    has_more: bool
-    next_page: str | None
+    return await to_thread.run_sync(explain_it, limiter=service.explaining)
 
 
 class RankingOptions(Body):
@@ -239,48 +191,11 @@ class VectorStoreSearch(Times):
     filters: Any = None
 
 
-class FoundDocument(TypedDict):
-    """A document in LangChain's shape."""
-
-    id: str
-    page_content: str
-    metadata: Metadata
-
-
-class LangChainDocuments(TypedDict):
-    """Documents as `RemoteLangChainRetriever` reads them."""
-
-    response: list[FoundDocument]
-
-
 class LangChainQuestion(Asking):
     """A question, under the name that `RemoteLangChainRetriever` gives it, or ours."""
 
     model_config = ConfigDict(extra="forbid", validate_by_name=True)
     query: Annotated[Text, Field(validation_alias=AliasChoices("query", "message"))]
-
-
-class FoundNode(TypedDict):
-    """A node in LlamaIndex' shape."""
-
-    class_name: Literal["TextNode"]
-    id_: str
-    text: str
-    metadata: Metadata
-
-
-class ScoredNode(TypedDict):
-    """A node, which `TextNode.from_dict` reads, and its score."""
-
-    class_name: Literal["NodeWithScore"]
-    node: FoundNode
-    score: float
-
-
-class LlamaIndexNodes(TypedDict):
-    """Nodes, best first."""
-
-    nodes: list[ScoredNode]
 
 
 class LlamaIndexQuestion(Asking):
@@ -293,10 +208,10 @@ class LlamaIndexQuestion(Asking):
 retrieving = APIRouter(tags=["retrieve"])
 
 
-@retrieving.post("/v1/vector_stores/{store_id}/search", response_model=ResultsPage)
+@retrieving.post("/v1/vector_stores/{store_id}/search", response_model=None)
 async def search_vector_store(
     store_id: str, body: VectorStoreSearch, service: ServiceOf
-) -> ResultsPage | Response:
+) -> Found | Response:
     """Search as OpenAI's vector stores are searched. Any id names the source of this service.
 
     Filters and rewritten questions are refused: results that only look filtered would be worse.
@@ -309,7 +224,7 @@ async def search_vector_store(
     text = body.query if isinstance(body.query, str) else body.query[0]
     answer = await service.answer(Question(text, body.max_num_results, body.as_of, body.known_by))
     least = body.ranking_options.score_threshold if body.ranking_options else None
-    files: list[FoundFile] = [
+    files = [
         {
             "file_id": hit["id"], "filename": hit["title"] or hit["id"], "score": hit["score"],
             "attributes": _metadata(hit), "content": [{"type": "text", "text": hit["text"]}],
@@ -324,20 +239,22 @@ async def search_vector_store(
 
 
 @retrieving.post("/retrieve/langchain")
-async def retrieve_for_langchain(body: LangChainQuestion, service: ServiceOf) -> LangChainDocuments:
-    """Return documents as LangChain has them."""
+async def retrieve_for_langchain(body: LangChainQuestion, service: ServiceOf) -> Found:
+    """Return documents as LangChain has them: {"response": documents}."""
     hits = (await service.answer(body.question(body.query)))["results"]
-    documents: list[FoundDocument] = [
-        {"id": hit["id"], "page_content": hit["text"], "metadata": _metadata(hit)} for hit in hits
-    ]
-    return {"response": documents}
+    return {
+        "response": [
+            {"id": hit["id"], "page_content": hit["text"], "metadata": _metadata(hit)}
+            for hit in hits
+        ]
+    }
 
 
 @retrieving.post("/retrieve/llamaindex")
-async def retrieve_for_llamaindex(body: LlamaIndexQuestion, service: ServiceOf) -> LlamaIndexNodes:
-    """Return nodes as LlamaIndex has them."""
+async def retrieve_for_llamaindex(body: LlamaIndexQuestion, service: ServiceOf) -> Found:
+    """Return nodes as LlamaIndex has them, best first: {"nodes": nodes with scores}."""
     asking = body.model_copy(update={"k": body.similarity_top_k or body.k})
-    nodes: list[ScoredNode] = [
+    nodes = [
         {
             "class_name": "NodeWithScore", "score": hit["score"],
             "node": {"class_name": "TextNode", "id_": hit["id"], "text": hit["text"],
@@ -348,8 +265,8 @@ async def retrieve_for_llamaindex(body: LlamaIndexQuestion, service: ServiceOf) 
     return {"nodes": nodes}
 
 
-def _metadata(hit: ServedHit) -> Metadata:
-    """Return the metadata of a result. `supersedes`: the chain to it."""
+def _metadata(hit: ServedHit) -> dict[str, str | float]:
+    """Return what is known of a result, by name. `supersedes`: the chain to it."""
     steps = [
         f"{s['superseded']} superseded by {s['superseder']} ({s['rule']})" for s in hit["chain"]
     ]
@@ -361,31 +278,21 @@ def _metadata(hit: ServedHit) -> Metadata:
     return {name: value for name, value in known.items() if value is not None}
 
 
-class Health(TypedDict):
-    """Liveness of the service."""
-
-    status: Literal["ok"]
-
-
-class Readiness(TypedDict):
-    """Whether the service answers at once. The log says why an index could not be opened."""
-
-    ready: bool
-    state: State
-
-
 telling = APIRouter(tags=["service"])
 
 
 @telling.get("/healthz")
-async def healthz() -> Health:
+async def healthz() -> dict[str, str]:
     """Say that the service lives."""
     return {"status": "ok"}
 
 
-@telling.get("/readyz", responses={503: {"model": Readiness}})
-async def readyz(service: ServiceOf, response: Response) -> Readiness:
-    """Say whether the searched source is open. This also opens it."""
+@telling.get("/readyz", responses={503: {}})
+async def readyz(service: ServiceOf, response: Response) -> dict[str, bool | State]:
+    """Say whether the service answers at once. This also opens the searched source.
+
+    state: ready, opening or failed. The log says why an index could not be opened.
+    """
     state = service.searcher.state()
     response.status_code = 200 if state == "ready" else 503
     return {"ready": state == "ready", "state": state}
@@ -402,62 +309,45 @@ working = APIRouter(prefix="/jobs", tags=["jobs"])
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
 
 
-async def _jobs_of(request: Request) -> Jobs:
-    jobs = service_of(request).jobs
-    assert jobs is not None  # else these routes are not mounted
-    return jobs
+async def _jobs_of(service: ServiceOf) -> Jobs:
+    assert service.jobs is not None  # else these routes are not mounted
+    return service.jobs
 
 
 JobsOf = Annotated[Jobs, Depends(_jobs_of)]
 
 
-class EventStream(Response):
+class EventStream(StreamingResponse):
     """Events of a job after one of them, each as `job`. At its end the job itself, as `end`."""
 
     media_type = "text/event-stream"
 
     def __init__(self, jobs: Jobs, job: int, after: int) -> None:
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
-        self.jobs, self.job, self.after = jobs, job, after
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(_stream_events(jobs, job, after), headers=headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events as they come, until the job, the client or the time is at an end."""
 
-        async def leave() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        sending, leaving = asyncio.create_task(self._send_all(send)), asyncio.create_task(leave())
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if sending.done():
-                sending.result()
-        finally:
-            for task in (sending, leaving):
-                task.cancel()
-            await asyncio.gather(sending, leaving, return_exceptions=True)
-
-    async def _send_all(self, send: Send) -> None:
-        async def block(text: str, *, more: bool = True) -> None:
+        async def send_in_time(message: Message) -> None:
             async with asyncio.timeout(SEND_S):
-                body = text.encode()
-                await send({"type": "http.response.body", "body": body, "more_body": more})
+                await send(message)
 
-        until = time.monotonic() + STREAM_S
-        await block(f"retry: {RETRY_MS}\n\n")
-        while time.monotonic() < until:
-            if events := self.jobs.events(self.job, self.after, EVENTS_AT_ONCE):
-                self.after = events[-1]["id"]
-                texts = (f"id: {e['id']}\nevent: job\ndata: {json.dumps(e)}\n\n" for e in events)
-                await block("".join(texts))
-            elif self.jobs.has_ended(self.job):
-                await block(f"event: end\ndata: {json.dumps(self.jobs.job(self.job))}\n\n")
-                break
-            elif not await self.jobs.changed(min(QUIET_S, until - time.monotonic())):
-                await block(": still here\n\n")
-        await block("", more=False)
+        await super().__call__(scope, receive, send_in_time)
+
+
+async def _stream_events(jobs: Jobs, job: int, after: int) -> AsyncIterator[str]:
+    until = time.monotonic() + STREAM_S
+    yield f"retry: {RETRY_MS}\n\n"
+    while time.monotonic() < until:
+        if events := jobs.table.events(job, after, EVENTS_AT_ONCE):
+            after = events[-1]["id"]
+            yield "".join(f"id: {e['id']}\nevent: job\ndata: {json.dumps(e)}\n\n" for e in events)
+        elif jobs.has_ended(job):
+            yield f"event: end\ndata: {json.dumps(jobs.job(job))}\n\n"
+            return
+        elif not await jobs.changed(min(QUIET_S, until - time.monotonic())):
+            yield ": still here\n\n"
 
 
 @working.post("", status_code=202)
@@ -471,9 +361,10 @@ async def list_jobs(
     jobs: JobsOf,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None,
-) -> JobList:
-    """Return jobs, the latest first."""
-    return jobs.latest(limit, before)
+) -> dict[str, list[JobRecord] | int | None]:
+    """Return jobs, the latest first. before: id to go on from, None at the end."""
+    listed = jobs.latest(limit, before)
+    return {"jobs": listed, "before": listed[-1]["id"] if len(listed) == limit else None}
 
 
 @working.get("/{id}")

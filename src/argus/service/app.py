@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
@@ -16,21 +16,17 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
-from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
 from argus.service.api import retrieving, searching, telling, working
 from argus.service.config import ServeConfig
 from argus.service.jobs.planning import Commands
 from argus.service.page.routes import mount_pages
-from argus.service.searcher import Stopped, TooManyQuestions
 from argus.service.security import VARIABLE, Guard, refusal
 from argus.service.state import Service
 from argus.service.telemetry import Observed
-from argus.service.workplace import STATE, Workplace
+from argus.service.workplace import Workplace
 from argus.version import __version__
 
-LOCK = "lock"
-"""File whose lock is held in each folder while a service runs over it."""
 GRACE_S = 5  # of requests under way when the service ends
 IDLE_S = 10  # of a connection between two requests
 MAX_HEAD = 1 << 16  # bytes of a request's address and headers
@@ -62,9 +58,7 @@ def create_app(
     app.state.service, app.state.failure = service, None
     app.add_middleware(Guard, service.config, service.gate)
     app.add_middleware(Observed, service.metrics, service.log)  # the outermost
-    app.add_exception_handler(InputError, _refusing(422))  # of the request: the others are ours
-    for kind in (ArgusError, TooManyQuestions, Stopped):
-        app.add_exception_handler(kind, _refusing(503, {"retry-after": "1"}))
+    app.add_exception_handler(ArgusError, _refuse)
     app.add_exception_handler(RequestValidationError, _refuse_invalid)
     for router in (searching, retrieving, telling, *([] if commands is None else [working])):
         app.include_router(router)
@@ -72,15 +66,11 @@ def create_app(
     return app
 
 
-def _refusing(
-    status: int, headers: dict[str, str] | None = None
-) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Return the handler that sends the text of an error."""
-
-    async def refuse(request: Request, error: Exception) -> Response:
-        return refusal(status, str(error), headers)
-
-    return refuse
+async def _refuse(request: Request, error: Exception) -> Response:
+    """Send the text of an error. An InputError is of the request, the others are ours."""
+    if isinstance(error, InputError):
+        return refusal(422, str(error))
+    return refusal(503, str(error), {"retry-after": "1"})
 
 
 async def _refuse_invalid(request: Request, error: Exception) -> Response:
@@ -109,11 +99,11 @@ def run_service(
         listener = open_listener(config)
         host, port = listener.getsockname()[:2]
         say(f"argus serve: http://{f'[{host}]' if ':' in host else host}:{port}/")
-        token = app.state.service.gate.token
-        if token is not None and token.was_made:
-            say(f"token, shown once: {token.value}")
+        gate = app.state.service.gate
+        if gate.was_made:
+            say(f"token, shown once: {gate.token}")
             say(f"(set {VARIABLE} to choose it)")
-        elif token is not None:
+        elif gate.token is not None:
             say(f"token: as {VARIABLE} says")
         if workplace.authority is not None:
             say(f"records: {workplace.authority.records}")
@@ -157,37 +147,29 @@ def folders_locked(workplace: Workplace) -> Iterator[None]:
     reasons of their own. Raises ArgusError where another service holds one, or runs over a folder
     in it or around it.
     """
-    busy = (
-        "Another service runs over {}. Stop it first, or open its page; it has printed where."
-    ).format
     folders = dict.fromkeys(folder.resolve() for folder in workplace.folders)
+    outer = [one for one in folders if not any(around in folders for around in one.parents)]
     with ExitStack() as locks:
-        for folder in folders:
-            if not any(around in folders for around in folder.parents):
-                _hold(folder, fcntl.LOCK_EX, busy(f"{folder}, or over a folder in it"), locks)
-                for around in folder.parents:
-                    if not _is_everybodys(around):
-                        shared = (
-                            f"Another program holds a lock of {around}, in which {folder} lies: a "
-                            "service over all of it, perhaps. Stop it first, or open its page; it "
-                            "has printed where."
-                        )
-                        _hold(around, fcntl.LOCK_SH, shared, locks)
-            with suppress(OSError):
-                (folder / STATE).mkdir(exist_ok=True)
-                locks.enter_context(take_lock(folder / STATE / LOCK, busy=busy(folder)))
+
+        def hold(folder: Path, kind: int, holder: str) -> None:
+            try:
+                opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                locks.callback(os.close, opened)
+                fcntl.flock(opened, kind | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                stop = "Stop it first, or open its page; it has printed where."
+                raise ArgusError(f"{holder}. {stop}") from error
+            except OSError:  # it may not be read, or its file system has no locks
+                return
+
+        for folder in outer:
+            own = f"Another service runs over {folder}, or over a folder in it"
+            hold(folder, fcntl.LOCK_EX, own)
+            for around in folder.parents:
+                if not _is_everybodys(around):
+                    other = f"Another program holds a lock of {around}, in which {folder} lies"
+                    hold(around, fcntl.LOCK_SH, f"{other}: a service over all of it, perhaps")
         yield
-
-
-def _hold(folder: Path, kind: int, busy: str, locks: ExitStack) -> None:
-    try:
-        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        locks.callback(os.close, opened)
-        fcntl.flock(opened, kind | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise ArgusError(busy) from error
-    except OSError:  # it may not be read, or its file system has no locks
-        return
 
 
 def _is_everybodys(folder: Path) -> bool:

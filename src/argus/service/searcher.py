@@ -14,10 +14,10 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from argus.corpora.opening import read_corpus
-from argus.data.types import Document, Query, Run
+from argus.data.types import Query, Run
 from argus.errors import ArgusError, EndpointRefusal, InputError
 from argus.indexes.retriever import Hit, IndexRetriever, hits_of, own_texts
 from argus.indexes.views import ViewIndex
@@ -27,7 +27,6 @@ from argus.retrievers.opening import opened
 from argus.service.telemetry import Log
 from argus.service.workplace import Workplace
 
-A = TypeVar("A")
 AT_ONCE = 64  # questions of one batch
 WAITING = 1024  # questions that may wait before new ones are refused
 CHECK_S = 1.0  # least seconds between two looks at an index for a new version
@@ -39,15 +38,12 @@ Text = tuple[str, str]
 class TooManyQuestions(ArgusError):
     """More questions wait than the service holds."""
 
-    def __init__(self, waiting: int) -> None:
-        super().__init__(f"{waiting:,} questions wait already. Ask again in a moment.")
-
 
 class Stopped(ArgusError):
     """The service ends."""
 
 
-class Batcher(Generic[A]):
+class Batcher:
     """Answer questions in batches, in a thread that starts with the first one.
 
     answer: takes texts and k, and returns an answer each. If it raises, each question of the batch
@@ -57,25 +53,26 @@ class Batcher(Generic[A]):
 
     def __init__(
         self,
-        answer: Callable[[Sequence[str], int], Sequence[A]],
+        answer: Callable[[Sequence[str], int], Sequence[Any]],
         seen: Callable[[int], object] = lambda size: None,
     ) -> None:
         self._answer, self._seen = answer, seen
-        self._queue: queue.Queue[tuple[str, int, Future[A]] | None] = queue.Queue(WAITING)
+        self._queue: queue.Queue[tuple[str, int, Future[Any]] | None] = queue.Queue(WAITING)
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._stopped = False
 
-    def ask(self, text: str, k: int) -> Future[A]:
+    def ask(self, text: str, k: int) -> Future[Any]:
         """Return the answer to come. Raises TooManyQuestions, and Stopped after `close`."""
-        future: Future[A] = Future()
+        future: Future[Any] = Future()
         with self._lock:
             if self._stopped:
                 raise Stopped("The service ends. Ask again when it is back.")
             try:
                 self._queue.put_nowait((text, k, future))
             except queue.Full:
-                raise TooManyQuestions(WAITING) from None
+                full = f"{WAITING:,} questions wait already. Ask again in a moment."
+                raise TooManyQuestions(full) from None
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="argus-search", daemon=True)
                 self._thread.start()
@@ -100,19 +97,20 @@ class Batcher(Generic[A]):
             self._thread.join()
 
     def _work(self) -> None:
-        items: list[tuple[str, int, Future[A]] | None] = []
-        while None not in items:
+        is_last = False
+        while not is_last:
             items = [self._queue.get()]
             with suppress(queue.Empty):
                 while len(items) < AT_ONCE:
                     items.append(self._queue.get_nowait())
+            is_last = None in items
             batch = [one for one in items if one and one[2].set_running_or_notify_cancel()]
             if batch:
                 self._seen(len(batch))
             for k in dict.fromkeys(k for _, k, _ in batch):  # a deeper search may rank otherwise
                 self._settle({future: text for text, own, future in batch if own == k}, k)
 
-    def _settle(self, batch: dict[Future[A], str], k: int) -> None:
+    def _settle(self, batch: dict[Future[Any], str], k: int) -> None:
         try:
             answers = self._answer(list(batch.values()), k)
         except BaseException as error:
@@ -156,7 +154,7 @@ class IndexSource:
         """Return the best documents of each question, by the version in memory."""
         if time.monotonic() - self._checked > CHECK_S and not self._reading.locked():
             self._checked = time.monotonic()
-            threading.Thread(target=self._look, name="argus-index", daemon=True).start()
+            threading.Thread(target=self._refresh, name="argus-index", daemon=True).start()
         retriever = self.retriever
         return [
             Answered(hits, retriever.name, retriever.warning, retriever.index.version)
@@ -167,23 +165,18 @@ class IndexSource:
         """Return title and text of documents."""
         return own_texts(self.retriever, ids)
 
-    def refresh(self) -> None:
+    def _refresh(self) -> None:
         """Read the index again if it has changed."""
-        with self._reading:
-            self._watched.refresh()
-            old = self.retriever
-            if (self._watched.version, self._watched.header) == (
-                old.index.version, old.index.header,
-            ):  # fmt: skip
-                return
-            index = ViewIndex.open(old.index.path)
-            is_same_encoder = index.fingerprint == old.index.fingerprint
-            again = old.over(index) if is_same_encoder else open_index(self._name)
-            self.retriever = _warmed(again)
-
-    def _look(self) -> None:
         try:
-            self.refresh()
+            with self._reading:
+                self._watched.refresh()
+                old = self.retriever
+                new = self._watched.version, self._watched.header
+                if new != (old.index.version, old.index.header):
+                    index = ViewIndex.open(old.index.path)
+                    is_same_encoder = index.fingerprint == old.index.fingerprint
+                    again = old.over(index) if is_same_encoder else open_index(self._name)
+                    self.retriever = _warmed(again)
         except Exception as error:  # the version in memory goes on answering
             self._log.write("index not read again", error=str(error))
 
@@ -200,17 +193,13 @@ def _warmed(retriever: IndexRetriever) -> IndexRetriever:
 class ServedRetriever:
     """A retriever or a store. documents: its corpus, for their texts, if it is known."""
 
-    def __init__(
-        self,
-        name: str,
-        asking: AskingConfig,
-        encoder: str | None = None,
-        documents: Sequence[Document] = (),
-    ) -> None:
-        self.documents, self._stack = documents, ExitStack()
-        self._texts = {one.id: (one.title, one.text) for one in documents}
+    def __init__(self, place: Workplace) -> None:
+        corpus, self._stack = place.corpus, ExitStack()
+        self.documents = [] if corpus is None else read_corpus(corpus, place.fields)
+        self._texts = {one.id: (one.title, one.text) for one in self.documents}
+        config = place.asking or AskingConfig()
         self._open = self._stack.enter_context(
-            opened(name, documents=documents, config=asking, encoder=encoder)
+            opened(str(place.asks), documents=self.documents, config=config, encoder=place.encoder)
         )
         self.close = self._stack.close
 
@@ -263,9 +252,7 @@ class Searcher:
         self._opening = threading.Lock()
         self._warming: threading.Thread | None = None
         self._since, self._failed = 0.0, False
-        self._batcher: Batcher[Answered] = Batcher(
-            lambda texts, k: self.source().answer(texts, k), lambda size: seen(size)
-        )
+        self._batcher = Batcher(lambda texts, k: self.source().answer(texts, k), seen)
 
     @property
     def is_warm(self) -> bool:
@@ -281,13 +268,12 @@ class Searcher:
         """Return whether it is open, and begin to open it in the background if not."""
         if self.is_warm or self.workplace.searches is None:
             return "ready"
-        if self._warming is None or not self._warming.is_alive():
-            failed, self._failed = self._failed, False
-            self._since = time.monotonic()
-            self._warming = threading.Thread(target=self._warm_up, daemon=True)
-            self._warming.start()
-            return "failed" if failed else "opening"
-        return "opening"
+        if self._warming is not None and self._warming.is_alive():
+            return "opening"
+        failed, self._failed, self._since = self._failed, False, time.monotonic()
+        self._warming = threading.Thread(target=self._warm_up, daemon=True)
+        self._warming.start()
+        return "failed" if failed else "opening"
 
     def opening_s(self) -> float | None:
         """Return for how many seconds it has been opening, None if it is not."""
@@ -315,10 +301,7 @@ class Searcher:
                     if place.asks is None:
                         self._source = IndexSource(place.searches, self.log)
                     else:
-                        corpus = place.corpus
-                        documents = [] if corpus is None else read_corpus(corpus, place.fields)
-                        asking = place.asking or AskingConfig()
-                        self._source = ServedRetriever(place.asks, asking, place.encoder, documents)
+                        self._source = ServedRetriever(place)
                 except InputError as error:  # of the command line, not of the question
                     raise ArgusError(str(error)) from error
             return self._source

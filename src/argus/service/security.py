@@ -12,7 +12,7 @@ import socket
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from urllib.parse import quote, urlsplit
@@ -62,50 +62,45 @@ def refusal(status: int, detail: object, headers: Mapping[str, str] | None = Non
     return Response(body, status, {**HEADERS, **(headers or {})}, "application/json")
 
 
-@dataclass(frozen=True)
-class Token:
-    """The token that every request must bring. was_made: nobody chose it, so it is printed once."""
+class Gate:
+    """The token, if one is wanted, and the signed sessions of browsers.
 
-    value: str = field(repr=False)
-    was_made: bool = False
-
-    def fits(self, value: str) -> bool:
-        """Return whether a text is the token, in constant time."""
-        return hmac.compare_digest(value.encode("utf-8", "replace"), self.value.encode())
-
-
-def token_of(config: ServeConfig) -> Token | None:
-    """Return the token of the environment, or a new one where one is needed, else None.
-
+    The token is the one of the environment, or a new one beyond loopback. The key of sessions is
+    random, so they end with the service. was_made: nobody chose the token, so it is printed once.
     Raises InputError for a token of the environment that can be guessed.
     """
-    value = os.environ.get(VARIABLE, "")
-    if config.no_token:
-        return None
-    if value and (len(value) < MIN_TOKEN or not value.isascii()):
-        raise InputError(
-            f"a token of {len(value)} characters",
-            expected=f"{MIN_TOKEN} or more, all of them ASCII",
-            fix='Make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"',
-            where=VARIABLE,
-        )
-    if value:
-        return Token(value)
-    return Token(secrets.token_urlsafe(32), was_made=True) if config.needs_token else None
 
-
-class Sessions:
-    """Make and read signed sessions. The key is random, so a session ends with the service."""
-
-    def __init__(self) -> None:
+    def __init__(self, config: ServeConfig) -> None:
+        chosen = "" if config.no_token else os.environ.get(VARIABLE, "")
+        if chosen and (len(chosen) < MIN_TOKEN or not chosen.isascii()):
+            raise InputError(
+                f"a token of {len(chosen)} characters",
+                expected=f"{MIN_TOKEN} or more, all of them ASCII",
+                fix='Make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"',
+                where=VARIABLE,
+            )
+        self.was_made = config.needs_token and not chosen
+        self.token = secrets.token_urlsafe(32) if self.was_made else chosen or None
         self._key = secrets.token_bytes(32)
 
-    def new(self, kind: str) -> str:
+    def is_token(self, text: str) -> bool:
+        """Return whether a text is the token, in constant time."""
+        own = self.token
+        return own is not None and hmac.compare_digest(
+            text.strip().encode("utf-8", "replace"), own.encode()
+        )
+
+    def has_token(self, scope: Scope) -> bool:
+        """Return whether a request brings the token in its Authorization header."""
+        kind, _, value = Headers(scope=scope).get("authorization", "").partition(" ")
+        return kind.lower() == "bearer" and self.is_token(value)
+
+    def new_session(self, kind: str) -> str:
         """Return the cookie of a new session: of a member, who knows the token, or of a guest."""
         body = f"{kind}.{int(time.time())}.{secrets.token_urlsafe(18)}"
         return f"{body}.{self._signed('session', body)}"
 
-    def kind(self, cookie: str) -> str | None:
+    def session_kind(self, cookie: str) -> str | None:
         """Return the kind of a session, None if it was not made here, or is too old."""
         body, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode(), self._signed("session", body).encode()):
@@ -122,13 +117,6 @@ class Sessions:
         message = f"{purpose} {text}".encode("utf-8", "replace")
         return hmac.digest(self._key, message, "sha256").hex()
 
-
-class Gate:
-    """The token, if one is wanted, and the sessions of browsers."""
-
-    def __init__(self, token: Token | None) -> None:
-        self.token, self.sessions = token, Sessions()
-
     def cookie(self, scope: Scope) -> str | None:
         """Return the session that a request comes with, if it was made here."""
         try:
@@ -136,20 +124,12 @@ class Gate:
         except CookieError:
             return None
         morsel = cookies.get(_cookie_name(scope))
-        return morsel.value if morsel and self.sessions.kind(morsel.value) else None
+        return morsel.value if morsel and self.session_kind(morsel.value) else None
 
     def set_cookie(self, scope: Scope, value: str) -> str:
         """Return the header that gives a browser its session."""
-        return (
-            f"{_cookie_name(scope)}={value}; Path=/; Max-Age={SESSION_S}; HttpOnly; SameSite=Strict"
-        )
-
-    def has_token(self, scope: Scope) -> bool:
-        """Return whether a request brings the token in its Authorization header."""
-        kind, _, value = Headers(scope=scope).get("authorization", "").partition(" ")
-        return (
-            self.token is not None and kind.lower() == "bearer" and self.token.fits(value.strip())
-        )
+        name = _cookie_name(scope)
+        return f"{name}={value}; Path=/; Max-Age={SESSION_S}; HttpOnly; SameSite=Strict"
 
 
 def _cookie_name(scope: Scope) -> str:
@@ -211,37 +191,36 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        headers, gate, begun = Headers(scope=scope), self.gate, False
         by_header = "authorization" in headers
         brings_token = by_header or (scope["method"], scope["path"]) == ("POST", LOGIN)
-        refused = self._misnamed(headers) or self._throttled(scope, brings_token)
-        if refused is not None:
+        if refused := self._misnamed(headers) or self._throttled(scope, brings_token):
             await refused(scope, receive, send)
             return
-        cookie, begun = self.gate.cookie(scope), False
-        session = cookie or self.gate.sessions.new(GUEST)
-        is_member = self.gate.token is None or self.gate.has_token(scope) or (
-            cookie is not None and self.gate.sessions.kind(cookie) == MEMBER
-        )  # fmt: skip
-        scope.setdefault("state", {})["csrf"] = self.gate.sessions.forgery_token(session)
+        cookie = gate.cookie(scope)
+        session = cookie or gate.new_session(GUEST)
+        is_member = (
+            gate.token is None or gate.has_token(scope) or gate.session_kind(session) == MEMBER
+        )
+        scope.setdefault("state", {})["csrf"] = gate.forgery_token(session)
+
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                limit.reschedule(None)
+                if brings_token:  # 403 tells that a token of the header is wrong;
+                    wrong = (401, 403) if by_header else (401,)  # of a login, the page's
+                    self._wrong.count(scope, message["status"] in wrong)
+                sent = MutableHeaders(scope=message)
+                sent.update(HEADERS)
+                is_page = sent.get("content-type", "").startswith("text/html")
+                if cookie is None and is_page and "set-cookie" not in sent:
+                    sent.append("set-cookie", gate.set_cookie(scope, session))
+            await send(message)
+
         try:
             async with asyncio.timeout(self.config.timeout_s) as limit:
-
-                async def answer(message: Message) -> None:
-                    nonlocal begun
-                    if message["type"] == "http.response.start":
-                        begun = True
-                        limit.reschedule(None)
-                        if brings_token:  # 403 tells that a token of the header is wrong;
-                            wrong = (401, 403) if by_header else (401,)  # of a login, the page's
-                            self._wrong.count(scope, message["status"] in wrong)
-                        sent = MutableHeaders(scope=message)
-                        sent.update(HEADERS)
-                        is_page = sent.get("content-type", "").startswith("text/html")
-                        if cookie is None and is_page and "set-cookie" not in sent:
-                            sent.append("set-cookie", self.gate.set_cookie(scope, session))
-                    await send(message)
-
                 body = self._unwelcome(scope, is_member) or await self._read(
                     receive, headers, is_member
                 )
@@ -259,17 +238,16 @@ class Guard:
         """Refuse a page of elsewhere that points its name at this machine."""
         host = headers.get("host", "")
         name = host_name(host)
-        try:
-            is_own = name in self._names or (
-                ip_address(name).is_loopback or self.config.needs_token
-            )
-        except ValueError:
-            is_own = False
-        return None if is_own else refusal(
+        if name in self._names:
+            return None
+        with suppress(ValueError):
+            if ip_address(name).is_loopback or self.config.needs_token:
+                return None
+        return refusal(
             400,
             f"this service is not called {host!r}; expected localhost, an address of it, or a name "
             "given with --host-name",
-        )  # fmt: skip
+        )
 
     def _throttled(self, scope: Scope, brings_token: bool) -> Response | None:
         """Refuse an address that asks too often, or brings wrong tokens.
@@ -317,20 +295,18 @@ class Guard:
         self, receive: Receive, headers: Headers, is_member: bool
     ) -> bytes | Response | None:
         """Return the whole body, or its refusal, None if the client has gone."""
-        most = int(self.config.max_body_mb * 1e6)
-        most = most if is_member else min(STRANGER_BYTES, most)
-        length, body = headers.get("content-length", "0"), bytearray()
-        is_whole = not length.isdigit() or int(length) <= most
-        more = is_whole
-        while more:
+        limit = int(self.config.max_body_mb * 1e6)
+        limit = limit if is_member else min(STRANGER_BYTES, limit)
+        length, body, more = headers.get("content-length", "0"), bytearray(), True
+        size = int(length) if length.isdigit() else 0
+        while more and size <= limit:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             body += message.get("body", b"")
-            is_whole = len(body) <= most
-            more = message.get("more_body", False) and is_whole
-        if not is_whole:
-            return refusal(413, f"more than {most / 1e6:g} MB; send it in parts")
+            size, more = len(body), message.get("more_body", False)
+        if size > limit:
+            return refusal(413, f"more than {limit / 1e6:g} MB; send it in parts")
         fault = _fault(body, headers.get("content-type", ""))
         return refusal(400, fault) if fault else bytes(body)
 

@@ -18,7 +18,7 @@ from argus.service.config import ServeConfig
 from argus.service.jobs.planning import Commands
 from argus.service.jobs.queue import Jobs
 from argus.service.searcher import Searcher, ServedRetriever
-from argus.service.security import Gate, token_of
+from argus.service.security import Gate
 from argus.service.telemetry import Log, Metrics, Tracing
 from argus.service.workplace import Workplace
 
@@ -36,7 +36,7 @@ class Service:
         self, workplace: Workplace, config: ServeConfig, commands: Commands | None = None
     ) -> None:
         self.workplace, self.config = workplace, config
-        self.gate = Gate(token_of(config))
+        self.gate = Gate(config)
         self.metrics, self.log = Metrics(), Log(config.log_texts)
         self.tracing = Tracing(config.spans, config.log_texts)
         self.searcher = Searcher(workplace, self.metrics.batches.observe, self.log)
@@ -89,14 +89,8 @@ class Service:
             self.tracing.close()
 
 
-def service_of(request: Request) -> Service:
-    """Return the service that a request came to."""
+async def _service_of(request: Request) -> Service:  # a plain function would cost a thread
     return cast(Service, request.app.state.service)
-
-
-async def _service_of(request: Request) -> Service:
-    """Return the service without a thread, which a plain function would cost at every request."""
-    return service_of(request)
 
 
 ServiceOf = Annotated[Service, Depends(_service_of)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -14,7 +14,7 @@ from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection
 from argus.data.provenance import InputFile
-from argus.data.reading import read_record
+from argus.data.reading import WRITTEN, reading
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.explanation.config import RunConfig
@@ -35,14 +35,6 @@ BESIDE = "beside-"
 """The same, before a number, for a source of `--beside`, in the order of the command line."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsFolder:
-    """A folder of results, under the name that its pages have in a URL."""
-
-    name: str
-    path: Path
-
-
 @dataclass(frozen=True)
 class Workplace:
     """The folders that the service may read and write, and the source that it searches.
@@ -54,7 +46,7 @@ class Workplace:
     retriever is asked. authority: the records that name the controlling documents. beside: systems
     that the page compares with it, each as `--retriever` names it. config: TOML of options that
     jobs have unless a request says otherwise, and the only place where encoders, models and
-    addresses of jobs are named.
+    addresses of jobs are named. results: folders of results by their name in a URL.
     """
 
     folders: tuple[Path, ...]
@@ -69,19 +61,7 @@ class Workplace:
     config: Path | None = None
     fields: FieldNames = field(default_factory=FieldNames)
     parent_field: str | None = None
-    results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
-
-    def folder(self, name: str) -> ResultsFolder:
-        """Return the folder of results of that name. An InputError lists the names."""
-        for results in self.results:
-            if results.name == name:
-                return results
-        raise InputError(
-            f"{name!r}",
-            expected=f"one of {', '.join(one.name for one in self.results) or 'no folder at all'}",
-            fix="Name one of the folders that the service was started over.",
-            where="folder",
-        )
+    results: Mapping[str, Path] = field(default_factory=dict, compare=False)
 
     @property
     def state(self) -> Path:
@@ -133,9 +113,8 @@ class Workplace:
                    "store": self.store, "encoder": self.encoder,
                    "corpus": None if self.corpus is None else str(self.corpus)}  # fmt: skip
             return own[kind]
-        number = reference.removeprefix(BESIDE)
-        is_one = kind == "retriever" and number.isdecimal() and 0 < int(number) <= len(self.beside)
-        return self.beside[int(number) - 1] if is_one else None
+        names = {f"{BESIDE}{number}": name for number, name in enumerate(self.beside, 1)}
+        return names.get(reference) if kind == "retriever" else None
 
     def holds(self, path: Path) -> bool:
         """Return whether a file or folder is there, in one of the folders."""
@@ -197,7 +176,11 @@ def open_workplace(
     for folder in folders:  # itself, and those in it if it holds no results itself
         inside = [] if _holds_results(folder) else sorted(folder.iterdir())
         places += [folder, *(p for p in inside if p.is_dir() and not p.is_symlink())]
-    results = _named([place for place in places if _holds_results(place)])
+    results: dict[str, Path] = {}
+    for place in filter(_holds_results, places):  # a number behind a name that comes again
+        stem = place.resolve().name
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        results[next(name for name in names if name not in results)] = place
     index = index or next((str(p) for p in places if (p / INDEX_FILE).is_file()), None)
     if not results and index is None and retriever is None and store is None:
         raise InputError(
@@ -207,11 +190,11 @@ def open_workplace(
             where=folders[0] if folders else None,
         )
     chunks = _with_project(chunks or ChunkedCorpus(), config)
-    place = Workplace(
+    workplace = Workplace(
         tuple(folders), index, retriever, store, encoder, chunks.corpus, asking, authority,
         tuple(beside), config, chunks.fields, chunks.parent_field, results,
     )  # fmt: skip
-    return place if authority is not None else replace(place, authority=_audited(place))
+    return workplace if authority is not None else replace(workplace, authority=_audited(workplace))
 
 
 def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
@@ -254,19 +237,17 @@ def _audited(place: Workplace) -> AuthoritySource | None:
     Nothing else is read for a manifest, which may be a stranger's. Files may have been moved with
     the results: the end of their path is looked for there.
     """
-    for results in place.results:
-        where = results.path / MANIFEST
-        manifest = ArtifactFolder(results.path).read_json(MANIFEST)
+    for folder in place.results.values():
+        manifest = ArtifactFolder(folder).read_json(MANIFEST)
         if "authority" not in manifest:
             continue
-        section = read_record(
-            ManifestSection, manifest["authority"], where=where, section="authority"
-        )
         files: dict[str, Path | None] = {}
-        for name, one in section["inputs"].items():
-            parts = Path(one["file"]).parts
-            tails = (results.path.joinpath(*parts[-n:]) for n in range(1, min(3, len(parts)) + 1))
-            files[name] = next(filter(place.holds, (Path(one["file"]), *tails)), None)
+        again = {"expected": "the file as Argus wrote it", "fix": WRITTEN}
+        with reading(folder / MANIFEST, **again):
+            for name, one in manifest["authority"]["inputs"].items():
+                file = Path(one["file"])
+                tails = (folder.joinpath(*file.parts[-n:]) for n in (1, 2, 3))
+                files[name] = next(filter(place.holds, (file, *tails)), None)
         records = files.get("records") or files.get("corpus")
         edges, rules = files.get("edges"), files.get("rules")
         if records is not None and (edges or rules):
@@ -278,13 +259,3 @@ def _audited(place: Workplace) -> AuthoritySource | None:
 
 def _holds_results(folder: Path) -> bool:
     return (folder / SUMMARY).is_file() and (folder / MANIFEST).is_file()
-
-
-def _named(paths: Sequence[Path]) -> tuple[ResultsFolder, ...]:
-    """Return the folders under their own names, a number behind one that comes again."""
-    named: dict[str, Path] = {}
-    for path in paths:
-        stem = path.resolve().name
-        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-        named[next(name for name in names if name not in named)] = path
-    return tuple(ResultsFolder(name, path) for name, path in named.items())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from argus.errors import InputError
-from argus.indexes.header import parse_index_spec
+from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.service.workplace import BESIDE, SERVED, STATE, Workplace
 
 Kind = Literal["path", "text", "choice", "number", "flag"]
@@ -126,8 +125,8 @@ def plan_job(
     words = tuple(request.command.split())
     command = " ".join(words)
     if command not in STARTABLE:
-        expected, fix = f"one of {', '.join(STARTABLE)}", "Run other commands at a prompt."
-        raise InputError(repr(command), expected=expected, fix=fix, where="command")
+        expected = f"one of {', '.join(STARTABLE)}"
+        raise _wrong("command", repr(command), expected, "Run other commands at a prompt.")
     declared = commands.declared(words)
     values = _by_name(request.options, declared, command)
     served = {file: name for name, file in workplace.inputs.items()}
@@ -139,7 +138,7 @@ def plan_job(
         if value is None:
             if one.written and one.kind == "path" and one.default:
                 expected = "a folder inside those that the service was started over"
-                raise InputError("not said", expected=expected, fix="Name one.", where=one.name)
+                raise _wrong(one.name, "not said", expected, "Name one.")
             continue
         several = value if isinstance(value, list) else [value]
         texts = [_text(one, v, workplace) for v in several]
@@ -152,12 +151,9 @@ def plan_job(
             for file in (path for path in writes if path.is_file()):
                 if file in served or str(file) not in wrote:
                     kind = f"what is served ({served[file]})" if file in served else "there already"
-                    raise InputError(
-                        f"{file} is {kind}",
-                        expected="a file that a job of this service made, or none yet",
-                        fix="Name another file: what is there would be lost.",
-                        where=one.name,
-                    )
+                    expected = "a file that a job of this service made, or none yet"
+                    fix = "Name another file: what is there would be lost."
+                    raise _wrong(one.name, f"{file} is {kind}", expected, fix)
         if one.option:  # a value is part of its option's word, whatever it holds
             options += [f"{one.option}={text}" for text in texts]
         else:
@@ -167,6 +163,10 @@ def plan_job(
         arguments = (f"--{CONFIG}={workplace.config.resolve()}", *arguments)
     commands.check(words, arguments)
     return Planned(words, arguments, tuple(dict.fromkeys(writes)))
+
+
+def _wrong(where: str, got: str, expected: str, fix: str = "Correct it.") -> InputError:
+    return InputError(got, expected=expected, fix=fix, where=where)
 
 
 def _by_name(
@@ -179,80 +179,67 @@ def _by_name(
         name = key.replace("-", "_")
         one = names.get(name) or names.get(f"{name}_")
         if one is None:
-            got, expected = f"{command} has no such option", f"one of {', '.join(names)}"
-            raise InputError(got, expected=expected, fix="Leave it out.", where=key)
+            expected = f"one of {', '.join(names)}"
+            raise _wrong(key, f"{command} has no such option", expected, "Leave it out.")
         is_named = one.kind != "text" or one.name in {*TEXTS, *OF_THE_SERVICE, *PLACES}
         if not is_named or one.name in REFUSED or (command, one.name) in REFUSED_OF:
-            raise InputError(
-                "is set where the service is started, never by a request",
-                expected="a command without it",
-                fix="Name it in the file of `argus serve --config`, or run this at a prompt.",
-                where=key,
-            )
+            fix = "Name it in the file of `argus serve --config`, or run this at a prompt."
+            got = "is set where the service is started, never by a request"
+            raise _wrong(key, got, "a command without it", fix)
         if isinstance(value, list) and not one.several:
-            raise InputError("several values", expected="one", fix="Give one.", where=key)
+            raise _wrong(key, "several values", "one", "Give one.")
         values[one.name] = value
     return values
 
 
 def _text(one: Declared, value: Value, workplace: Workplace) -> str:
-    """Return one value as it goes on the command line."""
-    wrong = partial(InputError, fix="Correct it.", where=one.name)
+    """Return one value as it goes on the command line. "served" stands for a source or corpus."""
     if one.kind == "flag":
         if not isinstance(value, bool):
-            raise wrong(repr(value), expected="true or false")
+            raise _wrong(one.name, repr(value), "true or false")
         return one.option if value else one.off
     if isinstance(value, bool) or value is None:
-        raise wrong(repr(value), expected="a text or a number")
+        raise _wrong(one.name, repr(value), "a text or a number")
     text = str(value)
     if not text or len(text) > MAX_CHARACTERS or "\0" in text:
         expected = f"from 1 to {MAX_CHARACTERS:,}, none of them null"
-        raise wrong(f"a value of {len(text):,} characters", expected=expected)
-    is_source = one.name == "index" or (one.name in OF_THE_SERVICE and one.kind == "text")
-    is_reference = text == SERVED and (is_source or one.name == "corpus")
-    if is_reference or (text.startswith(BESIDE) and is_source):
-        return _resolve_reference(one, text, workplace)
-    if is_source and one.name != "index":
+        raise _wrong(one.name, f"a value of {len(text):,} characters", expected)
+    is_index = one.name == "index"
+    is_source = is_index or (one.name in OF_THE_SERVICE and one.kind == "text")
+    is_served = text == SERVED and (is_source or one.name == "corpus")
+    if is_served or (text.startswith(BESIDE) and is_source):
+        source = workplace.named(text, one.name)
+        if source is None:
+            got = f"{text!r}, and the service was started without one"
+            expected = f"--{one.name if is_served else 'beside'} of argus serve"
+            raise _wrong(one.name, got, expected, "Start it with one.")
+        if not is_index:
+            return source
+        spec = parse_index_spec(source)
+        if not one.written:  # only a reader may use an index outside of the folders
+            return f"{spec.path.resolve()}{'' if spec.as_of is None else f'@{spec.as_of}'}"
+        text = str(spec.path)
+    elif is_source and not is_index:
         got = "is named where the service is started, never by a request"
-        raise InputError(got, expected=SERVED, fix="Start the service with it.", where=one.name)
+        raise _wrong(one.name, got, SERVED, "Start the service with it.")
     return _inside(one, text, workplace) if one.kind == "path" or one.name in PLACES else text
-
-
-def _resolve_reference(one: Declared, reference: str, workplace: Workplace) -> str:
-    """Return the source that a reference such as "served" stands for in a command line."""
-    name = workplace.named(reference, one.name)
-    if name is None:
-        got = f"{reference!r}, and the service was started without one"
-        expected = f"--{one.name if reference == SERVED else 'beside'} of argus serve"
-        raise InputError(got, expected=expected, fix="Start it with one.", where=one.name)
-    if one.name != "index":
-        return name
-    spec = parse_index_spec(name)
-    if one.written:  # only a reader may use an index outside of the folders
-        return _inside(one, str(spec.path), workplace)
-    return f"{spec.path.resolve()}{'' if spec.as_of is None else f'@{spec.as_of}'}"
 
 
 def _inside(one: Declared, text: str, workplace: Workplace) -> str:
     """Return a path, links followed, which lies in a folder of the workplace."""
-    spec = parse_index_spec(text) if one.name == "index" else None
-    path, state = (Path(text), None) if spec is None else (spec.path, spec.as_of)
+    spec = parse_index_spec(text) if one.name == "index" else IndexSpec(Path(text))
     try:
-        real, is_inside = path.resolve(), workplace.contains(path)
+        real, is_inside = spec.path.resolve(), workplace.contains(spec.path)
     except (OSError, RuntimeError, ValueError) as error:
-        got, fix = str(error), "Correct it."
-        raise InputError(got, expected="a path", fix=fix, where=one.name) from error
+        raise _wrong(one.name, str(error), "a path") from error
     if not is_inside:
-        raise InputError(
-            f"{text!r} lies outside the folders that the service was started over",
-            expected=f"a path in {', '.join(map(str, workplace.folders))}",
-            fix="Start the service over that folder, too.",
-            where=one.name,
-        )
+        got = f"{text!r} lies outside the folders that the service was started over"
+        expected = f"a path in {', '.join(map(str, workplace.folders))}"
+        raise _wrong(one.name, got, expected, "Start the service over that folder, too.")
     if STATE in real.parts:
         got, fix = f"{text!r} is where the service keeps its own state", "Name a file or folder"
-        raise InputError(got, expected="another path", fix=f"{fix} beside it.", where=one.name)
-    return str(real) if state is None else f"{real}@{state}"
+        raise _wrong(one.name, got, "another path", f"{fix} beside it.")
+    return str(real) if spec.as_of is None else f"{real}@{spec.as_of}"
 
 
 def may_start(line: str) -> bool:
@@ -270,10 +257,9 @@ def as_request(line: str, commands: Commands) -> JobRequest:
     Raises InputError for one that may not be started, and for an option that it has not.
     """
     words, command = _split(line)
-    refuse = partial(InputError, fix="Leave it out.", where="command")
     if not command:
-        expected, fix = f"argus and one of {', '.join(STARTABLE)}", "Run it at a prompt."
-        raise InputError(repr(line), expected=expected, fix=fix, where="command")
+        expected = f"argus and one of {', '.join(STARTABLE)}"
+        raise _wrong("command", repr(line), expected, "Run it at a prompt.")
     declared = commands.declared(command.split())
     flags = {word: one for one in declared if one.kind == "flag" for word in (one.option, one.off)}
     named = {one.option: one for one in declared if one.kind != "flag" and one.option}
@@ -281,30 +267,26 @@ def as_request(line: str, commands: Commands) -> JobRequest:
     options: dict[str, Value | list[Value]] = {}
     rest, is_after_dashes = words[1 + len(command.split()) :], False
     while rest:
-        word, value = rest.pop(0), ""
-        one: Declared | None = None
+        word = value = rest.pop(0)
         if word == "--" and not is_after_dashes:
             is_after_dashes = True
             continue
+        one: Declared | None
         if word.startswith("--") and not is_after_dashes:
             name, equals, value = word.partition("=")
             if word in flags:
                 options[flags[word].name] = word == flags[word].option
                 continue
-            one = named.get(name)
+            one, expected = named.get(name), "an option of the command, with its value"
             if one is None or not (equals or rest):
-                raise refuse(word, expected="an option of the command, with its value")
+                raise _wrong("command", word, expected, "Leave it out.")
             value = value if equals else rest.pop(0)
         elif arguments:
-            one, value = (arguments[0] if arguments[0].several else arguments.pop(0)), word
+            one = arguments[0] if arguments[0].several else arguments.pop(0)
         else:
-            raise refuse(repr(word), expected="no further argument")
-        if one.several:
-            earlier = options.setdefault(one.name, [])
-            assert isinstance(earlier, list)
-            earlier.append(value)
-        else:
-            options[one.name] = value
+            raise _wrong("command", repr(word), "no further argument", "Leave it out.")
+        earlier = options.get(one.name, []) if one.several else None
+        options[one.name] = [*earlier, value] if isinstance(earlier, list) else value
     return JobRequest(command=command, options=options)
 
 

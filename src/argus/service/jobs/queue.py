@@ -7,9 +7,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -18,16 +18,7 @@ from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
 from argus.progress import LINES, VARIABLE, Step, read_step
 from argus.service.jobs.planning import NAME, Commands, JobRequest, Planned, as_request, plan_job
-from argus.service.jobs.table import (
-    AT_AN_END,
-    RESUMABLE,
-    Attempt,
-    JobEvent,
-    JobList,
-    JobRecord,
-    JobState,
-    JobTable,
-)
+from argus.service.jobs.table import AT_AN_END, RESUMABLE, JobRecord, JobState, JobTable
 from argus.service.workplace import Workplace
 
 MAX_WAITING = 200  # jobs
@@ -37,8 +28,7 @@ BROUGHT = "Not started: its folder was brought from elsewhere. Resume it if you 
 SUCCESS_CODES: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",): (0, 1)}
 """Exit codes of commands that succeed with others than 0: a check that failed is an answer."""
 KEPT_BYTES = 65_536  # of the end of each stream
-BLOCK = 16_384
-MAX_LINE = 1 << 20
+MAX_LINE = 1 << 24  # a longer one is dropped
 GRACE_S = (10.0, 5.0)
 """Seconds that a process has after SIGINT, and after SIGTERM, before the next signal."""
 BEGINS_S = 30.0  # until a started process has written its number, at the latest
@@ -64,10 +54,10 @@ class Jobs:
         self.home = workplace.state
         self._lock: IO[str] | None = None
         self._table: JobTable | None = None
-        self._processes: dict[int, Running] = {}
-        self._tasks: dict[int, asyncio.Task[None]] = {}
         self._planned: dict[int, Planned] = {}  # of jobs that wait or run
-        self._unwanted: set[int] = set()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._processes: dict[int, Process] = {}
+        self._unwanted: dict[int, asyncio.Task[None] | None] = {}  # and what stops their processes
         self._changed = asyncio.Event()
         self._closing = False
         self._why = "the jobs are not open; start the service first."
@@ -97,8 +87,8 @@ class Jobs:
                 end_leftover(self._lock_of(id_))
                 self._table.end(id_, JobState.INTERRUPTED, None)
             if not self._table.settle():
-                for job in self._table.queued():
-                    self._table.end(job.id, JobState.INTERRUPTED, None, "", BROUGHT)
+                for id_ in self._table.queued():
+                    self._table.end(id_, JobState.INTERRUPTED, None, "", BROUGHT)
             for lock in self.home.glob("job-*.lock"):  # of jobs that ended just before the service
                 if lock.is_file() and not is_held(lock):
                     lock.unlink(missing_ok=True)
@@ -111,8 +101,8 @@ class Jobs:
     async def close(self) -> None:
         """Stop running jobs, which can be resumed, and let go of the folder."""
         self._closing = True
-        for process in self._processes.values():
-            process.cancel()
+        for id_ in self._processes:
+            self._stop(id_)
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=30)
         for opened in (self._table, self._lock):
@@ -159,12 +149,11 @@ class Jobs:
             raise InputError(f"job {id_}", expected="the id of a job", fix=fix, where="id")
         return job
 
-    def latest(self, most: int, before: int | None = None) -> JobList:
+    def latest(self, limit: int, before: int | None = None) -> list[JobRecord]:
         """Return jobs, the latest first. Those that ended long ago are forgotten."""
         with suppress(ArgusError):  # a full disk is no reason to list none
             self.table.forget()
-        jobs = self.table.latest(most, before)
-        return {"jobs": jobs, "before": jobs[-1]["id"] if len(jobs) == most else None}
+        return self.table.latest(limit, before)
 
     def cancel(self, id_: int) -> JobRecord:
         """Cancel a job that waits or runs. One that has ended stays as it is."""
@@ -174,14 +163,8 @@ class Jobs:
                 self._planned.pop(id_, None)
             self._wake()
         elif id_ in self._tasks:
-            self._unwanted.add(id_)
-            if id_ in self._processes:
-                self._processes[id_].cancel()
+            self._stop(id_)
         return self.job(id_)
-
-    def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
-        """Return the events of a job after one of them."""
-        return self.table.events(id_, after, most)
 
     def has_ended(self, id_: int) -> bool:
         """Return whether nothing more will happen to a job, unless it is resumed."""
@@ -215,61 +198,76 @@ class Jobs:
     def _schedule(self) -> None:
         """Start the jobs that can run now, the first ones first."""
         busy = {path for id_ in self._tasks for path in self._planned[id_].writes}
-        for job in [] if self._closing else self.table.queued():
-            if job.id in self._tasks:  # resumed before its last attempt was put away
+        for id_ in [] if self._closing else self.table.queued():
+            if id_ in self._tasks:  # resumed before its last attempt was put away
                 continue
             try:
-                planned = self._planned.get(job.id) or self._plan(job.request)
+                planned = self._planned.get(id_) or self._plan(self.table.request_of(id_))
             except InputError as error:
-                self.table.end(job.id, JobState.FAILED, None, "", f"Not started: {error}\n")
+                self.table.end(id_, JobState.FAILED, None, "", f"Not started: {error}\n")
                 continue
-            self._planned[job.id] = planned
+            self._planned[id_] = planned
             if len(self._tasks) < self.at_once and not busy.intersection(planned.writes):
-                task = asyncio.create_task(self._run(job, planned))
-                self._tasks[job.id] = task
-                task.add_done_callback(partial(self._put_away, job.id))
+                self._tasks[id_] = asyncio.create_task(self._run(id_, planned))
             busy.update(planned.writes)  # a folder's jobs wait in the order of the queue
         self._wake()
 
-    def _put_away(self, id_: int, task: asyncio.Task[None]) -> None:
-        for of_jobs in (self._tasks, self._planned, self._processes):
-            of_jobs.pop(id_, None)
-        self._unwanted.discard(id_)
-        self._schedule_soon()
+    async def _run(self, id_: int, planned: Planned) -> None:
+        """Run a job to its end, and start those that waited for it."""
+        try:
+            await self._attempt(id_, planned)
+        finally:
+            for of_jobs in (self._tasks, self._planned, self._processes, self._unwanted):
+                of_jobs.pop(id_, None)
+            self._schedule_soon()
 
     def _schedule_soon(self) -> None:
         try:
-            if not self._closing:
-                self._schedule()
+            self._schedule()
         except ArgusError:  # the table cannot be read now
             asyncio.get_running_loop().call_later(AGAIN_S, self._schedule_soon)
 
-    async def _run(self, job: Attempt, planned: Planned) -> None:
-        """Run a job to its end, and note how it ended."""
+    async def _attempt(self, id_: int, planned: Planned) -> None:
         try:
-            self.table.begin(job.id)
+            is_first = self.job(id_)["attempt"] == 1
+            self.table.begin(id_)
         except ArgusError:  # it stays in the queue
             await asyncio.sleep(AGAIN_S)
             return
         self._wake()
+        arguments = [a for a in planned.arguments if a != "--fresh" or is_first]
         try:
-            again = [a for a in planned.arguments if a != "--fresh" or job.number == 1]
-            running = await start_process(planned.words, again, self._lock_of(job.id))
+            process = await start_process(planned.words, arguments, self._lock_of(id_))
         except (OSError, ArgusError) as error:
-            await self._end(job.id, JobState.FAILED, None, "", f"{error}\n")
+            await self._end(id_, JobState.FAILED, None, "", f"{error}\n")
             return
-        self._processes[job.id] = running
-        if job.id in self._unwanted or self._closing:
-            running.cancel()
-        code, output, errors = await running.watch(self._follow(job.id))
-        if code in SUCCESS_CODES.get(planned.words, (0,)):
-            state = JobState.DONE
-        elif running.cancelled:
-            state = JobState.INTERRUPTED if self._closing else JobState.CANCELLED
-        else:
-            state = JobState.FAILED
-        await self._end(job.id, state, code, output, errors)
-        self._lock_of(job.id).unlink(missing_ok=True)
+        self._processes[id_] = process
+        if id_ in self._unwanted or self._closing:
+            self._stop(id_)
+        assert process.stdout is not None and process.stderr is not None
+        output, errors = await asyncio.gather(
+            read_end(process.stdout), read_end(process.stderr, self._follow(id_))
+        )
+        code = await process.wait()
+        state = JobState.DONE if code in SUCCESS_CODES.get(planned.words, (0,)) else JobState.FAILED
+        if stopping := self._unwanted.get(id_):
+            stopping.cancel()
+            if state is JobState.FAILED:
+                state = JobState.INTERRUPTED if self._closing else JobState.CANCELLED
+        await self._end(id_, state, code, output, errors)
+        self._lock_of(id_).unlink(missing_ok=True)
+
+    def _stop(self, id_: int) -> None:
+        """Stop a job as Ctrl-C does, then by SIGTERM, then by SIGKILL."""
+
+        async def stop(pid: int) -> None:
+            signals = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+            for number, grace in zip(signals, (*GRACE_S, 0.0), strict=True):
+                signal_group(pid, number)
+                await asyncio.sleep(grace)
+
+        if self._unwanted.setdefault(id_, None) is None and id_ in self._processes:
+            self._unwanted[id_] = asyncio.create_task(stop(self._processes[id_].pid))
 
     def _follow(self, id_: int) -> Callable[[Step], None]:
         """Return a function that keeps the progress of a job: first of each step, then seldom.
@@ -313,71 +311,37 @@ class Jobs:
                 return
 
 
-class Running:
-    """A process in a process group of its own, so that it is signalled with its children."""
+async def start_process(words: Sequence[str], arguments: Sequence[str], file: Path) -> Process:
+    """Start a command of Argus in a process group of its own, which is signalled as one.
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process, self.cancelled = process, False
-        self._stopping: asyncio.Task[None] | None = None
-
-    async def watch(self, follow: Callable[[Step], None]) -> tuple[int, str, str]:
-        """Read its streams until it ends. `follow` is called with each line of progress.
-
-        Returns its exit code, negative of a signal, and the ends of its output and its errors.
-        """
-        assert self.process.stdout is not None and self.process.stderr is not None
-
-        async def read_output(stream: asyncio.StreamReader) -> bytes:
-            end = b""
-            while block := await stream.read(BLOCK):
-                end = (end + block)[-KEPT_BYTES:]
-            return end
-
-        async def read_errors(stream: asyncio.StreamReader) -> bytes:
-            end = b""
-            async for line in _lines(stream):
-                if (step := read_step(line)) is None:
-                    end = (end + line.encode())[-KEPT_BYTES:]
-                else:
-                    follow(step)
-            return end
-
-        output, errors = await asyncio.gather(
-            read_output(self.process.stdout), read_errors(self.process.stderr)
-        )
-        code = await self.process.wait()
-        if self._stopping is not None:
-            self._stopping.cancel()
-        return code, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
-
-    def cancel(self) -> None:
-        """Ask it to stop: SIGINT as Ctrl-C does, then SIGTERM, then SIGKILL."""
-        self.cancelled = True
-        if self._stopping is None:
-            self._stopping = asyncio.create_task(self._stop())
-
-    async def _stop(self) -> None:
-        signals = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-        for number, grace in zip(signals, (*GRACE_S, 0.0), strict=True):
-            signal_group(self.process.pid, number)
-            await asyncio.sleep(grace)
-
-
-async def start_process(words: Sequence[str], arguments: Sequence[str], file: Path) -> Running:
-    """Start a command of Argus. file: its lock is held as long as the process lives.
-
-    The process writes its number there itself: a service that is killed right after the start has
-    no time to.
+    file: its lock is held as long as the process lives. The process writes its number there itself:
+    a service that is killed right after the start has no time to.
     """
     with take_lock(file, busy=f"{file}: this job runs already.") as lock:
         lock.truncate(0)
-        process = await asyncio.create_subprocess_exec(
+        return await asyncio.create_subprocess_exec(
             sys.executable, "-c", CHILD, str(lock.fileno()), *words, *arguments,
-            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE, start_new_session=True,
+            stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True, limit=MAX_LINE,
             pass_fds=(lock.fileno(),), env={**os.environ, VARIABLE: LINES},
         )  # fmt: skip
-    return Running(process)
+
+
+async def read_end(
+    stream: asyncio.StreamReader, follow: Callable[[Step], None] | None = None
+) -> str:
+    """Return the end of a stream. follow: called with each line that tells of progress instead."""
+    end = b""
+    while True:
+        try:
+            line = await stream.readline()
+        except ValueError:  # longer than MAX_LINE
+            continue
+        if not line:
+            return end.decode("utf-8", "replace")
+        if follow and (step := read_step(line.decode("utf-8", "replace"))):
+            follow(step)
+        else:
+            end = (end + line)[-KEPT_BYTES:]
 
 
 def end_leftover(file: Path) -> None:
@@ -416,17 +380,3 @@ def signal_group(pid: int, number: signal.Signals) -> None:
     """Send a signal to a process group, if there is one."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
-
-
-async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
-    """Yield lines of a stream, one longer than MAX_LINE in pieces."""
-    rest = b""
-    while block := await stream.read(BLOCK):
-        *lines, rest = (rest + block).split(b"\n")
-        for line in lines:
-            yield line.decode("utf-8", "replace") + "\n"
-        if len(rest) > MAX_LINE:
-            yield rest.decode("utf-8", "replace")
-            rest = b""
-    if rest:
-        yield rest.decode("utf-8", "replace")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from threading import RLock
-from typing import NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from typing_extensions import TypedDict
 
 from argus.data.provenance import utc_now
-from argus.data.reading import parse_json, read_record
+from argus.data.reading import parse_json
 from argus.data.sqlite import closing_if_it_fails, connect
 from argus.errors import ArgusError
 from argus.service.jobs.planning import JobRequest, Planned
@@ -53,21 +53,9 @@ class JobState(StrEnum):
 
 RESUMABLE = (JobState.FAILED, JobState.CANCELLED, JobState.INTERRUPTED)
 AT_AN_END = (JobState.DONE, *RESUMABLE)
-
-
-class JobProgress(TypedDict):
-    """The progress of a job's step. total, eta_s (seconds to its end): None if not known.
-
-    step: the step, in words.
-    done: how much of it is done.
-    total: how much there is in all, None where that is not known.
-    eta_s: seconds to the end of the step, None where that is not known.
-    """
-
-    step: str
-    done: int
-    total: int | None
-    eta_s: float | None
+Progress = dict[str, Any]
+"""Progress of a job's step: step (in words), done (how much of it), total (in all), eta_s (seconds
+to its end). total and eta_s are None where they are not known."""
 
 
 class JobRecord(TypedDict):
@@ -83,7 +71,7 @@ class JobRecord(TypedDict):
     started_at: when it began, None before.
     finished_at: when it ended, None before.
     exit_code: exit code, None before its end.
-    progress: where its step stands, None where it runs none.
+    progress: its step, done, total and eta_s. None where it runs none.
     output: end of the command's output.
     errors: end of its errors and warnings.
     """
@@ -98,45 +86,9 @@ class JobRecord(TypedDict):
     started_at: str | None
     finished_at: str | None
     exit_code: int | None
-    progress: JobProgress | None
+    progress: Progress | None
     output: str
     errors: str
-
-
-class JobList(TypedDict):
-    """Jobs, the latest first.
-
-    jobs: jobs, the latest first.
-    before: id to go on from, None at the end.
-    """
-
-    jobs: list[JobRecord]
-    before: int | None
-
-
-class JobEvent(TypedDict):
-    """A change of a job.
-
-    id: number of the event, rising over all jobs.
-    job: id of the job.
-    at: when, ISO 8601, UTC.
-    state: state that the job came to.
-    progress: where its step stands, None where it runs none.
-    """
-
-    id: int
-    job: int
-    at: str
-    state: JobState
-    progress: JobProgress | None
-
-
-class Attempt(NamedTuple):
-    """A job that is started: its id, its request, which is planned again, and which attempt."""
-
-    id: int
-    request: JobRequest
-    number: int
 
 
 class JobTable:
@@ -205,7 +157,7 @@ class JobTable:
         change = "started_at = ?, output = '', errors = ''"
         self._change(id_, JobState.RUNNING, change, utc_now())
 
-    def step(self, id_: int, progress: JobProgress) -> None:
+    def step(self, id_: int, progress: Progress) -> None:
         """Note where a running job stands."""
         with self._changing():
             self._note(id_, JobState.RUNNING, progress)
@@ -222,46 +174,54 @@ class JobTable:
         change = "finished_at = ?, exit_code = ?, output = ?, errors = ?"
         self._change(id_, state, change, utc_now(), code, output, errors)
 
-    def queued(self) -> list[Attempt]:
-        """Return the jobs that wait, in their order."""
-        query = "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id"
-        return self._read(_attempt, query, JobState.QUEUED)
+    def queued(self) -> list[int]:
+        """Return the ids of the jobs that wait, in their order."""
+        return self._ids(JobState.QUEUED)
+
+    def running(self) -> list[int]:
+        """Return the ids of the jobs that run."""
+        return self._ids(JobState.RUNNING)
 
     def request_of(self, id_: int) -> JobRequest:
         """Return the request of a job that is there."""
-        return self._read(_attempt, "SELECT * FROM jobs WHERE id = ?", id_)[0].request
+
+        def request(row: sqlite3.Row) -> JobRequest:
+            return JobRequest.model_validate(parse_json(row["request"]))
+
+        return self._read(request, "SELECT request FROM jobs WHERE id = ?", id_)[0]
 
     def wrote(self) -> frozenset[str]:
         """Return the paths that jobs wrote which began."""
         query = "SELECT writes FROM jobs WHERE started_at IS NOT NULL OR attempt > 1"
         return frozenset(path for paths in self._read(_writes, query) for path in paths)
 
-    def running(self) -> list[int]:
-        """Return the ids of the jobs that run."""
-        query = "SELECT id FROM jobs WHERE state = ?"
-        return self._read(lambda row: int(row["id"]), query, JobState.RUNNING)
-
     def job(self, id_: int) -> JobRecord | None:
         """Return a job, None where there is none of that id."""
         return next(iter(self._read(self._record, "SELECT * FROM jobs WHERE id = ?", id_)), None)
 
-    def latest(self, most: int, before: int | None = None) -> list[JobRecord]:
+    def latest(self, limit: int, before: int | None = None) -> list[JobRecord]:
         """Return jobs, the latest first. before: only those of smaller ids."""
         query = "SELECT * FROM jobs WHERE ? IS NULL OR id < ? ORDER BY id DESC LIMIT ?"
-        return self._read(self._record, query, before, before, most)
+        return self._read(self._record, query, before, before, limit)
 
-    def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
-        """Return the events of a job after one of them, in order."""
+    def events(self, id_: int, after: int, limit: int) -> list[dict[str, Any]]:
+        """Return the events of a job after one of them, in order.
 
-        def event_of(row: sqlite3.Row) -> JobEvent:
-            state, progress = JobState(row["state"]), _progress(row)
-            return {**dict(row), "state": state, "progress": progress}  # type: ignore[typeddict-item]
+        id: number of the event, rising over all jobs.
+        job: id of the job.
+        at: when, ISO 8601, UTC.
+        state: state that the job came to.
+        progress: as in `JobRecord`.
+        """
+
+        def event_of(row: sqlite3.Row) -> dict[str, Any]:
+            return {**dict(row), "state": JobState(row["state"]), "progress": _progress(row)}
 
         query = "SELECT * FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?"
-        return self._read(event_of, query, id_, after, most)
+        return self._read(event_of, query, id_, after, limit)
 
     def _record(self, row: sqlite3.Row) -> JobRecord:
-        state, last = JobState(row["state"]), list[JobProgress | None]()
+        state, last = JobState(row["state"]), list[Progress | None]()
         if state == JobState.RUNNING:
             query = (
                 "SELECT progress FROM events WHERE job = ? AND progress IS NOT NULL "
@@ -283,11 +243,15 @@ class JobTable:
             self._sql.execute(query, (state, *values, id_))
             self._note(id_, state)
 
-    def _note(self, id_: int, state: JobState, progress: JobProgress | None = None) -> None:
+    def _note(self, id_: int, state: JobState, progress: Progress | None = None) -> None:
         self._sql.execute(
             "INSERT INTO events (job, at, state, progress) VALUES (?, ?, ?, ?)",
             (id_, utc_now(), state, None if progress is None else json.dumps(progress)),
         )
+
+    def _ids(self, state: JobState) -> list[int]:
+        query = "SELECT id FROM jobs WHERE state = ? ORDER BY queued_at, id"
+        return self._read(lambda row: int(row["id"]), query, state)
 
     def _read(self, make: Callable[[sqlite3.Row], T], query: str, *values: object) -> list[T]:
         with self._guarded():
@@ -308,34 +272,18 @@ class JobTable:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Make the changes of a block whole, or not at all."""
-        with self._guarded():
+        with self._guarded(), self._sql:
             self._sql.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._sql.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    if self._sql.in_transaction:
-                        self._sql.execute("ROLLBACK")
-                raise
+            yield
 
 
 def _plan(planned: Planned) -> tuple[str, str]:
     return planned.line, json.dumps([str(path) for path in planned.writes])
 
 
-def _attempt(row: sqlite3.Row) -> Attempt:
-    return Attempt(row["id"], JobRequest.model_validate(parse_json(row["request"])), row["attempt"])
-
-
 def _writes(row: sqlite3.Row) -> list[str]:
-    texts = parse_json(row["writes"])
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{row['writes']:.40} where a list of texts was written")
-    return texts
+    return [str(path) for path in parse_json(row["writes"])]
 
 
-def _progress(row: sqlite3.Row) -> JobProgress | None:
-    if row["progress"] is None:
-        return None
-    return read_record(JobProgress, parse_json(row["progress"]), where=Path(FILE))
+def _progress(row: sqlite3.Row) -> Progress | None:
+    return None if row["progress"] is None else dict(parse_json(row["progress"]))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from argus.authority.relation import Authority
+from argus.data.reading import reading
 from argus.data.tables import read_table
-from argus.errors import InputError
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, any_of
 
 MAX_LISTED = 100  # chains, and pairs
@@ -24,8 +24,6 @@ TICKS = 6
 PAIRS = ["superseded", "controlling", "superseded_title", "controlling_title", "rule", "hops",
          "title_rank", "text_rank"]  # fmt: skip
 Text = Annotated[str, Query(max_length=500)]
-Span: TypeAlias = tuple[float, float]
-"""First and last day of a drawing, since 1970."""
 _DAY = 86_400_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 router = APIRouter(route_class=PageRoute)
@@ -46,11 +44,15 @@ def authority(
     focus = id or (listed[0]["id"] if listed else "")
     values |= {"id": focus, "chains": None, "drawing": None, "days": None, "day": None, "title": ""}
     if focus:
-        day = _read_day(as_of) if as_of else None
+        day = None
+        wrong, fix = f"{as_of!r} is no date", "Leave it out to look at today."
+        with reading("as_of", wrong, expected="a date such as 2024-03-01", fix=fix):
+            if as_of:
+                day = (datetime.fromisoformat(as_of).replace(tzinfo=UTC) - _EPOCH).days
         with served.at() as now, served.at(as_of or None) as then:
             chains, title = chains_around(now, then, focus), now.record(focus).title
-        values |= {"title": title, "chains": chains, "day": day}
-        values |= {"drawing": draw_timeline(chains, day), "days": _selectable_days(chains["days"])}
+        drawing, days = draw_timeline(chains, day), _selectable_days(chains["days"])
+        values |= {"title": title, "chains": chains, "day": day, "drawing": drawing, "days": days}
     if page.is_part and page.request.headers.get("hx-target") == "drawn":
         return page.part("authority_drawn.html.j2", **values)
     return page.render("authority.html.j2", **values)
@@ -132,57 +134,48 @@ def draw_timeline(chains: Values, day: int | None) -> Values:
     each supersession before it. arrows: paths from the superseded record to its superseder. now:
     where the day lies, None without dates.
     """
-    members, span = chains["members"], None
-    if chains["days"] is not None:  # the first and last day, with room at both ends
-        seen = [*chains["days"], *([] if day is None else [day])]
+    members, links, days = chains["members"], chains["links"], chains["days"]
+    starts = {member["id"]: member["begins"] for member in members}
+    if days is None:
+        starts = dict.fromkeys(starts, 0)
+        for _ in members:
+            for link in links:
+                column = starts[link.superseded] + 1
+                starts[link.superseder] = max(column, starts[link.superseder])
+        first, last, ends = 0, max(1, *starts.values()), starts
+    else:  # the first and last day, with room at both ends
+        seen, ends = [*days, *([] if day is None else [day])], {}
         room = max(30, (max(seen) - min(seen)) * 0.06)
-        span = min(seen) - room, max(seen) + room
-    begins = {member["id"]: member["begins"] for member in members}
-    ends: dict[str, float] = {}
-    for link in chains["links"]:
-        if (begin := begins[link.superseder]) is not None:
-            ends[link.superseded] = min(begin, ends.get(link.superseded, begin))
-    steps = _steps(chains) if span is None else {}
+        first, last = min(seen) - room, max(seen) + room
+        for link in links:
+            if (begin := starts[link.superseder]) is not None:
+                ends[link.superseded] = min(begin, ends.get(link.superseded, begin))
+
+    def pixel(day: float) -> float:
+        share: float = (day - first) / (last - first)
+        return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+
     lanes: dict[str, Values] = {}
     for row, member in enumerate(members):
         id_, name = member["id"], member["title"] or member["id"]
-        if span is None:
-            x = LEFT + steps[id_] * (WIDTH - LEFT - RIGHT) / max(1, *steps.values(), 1)
-            start = end = round(x, 1)
-        else:
-            start = LEFT if member["begins"] is None else _pixel(member["begins"], span)
-            end = max(start, _pixel(ends[id_], span) if id_ in ends else WIDTH - RIGHT)
+        start = pixel(first if starts[id_] is None else starts[id_])
         lanes[id_] = {
-            "member": member, "y": TOP + LANE * row + LANE // 2, "start": start, "end": end,
+            "member": member, "y": TOP + LANE * row + LANE // 2, "start": start,
+            "end": max(start, pixel(ends.get(id_, last))),
             "name": name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…",
         }  # fmt: skip
+    ticks = []
+    for number in range(0 if days is None else TICKS):  # as coarse as the span is long
+        step = (last - first) / TICKS
+        at = _date_of(first + step * (number + 0.5))
+        words = f"{at.year}" if step > 400 else f"{at.year}-{at.month:02}"
+        ticks.append((pixel(first + step * (number + 0.5)), words if step > 31 else str(at)))
     return {
         "width": WIDTH, "height": TOP + LANE * len(members) + 16, "lanes": list(lanes.values()),
-        "arrows": [_arrow(lanes[one.superseded], lanes[one.superseder]) for one in chains["links"]],
-        "ticks": [] if span is None else _ticks(span),
-        "now": None if span is None or day is None else _pixel(day, span),
-        "is_dated": span is not None,
+        "arrows": [_arrow(lanes[one.superseded], lanes[one.superseder]) for one in links],
+        "ticks": ticks, "now": None if days is None or day is None else pixel(day),
+        "is_dated": days is not None,
     }  # fmt: skip
-
-
-def _pixel(day: float, span: Span) -> float:
-    share = (day - span[0]) / (span[1] - span[0])
-    return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
-
-
-def _steps(chains: Values) -> dict[str, int]:
-    """Return how many supersessions lie before each record."""
-    steps: dict[str, int] = {member["id"]: 0 for member in chains["members"]}
-    for _ in range(len(steps)):
-        later = {
-            link.superseder: steps[link.superseded] + 1
-            for link in chains["links"]
-            if steps[link.superseder] <= steps[link.superseded]
-        }
-        if not later:
-            break
-        steps.update(later)
-    return steps
 
 
 def _arrow(older: Values, newer: Values) -> str:
@@ -191,17 +184,6 @@ def _arrow(older: Values, newer: Values) -> str:
     down = 6 if to_y > y else -6
     bend = x + max(14.0, (to_x - x) / 2)
     return f"M{x} {y}C{bend:.1f} {y} {to_x} {(y + to_y) / 2} {to_x} {to_y - down}"
-
-
-def _ticks(span: Span) -> list[tuple[float, str]]:
-    """Return the places and dates of the grid's lines, as coarse as the span is long."""
-    step, ticks = (span[1] - span[0]) / TICKS, []
-    for number in range(TICKS):
-        day = span[0] + step * (number + 0.5)
-        at = _date_of(day)
-        words = f"{at.year}" if step > 400 else f"{at.year}-{at.month:02}"
-        ticks.append((_pixel(day, span), words if step > 31 else str(at)))
-    return ticks
 
 
 def _selectable_days(days: tuple[int, int] | None) -> tuple[Any, ...] | None:
@@ -219,16 +201,3 @@ def _date_of(day: float) -> date:
         return (_EPOCH + timedelta(days=day)).date()
     except OverflowError:
         return date.max if day > 0 else date.min
-
-
-def _read_day(text: str) -> int:
-    """Return a date such as 2024-03-01 in days since 1970. Raises InputError where it is none."""
-    try:
-        return (datetime.fromisoformat(text).replace(tzinfo=UTC) - _EPOCH).days
-    except ValueError as error:
-        raise InputError(
-            f"{text!r} is no date",
-            expected="a date such as 2024-03-01",
-            fix="Leave it out to look at today.",
-            where="as_of",
-        ) from error

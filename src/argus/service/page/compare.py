@@ -12,7 +12,6 @@ from fastapi.responses import HTMLResponse
 from argus.commands import command
 from argus.data.folders import SUMMARY
 from argus.data.tables import read_where
-from argus.data.types import Query as Topic
 from argus.errors import InputError
 from argus.evaluation.comparison import SAME, only_one, relevant_sides
 from argus.indexes.blend import DENSE
@@ -20,9 +19,9 @@ from argus.indexes.fold import ORIGINAL
 from argus.indexes.fusion import FUSION
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import IndexSpec, parse_index_spec
-from argus.indexes.retriever import IndexRetriever
+from argus.indexes.retriever import IndexRetriever, hits_of
 from argus.indexes.views import ViewIndex
-from argus.service.page.indexes import Warm, WarmIndexes, index_of, text_of
+from argus.service.page.indexes import Warm, WarmIndexes, index_of
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, any_of
 from argus.service.page.repairs import known_inputs
 from argus.service.workplace import BESIDE, SERVED, Workplace
@@ -91,7 +90,10 @@ def _systems(place: Workplace) -> list[System]:
         if name not in indexes
     ]
     paths = [parse_index_spec(place.index).path] if place.index else []
-    paths += [*map(Path, indexes), *(r.path for r in place.results if any_of(r.path, INDEX_FILE))]
+    paths += [
+        *map(Path, indexes),
+        *(one for one in place.results.values() if any_of(one, INDEX_FILE)),
+    ]
     for path in {path.resolve(): path for path in paths}.values():
         states: dict[str | None, str] = {None: "as it is now"}
         if remedies := ViewIndex.open(path).remedies():
@@ -108,9 +110,8 @@ def _named(name: str, offered: list[System], default: int) -> System | None:
     """Return the system of a name, without one the default. InputError for an unknown one."""
     if not name:
         return offered[min(default, len(offered) - 1)] if offered else None
-    for system in offered:
-        if system.name == name:
-            return system
+    if system := next((one for one in offered if one.name == name), None):
+        return system
     expected = f"one of {', '.join(system.name for system in offered)}"
     raise InputError(f"no system {name!r}", expected=expected, fix="Choose one of the list.")
 
@@ -128,12 +129,8 @@ def _side_by_side(question: str, both: Sequence[System], k: int, warm: WarmIndex
         else:
             held = warm.retriever(system.spec)
             retriever = IndexRetriever(held.index, held.encoder, held.as_of, system.hybrid)
-            scores = retriever.search([Topic("query", question)], k)["query"]
-            snapshot, ranked_by, results = warm.snapshot(system.spec), retriever.name, []
-            for rank, (id_, score) in enumerate(scores.items(), 1):
-                own = text_of(snapshot, id_)
-                results.append({"rank": rank, "id": id_, "title": own.title, "text": own.text,
-                                "score": score})  # fmt: skip
+            (hits,) = hits_of(retriever, [question], k)
+            ranked_by, results = retriever.name, [{**hit} for hit in hits]
         sides.append({"system": system, "ranked_by": ranked_by, "results": results})
     ranks = [{one["id"]: one["rank"] for one in side["results"]} for side in sides]
     for side, others in zip(sides, reversed(ranks), strict=True):

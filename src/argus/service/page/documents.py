@@ -18,23 +18,8 @@ from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.remedies.undo import MADE
 from argus.service.page.indexes import Warm, index_of
-from argus.service.page.rendering import (
-    DOCUMENTS,
-    Page,
-    PageOf,
-    PageRoute,
-    Rows,
-    Values,
-    any_of,
-)
-from argus.service.page.tables import (
-    ROWS,
-    DocumentTable,
-    DocumentTables,
-    Filters,
-    Tables,
-    sliced_corpus,
-)
+from argus.service.page.rendering import DOCUMENTS, Page, PageOf, PageRoute, Rows, Values, any_of
+from argus.service.page.tables import ROWS, DocumentTable, Filters, sliced_corpus, table_of
 
 BANDS = ("low", "mid", "high")
 MAX_ROWS = 100  # of each part of a document's page
@@ -47,15 +32,15 @@ router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/page/{folder}/documents")
-def documents(page: PageOf, tables: Tables, filters: Annotated[Filters, Query()]) -> HTMLResponse:
+def documents(page: PageOf, filters: Annotated[Filters, Query()]) -> HTMLResponse:
     """Show a page of the wanted documents."""
     path = page.path
     if path is None or not any_of(path, *DOCUMENTS):
         return page.render("documents_none.html.j2")
     slices: set[str] = set()
-    for file in ("slices", "audit_slices"):
-        if (table_of := path / f"{file}.parquet").is_file():
-            rows = read_table(table_of, ["field", "slice"]).to_pylist()
+    for file in (path / "slices.parquet", path / "audit_slices.parquet"):
+        if file.is_file():
+            rows = read_table(file, ["field", "slice"]).to_pylist()
             slices |= {f"{row['field']}={row['slice']}" for row in rows}
     if slices and not page.place.contains(sliced_corpus(path)[0]):
         slices.clear()
@@ -70,7 +55,7 @@ def documents(page: PageOf, tables: Tables, filters: Annotated[Filters, Query()]
     if filters.band and filters.band not in BANDS:
         got, expected = f"no band {filters.band!r}", f"one of {', '.join(BANDS)}"
         raise InputError(got, expected=expected, fix="Choose one of these.", where="band")
-    table = tables.of(path)
+    table = table_of(path)
     found, total = table.page(filters)
     listed = {"rows": found, "total": total}
     values: Values = {"filters": filters, "columns": table.listed, "size": ROWS, "page": listed}
@@ -82,12 +67,11 @@ def documents(page: PageOf, tables: Tables, filters: Annotated[Filters, Query()]
 
 @router.get("/page/{folder}/document")
 def document(
-    page: PageOf, tables: Tables, warm: Warm,
-    id: Annotated[str, Query(min_length=1, max_length=4000)],
-) -> HTMLResponse:  # fmt: skip
+    page: PageOf, warm: Warm, id: Annotated[str, Query(min_length=1, max_length=4000)]
+) -> HTMLResponse:
     """Show all that is known of a document."""
     path = page.path
-    table = tables.of(path) if path is not None and any(path.glob("*.parquet")) else None
+    table = table_of(path) if path is not None and any(path.glob("*.parquet")) else None
     row = table.row(id) if table is not None else None
     snapshot = warm.snapshot(index_of(page.place, path)) if page.has_index else None
     known = _read_known(page, snapshot, id)
@@ -147,17 +131,16 @@ def _read_known(page: Page, snapshot: Snapshot | None, id_: str) -> Values:
 
 
 @router.get("/page/{folder}/map")
-def show_map(page: PageOf, tables: Tables) -> HTMLResponse:
+def show_map(page: PageOf) -> HTMLResponse:
     """Show the projection of all documents with their bands."""
-    table = tables.of(page.path) if page.path and any_of(page.path, *DOCUMENTS) else None
+    table = table_of(page.path) if page.path and any_of(page.path, *DOCUMENTS) else None
     counts = table.count_by("band") if table is not None and _has_points(table) else {}
-    return page.render(
-        "map.html.j2", bands={name: counts[name] for name in BANDS if name in counts}
-    )
+    bands = {name: counts[name] for name in BANDS if name in counts}
+    return page.render("map.html.j2", bands=bands)
 
 
 @router.get("/page/{folder}/map/points")
-def list_points(page: PageOf, tables: Tables) -> Response:
+def list_points(page: PageOf) -> Response:
     """Return how many points, then x, y (float32), then the number of each band (uint8).
 
     Little-endian. Bands: 0 low, 1 mid, 2 high, 3 none. The order is random, so that the first ones,
@@ -167,8 +150,7 @@ def list_points(page: PageOf, tables: Tables) -> Response:
         "SELECT x, y, coalesce(list_position(?, band), 4) - 1 AS band "
         f"FROM {PLACED} ORDER BY hash(id), id"
     )
-    cursor = _mapped(page, tables).connection.cursor()
-    columns = cursor.execute(sql, [list(BANDS)]).fetchnumpy()
+    columns = _mapped(page).connection.cursor().execute(sql, [list(BANDS)]).fetchnumpy()
     step = 1 + len(columns["x"]) // MAX_POINTS
     x, y = (np.asarray(columns[name], "<f4")[::step] for name in ("x", "y"))
     band = np.asarray(columns["band"], np.uint8)[::step]
@@ -178,13 +160,13 @@ def list_points(page: PageOf, tables: Tables) -> Response:
 
 @router.get("/page/{folder}/map/box")
 def list_box(
-    page: PageOf, tables: Tables, x0: Number, x1: Number, y0: Number, y1: Number,
+    page: PageOf, x0: Number, x1: Number, y0: Number, y1: Number,
     bands: Annotated[str, Query(max_length=40)] = ",".join(BANDS),
 ) -> HTMLResponse:  # fmt: skip
     """List the documents of a rectangle, the least reachable first. bands: with commas between."""
     shown = [name for name in bands.split(",") if name in BANDS]
     inside = f"{PLACED} AND x BETWEEN ? AND ? AND y BETWEEN ? AND ? AND list_contains(?, band)"
-    values, table = [x0, x1, y0, y1, shown], _mapped(page, tables)
+    values, table = [x0, x1, y0, y1, shown], _mapped(page)
     sql = f"SELECT id, label, rps, band FROM {inside} ORDER BY rps, id LIMIT {ROWS}"
     (counted,) = table.dicts(f"SELECT count(*) AS n FROM {inside}", values)
     listed = {"rows": table.dicts(sql, values), "total": counted["n"]}
@@ -192,17 +174,16 @@ def list_box(
 
 
 @router.get("/page/{folder}/map/nearest")
-def find_nearest(page: PageOf, tables: Tables, x: Number, y: Number) -> HTMLResponse:
+def find_nearest(page: PageOf, x: Number, y: Number) -> HTMLResponse:
     """Name the document that is nearest to a place."""
-    rows = _mapped(page, tables).dicts(
-        f"SELECT id, label, rps, band FROM {PLACED} ORDER BY (x - ?) ** 2 + (y - ?) ** 2 LIMIT 1",
-        [x, y],
-    )
+    distance = "(x - ?) ** 2 + (y - ?) ** 2"
+    sql = f"SELECT id, label, rps, band FROM {PLACED} ORDER BY {distance} LIMIT 1"
+    rows = _mapped(page).dicts(sql, [x, y])
     return page.part("map_point.html.j2", document=next(iter(rows), None))
 
 
 @router.get("/page/{folder}/map/atlas.parquet")
-def export_map(page: PageOf, tables: Tables, warm: Warm) -> Response:
+def export_map(page: PageOf, warm: Warm) -> Response:
     """Return a Parquet file for Embedding Atlas: id, x, y, text, band, rps.
 
     A document without a text has its label.
@@ -210,7 +191,7 @@ def export_map(page: PageOf, tables: Tables, warm: Warm) -> Response:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table, texts = _mapped(page, tables), dict[str, str]()
+    table, texts = _mapped(page), dict[str, str]()
     if page.has_index:
         columns = warm.snapshot(index_of(page.place, page.path)).columns
         rows = columns.select(["doc_id", "kind", "text"]).to_pylist()
@@ -226,7 +207,7 @@ def export_map(page: PageOf, tables: Tables, warm: Warm) -> Response:
     return Response(file.getvalue(), headers=headers, media_type="application/vnd.apache.parquet")
 
 
-def _mapped(page: Page, tables: DocumentTables) -> DocumentTable:
+def _mapped(page: Page) -> DocumentTable:
     """Return the table of a folder with a map. Raises InputError where it has none."""
     if page.path is None or not any_of(page.path, "retrievability.parquet"):
         raise InputError(
@@ -235,7 +216,7 @@ def _mapped(page: Page, tables: DocumentTables) -> DocumentTable:
             fix="Run argus audit with --out set to this folder.",
             where=page.folder,
         )
-    table = tables.of(page.path)
+    table = table_of(page.path)
     if not _has_points(table):
         raise InputError(
             "the audit made no projection",
@@ -249,6 +230,5 @@ def _mapped(page: Page, tables: DocumentTables) -> DocumentTable:
 def _has_points(table: DocumentTable) -> bool:
     if "band" not in table.names:
         return False
-    there = table.connection.cursor().execute("DESCRIBE of_retrievability").fetchall()
-    is_projected = {"x", "y"} <= {row[0] for row in there}
-    return is_projected and bool(table.dicts(f"SELECT count(*) AS n FROM {PLACED}")[0]["n"])
+    there = {row["column_name"] for row in table.dicts("DESCRIBE of_retrievability")}
+    return {"x", "y"} <= there and bool(table.dicts(f"SELECT 1 FROM {PLACED} LIMIT 1"))

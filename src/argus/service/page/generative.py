@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table, read_where
 from argus.errors import InputError
-from argus.generative.answer import Hit, HitKey
+from argus.generative.answer import HitKey
 from argus.generative.failures.jobs.files import PRUNED
 from argus.generative.jobs.answers import FILE, find_answer
 from argus.generative.jobs.outputs import TABLE
@@ -48,21 +48,19 @@ def generative(page: PageOf, q: Text = "", id: Text = "") -> HTMLResponse:
             )
         border = (stored.border or "").strip()
         dropped: Rows = []
-        for home in dict.fromkeys((path, *(one.path for one in page.place.results))):
+        for home in dict.fromkeys((path, *page.place.results.values())):
             if (pruned := home / f"{PRUNED}.parquet").is_file():
                 dropped += read_where(pruned, [("query_id", "=", query_id)]).to_pylist()
         dropped.sort(key=lambda row: -row["weight"])
-        hits = [_describe_hit(hit, border) for hit in stored.answer.hits]
+        hits: Rows = []
+        for hit in stored.answer.hits:
+            heaviest = sorted(hit.keys, key=lambda key: -key.weight)[:MAX_KEYS]
+            top = max((key.weight for key in heaviest), default=0.0)
+            ngrams = [{"key": k, "share": k.weight / top if top > 0 else 0.0} for k in heaviest]
+            pieces = split_by_ngrams(hit.text, hit.keys, border)
+            hits.append({"hit": hit, "ngrams": ngrams, "pieces": pieces})
         values |= {"stored": stored, "hits": hits, "dropped": dropped[:MAX_ROWS]}
     return page.render("generative.html.j2", **values)
-
-
-def _describe_hit(hit: Hit, border: str) -> Values:
-    """Return a passage with its heaviest n-grams, each as a share of the heaviest weight."""
-    heaviest = sorted(hit.keys, key=lambda key: -key.weight)[:MAX_KEYS]
-    most = max((key.weight for key in heaviest), default=0.0)
-    keys = [{"key": k, "share": k.weight / most if most > 0 else 0.0} for k in heaviest]
-    return {"hit": hit, "ngrams": keys, "pieces": split_by_ngrams(hit.text, hit.keys, border)}
 
 
 def split_by_ngrams(text: str, keys: list[HitKey], border: str) -> list[tuple[str, bool]]:

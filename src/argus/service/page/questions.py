@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from argus.data.reading import reading
 from argus.data.tables import read_names, read_table
 from argus.data.types import State
 from argus.errors import InputError
 from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values
-from argus.service.workplace import Workplace
 from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.job import JOB, TABLE, LiveJudging
 from argus.traffic.judging.table import ToGrade
@@ -45,35 +45,32 @@ class Grading(BaseModel):
 def questions(page: PageOf) -> HTMLResponse:
     """Show user questions, those that nobody meets or that may fail, and the judgements so far."""
     path = page.path
-    traffic = path and Results.of(path).sections.get("traffic")
-    live = LiveJudging.of(path) if path and (path / TABLE).is_file() else None
-    evaluation = path and read_judged(path)
-    if path is None or (traffic is None and live is None and evaluation is None):
+    if path is None:
         return page.render("questions_none.html.j2")
-    return page.render(
-        "questions.html.j2", traffic=traffic, log=traffic and describe_log(traffic),
-        likely=likely_failures(path), evaluation=evaluation,
-        judged=None if live is None else live.summary(),
-        judging=_judging_job(path, page.place), budget=JudgingConfig.budget, **page.panel(path),
-    )  # fmt: skip
-
-
-def _judging_job(folder: Path, place: Workplace) -> Values | None:
-    """Return the job that draws questions, or takes their grades into the results.
-
-    None where a file that it reads is not known, or lies outside the folders.
-    """
-    places = Results.of(folder).places
+    results = Results.of(path)
+    traffic = results.sections.get("traffic")
+    live = LiveJudging.of(path) if (path / TABLE).is_file() else None
+    evaluation = read_judged(path)
+    if traffic is None and live is None and evaluation is None:
+        return page.render("questions_none.html.j2")
+    with results.reading():
+        log = traffic and describe_log(traffic)
+    places = results.places
     inputs = places.manifest[JOB]["inputs"] if JOB in places.manifest else {}
     files = {name: one["file"] for name, one in inputs.items()}
     options = {
-        "traffic": files.get("traffic", str(folder)),
+        "traffic": files.get("traffic", str(path)),
         "corpus": files.get("served", places.corpus),
-        "out": str(folder),
+        "out": str(path),
         **({"run": files["run"]} if "run" in files else {}),
     }
-    is_inside = all(place.holds(Path(str(file))) for file in options.values())
-    return {"command": "traffic judge", "options": options} if is_inside else None
+    is_inside = all(page.place.holds(Path(str(file))) for file in options.values())
+    return page.render(
+        "questions.html.j2", traffic=traffic, log=log, likely=likely_failures(path),
+        evaluation=evaluation, judged=None if live is None else live.summary(),
+        judging={"command": "traffic judge", "options": options} if is_inside else None,
+        budget=JudgingConfig.budget, **page.panel(path),
+    )  # fmt: skip
 
 
 def read_judged(folder: Path) -> Values | None:
@@ -109,51 +106,39 @@ def read_judged(folder: Path) -> Values | None:
     return {"rows": rows[:MAX_QUESTIONS], "total": len(rows), "met": met} if rows else None
 
 
-class Likely(NamedTuple):
-    """Questions likely to fail, how many are ordered by risk, and how many are flagged."""
-
-    rows: Rows
-    ranked: int
-    flagged: int
-
-
-def likely_failures(folder: Path) -> Likely | None:
+def likely_failures(folder: Path) -> Values | None:
     """Return the questions of a log that are likeliest to fail, those without an answer first.
 
-    None without an order. Raises InputError for a table that cannot be read.
+    rows: the questions. ranked: how many are ordered by risk. flagged: how many are flagged. None
+    without an order. Raises InputError for a table that cannot be read.
     """
     import duckdb
 
     path, judged = folder / NAME, folder / f"{JOB}.parquet"
     if not path.is_file():
         return None
-    with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as sql:
-        try:
-            table = sql.read_parquet(str(path))
-            if not set(table.columns) >= NEEDED:
-                return None
-            table.create_view("questions")
-            sql.execute("CREATE VIEW judged AS SELECT '' AS query_id, NULL::DOUBLE AS probability")
-            if judged.is_file():
-                sql.read_parquet(str(judged)).create_view("judged", replace=True)
-            counts = "SELECT count(risk_rank), count(flag) FROM questions"
-            ranked, flagged = sql.execute(counts).fetchone() or (0, 0)
-            cursor = sql.execute(
-                "SELECT question, text, q.asks, risk_rank, flag, probability, top, unmet "
-                "FROM questions q LEFT JOIN judged ON query_id = question "
-                "WHERE risk_rank IS NOT NULL OR flag IS NOT NULL "
-                "ORDER BY risk_rank NULLS FIRST, q.asks DESC, question LIMIT ?",
-                [MAX_QUESTIONS],
-            )
-            names = [column[0] for column in cursor.description or ()]
-            rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-        except duckdb.Error as error:
-            got, expected = str(error).splitlines()[0], "the table as Argus wrote it"
-            fix = "Run argus traffic again."
-            raise InputError(
-                f"cannot be read ({got})", expected=expected, fix=fix, where=path
-            ) from error
-    return Likely(rows, ranked, flagged) if rows else None
+    again = {"expected": "the table as Argus wrote it", "fix": "Run argus traffic again."}
+    settings: dict[str, Any] = {"autoinstall_known_extensions": False}
+    with reading(path, **again), duckdb.connect(":memory:", config=settings) as sql:
+        table = sql.read_parquet(str(path))
+        if not set(table.columns) >= NEEDED:
+            return None
+        table.create_view("questions")
+        sql.execute("CREATE VIEW judged AS SELECT '' AS query_id, NULL::DOUBLE AS probability")
+        if judged.is_file():
+            sql.read_parquet(str(judged)).create_view("judged", replace=True)
+        counts = "SELECT count(risk_rank), count(flag) FROM questions"
+        ranked, flagged = sql.execute(counts).fetchone() or (0, 0)
+        cursor = sql.execute(
+            "SELECT question, text, q.asks, risk_rank, flag, probability, top, unmet "
+            "FROM questions q LEFT JOIN judged ON query_id = question "
+            "WHERE risk_rank IS NOT NULL OR flag IS NOT NULL "
+            "ORDER BY risk_rank NULLS FIRST, q.asks DESC, question LIMIT ?",
+            [MAX_QUESTIONS],
+        )
+        names = [column[0] for column in cursor.description or ()]
+        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return {"rows": rows, "ranked": ranked, "flagged": flagged} if rows else None
 
 
 @router.get("/page/{folder}/questions/judge")

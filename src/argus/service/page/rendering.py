@@ -15,11 +15,12 @@ from starlette.responses import Response
 
 from argus import reports
 from argus.commands import command
+from argus.data.reading import reading
 from argus.errors import ArgusError, InputError
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.service.jobs.planning import may_start
 from argus.service.jobs.table import AT_AN_END
-from argus.service.state import service_of
+from argus.service.state import Service
 
 HERE = Path(__file__).parent
 NO_FOLDER = "-"
@@ -55,16 +56,21 @@ def environment() -> Environment:
     return made
 
 
+def render(template: str, **values: Any) -> str:
+    """Return the text of a template."""
+    return environment().get_template(template).render(**values)
+
+
 class Page:
     """A request for a page of one folder.
 
     folder: name of the folder in the URL. path: the folder itself, None for NO_FOLDER.
     """
 
-    def __init__(self, request: Request, folder: str, path: Path | None) -> None:
-        self.request, self.folder, self.path = request, folder, path
-        self.service = service_of(request)
-        self.place = self.service.workplace
+    def __init__(self, request: Request, folder: str) -> None:
+        self.service: Service = request.app.state.service
+        self.request, self.folder, self.place = request, folder, self.service.workplace
+        self.path = self.place.results.get(folder)
 
     @property
     def is_part(self) -> bool:
@@ -93,14 +99,13 @@ class Page:
             "has_jobs": self.service.jobs is not None,
             "csrf": getattr(self.request.state, "csrf", ""),
         }  # fmt: skip
-        text = environment().get_template(template).render(**shared, **values)
-        return HTMLResponse(text, status)
+        fix = "Run the job again with the same --out."
+        with reading(self.path or self.folder, expected="results as Argus wrote them", fix=fix):
+            return HTMLResponse(render(template, **shared, **values), status)
 
     def part(self, template: str, **values: Any) -> HTMLResponse:
         """Return a part of the page, which htmx puts in its place."""
-        return HTMLResponse(
-            environment().get_template(template).render(folder=self.folder, **values)
-        )
+        return HTMLResponse(render(template, folder=self.folder, **values))
 
     def panel(self, written: Path) -> Values:
         """Return the jobs to show that write a folder: those that go on, and the last that ended.
@@ -109,7 +114,7 @@ class Page:
         """
         jobs = self.service.jobs
         try:
-            latest = [] if jobs is None else jobs.latest(JOBS_LOOKED_AT)["jobs"]
+            latest = [] if jobs is None else jobs.latest(JOBS_LOOKED_AT)
         except ArgusError:
             jobs, latest = None, []
         own = [job for job in latest if str(written.resolve()) in job["writes"]]
@@ -139,8 +144,15 @@ class Page:
 
 
 async def _page(request: Request, folder: str) -> Page:
-    path = None if folder == NO_FOLDER else service_of(request).workplace.folder(folder).path
-    return Page(request, folder, path)
+    page = Page(request, folder)
+    if page.path is None and folder != NO_FOLDER:
+        raise InputError(
+            f"{folder!r}",
+            expected=f"one of {', '.join(page.place.results) or 'no folder at all'}",
+            fix="Name one of the folders that the service was started over.",
+            where="folder",
+        )
+    return page
 
 
 PageOf = Annotated[Page, Depends(_page)]
@@ -158,10 +170,7 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except ArgusError as error:
-                folder = request.path_params.get("folder", NO_FOLDER)
-                results = service_of(request).workplace.results
-                path = next((one.path for one in results if one.name == folder), None)
-                page = Page(request, folder, path)
+                page = Page(request, request.path_params.get("folder", NO_FOLDER))
                 if page.is_part:
                     return page.part("refused_part.html.j2", error=error)
                 if "text/html" not in request.headers.get("accept", ""):

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection
-from argus.data.reading import read_record
+from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder
+from argus.data.reading import WRITTEN, reading
 from argus.data.tables import Filter, read_where
-from argus.errors import InputError
 from argus.indexes.blend import BLEND, REMEDIES
 from argus.measures.coverage import coverage_words
-from argus.measures.significance import DifferenceFigures
-from argus.remedies.blend import BlendSummary
 from argus.remedies.undo import ListedRemedy, list_remedies
-from argus.repair.job import HOME, JOB, TABLE, RepairSummary
+from argus.repair.job import HOME, JOB, TABLE
 from argus.repair.trials import ADAPT, EXPAND, NOTHING, SCENARIOS
 from argus.service.page.indexes import index_of
 from argus.service.page.rendering import PageOf, PageRoute, Row, Rows, Values
@@ -38,8 +35,10 @@ WHAT = {
     "adapt": "A correction of queries, learnt from what documents are needed for.",
 }  # fmt: skip
 """Each remedy in a sentence."""
+AS_WRITTEN = {"expected": "the file as Argus wrote it", "fix": WRITTEN}
 MADE_OF = {"kb": (EXPAND,), "profiles": (SCENARIOS, ADAPT)}
-"""The remedies that each input of a trial allows."""
+"""The remedies that each input of a trial allows. An input is not filled in where all of them are
+in the index: trying a remedy again takes as long as any trial, and changes nothing."""
 router = APIRouter(route_class=PageRoute)
 
 
@@ -56,28 +55,28 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
     remedies = list_remedies(index)
     tried = _last_trial(index, candidate, remedies)
     files = {} if tried is None else tried["inputs"]
-    named = {name: files.get("kb 1" if name == "kb" else name) for name in ("kb", *INPUTS[:3])}
+    named = {name: files.get("kb 1" if name == "kb" else name) for name in INPUTS}
     last = {n: str(f) for n, f in named.items() if f is not None and place.holds(Path(f))}
     known = known_inputs(page.path or index, place)
     known["inputs"] |= last
     known["outside"] = {n: file for n, file in known["outside"].items() if n not in last}
-    there = made_already(remedy["kind"] for remedy in remedies)
+    kinds = {remedy["kind"] for remedy in remedies}
+    there = {name: " and ".join(of) for name, of in MADE_OF.items() if kinds.issuperset(of)}
     own = {"index": str(index) if place.contains(index) else SERVED}
     chunks: dict[str, str] = {}
     if place.parent_field is not None and place.config is None:  # jobs read a file's own
         fields = {f"{name}_field": getattr(place.fields, name) for name in ("id", "title", "text")}
         fields |= {"corpus": place.corpus and SERVED, "parent_field": place.parent_field}
         chunks = {name: str(value) for name, value in fields.items() if value is not None}
-    names: list[str] = []
-    if tried is not None and not tried["is_old"]:
-        names = [t["candidate"] for t in tried["summary"]["trials"]] or [tried["summary"]["kept"]]
-    receipts = read_receipts(index, [one.path for one in place.results])
+    names = tried["names"] if tried is not None and not tried["is_old"] else []
+    receipts = read_receipts(index, [*place.results.values()])
     return page.render(
         "repairs.html.j2", index=str(index), can_write=place.contains(index), what=WHAT,
         nothing=NOTHING, tried=tried, known=known, there=there,
         apply={name: _job("repair", {**own, "apply": name, **last, **chunks}) for name in names},
         receipts=[
-            (one, _job("remedy rollback", {**own, "remedy": one.remedy["id"]})) for one in receipts
+            (one, _job("remedy rollback", {**own, "remedy": one["remedy"]["id"]}))
+            for one in receipts
         ],
         inputs={name: file for name, file in known["inputs"].items() if name not in there},
         trial=_job("repair", {**own, "only_try": True, **chunks}), **page.panel(index),
@@ -112,78 +111,29 @@ def known_inputs(folder: Path, place: Workplace) -> dict[str, dict[str, str]]:
     return {"inputs": inputs, "configured": configured, "outside": outside}
 
 
-def made_already(kinds: Iterable[str | None]) -> dict[str, str]:
-    """Return the inputs of which all remedies are in the index already, with these remedies.
-
-    They are not filled in: trying a remedy again takes as long as any trial, and changes nothing.
-    """
-    there = set(kinds)
-    return {name: " and ".join(of) for name, of in MADE_OF.items() if there.issuperset(of)}
-
-
-class Changes(NamedTuple):
-    """The questions that changed, harmed ones first, worst first, then the improved ones.
-
-    rows: id, text, place_before and place_after of the first relevant document (None where none
-    came), the difference of nDCG@10, and whether it is harmed.
-    """
-
-    rows: Rows
-    harmed: int
-    improved: int
-    unchanged: int
-
-    @classmethod
-    def of(cls, rows: Sequence[Row]) -> Changes:
-        """Order questions and count them."""
-        harmed = sorted((r for r in rows if r["difference"] < 0), key=itemgetter("difference"))
-        improved = sorted((r for r in rows if r["difference"] > 0), key=lambda r: -r["difference"])
-        rest = max(MAX_CHANGED - len(harmed), MAX_CHANGED // 2)
-        shown = [*harmed[:MAX_CHANGED], *improved[:rest]]
-        return cls(shown, len(harmed), len(improved), len(rows) - len(harmed) - len(improved))
-
-
-class Receipt(NamedTuple):
-    """A remedy in an index, and its figures on judged questions, where any were asked.
-
-    changes: None where no questions were judged, and where those of a later remedy took their
-    place. covered: how many of the questions' relevant documents have it, "" where all documents
-    have it. was_chosen: whether these very questions chose it.
-    """
-
-    remedy: ListedRemedy
-    difference: DifferenceFigures | None = None
-    changes: Changes | None = None
-    judged_by: str = "judged questions"
-    covered: str = ""
-    was_chosen: bool = False
-
-
 def _last_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) -> Values | None:
     """Return the last trial with the questions of one candidate, the best where it has none such.
 
-    is_old: other remedies are in the index now. Raises InputError where a file of it is damaged.
+    names: candidates that can be applied. is_old: other remedies are in the index now. Raises
+    InputError where a file of it is damaged.
     """
     folder = ArtifactFolder(index / HOME)
-    section = folder.read_json(SUMMARY).get(JOB)
-    if section is None:
+    if (summary := folder.read_json(SUMMARY).get(JOB)) is None:
         return None
-    summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
-    manifest = read_record(
-        ManifestSection, folder.read_json(MANIFEST).get(JOB), where=folder / MANIFEST, section=JOB
-    )
-    names = [trial["candidate"] for trial in summary["trials"]]
-    best = summary["kept"] if summary["kept"] in names else next(iter(names), NOTHING)
-    candidate = candidate if candidate in names else best
-    return {
-        "summary": summary, "at": manifest["finished"],
-        "is_old": [remedy["id"] for remedy in remedies] != summary.get("in_index", []),
-        "candidate": candidate, "changes": _changes_of_trial(folder.path, candidate),
-        "inputs": {name: one["file"] for name, one in manifest["inputs"].items()},
-    }  # fmt: skip
+    with reading(folder / SUMMARY, **AS_WRITTEN):
+        manifest = folder.read_json(MANIFEST)[JOB]
+        tried, kept = [trial["candidate"] for trial in summary["trials"]], summary["kept"]
+        best = kept if kept in tried else next(iter(tried), NOTHING)
+        candidate = candidate if candidate in tried else best
+        return {
+            "summary": summary, "at": manifest["finished"], "names": tried or [kept],
+            "is_old": [remedy["id"] for remedy in remedies] != summary.get("in_index", []),
+            "candidate": candidate, "changes": _changes_of_trial(folder.path, candidate),
+            "inputs": {name: one["file"] for name, one in manifest["inputs"].items()},
+        }  # fmt: skip
 
 
-def _changes_of_trial(folder: Path, candidate: str) -> Changes:
+def _changes_of_trial(folder: Path, candidate: str) -> Values:
     return _changes(
         folder / f"{TABLE}.parquet", [("candidate", "=", candidate)],
         ("query_id", "question", "place_before", "place_after"),
@@ -192,74 +142,85 @@ def _changes_of_trial(folder: Path, candidate: str) -> Changes:
 
 
 def _changes(
-    path: Path, where: list[Filter], columns: Sequence[str], difference: Callable[[Row], float]
-) -> Changes:
+    path: Path, where: list[Filter], columns: Sequence[str], gain: Callable[[Row], float]
+) -> Values:
     """Return the changed questions of a table. None where it is not there.
 
-    columns: of id, text, and the two places.
+    columns: of id, text, and the two places. rows: harmed questions first, worst first, then the
+    improved ones, with the places of the first relevant document (None where none came).
+    harmed, improved, unchanged: how many there are.
     """
-    rows: Rows = []
-    for row in read_where(path, where).to_pylist() if path.is_file() else []:
-        try:
-            id_, text, before, after = (row[name] for name in columns)
-            gain = float(difference(row))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"a row that lacks a column or a number ({error})",
-                expected="the table as Argus wrote it",
-                fix="Run the command again with the same --out.",
-                where=path,
-            ) from error
-        rows.append({"id": id_, "text": text, "place_before": before, "place_after": after,
-                     "difference": gain, "harmed": gain < 0})  # fmt: skip
-    return Changes.of(rows)
+    table = read_where(path, where).to_pylist() if path.is_file() else []
+    again = "Run the command again with the same --out."
+    names, lacks = ("id", "text", "place_before", "place_after"), "a row that lacks a column"
+    with reading(path, f"{lacks} or a number", expected="the table as Argus wrote it", fix=again):
+        rows: Rows = [
+            {name: row[column] for name, column in zip(names, columns, strict=True)}
+            | {"difference": float(gain(row))}
+            for row in table
+        ]
+    harmed = sorted((r for r in rows if r["difference"] < 0), key=itemgetter("difference"))
+    improved = sorted((r for r in rows if r["difference"] > 0), key=lambda r: -r["difference"])
+    rest = max(MAX_CHANGED - len(harmed), MAX_CHANGED // 2)
+    return {
+        "rows": [*harmed[:MAX_CHANGED], *improved[:rest]], "harmed": len(harmed),
+        "improved": len(improved), "unchanged": len(rows) - len(harmed) - len(improved),
+    }  # fmt: skip
 
 
-def read_receipts(index: Path, results: Sequence[Path]) -> list[Receipt]:
+def read_receipts(index: Path, results: Sequence[Path]) -> Rows:
     """Return the receipts of the remedies in an index, the latest first.
 
     results: folders in which a receipt may lie, beside the index's own.
+
+    remedy: the remedy.
+    difference: figures on judged questions, None where none were asked.
+    changes: changed questions, None where those of a later remedy took their place.
+    judged_by: what judged it, in words.
+    covered: how many of the questions' relevant documents have it, "" where all documents have it.
+    was_chosen: whether these very questions chose it.
     """
-    return [_receipt(index, remedy, results) for remedy in reversed(list_remedies(index))]
+    receipts: Rows = []
+    for remedy in reversed(list_remedies(index)):
+        folders = (index / REMEDIES / remedy["id"], index, *results)
+        summaries = {folder: ArtifactFolder(folder).read_json(SUMMARY) for folder in folders}
+        found: Values | None = None
+        for folder, sections in summaries.items():
+            with reading(folder / SUMMARY, **AS_WRITTEN):
+                found = found or _receipt(remedy["id"], folder, sections)
+        for folder, sections in summaries.items():  # against the vectors alone
+            with reading(folder / SUMMARY, **AS_WRITTEN):
+                blend = sections.get(BLEND, {})
+                if found is None and blend.get("remedy") == remedy["id"]:
+                    found = {"difference": blend["parts"][-1]["ndcg10"] if blend["parts"] else None}
+        receipts.append({
+            "remedy": remedy, "difference": None, "changes": None, "covered": "",
+            "judged_by": "judged questions", "was_chosen": False, **(found or {}),
+        })  # fmt: skip
+    return receipts
 
 
-def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Receipt:
-    """Return the receipt of a remedy: of the repair that chose it, else of an evaluation of it.
-
-    A blend that neither judged has the gain of its own summary, against the vectors alone.
-    """
-    id_ = remedy["id"]
-    folders = (index / REMEDIES / id_, index, *results)
-    summaries = {folder: ArtifactFolder(folder).read_json(SUMMARY) for folder in folders}
-
-    def read(kind: type[Any], name: str, folder: Path) -> Any:
-        section, where = summaries[folder].get(name), folder / SUMMARY
-        return section and read_record(kind, section, where=where, section=name)
-
-    for folder, sections in summaries.items():
-        repair = read(RepairSummary, JOB, folder)
-        trials = [t for t in repair["trials"] if t["candidate"] == repair["kept"]] if repair else []
-        if trials and id_ in repair["remedies"]:
-            changes = _changes_of_trial(folder, repair["kept"])
-            covered = coverage_words(trials[0]["coverage"])
-            figures = trials[0]["ndcg10"]
-            return Receipt(remedy, figures, changes, repair["judged_by"], covered, True)
-        evaluation = read(dict[str, Any], "evaluation", folder)
-        systems = evaluation["systems"] if evaluation else []
-        names = [system["name"].partition(",")[0] for system in systems]
-        if len(names) == 2 and names[1].rpartition("@")[2].split(" ")[0] == id_:
-            measure = evaluation["headline"]
-            changes = _changes(
-                folder / "per_query.parquet", [("state", "=", "measured")],
-                ("query_id", "text", "rank before", "rank after"),
-                itemgetter(f"{measure} difference"),
-            )  # fmt: skip
-            own = (s for s in sections.values() if isinstance(s, dict) and s.get("remedy") == id_)
-            covered = coverage_words(next(own, {}).get("coverage"))
-            figures = (evaluation["comparison"] or {}).get(measure)
-            return Receipt(remedy, figures, changes, covered=covered)
-    for folder, sections in summaries.items():
-        if sections.get(BLEND, {}).get("remedy") == id_:
-            parts = read(BlendSummary, BLEND, folder)["parts"]
-            return Receipt(remedy, parts[-1]["ndcg10"] if parts else None)
-    return Receipt(remedy)
+def _receipt(id_: str, folder: Path, sections: Mapping[str, Any]) -> Values | None:
+    """Return the figures of the repair that chose a remedy, else of an evaluation of it."""
+    repair, evaluation = sections.get(JOB), sections.get("evaluation")
+    if repair and id_ in repair["remedies"]:
+        trials = [t for t in repair["trials"] if t["candidate"] == repair["kept"]]
+        if trials:
+            return {
+                "difference": trials[0]["ndcg10"], "was_chosen": True,
+                "changes": _changes_of_trial(folder, repair["kept"]),
+                "judged_by": repair["judged_by"], "covered": coverage_words(trials[0]["coverage"]),
+            }  # fmt: skip
+    names = [one["name"].partition(",")[0] for one in evaluation["systems"]] if evaluation else []
+    if not evaluation or len(names) != 2 or names[1].rpartition("@")[2].split(" ")[0] != id_:
+        return None
+    measure = evaluation["headline"]
+    own = (one for one in sections.values() if isinstance(one, dict) and one.get("remedy") == id_)
+    return {
+        "difference": (evaluation["comparison"] or {}).get(measure),
+        "covered": coverage_words(next(own, {}).get("coverage")),
+        "changes": _changes(
+            folder / "per_query.parquet", [("state", "=", "measured")],
+            ("query_id", "text", "rank before", "rank after"), itemgetter(f"{measure} difference"),
+        ),
+    }  # fmt: skip

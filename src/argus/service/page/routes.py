@@ -21,15 +21,7 @@ from argus.service.page import (
     why_not,
 )
 from argus.service.page.indexes import WarmIndexes
-from argus.service.page.rendering import (
-    HERE,
-    NO_FOLDER,
-    PageOf,
-    PageRoute,
-    Rows,
-    environment,
-)
-from argus.service.page.tables import DocumentTables
+from argus.service.page.rendering import HERE, NO_FOLDER, PageOf, PageRoute, Rows, render
 from argus.service.security import LOGIN, MEMBER
 from argus.service.state import ServiceOf
 from argus.stores.spec import shown
@@ -43,7 +35,6 @@ login = APIRouter()
 def mount_pages(app: FastAPI) -> None:
     """Give an application its pages. `/` leads to the first folder's overview."""
     app.state.warm_indexes = WarmIndexes(app.state.service)
-    app.state.document_tables = DocumentTables()
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
     topics = (why_not, documents, questions, repairs, authority, compare, generative)
     for one in (login, router, *(topic.router for topic in topics)):
@@ -53,8 +44,7 @@ def mount_pages(app: FastAPI) -> None:
 @router.get("/")
 def start(service: ServiceOf) -> RedirectResponse:
     """Lead on to the first folder's overview."""
-    results = service.workplace.results
-    return RedirectResponse(f"/page/{results[0].name if results else NO_FOLDER}/overview")
+    return RedirectResponse(f"/page/{next(iter(service.workplace.results), NO_FOLDER)}/overview")
 
 
 @router.get("/page/{folder}/overview")
@@ -86,16 +76,16 @@ async def check_token(request: Request, service: ServiceOf) -> Response:
     form = parse_qs((await request.body()).decode("utf-8", "replace"))
     token, to = form.get("token", [""])[0], form.get("to", ["/"])[0]
     gate = service.gate
-    if gate.token is not None and not gate.token.fits(token.strip()):
+    if gate.token is not None and not gate.is_token(token):
         return _login_page(to, wrong=True)
     response = RedirectResponse(_inside(to), 303)
-    response.headers["set-cookie"] = gate.set_cookie(request.scope, gate.sessions.new(MEMBER))
+    response.headers["set-cookie"] = gate.set_cookie(request.scope, gate.new_session(MEMBER))
     return response
 
 
 def _login_page(to: str, *, wrong: bool = False) -> HTMLResponse:
-    text = environment().get_template("login.html.j2").render(to=_inside(to), wrong=wrong)
-    return HTMLResponse(text, 401 if wrong else 200)
+    page = render("login.html.j2", to=_inside(to), wrong=wrong)
+    return HTMLResponse(page, 401 if wrong else 200)
 
 
 def _inside(to: str) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
-from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from argus.corpora.opening import open_corpus
 from argus.data.fields import FieldNames
+from argus.data.reading import reading
 from argus.errors import InputError
 from argus.measures.slices import slicings
 from argus.service.page.rendering import DOCUMENTS, Row, Rows
@@ -26,6 +26,7 @@ in order once, and the order is kept."""
 MAX_ORDERS = 8  # orders that are kept: 8 bytes a row each
 MEMORY = "1GB"  # of the tables of one folder: beyond it, DuckDB spills to a file
 MAX_COUNTS = 1000  # totals that are kept
+MAX_TABLES = 16  # folders whose tables are kept
 
 
 class Column(NamedTuple):
@@ -118,26 +119,14 @@ class Filters(BaseModel):
     sort: Text = ""
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
-    def with_values(self, **changes: object) -> Filters:
-        """Return the same filters with some changes."""
-        return self.model_copy(update=changes)
-
     def link(self, **changes: object) -> str:
         """Return the query of a URL with some changes, without defaults."""
-        return "?" + urlencode(self.with_values(**changes).model_dump(exclude_defaults=True))
+        changed = self.model_copy(update=changes)
+        return "?" + urlencode(changed.model_dump(exclude_defaults=True))
 
     def sorted_by(self, column: str) -> str:
         """Return the link that sorts by a column, or the other way where that is so already."""
         return self.link(sort=f"-{column}" if self.sort == column else column, page=1)
-
-    def to_page(self, page: int) -> str:
-        """Return the link to another page."""
-        return self.link(page=page)
-
-    @property
-    def direction(self) -> str:
-        """Direction of the sorted column, in the words of a screen reader."""
-        return "descending" if self.sort.startswith("-") else "ascending"
 
 
 class DocumentTable:
@@ -150,30 +139,23 @@ class DocumentTable:
     def __init__(self, folder: Path) -> None:
         import duckdb
 
-        self.folder, self.stamp = folder, stamp_of(folder)
-        self._lock, self._has_slices = Lock(), False
-        self._counts: dict[Filters, int] = {}
-        self._orders: OrderedDict[Filters, Any] = OrderedDict()
+        self.folder, self._lock, self._has_slices = folder, Lock(), False
+        self._count = lru_cache(MAX_COUNTS)(self._count_all)
+        self._order = lru_cache(MAX_ORDERS)(self._order_all)
         settings: dict[str, str | bool | int | float | list[str]] = {
             "threads": 2, "memory_limit": MEMORY, "autoinstall_known_extensions": False
         }  # fmt: skip
         self.connection = duckdb.connect(":memory:", config=settings)
         present: list[tuple[Source, list[Column]]] = []
-        try:
+        fix = "Run the job again with the same --out."
+        with reading(folder, expected="the tables as Argus wrote them", fix=fix):
             for source in SOURCES:
                 path = folder / f"{source.file}.parquet"
                 if path.is_file():
                     relation = self.connection.read_parquet(str(path))
                     relation.create_view(f"of_{source.file}")
-                    there = set(relation.columns)
-                    present.append((source, [c for c in source.columns if c.source in there]))
-        except duckdb.Error as error:
-            raise InputError(
-                f"cannot be read ({str(error).splitlines()[0]})",
-                expected="the tables as Argus wrote them",
-                fix="Run the job again with the same --out.",
-                where=folder,
-            ) from error
+                    columns = [c for c in source.columns if c.source in relation.columns]
+                    present.append((source, columns))
         if not present:
             raise InputError(
                 "no table of documents",
@@ -181,7 +163,7 @@ class DocumentTable:
                 fix="Run argus exposure or argus audit with --out set to this folder.",
                 where=folder,
             )
-        self.columns: tuple[Column, ...] = tuple(c for _, columns in present for c in columns)
+        self.columns = tuple(column for _, columns in present for column in columns)
         self.listed = tuple(column for column in self.columns if column.is_listed)
         self.names = frozenset(column.name for column in self.columns)
         self._join(present)
@@ -216,22 +198,6 @@ class DocumentTable:
 
         Raises InputError for a column or slice that is not there.
         """
-        where, values = self._where(filters)
-        places = self._places(filters, where, values)
-        names = ", ".join(("id", "label", "cause", *(c.name for c in self.listed)))
-        marks = ", ".join("?" * len(places)) or "NULL"
-        rows = self.dicts(f"SELECT rowid, {names} FROM documents WHERE rowid IN ({marks})", places)
-        by_place = {row.pop("rowid"): row for row in rows}
-        key = filters.with_values(sort="", page=1)  # paging and sorting do not change the total
-        if key not in self._counts:
-            if len(self._counts) > MAX_COUNTS:
-                self._counts.clear()
-            (row,) = self.dicts(f"SELECT count(*) AS n FROM documents{where}", values)
-            self._counts[key] = row["n"]
-        return [by_place[place] for place in places], self._counts[key]
-
-    def _places(self, filters: Filters, where: str, values: Sequence[object]) -> list[int]:
-        """Return the row numbers of a page, in order. Rows of equal values stay by id."""
         start, name = (filters.page - 1) * ROWS, filters.sort.removeprefix("-")
         if name and name not in {"id", "label", "cause", *self.names}:
             raise InputError(
@@ -240,22 +206,35 @@ class DocumentTable:
                 fix="Sort by one of these.",
                 where="sort",
             )
-        way = "DESC" if filters.sort.startswith("-") else "ASC"
-        order = f"{name} {way} NULLS LAST, rowid" if name else "rowid"
-        sql = f"SELECT rowid FROM documents{where} ORDER BY {order}"
+        whole = filters.model_copy(update={"page": 1})
         if start + ROWS <= NEAR:
-            cursor = self.connection.cursor()
-            rows = cursor.execute(f"{sql} LIMIT ? OFFSET ?", [*values, ROWS, start])
-            return [int(place) for (place,) in rows.fetchall()]
-        key = filters.with_values(page=1)
-        with self._lock:
-            if key not in self._orders:
-                fetched = self.connection.cursor().execute(sql, list(values)).fetchnumpy()
-                self._orders[key] = fetched["rowid"]
-                while len(self._orders) > MAX_ORDERS:
-                    self._orders.popitem(last=False)
-            self._orders.move_to_end(key)
-            return [int(place) for place in self._orders[key][start : start + ROWS]]
+            sql, values = self._sorted(whole)
+            placed = self.dicts(f"{sql} LIMIT ? OFFSET ?", [*values, ROWS, start])
+            places = [row["rowid"] for row in placed]
+        else:
+            places = self._order(whole)[start : start + ROWS].tolist()
+        names = ", ".join(("id", "label", "cause", *(c.name for c in self.listed)))
+        marks = ", ".join("?" * len(places)) or "NULL"
+        rows = self.dicts(f"SELECT rowid, {names} FROM documents WHERE rowid IN ({marks})", places)
+        by_place = {row.pop("rowid"): row for row in rows}
+        unsorted = whole.model_copy(update={"sort": ""})
+        return [by_place[place] for place in places], self._count(unsorted)
+
+    def _count_all(self, filters: Filters) -> int:
+        where, values = self._where(filters)
+        return int(self.dicts(f"SELECT count(*) AS n FROM documents{where}", values)[0]["n"])
+
+    def _order_all(self, filters: Filters) -> Any:
+        """Return the row numbers of all wanted documents in order."""
+        sql, values = self._sorted(filters)
+        return self.connection.cursor().execute(sql, values).fetchnumpy()["rowid"]
+
+    def _sorted(self, filters: Filters) -> tuple[str, list[object]]:
+        """Return the query of the row numbers in order. Rows of equal values stay by id."""
+        where, values = self._where(filters)
+        way, name = "DESC" if filters.sort.startswith("-") else "ASC", filters.sort.lstrip("-")
+        order = f"{name} {way} NULLS LAST, rowid" if name else "rowid"
+        return f"SELECT rowid FROM documents{where} ORDER BY {order}", values
 
     def dicts(self, sql: str, values: Sequence[object] = ()) -> Rows:
         """Return the rows of a query by column."""
@@ -304,25 +283,15 @@ class DocumentTable:
             corpus, fields = sliced_corpus(self.folder)
             documents = sorted(open_corpus(corpus).documents(FieldNames()), key=lambda d: d.id)
             rows = [
-                (document.id, one.figures["field"], label)
+                {"id": document.id, "field": one.figures["field"], "slice": label}
                 for one in slicings(documents, fields)
                 for document, labels in zip(documents, one.labels, strict=True)
                 for label in labels
             ]
-            names = ("id", "field", "slice")
-            columns = zip(*rows, strict=True) if rows else ((), (), ())
-            arrays = [pa.array(column, pa.string()) for column in columns]
-            cursor = self.connection.cursor()
-            cursor.register("read_slices", pa.table(arrays, names=names))
-            cursor.execute("CREATE OR REPLACE TABLE slices AS SELECT * FROM read_slices")
-            cursor.unregister("read_slices")
+            schema = pa.schema([(name, pa.string()) for name in ("id", "field", "slice")])
+            found = pa.Table.from_pylist(rows, schema=schema)
+            self.connection.cursor().from_arrow(found).create("slices")
             self._has_slices = True
-
-
-def stamp_of(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return a value that changes when a table of a folder does."""
-    stats = [(name, (folder / name).stat()) for name in DOCUMENTS if (folder / name).is_file()]
-    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 
 def sliced_corpus(folder: Path) -> tuple[Path, tuple[str, ...]]:
@@ -341,25 +310,16 @@ def sliced_corpus(folder: Path) -> tuple[Path, tuple[str, ...]]:
     )
 
 
-class DocumentTables:
-    """The tables of some folders, opened at first use and again when a file was changed."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._tables: dict[Path, DocumentTable] = {}
-
-    def of(self, folder: Path) -> DocumentTable:
-        """Return the table of a folder."""
-        with self._lock:
-            table = self._tables.get(folder)
-            if table is None or table.stamp != stamp_of(folder):
-                table = self._tables[folder] = DocumentTable(folder)
-            return table
+def table_of(folder: Path) -> DocumentTable:
+    """Return the table of a folder, opened at first use and again when a file was changed."""
+    stats = [(name, (folder / name).stat()) for name in DOCUMENTS if (folder / name).is_file()]
+    with _opening:
+        return _open_table(folder, tuple((n, stat.st_mtime_ns, stat.st_size) for n, stat in stats))
 
 
-async def _document_tables(request: Request) -> DocumentTables:
-    return cast(DocumentTables, request.app.state.document_tables)
+@lru_cache(MAX_TABLES)
+def _open_table(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> DocumentTable:
+    return DocumentTable(folder)
 
 
-Tables = Annotated[DocumentTables, Depends(_document_tables)]
-"""A handler's parameter: the service's tables of documents."""
+_opening = Lock()
