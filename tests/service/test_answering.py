@@ -1,7 +1,5 @@
 """The records that are served: what controls, as of a time, and files that change meanwhile."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

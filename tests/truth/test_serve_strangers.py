@@ -55,7 +55,7 @@ def test_no_key_that_comes_of_the_token_signs_a_cookie(client):
 
 def test_the_token_of_a_page_signs_no_cookie(client):
     name, value, _ = guest_of(client)
-    csrf = client.app.state.service.gate.sessions.forgery_token(value)
+    csrf = client.app.state.service.gate.forgery_token(value)
     for forged in (f"page of {value}.{csrf}", f"page {value}.{csrf}"):
         answer = client.get("/openapi.json", headers={"cookie": f'{name}="{forged}"'})
         assert answer.status_code == 401

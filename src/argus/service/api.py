@@ -24,15 +24,12 @@ from starlette.types import Message, Receive, Scope, Send
 
 from argus.authority.config import ANCHORS
 from argus.errors import InputError
-from argus.explanation.config import ExplainConfig
-from argus.explanation.evidence import Explanation, RunExplanation
 from argus.service.answering import WITH_RECORDS, Question, Resolved, SearchResults, ServedHit
 from argus.service.jobs.planning import JobRequest
 from argus.service.jobs.queue import Jobs
 from argus.service.jobs.table import JobRecord
-from argus.service.searcher import IndexSource, State
-from argus.service.state import Service, ServiceOf
-from argus.service.workplace import run_config
+from argus.service.searcher import State
+from argus.service.state import Explained, Service, ServiceOf
 from argus.settings import TOP_K
 
 MAX_K, MAX_QUESTIONS, MAX_IDS = 200, 256, 1000
@@ -48,7 +45,6 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Date = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
-Explained = Explanation | RunExplanation
 Found = dict[str, Any]
 """An answer in the shape of others."""
 
@@ -155,23 +151,8 @@ def resolve(body: Resolve, service: ServiceOf) -> dict[str, str | list[Resolved]
 
 async def explained(service: Service, body: Explain) -> Explained:
     """Explain in a thread of its own, a few at a time. Searches are answered meanwhile."""
-    from argus.explanation.job import explain as explain_index
-    from argus.explanation.run import explain_served
-
-    def explain_it() -> Explained:
-        authority = None if service.authority is None else service.authority.around(body.id)
-        source = service.searcher.source()
-        if isinstance(source, IndexSource):
-            return explain_index(
-                body.query, body.id, source.retriever, ExplainConfig(k=body.k),
-                authority=authority, fold=service.fold,
-            )  # fmt: skip
-        config = run_config(service.workplace, body.k)
-        return explain_served(
-            body.query, body.id, service.searcher, source.documents, config, authority
-        )
-
-    return await to_thread.run_sync(explain_it, limiter=service.explaining)
+    words = body.query, body.id, body.k
+    return await to_thread.run_sync(service.explain, *words, limiter=service.explaining)
 
 
 class RankingOptions(Body):

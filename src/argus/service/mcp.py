@@ -14,9 +14,9 @@ from mcp_types import ToolAnnotations
 
 from argus.errors import ArgusError
 from argus.service.answering import Question, SearchResults
-from argus.service.api import Date, Explain, Explained, Id, K, Text, explained
+from argus.service.api import Date, Explain, Id, K, Text, explained
 from argus.service.config import ServeConfig
-from argus.service.state import Service
+from argus.service.state import Explained, Service
 from argus.service.workplace import Workplace
 from argus.settings import TOP_K
 from argus.version import __version__

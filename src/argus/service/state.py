@@ -13,15 +13,20 @@ from fastapi import Depends, Request
 
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import ParentFold
+from argus.explanation.config import ExplainConfig, RunConfig
+from argus.explanation.evidence import Explanation, RunExplanation
+from argus.explanation.job import explain
+from argus.explanation.run import explain_served
 from argus.service.answering import Question, SearchResults, ServedAuthority, answer
 from argus.service.config import ServeConfig
 from argus.service.jobs.planning import Commands
 from argus.service.jobs.queue import Jobs
-from argus.service.searcher import Searcher, ServedRetriever
+from argus.service.searcher import IndexSource, Searcher, ServedRetriever
 from argus.service.security import Gate
 from argus.service.telemetry import Log, Metrics, Tracing
 from argus.service.workplace import Workplace
 
+Explained = Explanation | RunExplanation
 EXPLAINING = 2
 """Explanations at a time: each takes a core for a while."""
 
@@ -60,6 +65,18 @@ class Service:
             version=results["version"], retired=len(results["retired"]),
         )  # fmt: skip
         return results
+
+    def explain(self, query: str, id_: str, k: int) -> Explained:
+        """Say why a document does not come back for a question."""
+        authority = None if self.authority is None else self.authority.around(id_)
+        source, place = self.searcher.source(), self.workplace
+        if isinstance(source, IndexSource):
+            config, retriever = ExplainConfig(k=k), source.retriever
+            return explain(query, id_, retriever, config, authority=authority, fold=self.fold)
+        run = RunConfig(
+            k=k, corpus=place.corpus, fields=place.fields, parent_field=place.parent_field
+        )
+        return explain_served(query, id_, self.searcher, source.documents, run, authority)
 
     @cached_property
     def fold(self) -> ParentFold | None:

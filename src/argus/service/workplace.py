@@ -17,7 +17,6 @@ from argus.data.provenance import InputFile
 from argus.data.reading import WRITTEN, reading
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
-from argus.explanation.config import RunConfig
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import parse_index_spec, read_header
 from argus.retrievers.config import AskingConfig
@@ -124,11 +123,6 @@ class Workplace:
         """Return whether a path, links followed, lies in one of the folders."""
         real = path.resolve()
         return any(real.is_relative_to(folder.resolve()) for folder in self.folders)
-
-
-def run_config(place: Workplace, k: int) -> RunConfig:
-    """Return how the results of a served retriever are explained."""
-    return RunConfig(k=k, corpus=place.corpus, fields=place.fields, parent_field=place.parent_field)
 
 
 def open_workplace(

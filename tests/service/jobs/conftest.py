@@ -1,7 +1,5 @@
 """A workplace of real results, and services over copies of it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """One place, one server, and one browser for all pages; without Chromium the browser is skipped."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -12,13 +12,13 @@ from fastapi.responses import HTMLResponse, Response
 
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_names, read_table, read_where
-from argus.errors import InputError
+from argus.data.types import View
 from argus.indexes.blend import REMEDIES
 from argus.indexes.fold import ORIGINAL
-from argus.indexes.snapshot import Snapshot, rows_to_views
+from argus.indexes.snapshot import rows_to_views
 from argus.remedies.undo import MADE
 from argus.service.page.indexes import Warm, index_of
-from argus.service.page.rendering import DOCUMENTS, Page, PageOf, PageRoute, Rows, Values, any_of
+from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values, any_of, refused
 from argus.service.page.tables import ROWS, DocumentTable, Filters, sliced_corpus, table_of
 
 BANDS = ("low", "mid", "high")
@@ -35,7 +35,7 @@ router = APIRouter(route_class=PageRoute)
 def documents(page: PageOf, filters: Annotated[Filters, Query()]) -> HTMLResponse:
     """Show a page of the wanted documents."""
     path = page.path
-    if path is None or not any_of(path, *DOCUMENTS):
+    if path is None or not page.has_documents:
         return page.render("documents_none.html.j2")
     slices: set[str] = set()
     for file in (path / "slices.parquet", path / "audit_slices.parquet"):
@@ -45,16 +45,12 @@ def documents(page: PageOf, filters: Annotated[Filters, Query()]) -> HTMLRespons
     if slices and not page.place.contains(sliced_corpus(path)[0]):
         slices.clear()
     if filters.slice and filters.slice not in slices:
-        raise InputError(
-            f"no slice {filters.slice!r}",
-            expected="FIELD=VALUE of a slice that the results tell of, whose corpus lies in a "
-            "folder of the service",
-            fix="Choose one of the list.",
-            where="slice",
-        )
+        told = "FIELD=VALUE of a slice that the results tell of"
+        expected = f"{told}, whose corpus lies in a folder of the service"
+        raise refused("slice", f"no slice {filters.slice!r}", expected, "Choose one of the list.")
     if filters.band and filters.band not in BANDS:
-        got, expected = f"no band {filters.band!r}", f"one of {', '.join(BANDS)}"
-        raise InputError(got, expected=expected, fix="Choose one of these.", where="band")
+        expected = f"one of {', '.join(BANDS)}"
+        raise refused("band", f"no band {filters.band!r}", expected, "Choose one of these.")
     table = table_of(path)
     found, total = table.page(filters)
     listed = {"rows": found, "total": total}
@@ -69,53 +65,37 @@ def documents(page: PageOf, filters: Annotated[Filters, Query()]) -> HTMLRespons
 def document(
     page: PageOf, warm: Warm, id: Annotated[str, Query(min_length=1, max_length=4000)]
 ) -> HTMLResponse:
-    """Show all that is known of a document."""
-    path = page.path
-    table = table_of(path) if path is not None and any(path.glob("*.parquet")) else None
-    row = table.row(id) if table is not None else None
-    snapshot = warm.snapshot(index_of(page.place, path)) if page.has_index else None
-    known = _read_known(page, snapshot, id)
-    if row is None and not known["views"]:
-        raise InputError(
-            f"no document {id!r}",
-            expected="the id of a document of this folder",
-            fix="Search for it in the table of documents.",
-            where="id",
-        )
-    return page.render(
-        "document.html.j2", tab="documents", id=id, row=row, known=known,
-        columns=table.columns if table else (), has_index=snapshot is not None,
-    )  # fmt: skip
-
-
-def _read_known(page: Page, snapshot: Snapshot | None, id_: str) -> Values:
-    """Return the views of a document, and the rows of the folder's tables that name it.
+    """Show the views of a document, and the rows of the folder's tables that name it.
 
     questions: those that want it, with the rank that it had. misses: its own probes that failed.
     related: entities that should bring it. receipts: changes that repairs made to it.
     """
-    folder = page.path
-    views = []
-    if snapshot is not None and id_ in snapshot:
-        rows = snapshot.rows_of(id_)
+    path, views = page.path, list[View]()
+    table = table_of(path) if path is not None and any(path.glob("*.parquet")) else None
+    row = table.row(id) if table is not None else None
+    if page.has_index and id in (snapshot := warm.snapshot(index_of(page.place, path))):
+        rows = snapshot.rows_of(id)
         views = list(rows_to_views(snapshot.columns.slice(rows.start, len(rows))))
+    if row is None and not views:
+        fix = "Search for it in the table of documents."
+        raise refused("id", f"no document {id!r}", "the id of a document of this folder", fix)
 
-    def read(name: str, columns: str, key: str, home: Path | None = folder) -> Rows:
+    def read(name: str, columns: str, key: str, home: Path | None = path) -> Rows:
         """Return the rows of a table whose `key` is the document. None without the table."""
-        path = None if home is None else home / f"{name}.parquet"
-        if path is None or not path.is_file() or key not in (names := read_names(path)):
+        file = None if home is None else home / f"{name}.parquet"
+        if file is None or not file.is_file() or key not in (names := read_names(file)):
             return []
         present = [column for column in columns.split() if column in names]
-        found: Rows = read_where(path, [(key, "=", id_)], present).slice(0, MAX_ROWS).to_pylist()
+        found: Rows = read_where(file, [(key, "=", id)], present).slice(0, MAX_ROWS).to_pylist()
         return found
 
-    homes = [] if folder is None else [folder, *sorted(folder.glob(f"{REMEDIES}/*"))]
+    homes = [] if path is None else [path, *sorted(path.glob(f"{REMEDIES}/*"))]
     receipts = [
         {"remedy": str(ArtifactFolder(home).read_json(MADE).get("remedy", home.name)), **row}
         for home in homes
         for row in read("receipt", "entity rank_before rank_after views state", "doc_id", home)
     ]
-    return {
+    known = {
         "views": views,
         "own": next((view for view in views if view.kind == ORIGINAL), None),
         "questions": read("questions", "question rank first", "wanted")
@@ -128,12 +108,16 @@ def _read_known(page: Page, snapshot: Snapshot | None, id_: str) -> Values:
         "supersedes": read("authority", CHAIN, "controlling"),
         "receipts": receipts[:MAX_ROWS],
     }
+    return page.render(
+        "document.html.j2", tab="documents", id=id, row=row, known=known,
+        columns=table.columns if table else (), has_index=page.has_index,
+    )  # fmt: skip
 
 
 @router.get("/page/{folder}/map")
 def show_map(page: PageOf) -> HTMLResponse:
     """Show the projection of all documents with their bands."""
-    table = table_of(page.path) if page.path and any_of(page.path, *DOCUMENTS) else None
+    table = table_of(page.path) if page.path and page.has_documents else None
     counts = table.count_by("band") if table is not None and _has_points(table) else {}
     bands = {name: counts[name] for name in BANDS if name in counts}
     return page.render("map.html.j2", bands=bands)
@@ -210,20 +194,12 @@ def export_map(page: PageOf, warm: Warm) -> Response:
 def _mapped(page: Page) -> DocumentTable:
     """Return the table of a folder with a map. Raises InputError where it has none."""
     if page.path is None or not any_of(page.path, "retrievability.parquet"):
-        raise InputError(
-            "no map",
-            expected="a folder that argus audit wrote",
-            fix="Run argus audit with --out set to this folder.",
-            where=page.folder,
-        )
+        fix = "Run argus audit with --out set to this folder."
+        raise refused(page.folder, "no map", "a folder that argus audit wrote", fix)
     table = table_of(page.path)
     if not _has_points(table):
-        raise InputError(
-            "the audit made no projection",
-            expected="at least two bands of entities",
-            fix="Audit more of them.",
-            where=page.path,
-        )
+        got, expected = "the audit made no projection", "at least two bands of entities"
+        raise refused(page.path, got, expected, "Audit more of them.")
     return table
 
 

@@ -9,12 +9,11 @@ from fastapi.responses import HTMLResponse
 
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table, read_where
-from argus.errors import InputError
 from argus.generative.answer import HitKey
 from argus.generative.failures.jobs.files import PRUNED
 from argus.generative.jobs.answers import FILE, find_answer
 from argus.generative.jobs.outputs import TABLE
-from argus.service.page.rendering import PageOf, PageRoute, Rows, Values
+from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, refused
 
 MAX_ROWS = 100  # questions, and dropped n-grams, that are listed
 MAX_KEYS = 20  # n-grams of a passage that are shown, the heaviest first
@@ -40,12 +39,9 @@ def generative(page: PageOf, q: Text = "", id: Text = "") -> HTMLResponse:
         answers = ArtifactFolder(path) / FILE
         stored = find_answer(answers, query_id) if answers.is_file() else None
         if stored is None:
-            raise InputError(
-                f"no answer to {query_id!r}",
-                expected="a question that was answered in this folder",
-                fix="Choose one of the list.",
-                where="id",
-            )
+            expected = "a question that was answered in this folder"
+            got, fix = f"no answer to {query_id!r}", "Choose one of the list."
+            raise refused("id", got, expected, fix)
         border = (stored.border or "").strip()
         dropped: Rows = []
         for home in dict.fromkeys((path, *page.place.results.values())):

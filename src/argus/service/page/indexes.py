@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, Request
 
-from argus.errors import InputError
+from argus.data.types import Document
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import IndexSpec, parse_index_spec
-from argus.service.page.rendering import any_of
+from argus.service.page.rendering import any_of, refused
 from argus.service.searcher import IndexSource
 from argus.service.state import Service
 from argus.service.workplace import Workplace
@@ -37,12 +36,8 @@ def index_of(workplace: Workplace, folder: Path | None) -> IndexSpec:
         return IndexSpec(folder)
     if workplace.index is not None:
         return parse_index_spec(workplace.index)
-    raise InputError(
-        "no index to search",
-        expected="a folder that is an index, or --index",
-        fix="Make one with argus index build, and name it: argus serve FOLDER --index INDEX.",
-        where=folder,
-    )
+    fix = "Make one with argus index build, and name it: argus serve FOLDER --index INDEX."
+    raise refused(folder, "no index to search", "a folder that is an index, or --index", fix)
 
 
 class WarmIndexes:
@@ -53,8 +48,8 @@ class WarmIndexes:
     """
 
     def __init__(self, service: Service) -> None:
-        self.service = service
-        self._lock = RLock()
+        self.service, self._lock = service, RLock()
+        self._own = parse_index_spec(str(service.workplace.index))
         self._opened: dict[IndexSpec, IndexRetriever] = {}
         self._encoders: dict[str, Encoder] = {}
         self._read: dict[IndexSpec, ViewIndex] = {}  # for their texts, without an encoder
@@ -64,7 +59,7 @@ class WarmIndexes:
         from argus.indexes.retriever import IndexRetriever, encoder_of
 
         held = self._of_searcher(opens=True)
-        if held is not None and spec == parse_index_spec(str(self.service.workplace.index)):
+        if held is not None and spec == self._own:
             return held
         with self._lock:
             if (retriever := self._opened.get(spec)) is not None:
@@ -73,16 +68,15 @@ class WarmIndexes:
             index = self._index(spec)
             if held is not None:
                 self._encoders.setdefault(held.index.fingerprint, held.encoder)
-            if index.fingerprint not in self._encoders:
-                self._encoders[index.fingerprint] = encoder_of(index)
-            encoder = self._encoders[index.fingerprint]
+            if (encoder := self._encoders.get(index.fingerprint)) is None:
+                encoder = self._encoders[index.fingerprint] = encoder_of(index)
             self._opened[spec] = IndexRetriever(index, encoder, spec.as_of)
             return self._opened[spec]
 
     def snapshot(self, spec: IndexSpec) -> Snapshot:
         """Return the state of an index in memory. No encoder is loaded for it."""
         held = self._of_searcher(opens=False)
-        if held is not None and spec == parse_index_spec(str(self.service.workplace.index)):
+        if held is not None and spec == self._own:
             self._read.pop(spec, None)
             return held.index.snapshot(held.as_of)
         with self._lock:
@@ -119,21 +113,11 @@ Warm = Annotated[WarmIndexes, Depends(_warm_indexes)]
 """A handler's parameter: the warm indexes."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentText:
-    """A document's id, title and text, "" where they are not known."""
-
-    id: str
-    title: str
-    text: str = ""
-
-
-def titled(snapshot: Snapshot, words: str) -> list[DocumentText]:
+def titled(snapshot: Snapshot, words: str) -> list[Document]:
     """Return documents whose id or title holds some words, whole titles first, then short ones."""
     import pyarrow.compute as pc
 
-    text = words.strip()
-    if not text:
+    if not (text := words.strip()):
         return []
     columns = snapshot.columns
     is_one = pc.or_(
@@ -142,14 +126,14 @@ def titled(snapshot: Snapshot, words: str) -> list[DocumentText]:
     )
     rows = columns.filter(pc.and_(is_one, pc.equal(columns["kind"], ORIGINAL)))
     rows = rows.select(["doc_id", "source"]).slice(0, 50 * MAX_TITLES).to_pylist()
-    return nearest_titles((DocumentText(r["doc_id"], r["source"] or "") for r in rows), text)
+    return nearest_titles((Document(row["doc_id"], "", row["source"] or "") for row in rows), text)
 
 
-def nearest_titles(documents: Iterable[DocumentText], words: str) -> list[DocumentText]:
+def nearest_titles(documents: Iterable[Document], words: str) -> list[Document]:
     """Return the nearest to some words: whole titles and ids, then beginnings, then short ones."""
     low = words.strip().casefold()
 
-    def nearness(one: DocumentText) -> tuple[bool, bool, int, str]:
+    def nearness(one: Document) -> tuple[bool, bool, int, str]:
         title = one.title.casefold()
         is_whole = low in (one.id.casefold(), title)
         return not is_whole, not title.startswith(low), len(one.title), one.id
@@ -157,11 +141,11 @@ def nearest_titles(documents: Iterable[DocumentText], words: str) -> list[Docume
     return sorted(documents, key=nearness)[:MAX_TITLES]
 
 
-def text_of(snapshot: Snapshot, doc_id: str) -> DocumentText:
-    """Return a document's own title and text, empty where this state lacks it."""
+def document_of(snapshot: Snapshot, doc_id: str) -> Document:
+    """Return a document with its own title and text, empty where this state lacks it."""
     if doc_id in snapshot:
         rows = snapshot.rows_of(doc_id)
         for view in snapshot.columns.slice(rows.start, len(rows)).to_pylist():
             if view["kind"] == ORIGINAL:
-                return DocumentText(doc_id, view["source"] or "", view["text"])
-    return DocumentText(doc_id, "")
+                return Document(doc_id, view["text"], view["source"] or "")
+    return Document(doc_id, "")

@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from argus.data.reading import reading
 from argus.data.tables import read_names, read_table
 from argus.data.types import State
-from argus.errors import InputError
-from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values
+from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values, refused
 from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.job import JOB, TABLE, LiveJudging
 from argus.traffic.judging.table import ToGrade
@@ -168,12 +167,8 @@ def grade(page: PageOf, grading: Grading) -> HTMLResponse:
 def _live(page: Page) -> LiveJudging:
     live = None if page.path is None else LiveJudging.of(page.path)
     if live is None:
-        raise InputError(
-            "nothing was drawn to be judged here",
-            expected="a folder that argus traffic judge wrote",
-            fix="Draw questions on the page Questions.",
-            where=page.path,
-        )
+        got, fix = "nothing was drawn to be judged here", "Draw questions on the page Questions."
+        raise refused(page.path, got, "a folder that argus traffic judge wrote", fix)
     return live
 
 
@@ -182,7 +177,7 @@ def _rows(live: LiveJudging, question: str) -> list[ToGrade]:
     if rows := live.rows_of(question):
         return rows
     got, expected = f"question {question!r}", "one that was drawn to be judged"
-    raise InputError(got, expected=expected, fix="Reload the page.", where="question")
+    raise refused("question", got, expected, "Reload the page.")
 
 
 def _box(live: LiveJudging, question: str | None) -> Values:

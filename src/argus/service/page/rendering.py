@@ -61,6 +61,11 @@ def render(template: str, **values: Any) -> str:
     return environment().get_template(template).render(**values)
 
 
+def refused(where: Path | str | None, got: str, expected: str, fix: str) -> InputError:
+    """Return the error of a request that cannot be meant."""
+    return InputError(got, expected=expected, fix=fix, where=where)
+
+
 class Page:
     """A request for a page of one folder.
 
@@ -82,6 +87,11 @@ class Page:
     def has_index(self) -> bool:
         """Tell whether there is an index to search: the workplace's, or the folder itself."""
         return self.place.index is not None or any_of(self.path, INDEX_FILE)
+
+    @property
+    def has_documents(self) -> bool:
+        """Tell whether the folder has a table of documents."""
+        return any_of(self.path, *DOCUMENTS)
 
     @property
     def is_searched(self) -> bool:
@@ -132,7 +142,7 @@ class Page:
         tabs = (
             ("overview", "Overview", path is not None),
             ("why-not", "Why not?", self.is_searched),
-            ("documents", "Documents", any_of(path, *DOCUMENTS)),
+            ("documents", "Documents", self.has_documents),
             ("questions", "Questions", any_of(path, *QUESTIONS)),
             ("repairs", "Repairs", self.has_index),
             ("authority", "Current or superseded", authority),
@@ -146,12 +156,9 @@ class Page:
 async def _page(request: Request, folder: str) -> Page:
     page = Page(request, folder)
     if page.path is None and folder != NO_FOLDER:
-        raise InputError(
-            f"{folder!r}",
-            expected=f"one of {', '.join(page.place.results) or 'no folder at all'}",
-            fix="Name one of the folders that the service was started over.",
-            where="folder",
-        )
+        expected = f"one of {', '.join(page.place.results) or 'no folder at all'}"
+        fix = "Name one of the folders that the service was started over."
+        raise refused("folder", repr(folder), expected, fix)
     return page
 
 

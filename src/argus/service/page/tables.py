@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from argus.corpora.opening import open_corpus
 from argus.data.fields import FieldNames
 from argus.data.reading import reading
-from argus.errors import InputError
 from argus.measures.slices import slicings
-from argus.service.page.rendering import DOCUMENTS, Row, Rows
+from argus.service.page.rendering import DOCUMENTS, Row, Rows, refused
 from argus.verdict.counts import Results
 
 ROWS = 50  # of a page
@@ -30,17 +29,17 @@ MAX_TABLES = 16  # folders whose tables are kept
 
 
 class Column(NamedTuple):
-    """A column: its name in the table of documents, its source, and how it is shown.
+    """A column of the table of documents, and how it is shown.
 
-    kind: text, count, share, decimals, band or flag. is_listed: whether the table shows it. A
-    document's page shows all.
+    kind: text, count, share, decimals, band or flag. source: its name in its file, "" for the same.
+    is_listed: whether the table shows it. A document's page shows all.
     """
 
     name: str
-    source: str
     heading: str
     kind: str
     about: str
+    source: str = ""
     is_listed: bool = True
 
 
@@ -59,34 +58,33 @@ class Source(NamedTuple):
 
 SOURCES = (
     Source("exposure", (
-        Column("title_rank", "title_rank", "Rank by title", "count",
-               "its place where its own title is asked"),
-        Column("sentence_rank", "sentence_rank", "Rank by sentence", "decimals",
+        Column("title_rank", "Rank by title", "count", "its place where its own title is asked"),
+        Column("sentence_rank", "Rank by sentence", "decimals",
                "its place where a sentence of its own is asked"),
-        Column("by_own", "retrieved_by_own", "By its own", "count",
-               "probes of its own that bring it back"),
-        Column("by_others", "retrieved_by_others", "By others", "count",
-               "lists of others' probes that hold it"),
-        Column("never", "never_retrieved", "Never back", "flag",
-               "nothing that was asked brought it", is_listed=False),
+        Column("by_own", "By its own", "count", "probes of its own that bring it back",
+               "retrieved_by_own"),
+        Column("by_others", "By others", "count", "lists of others' probes that hold it",
+               "retrieved_by_others"),
+        Column("never", "Never back", "flag", "nothing that was asked brought it",
+               "never_retrieved", is_listed=False),
     )),
     Source("retrievability", (
-        Column("rps", "rps", "RPS", "share",
+        Column("rps", "RPS", "share",
                "share of related entities that bring it back, weighed by the competition"),
-        Column("band", "band", "Band", "band", "RPS below 0.33, up to 0.66, above"),
-        Column("related", "related", "Related", "count", "entities that are related to it"),
-        Column("displaced_by", "displaced_by", "Outranked by", "text",
-               "what comes instead of it most often", is_listed=False),
+        Column("band", "Band", "band", "RPS below 0.33, up to 0.66, above"),
+        Column("related", "Related", "count", "entities that are related to it"),
+        Column("displaced_by", "Outranked by", "text", "what comes instead of it most often",
+               is_listed=False),
     )),
     Source("needs_served", (
-        Column("needs", "needs", "Needs", "count", "what it is needed for, as was written"),
-        Column("needs_met", "found", "Needs met", "share", "those of them that bring it back"),
+        Column("needs", "Needs", "count", "what it is needed for, as was written"),
+        Column("needs_met", "Needs met", "share", "those of them that bring it back", "found"),
     )),
     Source("unreached", (
-        Column("lost", "cause", "Lost", "text", "why the store does not bring it back"),
+        Column("lost", "Lost", "text", "why the store does not bring it back", "cause"),
     ), label="''"),
     Source("authority", (
-        Column("superseded_by", "controlling", "Superseded by", "text", "what controls it now",
+        Column("superseded_by", "Superseded by", "text", "what controls it now", "controlling",
                is_listed=False),
     ), id="superseded", label="superseded_title", is_unique=False),
 )  # fmt: skip
@@ -154,15 +152,13 @@ class DocumentTable:
                 if path.is_file():
                     relation = self.connection.read_parquet(str(path))
                     relation.create_view(f"of_{source.file}")
-                    columns = [c for c in source.columns if c.source in relation.columns]
-                    present.append((source, columns))
+                    there = set(relation.columns)
+                    own = [c for c in source.columns if (c.source or c.name) in there]
+                    present.append((source, own))
         if not present:
-            raise InputError(
-                "no table of documents",
-                expected="exposure.parquet, retrievability.parquet, or another of their kind",
-                fix="Run argus exposure or argus audit with --out set to this folder.",
-                where=folder,
-            )
+            expected = "exposure.parquet, retrievability.parquet, or another of their kind"
+            fix = "Run argus exposure or argus audit with --out set to this folder."
+            raise refused(folder, "no table of documents", expected, fix)
         self.columns = tuple(column for _, columns in present for column in columns)
         self.listed = tuple(column for column in self.columns if column.is_listed)
         self.names = frozenset(column.name for column in self.columns)
@@ -172,7 +168,7 @@ class DocumentTable:
         """Put all sources into `documents`: id, label, the columns, the cause, the words."""
         joined = ""
         for source, columns in present:
-            own = "".join(f", {column.source} AS {column.name}" for column in columns)
+            own = "".join(f", {c.source or c.name} AS {c.name}" for c in columns)
             first = "" if source.is_unique else f"DISTINCT ON ({source.id}) "
             part = (
                 f"SELECT {first}{source.id} AS id, {source.label} AS label{own} "
@@ -200,12 +196,8 @@ class DocumentTable:
         """
         start, name = (filters.page - 1) * ROWS, filters.sort.removeprefix("-")
         if name and name not in {"id", "label", "cause", *self.names}:
-            raise InputError(
-                f"no column {name!r}",
-                expected=f"one of label, cause, {', '.join(sorted(self.names))}",
-                fix="Sort by one of these.",
-                where="sort",
-            )
+            expected = f"one of label, cause, {', '.join(sorted(self.names))}"
+            raise refused("sort", f"no column {name!r}", expected, "Sort by one of these.")
         whole = filters.model_copy(update={"page": 1})
         if start + ROWS <= NEAR:
             sql, values = self._sorted(whole)
@@ -302,12 +294,9 @@ def sliced_corpus(folder: Path) -> tuple[Path, tuple[str, ...]]:
         corpus = section["inputs"].get("corpus") if section else None
         if isinstance(fields, list | tuple) and fields and corpus:
             return Path(corpus["file"]), tuple(map(str, fields))
-    raise InputError(
-        "no slices",
-        expected="results that were told by fields of their corpus",
-        fix="Run argus exposure or argus audit with --by FIELD.",
-        where=folder,
-    )
+    expected = "results that were told by fields of their corpus"
+    fix = "Run argus exposure or argus audit with --by FIELD."
+    raise refused(folder, "no slices", expected, fix)
 
 
 def table_of(folder: Path) -> DocumentTable:

@@ -12,29 +12,27 @@ from fastapi.responses import HTMLResponse
 
 from argus.commands import command
 from argus.data.tables import read_names, read_table
+from argus.data.types import Document
 from argus.data.types import Query as Topic
 from argus.errors import ArgusError
 from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Cause, Explanation, Finding, Verdict
 from argus.explanation.job import explain
-from argus.explanation.run import explain_served
 from argus.indexes.header import IndexSpec
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.words import LONG_WORD, Analyzer
 from argus.remedies.blend_search import PREVIEW_DOCUMENTS, can_preview, preview_blend
 from argus.service.page.indexes import (
-    DocumentText,
     Warm,
     WarmIndexes,
+    document_of,
     index_of,
     nearest_titles,
-    text_of,
     titled,
 )
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values
 from argus.service.searcher import IndexSource
 from argus.service.state import Service
-from argus.service.workplace import run_config
 from argus.verdict.counts import Results
 from argus.verdict.places import Places
 
@@ -56,7 +54,11 @@ WITHOUT = {
     "correction": "without the correction of the question",
 }
 """Parts of a blend that are switched off, in words."""
-REPAIRS = {Cause.LEXICAL: "expand", Cause.ENTITIES: "expand", Cause.HUBS: "blend"}
+REPAIRS: dict[Cause | None, str] = {
+    Cause.LEXICAL: "expand",
+    Cause.ENTITIES: "expand",
+    Cause.HUBS: "blend",
+}
 """The repair of an index for each cause."""
 K = Annotated[int, Query(ge=1, le=MAX_K)]
 Words = Annotated[str, Query(max_length=4000)]
@@ -75,19 +77,19 @@ def why_not(page: PageOf, warm: Warm, q: Words = "", doc: Words = "", k: K = 10)
     spec = None if place.asks else index_of(place, page.path)
     part = "why_not_retriever.html.j2" if spec is None else "why_not_answer.html.j2"
     answer: Values | None = None
-    lacking = {(True, True): "", (True, False): "document", (False, True): "question"}.get(
-        (bool(q.strip()), bool(doc.strip())), "both"
-    )
+    empty = [name for name, text in (("question", q), ("document", doc)) if not text.strip()]
+    lacking = "both" if len(empty) == 2 else "".join(empty)
     if not lacking and (seconds := service.searcher.opening_s()) is not None:
         part, answer = "why_not_opening.html.j2", {"seconds": round(seconds)}
-    elif not lacking and spec is None:
-        answer = _explain_retriever(service, q, doc, k)
-    elif not lacking and spec is not None:
-        answer = _explain_index(service, warm, spec, q, doc, k)
+    elif not lacking:
+        answer = (
+            _explain_retriever(service, q, doc, k) if spec is None
+            else _explain_index(service, warm, spec, q, doc, k)
+        )  # fmt: skip
     if page.is_part:
         part = "why_not_lacking.html.j2" if lacking else part
         return page.part(part, answer=answer, lacking=lacking, **asking)
-    examples = _failed_questions(page.path) if lacking else []
+    examples = _failed_questions(page.path) if lacking and page.path else []
     if spec is not None and examples:
         try:
             examples = _failing_now(examples, warm.retriever(spec))
@@ -127,23 +129,21 @@ def _explain_index(
     snapshot, fold = warm.snapshot(spec), service.fold
     if doc not in snapshot and not (fold is not None and doc in fold.parents):
         meant = titled(snapshot, doc)
-        one = _whole_title(doc, meant)
-        if one is None and meant:
+        if (one := _only_one(doc, meant)) is None:
             return {"meant": meant}
-        doc = one or doc
+        doc = one
     retriever = warm.retriever(spec)
     authority = None if service.authority is None else service.authority.around(doc)
     explanation = explain(q, doc, retriever, ExplainConfig(k=k), authority=authority, fold=fold)
     chunks = frozenset([doc]) if fold is None else fold.chunks_of(doc)
     ranked = retriever.search([Topic("query", q)], k + len(chunks))["query"]
-    rival = next((one for one in ranked if one not in chunks), None)
-    analyzer = retriever.lexical().analyzer
-    own = text_of(snapshot, explanation.chunk or doc)
-    texts = [own] if rival is None else [own, text_of(snapshot, rival)]
+    own = document_of(snapshot, explanation.chunk or doc)
+    rivals = [document_of(snapshot, one) for one in ranked if one not in chunks]
+    texts, analyzer = [own, *rivals[:1]], retriever.lexical().analyzer
+    said = {term for one in texts for term in analyzer.documents(f"{one.title} {one.text}")}
+    terms = said.intersection(analyzer.query_forms(q))
     places = Results.of(spec.path).places
-    terms = shared_terms(q, [f"{one.title} {one.text}" for one in texts], analyzer)
-    cause = None if explanation.came_back else explanation.cause
-    repair = REPAIRS.get(cause) if cause else None
+    repair = None if explanation.came_back else REPAIRS.get(explanation.cause)
     made_of = ["--kb", places.kb or "KB"] if repair == "expand" else []
     return {
         "explanation": explanation,
@@ -164,20 +164,17 @@ def _explain_index(
 def _explain_retriever(service: Service, q: str, doc: str, k: int) -> Values:
     """Return the explanation of a retriever or store, or the documents that may be meant."""
     source, fold = service.searcher.source(), service.fold
-    documents = () if isinstance(source, IndexSource) else source.documents
 
     def texts_of(doc: str) -> list[tuple[str, str]]:
         chunks = [doc] if fold is None else sorted(fold.chunks_of(doc))
         return list(source.texts(chunks).values())
 
-    if not texts_of(doc) and (meant := _titles_of_corpus(service, doc)):
-        if (one := _whole_title(doc, meant)) is None:
+    if not texts_of(doc):
+        meant = _titles_of_corpus(service, doc)
+        if (one := _only_one(doc, meant)) is None:
             return {"meant": meant}
         doc = one
-    authority = None if service.authority is None else service.authority.around(doc)
-    config = run_config(service.workplace, k)
-    explanation = explain_served(q, doc, service.searcher, documents, config, authority)
-    texts = texts_of(doc)
+    explanation, texts = service.explain(q, doc, k), texts_of(doc)
     return {
         "explanation": explanation,
         "findings": _group_findings(explanation.findings, explanation.cause),
@@ -186,25 +183,22 @@ def _explain_retriever(service: Service, q: str, doc: str, k: int) -> Values:
     }
 
 
-def _titles_of_corpus(service: Service, words: str) -> list[DocumentText]:
+def _titles_of_corpus(service: Service, words: str) -> list[Document]:
     """Return documents of the corpus whose title or id holds some words. None without a corpus."""
     source, low = service.searcher.source(), words.strip().casefold()
     if not low or isinstance(source, IndexSource):
         return []
-    return nearest_titles(
-        (
-            DocumentText(one.id, one.title)
-            for one in source.documents
-            if low in one.title.casefold() or low in one.id.casefold()
-        ),
-        words,
-    )
+    alike = (d for d in source.documents if low in d.title.casefold() or low in d.id.casefold())
+    return nearest_titles(alike, words)
 
 
-def _whole_title(words: str, meant: Sequence[DocumentText]) -> str | None:
-    """Return the id of the one document that has exactly this title, None for none or several."""
+def _only_one(words: str, meant: Sequence[Document]) -> str | None:
+    """Return the id of the one document with exactly this title, None if others may be meant.
+
+    Where none is meant, the words may be an id that is not known.
+    """
     alike = [one.id for one in meant if one.title.casefold() == words.strip().casefold()]
-    return alike[0] if len(alike) == 1 else None
+    return alike[0] if len(alike) == 1 else None if meant else words
 
 
 def _group_findings(
@@ -216,14 +210,14 @@ def _group_findings(
     return [group for group in groups if group[1]]
 
 
-def _failed_questions(folder: Path | None) -> Rows:
+def _failed_questions(folder: Path) -> Rows:
     """Return questions whose document was not in the first DEPTH when a job asked them.
 
     Judged ones come first, then the nearest. rank: of the document, None where it did not come.
     """
     failed: Rows = []
-    for name, question, target in SOURCES if folder else ():
-        path = folder / f"{name}.parquet"  # type: ignore[operator]
+    for name, question, target in SOURCES:
+        path = folder / f"{name}.parquet"
         if not path.is_file() or not {question, target, "rank"} <= read_names(path):
             continue
         own: Rows = [
@@ -294,7 +288,7 @@ def _previews(explanation: Explanation, places: Places) -> Rows:
     )
 
 
-def mark_terms(text: str, terms: frozenset[str], analyzer: Analyzer) -> list[Piece]:
+def mark_terms(text: str, terms: set[str], analyzer: Analyzer) -> list[Piece]:
     """Split a text into pieces, those apart whose words are among some terms.
 
     terms: as `analyzer.documents` makes them. Joined, the pieces are the text again.
@@ -308,9 +302,3 @@ def mark_terms(text: str, terms: frozenset[str], analyzer: Analyzer) -> list[Pie
             pieces.append((word[0], True))
             end = word.end()
     return [*pieces, (text[end:], False)] if end < len(text) else pieces
-
-
-def shared_terms(question: str, texts: list[str], analyzer: Analyzer) -> frozenset[str]:
-    """Return the terms of a question that one of some texts says."""
-    vocabulary = {term for text in texts for term in analyzer.documents(text)}
-    return frozenset(term for term in analyzer.query_forms(question) if term in vocabulary)
