@@ -194,8 +194,8 @@ class ServedRetriever:
     """A retriever or a store. documents: its corpus, for their texts, if it is known."""
 
     def __init__(self, place: Workplace) -> None:
-        corpus, self._stack = place.corpus, ExitStack()
-        self.documents = [] if corpus is None else read_corpus(corpus, place.fields)
+        corpus, self._stack = place.chunks.corpus, ExitStack()
+        self.documents = [] if corpus is None else read_corpus(corpus, place.chunks.fields)
         self._texts = {one.id: (one.title, one.text) for one in self.documents}
         config = place.asking or AskingConfig()
         self._open = self._stack.enter_context(

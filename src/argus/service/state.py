@@ -11,7 +11,6 @@ from typing import Annotated, cast
 from anyio import CapacityLimiter
 from fastapi import Depends, Request
 
-from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import ParentFold
 from argus.explanation.config import ExplainConfig, RunConfig
 from argus.explanation.evidence import Explanation, RunExplanation
@@ -69,13 +68,11 @@ class Service:
     def explain(self, query: str, id_: str, k: int) -> Explained:
         """Say why a document does not come back for a question."""
         authority = None if self.authority is None else self.authority.around(id_)
-        source, place = self.searcher.source(), self.workplace
+        source = self.searcher.source()
         if isinstance(source, IndexSource):
             config, retriever = ExplainConfig(k=k), source.retriever
             return explain(query, id_, retriever, config, authority=authority, fold=self.fold)
-        run = RunConfig(
-            k=k, corpus=place.corpus, fields=place.fields, parent_field=place.parent_field
-        )
+        run = RunConfig(k=k, **vars(self.workplace.chunks))
         return explain_served(query, id_, self.searcher, source.documents, run, authority)
 
     @cached_property
@@ -85,10 +82,8 @@ class Service:
         if place.asks:
             source = self.searcher.source()
             if isinstance(source, ServedRetriever) and source.documents:
-                return ParentFold.of(place.parent_field, source.documents)
-        return ParentFold.of_corpus(
-            ChunkedCorpus(corpus=place.corpus, fields=place.fields, parent_field=place.parent_field)
-        )
+                return ParentFold.of(place.chunks.parent_field, source.documents)
+        return ParentFold.of_corpus(place.chunks)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

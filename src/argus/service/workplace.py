@@ -10,10 +10,7 @@ from pathlib import Path
 
 from argus.authority.config import AuthoritySource
 from argus.commands import invocation_of
-from argus.corpora import NamedCorpus
-from argus.data.fields import FieldNames
 from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection
-from argus.data.provenance import InputFile
 from argus.data.reading import WRITTEN, reading
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
@@ -24,6 +21,7 @@ from argus.retrievers.names import check_named
 from argus.verdict.counts import Results
 from argus.verdict.places import Places, Project
 
+TEXT_FIELDS = ("id", "title", "text")
 UNNAMED = Path("argus-out")
 """The folder of results that nobody has named a folder for, as by the commands themselves."""
 STATE = ".argus-serve"
@@ -40,12 +38,12 @@ class Workplace:
 
     Nothing outside `folders` is read or written for a request. index: PATH or PATH@STATE.
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
-    encoder: of the questions of a store. corpus: whose texts a retriever's documents have. fields,
-    parent_field: where it has them, and where its chunks name their document. asking: how a
-    retriever is asked. authority: the records that name the controlling documents. beside: systems
-    that the page compares with it, each as `--retriever` names it. config: TOML of options that
-    jobs have unless a request says otherwise, and the only place where encoders, models and
-    addresses of jobs are named. results: folders of results by their name in a URL.
+    encoder: of the questions of a store. chunks: the corpus whose texts a retriever's documents
+    have, and where its chunks name their document. asking: how a retriever is asked. authority: the
+    records that name the controlling documents. beside: systems that the page compares with it,
+    each as `--retriever` names it. config: TOML of options that jobs have unless a request says
+    otherwise, and the only place where encoders, models and addresses of jobs are named. results:
+    folders of results by their name in a URL.
     """
 
     folders: tuple[Path, ...]
@@ -53,13 +51,11 @@ class Workplace:
     retriever: str | None = None
     store: str | None = None
     encoder: str | None = None
-    corpus: NamedCorpus | None = None
+    chunks: ChunkedCorpus = field(default_factory=ChunkedCorpus)
     asking: AskingConfig | None = None
     authority: AuthoritySource | None = None
     beside: tuple[str, ...] = ()
     config: Path | None = None
-    fields: FieldNames = field(default_factory=FieldNames)
-    parent_field: str | None = None
     results: Mapping[str, Path] = field(default_factory=dict, compare=False)
 
     @property
@@ -84,19 +80,18 @@ class Workplace:
         """
         if folder is not None:
             return Results.of(folder).places
-        corpus: dict[str, InputFile] = {} if self.corpus is None else {
-            "corpus": {"file": str(self.corpus)}
-        }  # fmt: skip
+        corpus = self.chunks.corpus
         own: ManifestSection = {
             "config": {"index": self.index, "retrievers": [self.asks] if self.asks else []},
-            "inputs": corpus, "encoder": {}, "invocation": invocation_of(UNNAMED),
+            "inputs": {} if corpus is None else {"corpus": {"file": str(corpus)}},
+            "encoder": {}, "invocation": invocation_of(UNNAMED),
         }  # type: ignore[typeddict-item]  # fmt: skip
         return Places(UNNAMED, {"serve": own}, Project.here())
 
     @property
     def inputs(self) -> dict[str, Path]:
         """Files that the service itself reads, by their option. No job may write one."""
-        named: dict[str, object] = {"corpus": self.corpus, "config": self.config}
+        named: dict[str, object] = {"corpus": self.chunks.corpus, "config": self.config}
         if self.authority is not None:
             named |= {name: getattr(self.authority, name) for name in ("records", "rules", "edges")}
         files = {name: Path(one) for name, one in named.items() if isinstance(one, str | Path)}
@@ -108,9 +103,10 @@ class Workplace:
         kind: index, retriever (a store is one, too), store, encoder or corpus.
         """
         if reference == SERVED:
+            corpus = self.chunks.corpus
             own = {"index": self.index, "retriever": self.asks,
                    "store": self.store, "encoder": self.encoder,
-                   "corpus": None if self.corpus is None else str(self.corpus)}  # fmt: skip
+                   "corpus": None if corpus is None else str(corpus)}  # fmt: skip
             return own[kind]
         names = {f"{BESIDE}{number}": name for number, name in enumerate(self.beside, 1)}
         return names.get(reference) if kind == "retriever" else None
@@ -147,24 +143,18 @@ def open_workplace(
     serve.
     """
     if retriever is not None and store is not None:
-        raise InputError(
-            "--retriever and --store",
-            expected="one thing to search",
-            fix="Leave one of them out.",
-            where="--store",
-        )
+        got, fix = "--retriever and --store", "Leave one of them out."
+        raise InputError(got, expected="one thing to search", fix=fix, where="--store")
     if index is not None:
         read_header(parse_index_spec(index).path)
     for name in beside:
         check_named(name)
     for folder in folders:
         if not folder.is_dir():
-            raise InputError(
-                "is no folder" if folder.exists() else "no such folder",
-                expected="a folder of results, or an index",
-                fix="Make one, for example with `argus demo`.",
-                where=folder,
-            )
+            got = "is no folder" if folder.exists() else "no such folder"
+            fix = "Make one, for example with `argus demo`."
+            expected = "a folder of results, or an index"
+            raise InputError(got, expected=expected, fix=fix, where=folder)
         _check_state(folder / STATE)
     places: list[Path] = []
     for folder in folders:  # itself, and those in it if it holds no results itself
@@ -177,16 +167,13 @@ def open_workplace(
         results[next(name for name in names if name not in results)] = place
     index = index or next((str(p) for p in places if (p / INDEX_FILE).is_file()), None)
     if not results and index is None and retriever is None and store is None:
-        raise InputError(
-            "nothing to serve",
-            expected="a folder with results (summary.json) or an index (index.json)",
-            fix="Run `argus demo`, or name an index with --index.",
-            where=folders[0] if folders else None,
-        )
+        expected = "a folder with results (summary.json) or an index (index.json)"
+        fix, where = "Run `argus demo`, or name an index with --index.", next(iter(folders), None)
+        raise InputError("nothing to serve", expected=expected, fix=fix, where=where)
     chunks = _with_project(chunks or ChunkedCorpus(), config)
     workplace = Workplace(
-        tuple(folders), index, retriever, store, encoder, chunks.corpus, asking, authority,
-        tuple(beside), config, chunks.fields, chunks.parent_field, results,
+        tuple(folders), index, retriever, store, encoder, chunks, asking, authority,
+        tuple(beside), config, results,
     )  # fmt: skip
     return workplace if authority is not None else replace(workplace, authority=_audited(workplace))
 
@@ -200,15 +187,9 @@ def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
     parent_field = project.value("parent-field")
     if parent_field is None or not project.is_of(corpus):
         return chunks
-    own = chunks.fields
-    fields = replace(
-        own,
-        id=own.id or project.value("id-field"),
-        title=own.title or project.value("title-field"),
-        text=own.text or project.value("text-field"),
-    )
-    corpus_of = chunks.corpus or project.value("corpus")
-    return ChunkedCorpus(corpus=corpus_of, fields=fields, parent_field=parent_field)
+    names = {n: getattr(chunks.fields, n) or project.value(f"{n}-field") for n in TEXT_FIELDS}
+    fields, corpus = replace(chunks.fields, **names), chunks.corpus or project.value("corpus")
+    return ChunkedCorpus(corpus=corpus, fields=fields, parent_field=parent_field)
 
 
 def _check_state(state: Path) -> None:
@@ -217,12 +198,9 @@ def _check_state(state: Path) -> None:
     with suppress(OSError):  # there is none yet, or it may not be read: served without
         inside = [] if state.is_symlink() else sorted(state.iterdir())
     if link := next((path for path in (state, *inside) if path.is_symlink()), None):
-        raise InputError(
-            f"is a link to {link.readlink()}",
-            expected="a folder and files of their own: the service writes in its folders alone",
-            fix="Remove the link, or put in its place what it names.",
-            where=link,
-        )
+        expected = "a folder and files of their own: the service writes in its folders alone"
+        fix = "Remove the link, or put in its place what it names."
+        raise InputError(f"is a link to {link.readlink()}", expected=expected, fix=fix, where=link)
 
 
 def _audited(place: Workplace) -> AuthoritySource | None:

@@ -21,7 +21,7 @@ from argus.repair.job import HOME, JOB, TABLE
 from argus.repair.trials import ADAPT, EXPAND, NOTHING, SCENARIOS
 from argus.service.page.indexes import index_of
 from argus.service.page.rendering import PageOf, PageRoute, Row, Rows, Values
-from argus.service.workplace import SERVED, Workplace
+from argus.service.workplace import SERVED, TEXT_FIELDS, Workplace
 from argus.verdict.counts import Results
 from argus.verdict.places import FILE, Project
 
@@ -64,9 +64,10 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
     there = {name: " and ".join(of) for name, of in MADE_OF.items() if kinds.issuperset(of)}
     own = {"index": str(index) if place.contains(index) else SERVED}
     chunks: dict[str, str] = {}
-    if place.parent_field is not None and place.config is None:  # jobs read a file's own
-        fields = {f"{name}_field": getattr(place.fields, name) for name in ("id", "title", "text")}
-        fields |= {"corpus": place.corpus and SERVED, "parent_field": place.parent_field}
+    parent, served = place.chunks.parent_field, place.chunks.fields
+    if parent is not None and place.config is None:  # jobs read a file's own
+        fields = {f"{name}_field": getattr(served, name) for name in TEXT_FIELDS}
+        fields |= {"corpus": place.chunks.corpus and SERVED, "parent_field": parent}
         chunks = {name: str(value) for name, value in fields.items() if value is not None}
     names = tried["names"] if tried is not None and not tried["is_old"] else []
     receipts = read_receipts(index, [*place.results.values()])
