@@ -16,7 +16,6 @@ from argus.generative.failures.jobs.replaying import ReplayedOutput
 from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
 from argus.generative.failures.taxonomy import FailureMode
 from argus.llm.model import Estimate, EstimateFigures
-from argus.measures.significance import DifferenceFigures, PairedDifference
 from argus.retrievability.probes.metrics import (
     LabelFigures,
     Labels,
@@ -29,7 +28,6 @@ from argus.scenarios.qa.summary import VotesAgreement
 PAIRS = [
     (Bounds, LintBounds), (ReplaySummary, ReplayedOutput),
     (TaxonomyMode, FailureMode), (EstimateFigures, Estimate),
-    (DifferenceFigures, PairedDifference),
     (MeasureFigures, Measures), (LabelFigures, Labels), (VotesAgreement, Agreement),
 ]  # fmt: skip
 """Every record that is read off an object, and the object's class."""

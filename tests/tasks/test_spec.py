@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import InputError
-from argus.tasks.opening import READERS, open_task
-from argus.tasks.spec import parse_task_spec
+from argus.tasks.opening import open_task, parse_task_spec
 
 
 def test_kind_place_and_settings():
-    spec = parse_task_spec("bright:a,b/BRIGHT,domain=pony,long=yes", READERS)
+    spec = parse_task_spec("bright:a,b/BRIGHT,domain=pony,long=yes")
     assert (spec.kind, str(spec.place)) == ("bright", "a,b/BRIGHT")
     assert spec.settings == {"domain": "pony", "long": "yes"}
     assert str(spec) == "bright:a,b/BRIGHT,domain=pony,long=yes"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import TypedDict
 
 from argus.data.runs import ranking
 from argus.data.types import Qrels, Run
@@ -16,29 +16,8 @@ TABLE_4_K = (10, 20, 50)
 MIN_USABLE = 0.95  # share of the bootstrap draws that must hold both groups for an interval
 
 
-class AssociationFigures(TypedDict):
-    """The statistic of Table 4 at one k. Pairs are (query, relevant document).
-
-    retrieved: pairs with a predicted RPS whose document is in the top k.
-    unretrieved: pairs with a predicted RPS whose document is not.
-    not_indexed: pairs whose document the index does not hold.
-    without_rps: pairs whose document has no predicted RPS.
-    mean_retrieved: mean of the documents' highest predicted RPS. None without a pair.
-    mean_unretrieved: the same of the pairs that are not retrieved.
-    difference: retrieved less unretrieved. None without both.
-    low, high: 95% bootstrap interval over queries. None if too few draws hold both groups.
-    """
-
-    k: int
-    retrieved: int
-    unretrieved: int
-    not_indexed: int
-    without_rps: int
-    mean_retrieved: float | None
-    mean_unretrieved: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
+AssociationFigures = dict[str, Any]
+"""The statistic of Table 4 at one k, see `rps_association`."""
 
 
 def rps_association(
@@ -52,6 +31,18 @@ def rps_association(
     resamples: int = RESAMPLES,
 ) -> list[AssociationFigures]:
     """Compare the highest RPS in retrieved and in unretrieved gold documents, for each k.
+
+    Pairs are (query, relevant document).
+
+    k: depth.
+    retrieved: pairs with a predicted RPS whose document is in the top k.
+    unretrieved: pairs with a predicted RPS whose document is not.
+    not_indexed: pairs whose document the index does not hold.
+    without_rps: pairs whose document has no predicted RPS.
+    mean_retrieved: mean of the documents' highest predicted RPS. None without a pair.
+    mean_unretrieved: the same of the pairs that are not retrieved.
+    difference: retrieved less unretrieved. None without both.
+    low, high: 95% bootstrap interval over queries. None if too few draws hold both groups.
 
     max_rps: doc_id -> highest predicted RPS of its entities, only documents that have one.
     indexed: documents of the index. None if they are not known, so that every gold document counts.
@@ -72,24 +63,23 @@ def rps_association(
                     sums[row, group] += max_rps[doc]
                     sums[row, group + 1] += 1
         total = sums.sum(axis=0)
-        retrieved = float(total[0] / total[1]) if total[1] else None
-        unretrieved = float(total[2] / total[3]) if total[3] else None
-        lacks = retrieved is None or unretrieved is None
+        means = [float(total[i] / total[i + 1]) if total[i + 1] else None for i in (0, 2)]
         low, high = _interval(sums, seed=seed, resamples=resamples)
-        found.append(
-            {
-                "k": k,
-                "retrieved": int(total[1]),
-                "unretrieved": int(total[3]),
-                "not_indexed": not_indexed,
-                "without_rps": without_rps,
-                "mean_retrieved": retrieved,
-                "mean_unretrieved": unretrieved,
-                "difference": None if lacks else retrieved - unretrieved,  # type: ignore[operator]
-                "low": low,
-                "high": high,
-            }
-        )
+        figures: AssociationFigures = {
+            "k": k,
+            "retrieved": int(total[1]),
+            "unretrieved": int(total[3]),
+            "not_indexed": not_indexed,
+            "without_rps": without_rps,
+            "mean_retrieved": means[0],
+            "mean_unretrieved": means[1],
+            "difference": None,
+            "low": low,
+            "high": high,
+        }
+        if means[0] is not None and means[1] is not None:
+            figures["difference"] = means[0] - means[1]
+        found.append(figures)
     return found
 
 

@@ -7,20 +7,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-
-class Coverage(TypedDict):
-    """Documents that have a remedy.
-
-    documents: documents of the index.
-    with_remedy: of these, documents that have the remedy.
-    relevant: documents that are relevant to a judged question.
-    relevant_with_remedy: of these, documents that have the remedy.
-    """
-
-    documents: int
-    with_remedy: int
-    relevant: int
-    relevant_with_remedy: int
+Coverage = dict[str, int]
+"""Documents that have a remedy, see `cover`."""
 
 
 class Covered(TypedDict):
@@ -32,7 +20,13 @@ class Covered(TypedDict):
 def cover(
     documents: Collection[str], with_remedy: Collection[str], relevant: Iterable[Iterable[str]]
 ) -> Coverage:
-    """Count documents by their ids. relevant: the relevant documents of each question."""
+    """Count documents by their ids. relevant: the relevant documents of each question.
+
+    documents: documents of the index.
+    with_remedy: of these, documents that have the remedy.
+    relevant: documents that are relevant to a judged question.
+    relevant_with_remedy: of these, documents that have the remedy.
+    """
     judged = {doc for docs in relevant for doc in docs}
     return {
         "documents": len(documents),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import TypedDict
 
 RESAMPLES = 1_000  # for the interval of a rank correlation, and of an area of clusters
 MIN_GROUP = 5  # members of either group for which an area is given
@@ -55,17 +54,7 @@ def newcombe(
     return max(-1.0, difference - down), min(1.0, difference + up)
 
 
-class Discrimination(TypedDict):
-    """The probability that one of the first group has the higher score. Ties count a half.
-
-    auc: the probability, from 0 to 1.
-    n: items of both groups.
-    """
-
-    auc: float
-    low: float
-    high: float
-    n: int
+Discrimination = dict[str, float]
 
 
 def discrimination(
@@ -76,6 +65,11 @@ def discrimination(
     confidence: float = 0.95,
 ) -> Discrimination | None:
     """Return the AUC of `scores` for a group, with the interval of DeLong et al. (1988).
+
+    auc: the probability, from 0 to 1, that one of the first group has the higher score. Ties count
+    a half.
+    low, high: ends of its interval.
+    n: items of both groups.
 
     scores: (n,), finite. is_of_group: (n,) bool. clusters: (n,), of values that belong together,
     such as a question with several documents. The interval then draws clusters instead of values

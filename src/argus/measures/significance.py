@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import TypedDict
 
-from argus.data.reading import record_of
 from argus.measures.resamples import LEAST_RESAMPLES as LEAST_RESAMPLES
 from argus.measures.resamples import RESAMPLES as RESAMPLES
 
@@ -34,32 +32,8 @@ UNCHANGED = 1e-9  # differences up to this are rounding
 ALIKE = "every query changed by the same amount"
 
 
-class DifferenceFigures(TypedDict):
-    """A `PairedDifference` with its verdict, for a summary.
-
-    queries: queries that were measured on both sides.
-    mean_before: mean on the first side.
-    mean_after: mean on the second side.
-    mean_difference: second less first.
-    exact: whether the p-value is exact.
-    improved: queries that are better.
-    harmed: queries that are worse.
-    unchanged: queries that are the same.
-    """
-
-    queries: int
-    mean_before: float
-    mean_after: float
-    mean_difference: float
-    low: float | None
-    high: float | None
-    p_value: float
-    exact: bool
-    no_interval: str
-    improved: int
-    harmed: int
-    unchanged: int
-    verdict: str
+DifferenceFigures = dict[str, Any]
+"""Figures of a `PairedDifference` in a summary, see `PairedDifference.figures`."""
 
 
 def with_interval(figures: DifferenceFigures) -> str:
@@ -117,8 +91,23 @@ class PairedDifference:
         return "better" if low > 0 else "worse" if high < 0 else ""
 
     def figures(self) -> DifferenceFigures:
-        """Return everything for a summary."""
-        return record_of(DifferenceFigures, self)
+        """Return everything for a summary.
+
+        queries: queries that were measured on both sides.
+        mean_before: mean on the first side.
+        mean_after: mean on the second side.
+        mean_difference: second less first.
+        low, high: ends of its 95% interval, None without one.
+        p_value: of the test.
+        exact: whether the p-value is exact.
+        no_interval: why there is no interval, else "".
+        improved: queries that are better.
+        harmed: queries that are worse.
+        unchanged: queries that are the same.
+        verdict: "better", "worse" or "".
+        """
+        known = {name: value for name, value in asdict(self).items() if name != "deviation"}
+        return {**known, "verdict": self.verdict}
 
 
 def paired_difference(
@@ -218,7 +207,9 @@ def bootstrap_interval(
     """
     changed = int((differences != 0).sum())
     if changed < FEWEST_CHANGED:
-        return None, None, _too_few(changed, len(differences))
+        queries = f"{len(differences)} quer{'y' if len(differences) == 1 else 'ies'}"
+        few = f"only {changed} of {queries} changed" if changed else "no query changed"
+        return None, None, few
     if np.ptp(differences) <= UNCHANGED:
         return None, None, ALIKE
     from scipy.stats import bootstrap, norm, t
@@ -236,12 +227,6 @@ def bootstrap_interval(
     )
     low, high = map(float, resampled.confidence_interval)
     return low, high, ""
-
-
-def _too_few(changed: int, queries: int) -> str:
-    if not changed:
-        return "no query changed"
-    return f"only {changed} of {queries} quer{'y' if queries == 1 else 'ies'} changed"
 
 
 def compare(

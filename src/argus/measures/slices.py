@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_type_hints
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,61 +33,18 @@ _WHOLE = re.compile(r"-?\d{1,300}\Z")
 _DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
 
 
-class SlicedField(TypedDict):
-    """A field whose slices are compared.
-
-    field: field of the payload.
-    slices: slices of the field.
-    without: items that have no value: the slice "(none)".
-    cut: how many values became few slices. Empty if each is its own.
-    """
-
-    field: str
-    slices: int
-    without: int
-    cut: str
-
-
-class SliceShare(TypedDict):
-    """One row per share of a slice: the items that have one value of a field.
-
-    field: field of the slices.
-    slice: value, or range of values.
-    share_of: outcome that is counted, such as "found by their title".
-    n: items of the slice.
-    share: share of these that is counted.
-    whole: the share of all items.
-    worse_by: distance of the interval from the whole's, on the wrong side. 0 or less if they touch.
-    is_few: whether the slice has fewer than 20 items.
-    """
-
-    field: str
-    slice: str
-    share_of: str
-    n: int
-    share: float
-    low: float
-    high: float
-    whole: float
-    worse_by: float
-    is_few: bool
-
-
-_KINDS = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-SCHEMA = pa.schema([(name, _KINDS[kind]) for name, kind in get_type_hints(SliceShare).items()])
-
-
-class SliceFigures(TypedDict):
-    """Shares by slice in a summary.
-
-    fields: fields of the slices.
-    shares: rows of slices.parquet.
-    worst: the first 50 of them, the worst first.
-    """
-
-    fields: list[SlicedField]
-    shares: int
-    worst: list[SliceShare]
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("field", "slice", "share_of")),
+        ("n", pa.int64()),
+        *((name, pa.float64()) for name in ("share", "low", "high", "whole", "worse_by")),
+        ("is_few", pa.bool_()),
+    ]
+)
+"""A row per share of a slice, as `slice_shares` returns them."""
+SliceShare = dict[str, Any]
+SliceFigures = dict[str, Any]
+"""Shares by slice in a summary, see `slice_figures`."""
 
 
 class Sliced(TypedDict, total=False):
@@ -100,11 +57,13 @@ class Sliced(TypedDict, total=False):
 class Slicing:
     """The slices of one field.
 
+    figures: the field, how many slices it has, how many items are without a value (the slice
+    "(none)"), and how many values were cut into few slices ("" if each is its own).
     labels: of each item, at least one.
     names: all of them, in order.
     """
 
-    figures: SlicedField
+    figures: dict[str, Any]
     labels: Sequence[tuple[str, ...]]
     names: tuple[str, ...]
 
@@ -156,12 +115,8 @@ def slicing(
     present = {label for own in labels for label in own}
     ordered = [name for name in dict.fromkeys(names.values()) if name in present]
     ordered += [NONE] if NONE in present else []
-    figures: SlicedField = {
-        "field": field,
-        "slices": len(ordered),
-        "without": sum(n for own, n in zip(values, times, strict=True) if not own),
-        "cut": cut,
-    }
+    without = sum(n for own, n in zip(values, times, strict=True) if not own)
+    figures = {"field": field, "slices": len(ordered), "without": without, "cut": cut}
     return Slicing(figures, labels, tuple(ordered))
 
 
@@ -239,7 +194,18 @@ def _written(number: int | float) -> str:
 
 
 def slice_shares(slicings: Sequence[Slicing], trials: Trials) -> list[SliceShare]:
-    """Return the share of every slice that has a trial."""
+    """Return the share of every slice that has a trial.
+
+    field: field of the slices.
+    slice: value, or range of values.
+    share_of: outcome that is counted, such as "found by their title".
+    n: items of the slice.
+    share: share of these that is counted.
+    low, high: ends of its 95% interval.
+    whole: the share of all items.
+    worse_by: distance of the interval from the whole's, on the wrong side. 0 or less if they touch.
+    is_few: whether the slice has fewer than 20 items.
+    """
     if not len(trials.item):
         return []
     whole = float(trials.value.mean())
@@ -247,22 +213,12 @@ def slice_shares(slicings: Sequence[Slicing], trials: Trials) -> list[SliceShare
     shares: list[SliceShare] = []
     for slicing in slicings:
         for name, values in _by_slice(slicing, trials).items():
-            share = float(np.mean(values))
-            own_low, own_high = (float(end) for end in wilson(share, len(values)))
-            shares.append(
-                {
-                    "field": slicing.figures["field"],
-                    "slice": name,
-                    "share_of": trials.share_of,
-                    "n": len(values),
-                    "share": share,
-                    "low": own_low,
-                    "high": own_high,
-                    "whole": whole,
-                    "worse_by": own_low - high if trials.is_bad else low - own_high,
-                    "is_few": len(values) < FEW,
-                }
-            )
+            n, share, field = len(values), float(np.mean(values)), slicing.figures["field"]
+            own_low, own_high = (float(end) for end in wilson(share, n))
+            worse_by = own_low - high if trials.is_bad else low - own_high
+            interval = (share, own_low, own_high, whole, worse_by)
+            row = (field, name, trials.share_of, n, *interval, n < FEW)
+            shares.append(dict(zip(SCHEMA.names, row, strict=True)))
     return shares
 
 
@@ -281,7 +237,12 @@ def worst_first(shares: Sequence[SliceShare]) -> list[SliceShare]:
 
 
 def slice_figures(slicings: Sequence[Slicing], shares: Sequence[SliceShare]) -> SliceFigures:
-    """Return the part of a summary. shares: the worst first."""
+    """Return the part of a summary. shares: the worst first.
+
+    fields: fields of the slices, see `Slicing`.
+    shares: rows of slices.parquet.
+    worst: the first 50 of them, the worst first.
+    """
     fields = [slicing.figures for slicing in slicings]
     return {"fields": fields, "shares": len(shares), "worst": list(shares[:MAX_NAMED])}
 

@@ -61,8 +61,7 @@ from argus.suite.config import ORIGINAL, Suite, SuiteRemedy, SuiteRetriever, Sui
 from argus.suite.reading import Table, filled, paths_in, read_suite, remedy_in
 from argus.suite.remedies import Remedy
 from argus.suite.tables import TABLES, Sheet, suite_sheets, thesis_sheets, write_sheets
-from argus.tasks.opening import READERS, open_task
-from argus.tasks.spec import parse_task_spec
+from argus.tasks.opening import READERS, open_task, parse_task_spec
 from argus.tasks.task import Task
 
 JOB = "suite"
@@ -163,7 +162,7 @@ def run_suite(
 
 def _require_task(place: str, table: Table) -> None:
     """Raise InputError for a task of an unknown kind, and for an absent one."""
-    spec = parse_task_spec(place, READERS)
+    spec = parse_task_spec(place)
     if spec.place.exists():
         return
     kind, colon, rest = place.partition(":")

@@ -18,9 +18,8 @@ from argus.data.provenance import content_hash
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.suite.config import Suite
-from argus.tasks.opening import READERS
+from argus.tasks.opening import TaskSpec, parse_task_spec
 from argus.tasks.released import benchmark_of
-from argus.tasks.spec import TaskSpec, parse_task_spec
 
 if TYPE_CHECKING:
     from argus.authority.benchmarks.collection import Benchmark
@@ -117,7 +116,7 @@ def model_lacking(model: str) -> str:
 
 def task_folder(place: str) -> Path:
     """Return the folder of a task, named as for `argus.open_task`."""
-    return parse_task_spec(place, READERS).place
+    return parse_task_spec(place).place
 
 
 def run_name(run: str) -> str:
@@ -189,7 +188,7 @@ class BenchmarkRequest(Measured):
         """
         if not self.released:
             return None
-        spec = parse_task_spec(self.released, READERS)
+        spec = parse_task_spec(self.released)
         if all(file.is_file() for file in _files(spec)):
             return spec
         own = {key: value for key, value in spec.settings.items() if key != DISTRACTORS}
@@ -206,7 +205,7 @@ def _files(spec: TaskSpec) -> list[Path]:
 def which_measured(requests: Iterable[BenchmarkRequest]) -> Iterator[str]:
     """Yield a note for each released file in requests: it is measured, or another source is."""
     for request in {(r.released, r.benchmark): r for r in requests if r.released}.values():
-        spec = parse_task_spec(request.released, READERS)
+        spec = parse_task_spec(request.released)
         absent = next(filter(None, map(path_lacking, _files(spec))), "")
         if request.source is not None:
             without = f" without {DISTRACTORS} ({absent})" if absent else ""

@@ -16,10 +16,9 @@ from argus.data.fields import FieldNames
 from argus.data.rows import Row, id_value, pick_field, text_value
 from argus.data.runs import EXCLUDED_FIELD, EXCLUDES_NOTHING, read_id_list
 from argus.data.types import Qrels, Query
-from argus.errors import InputError
 from argus.settings import Doc
 from argus.tasks.files import choose_split, documents_of, once, rows_in, splits_in
-from argus.tasks.task import Task
+from argus.tasks.task import Task, refused
 
 EXAMPLES, ANSWER = "examples", "gold_answer"
 STACK_EXCHANGE = (
@@ -78,12 +77,10 @@ def _barred(row: Row, known: set[str], gold: dict[str, int]) -> frozenset[str]:
     excluded = frozenset(read_id_list(row, EXCLUDED_FIELD)) - {EXCLUDES_NOTHING}
     wrong = next((id_ for id_ in sorted(excluded) if id_ not in known or id_ in gold), None)
     if wrong is not None:
-        raise InputError(
-            f"{wrong!r} is a gold document" if wrong in gold else f"{wrong!r} is no document",
-            expected="documents of the corpus that are not gold",
-            fix="Check that examples and documents are of one domain and one setting.",
-            where=row.at(EXCLUDED_FIELD),
-        )
+        got = f"{wrong!r} is a gold document" if wrong in gold else f"{wrong!r} is no document"
+        fix = "Check that examples and documents are of one domain and one setting."
+        place, expected = row.at(EXCLUDED_FIELD), "documents of the corpus that are not gold"
+        raise refused(place, got, expected, fix)
     return excluded
 
 

@@ -14,9 +14,8 @@ from typing import Annotated
 from argus.authority.benchmarks.collection import CORPUS, EDGES, QUERIES, Benchmark, read_benchmark
 from argus.authority.benchmarks.released import Released, read_released
 from argus.data.types import Query
-from argus.errors import InputError
 from argus.settings import Doc
-from argus.tasks.task import Task
+from argus.tasks.task import Task, refused
 
 METRICS = ("Success@5", "Success@10", "Success@20", "RR")
 """TCA at 5, 10 and 20, and MRR."""
@@ -58,21 +57,18 @@ def read_car(place: Path, config: CarConfig) -> Task:
 
 def _of_folder(folder: Path, config: CarConfig) -> Benchmark:
     if config.split or config.distractors:
-        raise InputError(
-            "a folder with split or distractors", expected="those of a released file",
-            fix="Name the file itself, such as finsuperqa_v1.jsonl.", where=folder,
-        )  # fmt: skip
+        got, expected = "a folder with split or distractors", "those of a released file"
+        raise refused(folder, got, expected, "Name the file itself, such as finsuperqa_v1.jsonl.")
     queries = config.queries
     return read_benchmark(folder, QUERIES if queries is None else str(queries))
 
 
 def _of_file(file: Path, config: CarConfig) -> Benchmark:
     if not file.is_file():
-        raise InputError(
-            "no such file or folder", expected="a released file of CAR, or a benchmark folder",
-            fix="Check the path.", where=file,
-        )  # fmt: skip
-    queries, texts = (_there(file, name) for name in BESIDE.get(file.stem, ("", "")))
+        expected = "a released file of CAR, or a benchmark folder"
+        raise refused(file, "no such file or folder", expected, "Check the path.")
+    beside = [file.with_name(name) for name in BESIDE.get(file.stem, ())]
+    queries, texts = [one if one.is_file() else None for one in beside] or (None, None)
     split = f"{file.stem.removesuffix(VERSION)}_{config.split}_ids.txt"
     return read_released(
         Released(
@@ -83,11 +79,6 @@ def _of_file(file: Path, config: CarConfig) -> Benchmark:
             hypotheticals=texts,
         )
     )
-
-
-def _there(file: Path, name: str) -> Path | None:
-    """Return the file of that name beside another, where there is one."""
-    return file.with_name(name) if name and file.with_name(name).is_file() else None
 
 
 def is_car(place: Path) -> bool:

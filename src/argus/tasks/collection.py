@@ -12,9 +12,8 @@ from argus.data.documents import find_file, read_queries
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Query
-from argus.errors import InputError
 from argus.settings import Doc
-from argus.tasks.task import Task
+from argus.tasks.task import Task, refused
 
 OWN_DOCUMENT = ("arguana", "quora")
 """Collections of BEIR whose queries are documents of the corpus, under the same ids."""
@@ -41,14 +40,22 @@ def read_beir(folder: Path, config: CollectionConfig) -> Task:
     Raises InputError as reading its files does, and for a split that is not there.
     """
     documents = open_corpus(folder).documents(FieldNames())
-    corpus, queries = find_file(folder, ["corpus"]), find_file(folder, ["queries"])
-    judgements = _judgements(folder, config.split)
+    files = {name: find_file(folder, [name]) for name in ("corpus", "queries")}
+    judgements = files["qrels"] = find_file(folder / "qrels", [config.split])
+    if judgements is None:
+        there = sorted(path.stem for path in (folder / "qrels").glob("*") if path.is_file())
+        expected = f"qrels/{config.split}.tsv; there is {', '.join(there) or 'none'}"
+        got = f"no judgements of the split {config.split!r}"
+        raise refused(folder, got, expected, "Name the split (split=...).")
     qrels = read_qrels(judgements)
     judged = [query for query in read_queries(folder) if query.id in qrels]
-    files = {"corpus": corpus, "queries": queries, "qrels": judgements}
+    names = {part.lower() for part in folder.resolve().parts[-2:]}
+    takes_out = config.identical
+    if takes_out is None:
+        takes_out = not names.isdisjoint(OWN_DOCUMENT)
     return Task(
         folder.resolve().name, documents, judged, qrels,
-        excluded=identical_ids(documents, judged) if _takes_out(folder, config) else {},
+        excluded=identical_ids(documents, judged) if takes_out else {},
         files={name: file for name, file in files.items() if file is not None},
     )  # fmt: skip
 
@@ -57,12 +64,9 @@ def read_rarb(folder: Path, config: CollectionConfig) -> Task:
     """Read a folder of RAR-b: that of BEIR, with `instruction.txt`, the task's own instruction."""
     file = folder / INSTRUCTION
     if not file.is_file():
-        raise InputError(
-            f"no {INSTRUCTION} in the folder",
-            expected="a folder of RAR-b (full/NAME), with its instruction",
-            fix="Read it as beir:FOLDER, if there is none.",
-            where=folder,
-        )
+        expected = "a folder of RAR-b (full/NAME), with its instruction"
+        fix = "Read it as beir:FOLDER, if there is none."
+        raise refused(folder, f"no {INSTRUCTION} in the folder", expected, fix)
     task = read_beir(folder, config)
     text = file.read_text(encoding="utf-8").strip()
     return replace(task, name=f"rarb/{task.name}", instruction=text)
@@ -74,26 +78,6 @@ def is_collection(folder: Path) -> bool:
         find_file(folder, ["corpus"]) and find_file(folder, ["queries"])
         and (folder / "qrels").is_dir()
     )  # fmt: skip
-
-
-def _judgements(folder: Path, split: str) -> Path:
-    file = find_file(folder / "qrels", [split])
-    if file is not None:
-        return file
-    there = sorted(path.stem for path in (folder / "qrels").glob("*") if path.is_file())
-    raise InputError(
-        f"no judgements of the split {split!r}",
-        expected=f"qrels/{split}.tsv; there is {', '.join(there) or 'none'}",
-        fix="Name the split (split=...).",
-        where=folder,
-    )
-
-
-def _takes_out(folder: Path, config: CollectionConfig) -> bool:
-    if config.identical is not None:
-        return config.identical
-    names = {part.lower() for part in folder.resolve().parts[-2:]}
-    return not names.isdisjoint(OWN_DOCUMENT)
 
 
 def identical_ids(

@@ -10,7 +10,7 @@ from argus.data.documents import documents_in, refuse_repeated
 from argus.data.fields import FieldNames
 from argus.data.rows import ARROW, FORMATS, Row, read_rows
 from argus.data.types import Document
-from argus.errors import InputError
+from argus.tasks.task import refused
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 
@@ -51,12 +51,10 @@ def choose_split(folder: Path, split: str, setting: str, where: str) -> tuple[st
         split = next(iter(splits))
     if split in splits:
         return split, splits[split]
-    raise InputError(
-        f"{setting} {split!r}" if split else f"{len(splits)} to choose from",
-        expected=f"{setting}=..., one of {', '.join(splits) or '(there is none)'} in {folder}",
-        fix="Name one of them." if splits else "Check the folder: it lacks this part.",
-        where=where,
-    )
+    got = f"{setting} {split!r}" if split else f"{len(splits)} to choose from"
+    expected = f"{setting}=..., one of {', '.join(splits) or '(there is none)'} in {folder}"
+    fix = "Name one of them." if splits else "Check the folder: it lacks this part."
+    raise refused(where, got, expected, fix)
 
 
 def rows_in(files: Sequence[Path]) -> Iterator[Row]:
@@ -79,9 +77,7 @@ def once(rows: Iterator[Row], id_of: Callable[[Row], str]) -> Iterator[tuple[str
     for row in rows:
         id_ = id_of(row)
         if id_ in lines:
-            raise InputError(
-                f"id {id_!r} stands in row {lines[id_].line} of {lines[id_].file.name} already",
-                expected="one row per id", fix="Remove or rename one of the two.", where=row.at(),
-            )  # fmt: skip
+            got = f"id {id_!r} stands in row {lines[id_].line} of {lines[id_].file.name} already"
+            raise refused(row.at(), got, "one row per id", "Remove or rename one of the two.")
         lines[id_] = row
         yield id_, row

@@ -15,10 +15,9 @@ from typing import Annotated
 from argus.data.documents import find_file
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Document, Qrels, Query
-from argus.errors import InputError
 from argus.settings import Choices, Doc, check_settings
 from argus.tasks.files import once
-from argus.tasks.task import Task
+from argus.tasks.task import Task, refused
 
 LETTERS = {"arithmetic": "A", "wknow": "W", "temporal": "T"}
 SETTINGS = {"multi": "Multi", "uni": "Uni"}
@@ -70,12 +69,9 @@ def _table_of(place: Path, config: ImpliretConfig) -> tuple[tuple[str, str], Pat
     if len(fitting) == 1:
         return next(iter(fitting.items()))
     names = ", ".join(f"part={part},setting={setting}" for part, setting in fitting or tables)
-    raise InputError(
-        f"{len(fitting)} tables" if fitting else "no such table",
-        expected=f"one of {names or 'A_Multi.csv, W_Multi.csv, ... T_Uni.csv'}",
-        fix="Name part and setting.",
-        where=place,
-    )
+    got = f"{len(fitting)} tables" if fitting else "no such table"
+    expected = f"one of {names or 'A_Multi.csv, W_Multi.csv, ... T_Uni.csv'}"
+    raise refused(place, got, expected, "Name part and setting.")
 
 
 def _tables(place: Path) -> Iterator[tuple[tuple[str, str], Path]]:

@@ -17,10 +17,9 @@ from argus.data.documents import refuse_repeated
 from argus.data.rows import Row, id_value, pick_field, read_json_lines, read_rows, text_value
 from argus.data.topics import topic_of
 from argus.data.types import Document, Qrels, Query
-from argus.errors import InputError
 from argus.settings import Choices, Doc, check_settings
 from argus.tasks.files import once
-from argus.tasks.task import Task
+from argus.tasks.task import Task, refused
 
 PAGE, PARAGRAPH = "page", "paragraph"
 METRICS = ("Rprec", "R@5")
@@ -47,10 +46,8 @@ def read_kilt(place: Path, config: KiltConfig) -> Task:
     Raises InputError naming file, line and field, and without a knowledge source.
     """
     if config.knowledge is None or not config.knowledge.is_file():
-        raise InputError(
-            "no knowledge source" if config.knowledge is None else f"no file {config.knowledge}",
-            expected=f"kilt:{place},knowledge=FILE", fix="Name the file of pages.", where=place,
-        )  # fmt: skip
+        got = f"no file {config.knowledge}" if config.knowledge else "no knowledge source"
+        raise refused(place, got, f"kilt:{place},knowledge=FILE", "Name the file of pages.")
     documents = [
         doc for row in read_json_lines(config.knowledge) for doc in _documents(row, config)
     ]
@@ -74,10 +71,8 @@ def _documents(row: Row, config: KiltConfig) -> Iterator[Document]:
     title = text_value(row, "wikipedia_title")
     paragraphs = row.values.get("text")
     if not isinstance(paragraphs, list) or not all(isinstance(p, str) for p in paragraphs):
-        raise InputError(
-            f"{paragraphs!r:.60}", expected="a list of paragraphs",
-            fix="Check that this is a knowledge source.", where=row.at("text"),
-        )  # fmt: skip
+        got, fix = f"{paragraphs!r:.60}", "Check that this is a knowledge source."
+        raise refused(row.at("text"), got, "a list of paragraphs", fix)
     texts = [paragraph.strip() for paragraph in paragraphs]
     if config.unit == PAGE:
         yield Document(page, "\n".join(text for text in texts if text), title)
@@ -92,10 +87,8 @@ def _evidence(row: Row, config: KiltConfig) -> Iterator[frozenset[str]]:
     for output in row.values.get("output") or []:
         parts = output.get("provenance") or []
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-            raise InputError(
-                f"{parts!r:.60}", expected='a list of objects, [{"wikipedia_id": "..."}, ...]',
-                fix="Mend or remove the line.", where=row.at("output.provenance"),
-            )  # fmt: skip
+            got, expected = f"{parts!r:.60}", 'a list of objects, [{"wikipedia_id": "..."}, ...]'
+            raise refused(row.at("output.provenance"), got, expected, "Mend or remove the line.")
         ids = frozenset(
             id_ for part in parts for id_ in _places(Row(part, row.file, row.line), config)
         )
@@ -110,11 +103,9 @@ def _places(part: Row, config: KiltConfig) -> Sequence[str]:
         return [page]
     first, last = (part.values.get(f"{end}_paragraph_id") for end in ("start", "end"))
     if not isinstance(first, int) or not isinstance(last, int) or not 0 <= first <= last:
-        raise InputError(
-            f"paragraphs {first!r} to {last!r}", expected="numbers of paragraphs, from 0",
-            fix="Read pages (unit=page): this data set names no paragraphs.",
-            where=part.at("start_paragraph_id"),
-        )  # fmt: skip
+        got, where = f"paragraphs {first!r} to {last!r}", part.at("start_paragraph_id")
+        fix = "Read pages (unit=page): this data set names no paragraphs."
+        raise refused(where, got, "numbers of paragraphs, from 0", fix)
     return [f"{page}:{number}" for number in range(first, last + 1)]
 
 

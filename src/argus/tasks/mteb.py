@@ -19,15 +19,15 @@ from argus.data.fields import FieldNames
 from argus.data.qrels import grade_of, read_qrels
 from argus.data.rows import id_value, text_value
 from argus.data.types import Document, Qrels, Query
-from argus.errors import InputError
 from argus.settings import Doc
 from argus.tasks.collection import identical_ids
 from argus.tasks.files import choose_split, documents_of, rows_in, splits_in
-from argus.tasks.task import NDCG, Task
+from argus.tasks.task import NDCG, Task, refused
 
 PARTS = ("corpus", "queries", "relevant_docs")
 METRICS = {"ndcg": "nDCG", "map": "AP", "recall": "R", "precision": "P", "mrr": "RR",
            "hit_rate": "Success", "accuracy": "Success"}  # fmt: skip
+ITS_LOADER = "Load the task with its own loader."
 _METRIC = re.compile(r"([a-z_]+)_at_(\d+)")
 Values = Any  # of a foreign object: tables of `datasets`, dictionaries, lists
 
@@ -83,12 +83,9 @@ def _part(
             return choose_split(place, split, "split", f"mteb:{folder}")[1]
     if optional:
         return []
-    raise InputError(
-        f"no {' or '.join(place.name for place in places)} in the folder",
-        expected="corpus, queries and qrels, as on the hub or as `datasets` saves them",
-        fix="Name the subset (subset=...), or check the folder.",
-        where=folder,
-    )
+    got = f"no {' or '.join(place.name for place in places)} in the folder"
+    expected = "corpus, queries and qrels, as on the hub or as `datasets` saves them"
+    raise refused(folder, got, expected, "Name the subset (subset=...), or check the folder.")
 
 
 def is_mteb(folder: Path) -> bool:
@@ -110,10 +107,8 @@ def of_mteb_task(task: Values, config: MtebConfig) -> Task:
     """
     name = str(task.metadata.name)
     if not getattr(task, "data_loaded", False):
-        raise InputError(
-            "the task holds no data", expected="a task that was loaded",
-            fix="Call its load_data() first: it fetches what is not there.", where=f"mteb:{name}",
-        )  # fmt: skip
+        fix = "Call its load_data() first: it fetches what is not there."
+        raise refused(f"mteb:{name}", "the task holds no data", "a task that was loaded", fix)
     if hasattr(task, "convert_v1_dataset_format_to_v2"):
         task.convert_v1_dataset_format_to_v2(num_proc=None)
     read = of_dictionary(task.dataset, config, name)
@@ -144,11 +139,9 @@ def of_dictionary(data: Mapping[str, Values], config: MtebConfig, name: str = "t
         data = _level(data, config.split, "split", where)[1]
     missing = next((part for part in PARTS if part not in data), None)
     if missing is not None or data.get("top_ranked"):
-        raise InputError(
-            "a task that ranks given documents anew" if missing is None else f"no {missing!r}",
-            expected=f"a retrieval task: {', '.join(PARTS)}",
-            fix="Check the task's kind, and that it was loaded.", where=where,
-        )  # fmt: skip
+        got = f"no {missing!r}" if missing else "a task that ranks given documents anew"
+        fix = "Check the task's kind, and that it was loaded."
+        raise refused(where, got, f"a retrieval task: {', '.join(PARTS)}", fix)
     qrels = _qrels(data["relevant_docs"], where)
     queries = [(id_, row) for id_, row in _rows(data["queries"], where) if id_ in qrels]
     documents = [
@@ -168,11 +161,9 @@ def _level(
     if key not in data and len(data) == 1 and (not key or setting == "split"):
         key = next(iter(data))
     if not isinstance(data.get(key), Mapping):
-        raise InputError(
-            f"{setting} {key!r}" if key else f"{len(data)} to choose from",
-            expected=f"one of {', '.join(map(str, data)) or 'several'}",
-            fix=f"Name the {setting}.", where=where,
-        )  # fmt: skip
+        got = f"{setting} {key!r}" if key else f"{len(data)} to choose from"
+        expected = f"one of {', '.join(map(str, data)) or 'several'}"
+        raise refused(where, got, expected, f"Name the {setting}.")
     return key, data[key]
 
 
@@ -185,21 +176,15 @@ def _rows(table: Values, where: str) -> Iterable[tuple[str, Mapping[str, Values]
     for row in table:
         key = next((name for name in ("id", "_id") if isinstance(row, Mapping) and name in row), "")
         if not key:
-            raise InputError(
-                f"{row!r:.60}", expected="rows with id and text",
-                fix="Load the task with its own loader.", where=where,
-            )  # fmt: skip
+            raise refused(where, f"{row!r:.60}", "rows with id and text", ITS_LOADER)
         yield str(row[key]), row
 
 
 def _text(row: Mapping[str, Values], field: str, where: str) -> str:
     value = row.get(field)
     if value is not None and not isinstance(value, str):
-        raise InputError(
-            f"{field}: {value!r:.60}", expected="text",
-            fix="Conversations, pictures and sounds are no texts: choose another task.",
-            where=where,
-        )  # fmt: skip
+        fix = "Conversations, pictures and sounds are no texts: choose another task."
+        raise refused(where, f"{field}: {value!r:.60}", "text", fix)
     return value or ""
 
 
@@ -212,12 +197,9 @@ def _qrels(judgements: Values, where: str) -> Qrels:
     qrels: Qrels = {}
     for row in judgements:
         try:
-            qrels.setdefault(str(row["query-id"]), {})[str(row["corpus-id"])] = grade_of(
-                row["score"]
-            )
+            query, doc, grade = str(row["query-id"]), str(row["corpus-id"]), row["score"]
+            qrels.setdefault(query, {})[doc] = grade_of(grade)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise InputError(
-                f"{row!r:.60}", expected="rows of query-id, corpus-id and score",
-                fix="Load the task with its own loader.", where=where,
-            ) from error  # fmt: skip
+            expected = "rows of query-id, corpus-id and score"
+            raise refused(where, f"{row!r:.60}", expected, ITS_LOADER) from error
     return qrels

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from argus.errors import InputError
+from argus.settings import settings_of
 from argus.tasks.bright import BrightConfig, is_bright, read_bright
 from argus.tasks.car import CarConfig, is_car, read_car
 from argus.tasks.collection import (
@@ -28,40 +27,64 @@ from argus.tasks.mteb import (
     of_mteb_task,
     read_mteb,
 )
-from argus.tasks.spec import TaskSpec, config_of, parse_task_spec
-from argus.tasks.task import Task, judged_of
+from argus.tasks.task import Task, judged_of, refused
 
-
-@dataclass(frozen=True)
-class Reader:
-    """How tasks of one kind are read. is_there: tells by a place whether it is of this kind."""
-
-    is_there: Callable[[Path], bool]
-    read: Callable[[TaskSpec], Task]
-
-
-def _reader(is_there: Callable[[Path], bool], config: Any, read: Callable[..., Task]) -> Reader:
-    return Reader(is_there, partial(_read, config, read))
-
-
-def _read(config: Any, read: Callable[..., Task], spec: TaskSpec) -> Task:
-    return read(spec.place, config_of(config, spec))
+C = TypeVar("C")
+YES_OR_NO = {"yes": True, "no": False}
 
 
 def _is_rarb(folder: Path) -> bool:
     return is_collection(folder) and (folder / INSTRUCTION).is_file()
 
 
-READERS = {
-    "car": _reader(is_car, CarConfig, read_car),
-    "rarb": _reader(_is_rarb, CollectionConfig, read_rarb),
-    "bright": _reader(is_bright, BrightConfig, read_bright),
-    "impliret": _reader(is_impliret, ImpliretConfig, read_impliret),
-    "kilt": _reader(is_kilt, KiltConfig, read_kilt),
-    "beir": _reader(is_collection, CollectionConfig, read_beir),
-    "mteb": _reader(is_mteb, MtebConfig, read_mteb),
+READERS: dict[str, tuple[Callable[[Path], bool], Any, Callable[[Path, Any], Task]]] = {
+    "car": (is_car, CarConfig, read_car),
+    "rarb": (_is_rarb, CollectionConfig, read_rarb),
+    "bright": (is_bright, BrightConfig, read_bright),
+    "impliret": (is_impliret, ImpliretConfig, read_impliret),
+    "kilt": (is_kilt, KiltConfig, read_kilt),
+    "beir": (is_collection, CollectionConfig, read_beir),
+    "mteb": (is_mteb, MtebConfig, read_mteb),
 }
-"""By kind. A place is of the first that knows it."""
+"""By kind: whether a place is of it, its settings, and its reader. The first that fits counts."""
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A task by its name. kind: "" where its place has to tell."""
+
+    kind: str
+    place: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        parts = [f"{self.kind}:{self.place}" if self.kind else str(self.place)]
+        return ",".join([*parts, *(f"{key}={value}" for key, value in self.settings.items())])
+
+
+def parse_task_spec(text: str | Path) -> TaskSpec:
+    """Parse `KIND:PLACE,setting=value`, or the place alone.
+
+    A path that is there as it stands, with its commas and colons, is that path. Raises InputError
+    for a setting that stands twice or has no value.
+    """
+    name = str(text)
+    if Path(name).exists():
+        return TaskSpec("", Path(name))
+    kind, colon, rest = name.partition(":")
+    if not colon or kind not in READERS:
+        kind, rest = "", name
+    place, *parts = rest.split(",")
+    while parts and "=" not in parts[0]:  # a comma of the path's own
+        place += "," + parts.pop(0)
+    settings: dict[str, str] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or not value or key in settings:
+            expected = "setting=value, each setting once"
+            raise refused(name, repr(part), expected, "Correct it, or leave it out.")
+        settings[key] = value
+    return TaskSpec(kind, Path(place), settings)
 
 
 def open_task(
@@ -75,7 +98,15 @@ def open_task(
     spec that names no task, for an unknown setting, and as its reader does. It also raises
     InputError where no question can be measured, or no relevant document is in the corpus.
     """
-    return _checked(_opened(spec, MtebConfig(subset=subset, split=split)))
+    task = _opened(spec, MtebConfig(subset=subset, split=split))
+    judged = judged_of(task).judged  # raises where no query can be measured
+    known = {document.id for document in task.documents}
+    gold = {id_ for query in judged.queries for id_ in judged.relevant(query)}
+    if known.isdisjoint(gold):
+        got = f"none of {len(gold):,} relevant documents is among the {len(known):,} of the corpus"
+        fix = "Check that corpus and judgements belong together."
+        raise refused(task.name, got, "the corpus that was judged", fix)
+    return task
 
 
 def _opened(spec: Any, config: MtebConfig) -> Task:
@@ -86,34 +117,35 @@ def _opened(spec: Any, config: MtebConfig) -> Task:
     if is_mteb_task(spec):
         return of_mteb_task(spec, config)
     if not isinstance(spec, str | Path):
-        raise InputError(
-            f"a {type(spec).__name__}", expected="a name, a path, a task of mteb or a dictionary",
-            fix="Name the task as KIND:PLACE.", where="task",
-        )  # fmt: skip
-    named = parse_task_spec(spec, READERS)
-    kind = named.kind or next((k for k, r in READERS.items() if r.is_there(named.place)), "")
-    if not kind or not named.place.exists():
-        raise InputError(
-            f"no task in {str(named.place)!r}"
-            if named.place.exists()
-            else "no such file or folder",
-            expected=f"KIND:PLACE, of {', '.join(READERS)}",
-            fix="Name the kind, and check the path: nothing is downloaded.",
-            where=str(spec),
-        )
-    return READERS[kind].read(named)
+        expected = "a name, a path, a task of mteb or a dictionary"
+        raise refused("task", f"a {type(spec).__name__}", expected, "Name the task as KIND:PLACE.")
+    named = parse_task_spec(spec)
+    place, is_there = named.place, named.place.exists()
+    kind = named.kind or next((k for k, (fits, *_) in READERS.items() if fits(place)), "")
+    if not kind or not is_there:
+        got = f"no task in {str(place)!r}" if is_there else "no such file or folder"
+        fix = "Name the kind, and check the path: nothing is downloaded."
+        raise refused(str(spec), got, f"KIND:PLACE, of {', '.join(READERS)}", fix)
+    _, settings, read = READERS[kind]
+    return read(place, _config_of(settings, named))
 
 
-def _checked(task: Task) -> Task:
-    """Return a task of which something can be measured."""
-    judged = judged_of(task).judged  # raises where no query can be
-    known = {document.id for document in task.documents}
-    gold = {id_ for query in judged.queries for id_ in judged.relevant(query)}
-    if known.isdisjoint(gold):
-        raise InputError(
-            f"none of {len(gold):,} relevant documents is among the {len(known):,} of the corpus",
-            expected="the corpus that was judged",
-            fix="Check that corpus and judgements belong together.",
-            where=task.name,
-        )
-    return task
+def _config_of(config: type[C], spec: TaskSpec) -> C:
+    """Return a reader's config with the settings of a spec. Raise InputError for unknown ones."""
+    settings = {setting.name: setting for setting in settings_of(config)}
+    values: dict[str, Any] = {}
+    for name, text in spec.settings.items():
+        if (setting := settings.get(name)) is None:
+            expected = f"one of {', '.join(settings)}" if settings else "none"
+            raise refused(str(spec), f"setting {name!r}", expected, "Correct it, or leave it out.")
+        if setting.kind is bool:
+            if text not in YES_OR_NO:
+                raise refused(str(spec), f"{name}={text}", "yes or no", "Correct it.")
+            values[name] = YES_OR_NO[text]
+        elif setting.kind is not Path and Path(text).name != text:
+            got = f"{name}={text} leads out of the task's folder"
+            expected = f"a name in {spec.place} ({setting.text.rstrip('.')})"
+            raise refused(str(spec), got, expected, "Leave the folders out.")
+        else:
+            values[name] = Path(text) if setting.kind is Path else text
+    return config(**values)

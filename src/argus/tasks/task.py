@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from argus.data.runs import Excluded, spare, without_excluded
 from argus.data.types import Document, Qrels, Query, Run
+from argus.errors import InputError, Location
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.systems import judge
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 NDCG = ("nDCG@10",)
 """The metric of most tasks."""
+
+
+def refused(where: Location | Path | str, got: str, expected: str, fix: str) -> InputError:
+    """Return the error of a task that cannot be read."""
+    return InputError(got, expected=expected, fix=fix, where=where)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import pyarrow as pa
 
 from argus.data.reading import record_of
 from argus.measures import paired_difference
-from argus.scenarios.qa.agreement import Agreement
 from argus.scenarios.qa.cases import Gold, Retrieved, ranking_measures
 from argus.scenarios.qa.compare import Arm, Judged
 from argus.scenarios.qa.config import QAConfig
@@ -125,7 +125,7 @@ def summarise(
         "comparisons": comparisons(judged, **options),
         "retrieval": _retrieval(measures, options),
         "gold": inputs.gold.missing if inputs.gold else None,
-        "agreement": _agreement(votes_agreement(judged)),
+        "agreement": record_of(VotesAgreement, votes_agreement(judged)),
         "language_model": stages.summary(),
         "unanswered": stages.missing,
         "notes": list(_notes(inputs, config, stages)),
@@ -145,10 +145,6 @@ def _arms(
     return arms
 
 
-def _agreement(agreement: Agreement) -> VotesAgreement:
-    return record_of(VotesAgreement, agreement)
-
-
 def _retrieval(
     measures: Mapping[Arm, Mapping[str, float]], options: Mapping[str, int]
 ) -> RankingDifference | None:
@@ -156,7 +152,7 @@ def _retrieval(
     if not measures:
         return None
     difference = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
-    return {"measure": MEASURE, **difference.figures()}
+    return cast(RankingDifference, {"measure": MEASURE, **difference.figures()})
 
 
 def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
