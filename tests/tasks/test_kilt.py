@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import InputError, Location
-from argus.tasks.kilt_scores import recall
 from argus.tasks.opening import open_task
-from argus.tasks.task import judged_of
+from argus.tasks.task import judged_of, recall
 from tests.support.tasks import KILT, kilt
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.data.runs import Excluded, spare, without_excluded
+from argus.data.runs import Excluded, ranking, spare, without_excluded
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import InputError, Location
 from argus.evaluation.judged import JudgedQueries
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 NDCG = ("nDCG@10",)
 """The metric of most tasks."""
+R_PRECISION = "Rprec"
+_RECALL = re.compile(r"R@(\d+)")
 
 
 def refused(where: Location | Path | str, got: str, expected: str, fix: str) -> InputError:
@@ -77,7 +80,6 @@ class Task:
         Where a question has several sets of evidence, R-precision and recall are KILT's own.
         """
         from argus.measures import evaluate
-        from argus.tasks.kilt_scores import with_evidence
 
         qrels = judge(self.queries, self.qrels).qrels
         scored = self.scored(run)
@@ -90,3 +92,49 @@ def judged_of(task: Task) -> JudgedQueries:
     judged = judge(task.queries, task.qrels, task.excluded)
     files = dict(task.files)
     return JudgedQueries(list(task.queries), task.qrels, judged, files, None, task.documents)
+
+
+def with_evidence(
+    evaluation: Evaluation, run: Run, evidence: Mapping[str, Sequence[frozenset[str]]]
+) -> Evaluation:
+    """Return an evaluation with R-precision and recall over sets of evidence, as KILT has them.
+
+    An answer may be supported by one of several sets of pages (Petroni et al., 2021, 5.1).
+    R-precision is that of the set which fares best. In recall at k a whole set is one point, at the
+    rank of its last page. Other pages are a point each.
+    """
+    per_query = {query: dict(values) for query, values in evaluation.per_query.items()}
+    for query, values in per_query.items():
+        ranks, sets = ranking(run.get(query, {})), evidence.get(query)
+        for measure in values if sets else ():
+            if measure == R_PRECISION:
+                values[measure] = r_precision(ranks, sets or ())
+            elif depth := _RECALL.fullmatch(measure):
+                values[measure] = recall(ranks, sets or (), int(depth[1]))
+    aggregate = {
+        measure: sum(values[measure] for values in per_query.values()) / len(per_query)
+        for measure in evaluation.aggregate
+    }
+    return replace(evaluation, aggregate=aggregate, per_query=per_query)
+
+
+def r_precision(ranks: Sequence[str], sets: Sequence[frozenset[str]]) -> float:
+    """Return the share of the first |set| documents that are in the set, of the best set."""
+    return max(len(one.intersection(ranks[: len(one)])) / len(one) for one in sets)
+
+
+def recall(ranks: Sequence[str], sets: Sequence[frozenset[str]], k: int) -> float:
+    """Return the share of sets that are whole within the first k points."""
+    last: dict[int, int] = {}  # of a set: the point at which its latest document stands
+    points: list[int | None] = []  # the set of each point; None for another document
+    missing = [set(one) for one in sets]
+    for document in ranks:
+        of = [number for number, rest in enumerate(missing) if document in rest]
+        if not of:
+            points.append(None)
+        for number in of:
+            missing[number].discard(document)
+            last[number] = len(points)
+            points.append(number)
+    merged = [p for at, p in enumerate(points) if p is None or last[p] == at]
+    return sum(p is not None and not missing[p] for p in merged[:k]) / len(sets)
