@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 from argus.authority.config import AuthoritySource
 from argus.commands import invocation_of
@@ -187,9 +188,11 @@ def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
     parent_field = project.value("parent-field")
     if parent_field is None or not project.is_of(corpus):
         return chunks
-    names = {n: getattr(chunks.fields, n) or project.value(f"{n}-field") for n in TEXT_FIELDS}
-    fields, corpus = replace(chunks.fields, **names), chunks.corpus or project.value("corpus")
-    return ChunkedCorpus(corpus=corpus, fields=fields, parent_field=parent_field)
+    names: dict[str, Any] = {
+        name: getattr(chunks.fields, name) or project.value(f"{name}-field") for name in TEXT_FIELDS
+    }
+    fields, named = replace(chunks.fields, **names), chunks.corpus or project.value("corpus")
+    return ChunkedCorpus(corpus=named, fields=fields, parent_field=parent_field)
 
 
 def _check_state(state: Path) -> None:
