@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -91,7 +91,7 @@ class Ablation:
         )
         mean = difference.mean_before
         relative = difference.mean_difference / mean if mean > 0 else None
-        return cast(Comparison, {**difference.figures(), "relative": relative})
+        return {**difference.figures(), "relative": relative}
 
     def _alone_row(self) -> AloneRow:
         return {

@@ -22,13 +22,9 @@ BaselineName: TypeAlias = Literal["pseudo-queries", "summary"]
 """Names of the members of `expansions.Baseline`."""
 
 
-class Comparison(DifferenceFigures):
-    """A paired difference over questions.
-
-    relative: the difference as a share of the mean before. None where that is 0.
-    """
-
-    relative: float | None
+Comparison = DifferenceFigures
+"""A paired difference over questions, and `relative`: the difference as a share of the mean before,
+None where that is 0."""
 
 
 AloneRow = TypedDict(

@@ -98,13 +98,8 @@ class ArmComparison(TypedDict):
     found: DifferenceFigures | None
 
 
-class RankingDifference(DifferenceFigures):
-    """The fused ranking against that of documents alone, by a measure from 0 to 1.
-
-    measure: measure that rankings are compared by.
-    """
-
-    measure: str
+RankingDifference = DifferenceFigures
+"""The fused ranking against that of documents alone, by `measure`, which is from 0 to 1."""
 
 
 class VotesAgreement(TypedDict):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import pyarrow as pa
 
@@ -152,7 +151,7 @@ def _retrieval(
     if not measures:
         return None
     difference = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
-    return cast(RankingDifference, {"measure": MEASURE, **difference.figures()})
+    return {"measure": MEASURE, **difference.figures()}
 
 
 def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
