@@ -163,7 +163,6 @@ from .data.kb import (
     KnowledgeFolder as KnowledgeFolder,
 )
 from .data.kb import Shard as Shard
-from .data.folders import PrecisionTrial as PrecisionTrial
 from .data.storage import (
     Storage as Storage,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,8 @@ from argus.data.topics import (
     DprKey,
     DprPassage,
     DprResult,
+    TopicFormat,
     read_dpr,
-    read_kilt_topics,
-    read_qas,
     read_topics,
     write_dpr,
 )
@@ -89,7 +89,7 @@ def test_questions_are_read_with_their_different_answers(tmp_path):
     output = [{"answer": "x"}, {"provenance": []}, {"answer": "x"}, {"answer": "y"}]
     rows = [{"id": "a", "input": "who?", "output": output}, {"id": "b", "input": "why?"}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert list(read_kilt_topics(path)) == [
+    assert read_topics(path) == [
         Topic(Query("a", "who?"), ("x", "y")),
         Topic(Query("b", "why?")),
     ]
@@ -135,7 +135,7 @@ BROKEN = {
         '[{"question": "a", "ctxs": [{"passage_id": "a", "score": 1, "keys": [["a", 1]]}]}]':
             "not enough values",
     },
-    ("t.tsv", read_qas): {
+    ("t.tsv", partial(read_topics, kind=TopicFormat.QAS)): {
         "who sang it": "line 1: .* without a tab",
         "\t['Ann']": "line 1: .* without a question",
         "a\t['b']\nwho\t['Ann'": "line 2: .*no Python list",
@@ -145,7 +145,7 @@ BROKEN = {
         "who\t'Ann'": "no list of strings",
         "who\t" + "[" * 9999: "no Python list",
     },
-    ("t.jsonl", read_kilt_topics): {
+    ("t.jsonl", partial(read_topics, kind=TopicFormat.KILT)): {
         '{"id": "b"}': "line 1: no 'input' among 'id'",
         '{"input": "b"}': "no 'id' among 'input'",
         '{"id": "b", "input": "x", "output": "y"}': "'y'; expected a list of objects",

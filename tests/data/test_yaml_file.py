@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data.yaml_file import read_yaml
+from argus.data.yaml_file import YamlFile
 from argus.errors import InputError
 from tests.support.draws import examples
 
@@ -54,7 +54,7 @@ FILE = Path("rules.yaml")
 )  # fmt: skip
 def test_traps_and_broken_files_are_refused_where_they_stand(text: str, words: str) -> None:
     with pytest.raises(InputError) as error:
-        read_yaml(FILE, text)
+        YamlFile(FILE, text)
     assert words in str(error.value)
 
 
@@ -79,7 +79,7 @@ def test_traps_and_broken_files_are_refused_where_they_stand(text: str, words: s
 )
 def test_what_grows_when_it_is_read_is_refused(text: str) -> None:
     with pytest.raises(InputError):
-        read_yaml(FILE, text)
+        YamlFile(FILE, text)
 
 
 VALUES = st.recursive(
@@ -93,7 +93,7 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.text(), VALUES))
 def test_what_yaml_writes_is_read_back(value: dict[str, Any]) -> None:
     text = yaml.dump(value, Dumper=Plain)
-    assert read_yaml(FILE, text)[0] == (value or {})
+    assert YamlFile(FILE, text).value == (value or {})
 
 
 class Plain(yaml.SafeDumper):

@@ -24,7 +24,6 @@ from argus.data.documents import (
 )
 from argus.data.fields import FieldNames
 from argus.data.kb_file import kb_file
-from argus.data.provenance import AsRead
 from argus.data.rows import FORMATS, Frame
 from argus.data.text_files import no_file
 from argus.data.types import Document
@@ -52,7 +51,9 @@ class CorpusSource:
     stored: StoredCorpus | None = None
     in_memory: tuple[Document, ...] = ()
     frame: Frame | None = None
-    _read: list[AsRead | None] = field(default_factory=list, repr=False, compare=False)
+    _read: list[tuple[int, int, int] | None] = field(
+        default_factory=list, repr=False, compare=False
+    )
 
     @property
     def origin(self) -> Origin | None:
@@ -60,8 +61,13 @@ class CorpusSource:
 
         Raises InputError where the file is not the one whose documents were read.
         """
-        if self.file is not None and self._read and (state := self._read[-1]) is not None:
-            state.refuse_other(self.file)
+        if self._read and self._read[-1] not in (None, _state(self.file)):
+            raise InputError(
+                "was replaced, written to or removed while it was read",
+                expected="a file that stays as it is until it is read",
+                fix="Run the command again.",
+                where=self.file,
+            )
         return self.file or self.stored
 
     @cached_property
@@ -78,7 +84,7 @@ class CorpusSource:
         if self.stored is not None:
             return self.stored.documents(fields)
         template = parse_template(fields.template)
-        self._read.append(AsRead.of(self.file))
+        self._read.append(_state(self.file))
         if self.kb is not None:
             self.refuse_fields(fields)
             documents = self.kb.documents(self.limit)
@@ -112,6 +118,14 @@ class CorpusSource:
             )
 
 
+def _state(file: Path | None) -> tuple[int, int, int] | None:
+    """Return inode, size and last change of a file on this machine: another one has others."""
+    if file is None or not file.is_file():
+        return None
+    status = file.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 def open_corpus(
     corpus: Corpus, *, limit: int | None = None, asking: Callable[[], Embeds] | None = None
 ) -> CorpusSource:
@@ -136,19 +150,13 @@ def open_corpus(
         return CorpusSource(limit, knowledge, is_kb=True)
     if rows is not None:
         return CorpusSource(limit, rows)
+    got, fix = "no such file or folder", "Check the path."
+    expected = "a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file"
     if place.exists():
-        raise InputError(
-            "the folder holds no corpus file" if place.is_dir() else no_file(place),
-            expected=f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}",
-            fix="Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json.",
-            where=place,
-        )
-    raise InputError(
-        "no such file or folder",
-        expected="a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file",
-        fix="Check the path.",
-        where=place,
-    )
+        got = "the folder holds no corpus file" if place.is_dir() else no_file(place)
+        expected = f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}"
+        fix = "Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json."
+    raise InputError(got, expected=expected, fix=fix, where=place)
 
 
 def read_corpus(

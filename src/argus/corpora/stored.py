@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,8 @@ from typing_extensions import TypedDict
 from argus.corpora import StoreCorpus, parse_template
 from argus.data.documents import TEXT_FIELDS, TITLE_FIELDS, whole_documents
 from argus.data.fields import FieldNames
-from argus.data.folders import StoredVectorsFacts
-from argus.data.provenance import InputFile, content_hash
+from argus.data.provenance import content_hash
+from argus.data.rows import field_names
 from argus.data.types import Document, FloatArray, RecordFields
 from argus.errors import InputError
 from argus.progress import progress
@@ -37,10 +37,6 @@ from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Payload, Store, StoreFacts
 from argus.stores.records import is_of_remedy, whole_rows
 from argus.stores.spec import parse_store
-
-if TYPE_CHECKING:
-    pass
-
 
 Doubles = npt.NDArray[np.float64]
 OWN_RULE = "{title} {text}, a title once"  # `Document.content` without a template
@@ -246,18 +242,33 @@ class StoredCorpus:
         self._reading = replace(reading, documents=documents, vectors=np.zeros((0, 0), np.float32))
         return documents
 
-    def describe(self) -> InputFile:
+    def describe(self) -> dict[str, Any]:
         """Return name, records and hash for a manifest, once the documents are read."""
         assert self._reading is not None
         read = len(self._reading.documents)
         return {"file": str(self), "records": read, "sha256": self._reading.sha256}
 
     @property
-    def facts(self) -> StoredVectorsFacts:
-        """The vectors' part of a summary, once they are read."""
+    def facts(self) -> dict[str, Any]:
+        """The vectors' part of a summary, once they are read.
+
+        store: name or address of the store.
+        vector_field: field of the vectors.
+        metric: metric that the store ranks by.
+        ranking: similarity that they are compared by here.
+        index: kind of index that the store has.
+        records: records that the store said that it holds, or as many as were wanted.
+        read: records that were read.
+        broken: records without a usable vector, by reason.
+        shortest, longest: lengths of whole vectors. None without any.
+        template: how title and text were joined.
+        agreement, least: median and least cosine to the encoder's vectors.
+        compared: texts that were embedded for it.
+        sha256: SHA-256 of ids, texts and vectors.
+        """
         assert self.vectors is not None and self._reading is not None
         reading, agreement, store = self._reading, self.vectors.agreement, self._reading.facts
-        norms = reading.norms[reading.norms > 0]
+        norms = [round(float(norm), 4) for norm in reading.norms[reading.norms > 0]]
         return {
             "store": str(self),
             "vector_field": store.vector_field,
@@ -267,8 +278,8 @@ class StoredCorpus:
             "records": reading.expected,
             "read": len(reading.documents),
             "broken": dict(Counter(self.vectors.broken.values())),
-            "shortest": round(float(norms.min()), 4) if len(norms) else None,
-            "longest": round(float(norms.max()), 4) if len(norms) else None,
+            "shortest": min(norms, default=None),
+            "longest": max(norms, default=None),
             "template": describe_template(agreement.template),
             "agreement": agreement.median,
             "least": agreement.least,
@@ -280,10 +291,10 @@ class StoredCorpus:
 class OfStore(TypedDict, total=False):
     """The part of a summary about vectors of a store. Missing where they are not of one."""
 
-    stored_vectors: StoredVectorsFacts
+    stored_vectors: dict[str, Any]
 
 
-def remarks(facts: StoredVectorsFacts) -> Iterator[str]:
+def remarks(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield which vectors were taken and how well the encoder agrees, then doubts."""
     yield (
         f"vectors: those of {facts['store']} ({facts['metric']}), of title and text joined as "
@@ -362,24 +373,22 @@ def _read_store(
             advance(len(records.ids))
             if limit is not None and len(documents) >= limit:
                 break
+    wrong = partial(InputError, where=name)
     after, n = store.describe().records, len(documents)
     if after != facts.records:
-        raise InputError(
+        raise wrong(
             f"it held {facts.records:,} records before it was read, and {after:,} after",
             expected="a store that stays as it is while it is read",
             fix="Run this again when nothing is written to it.",
-            where=name,
         )
     if not n:
-        fix = "Check the collection's name."
-        raise InputError("no record in it", expected="at least one", fix=fix, where=name)
+        raise wrong("no record in it", expected="at least one", fix="Check the collection's name.")
     if repeated := n - len({document.id for document in documents}):
-        raise InputError(
+        raise wrong(
             f"{repeated:,} of {n:,} records have an id that another has",
             expected="one record per id",
             fix="Name the field of the records' own ids (--store-id, --id-field); or run this "
             "again when nothing is written to the store.",
-            where=name,
         )
     whole_documents(tuple(documents))
     expected = min(facts.records - of_remedies, expected)
@@ -454,15 +463,7 @@ def _node_text(values: Payload) -> str:
 
 def _textless(payloads: Sequence[Payload], fields: FieldNames, store: str) -> InputError:
     """Return the error of records of which not one has a text."""
-
-    def paths(payload: Payload) -> Iterator[str]:
-        for name, value in payload.items():
-            if isinstance(value, Mapping) and value:
-                yield from (f"{name}.{inner}" for inner in paths(value))
-            else:
-                yield name
-
-    names = list(dict.fromkeys(name for payload in payloads for name in paths(payload)))
+    names = list(dict.fromkeys(name for payload in payloads for name in field_names(payload)))
     more = " ..." if len(names) > MAX_FIELDS_SHOWN else ""
     return InputError(
         f"its records hold no text (fields: {', '.join(names[:MAX_FIELDS_SHOWN]) or 'none'}{more})",
@@ -480,41 +481,38 @@ def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> Stored
     usable = [
         row for row, one in enumerate(documents) if row not in unclear and one.content.strip()
     ]
+    wrong = partial(InputError, where=reading.name)
+    made = encoder.fingerprint
     if not usable:
-        raise InputError(
+        raise wrong(
             f"not one of {len(documents):,} records has a text and a whole vector",
             expected="records with both",
             fix="See what is in it: argus reach STORE.",
-            where=reading.name,
         )
     if encoder.dim != (dim := vectors.shape[1]):
-        raise InputError(
-            f"vectors of {dim} dimensions; {encoder.fingerprint} makes {encoder.dim}",
+        raise wrong(
+            f"vectors of {dim} dimensions; {made} makes {encoder.dim}",
             expected="the encoder that made the store's vectors",
             fix="Name it with --encoder, or another field of vectors with --vector-field.",
-            where=reading.name,
         )
     agreement = find_template(documents, vectors, usable, encoder, template=template)
     if not agreement.holds:
         odd = [agreement.rows[i] for i in np.flatnonzero(agreement.cosines < AGREEMENT)]
+        join = r"name how title and text were joined (--template '{title}\n{text}')"
         if agreement.median >= SAME:  # most are the same: the odd ones are of older texts, perhaps
             ids = ", ".join(repr(documents[row].id) for row in odd[:5])
-            raise InputError(
+            raise wrong(
                 f"{len(odd)} of {len(agreement.rows)} records compared hold vectors of other texts "
                 f"({ids}; {agreement})",
-                expected=f"a least cosine of {AGREEMENT} to what {encoder.fingerprint} makes",
+                expected=f"a least cosine of {AGREEMENT} to what {made} makes",
                 fix="Write these records again, and others that changed since they were embedded; "
-                r"or name how title and text were joined (--template '{title}\n{text}').",
-                where=reading.name,
+                f"or {join}.",
             )
-        raise InputError(
-            f"its vectors are not what {encoder.fingerprint} makes of its texts (at best "
-            f"{agreement})",
+        raise wrong(
+            f"its vectors are not what {made} makes of its texts (at best {agreement})",
             expected=f"the encoder that made them: a least cosine of {AGREEMENT}",
-            fix="Name it with --encoder, with the prompt that documents had; or name how title and "
-            r"text were joined (--template '{title}\n{text}'), or their fields (--title-field, "
-            "--text-field).",
-            where=reading.name,
+            fix=f"Name it with --encoder, with the prompt that documents had; or {join}, or their "
+            "fields (--title-field, --text-field).",
         )
     documents = _joined(documents, agreement.template)
     sample = documents[agreement.rows[0]].content

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
-
-from typing_extensions import TypedDict
 
 from argus.data.fields import FieldNames
 from argus.data.rows import (
@@ -47,15 +45,6 @@ TITLE_ROWS = 1_000  # a named title must stand in one of these rows before all a
 T = TypeVar("T", Document, Query)
 
 
-class BeirRow(TypedDict):
-    """A document as a row of a BEIR corpus."""
-
-    _id: str
-    title: str
-    text: str
-    metadata: dict[str, object]
-
-
 def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
     """Return the first `folder/stem.format[.gz]` that exists."""
     names = (f"{stem}{end}{gz}" for stem in stems for end in FORMATS for gz in ("", ".gz"))
@@ -79,21 +68,17 @@ def documents_of_frame(
     check_limit(limit)
     rows = list(islice(frame_rows(frame), limit))
     return _unique(
-        FRAME, lambda given: _documents(given, fields), limit=limit, what="document",
-        read=lambda: rows,
-    )  # fmt: skip
+        FRAME, lambda given: _documents(given, fields), limit=limit, what="document", rows=rows
+    )
 
 
 def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
     """Read queries (`_id`, `text`) from a file or from `queries.*` in a BEIR folder."""
     file = path if path.is_file() else find_file(path, ["queries"])
     if file is None:
-        raise InputError(
-            "no queries file" if path.is_dir() else no_file(path),
-            expected="queries.jsonl in the folder, or a file",
-            fix="Check the path.",
-            where=path,
-        )
+        got = "no queries file" if path.is_dir() else no_file(path)
+        expected = "queries.jsonl in the folder, or a file"
+        raise InputError(got, expected=expected, fix="Check the path.", where=path)
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
         for row in rows:
@@ -124,17 +109,14 @@ def _documents(rows: Iterator[Row], fields: FieldNames) -> Iterator[tuple[Row, D
     A `metadata` object, as BEIR has it, is opened: metadata stay one level deep. Where a column
     beside it has the name of a field inside, that field goes by its path.
     """
-    first: Row | None = None
-    id_field = text_field = ""
+    if (first := next(rows, None)) is None:
+        return
+    id_field, text_field = _id_and_text(first, fields)
+    names = [fields.title] if fields.title else TITLE_FIELDS
     has_titles = False
     shared: dict[RecordFields, RecordFields] = {}  # a few, which all documents share
-    for row in rows:
-        if first is None:
-            first = row
-            id_field, text_field = _id_and_text(row, fields)
-        if not has_field(row, text_field):
-            pick_field(row, [text_field], what="text", option="--text-field")
-        names = [fields.title] if fields.title else TITLE_FIELDS
+    for row in chain([first], rows):
+        pick_field(row, [text_field], what="text", option="--text-field")
         title_field = next((name for name in names if has_field(row, name)), None)
         has_titles = has_titles or title_field is not None
         used = {id_field, title_field, text_field}
@@ -155,17 +137,15 @@ def _documents(rows: Iterator[Row], fields: FieldNames) -> Iterator[tuple[Row, D
                 fields=shared.setdefault(own, own),
             ),
         )
-    if first is not None and not has_titles and fields.title:
+    if not has_titles and fields.title:
         pick_field(first, [fields.title], what="title", option="--title-field")
 
 
 def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
     ids = [fields.id] if fields.id else ID_FIELDS
     texts = [fields.text] if fields.text else TEXT_FIELDS
-    return (
-        pick_field(row, ids, what="id", option="--id-field"),
-        pick_field(row, texts, what="text", option="--text-field"),
-    )
+    id_field = pick_field(row, ids, what="id", option="--id-field")
+    return id_field, pick_field(row, texts, what="text", option="--text-field")
 
 
 def _unique(
@@ -174,38 +154,31 @@ def _unique(
     *,
     limit: int | None,
     what: str,
-    read: Callable[[], Iterable[Row]] | None = None,
+    rows: Sequence[Row] | None = None,
 ) -> list[T]:
-    """Return the items of rows, each id once. read: returns the rows, where they are of no file."""
+    """Return the items of rows, each id once. rows: those that are of no file."""
     check_limit(limit)
-    read = read or (lambda: read_rows(file))
     lines: dict[str, int] = {}
     items: list[T] = []
-    for row, item in parse(islice(read(), limit)):
+    for row, item in parse(islice(read_rows(file) if rows is None else rows, limit)):
         if item.id in lines:
-            hint = ""
+            fix = "Remove or rename one of the two."
             if isinstance(item, Document):  # another usual column may tell the two apart
-                other = next(other for other in read() if other.line == lines[item.id])
+                again = read_rows(file) if rows is None else rows
+                other = next(other for other in again if other.line == lines[item.id])
                 for name in ID_FIELDS:
                     ids = [one.values.get(name) for one in (other, row)]
                     if None not in ids and ids[0] != ids[1]:
-                        hint = f" If the records' own ids are in {name!r}, pass --id-field {name}."
+                        fix += f" If the records' own ids are in {name!r}, pass --id-field {name}."
                         break
-            raise InputError(
-                f"id {item.id!r} was already given on line {lines[item.id]}",
-                expected=f"one {what} per id",
-                fix=f"Remove or rename one of the two.{hint}",
-                where=row.at(),
-            )
+            got = f"id {item.id!r} was already given on line {lines[item.id]}"
+            raise InputError(got, expected=f"one {what} per id", fix=fix, where=row.at())
         lines[item.id] = row.line
         items.append(item)
     if not items:
-        raise InputError(
-            f"no {what} in it",
-            expected=f"at least one {what}",
-            fix="Check that this is the right file and that writing it did not break off.",
-            where=file,
-        )
+        expected = f"at least one {what}"
+        fix = "Check that this is the right file and that writing it did not break off."
+        raise InputError(f"no {what} in it", expected=expected, fix=fix, where=file)
     return items
 
 
@@ -224,12 +197,9 @@ def rows_by_document(path: Path, *, coerce_ids: bool = False) -> Iterator[tuple[
         field = pick_field(row, ("_id", "id", "doc_id"), what="document id")
         doc_id = id_value(row, field, coerce=coerce_ids)
         if doc_id in lines:
-            raise InputError(
-                f"document {doc_id!r} comes twice: it was given on line {lines[doc_id]}",
-                expected="one line per document",
-                fix="Make one line of the two.",
-                where=row.at(),
-            )
+            got = f"document {doc_id!r} comes twice: it was given on line {lines[doc_id]}"
+            expected, fix = "one line per document", "Make one line of the two."
+            raise InputError(got, expected=expected, fix=fix, where=row.at())
         lines[doc_id] = row.line
         yield doc_id, row
 
@@ -254,7 +224,7 @@ def write_questions(folder: Path, queries: Iterable[Query], qrels: Qrels) -> tup
     return questions, judgements
 
 
-def as_rows(documents: Iterable[Document]) -> Iterator[BeirRow]:
+def as_rows(documents: Iterable[Document]) -> Iterator[dict[str, Any]]:
     """Yield documents as the rows of a BEIR corpus."""
     for d in documents:
         yield {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}
@@ -263,11 +233,8 @@ def as_rows(documents: Iterable[Document]) -> Iterator[BeirRow]:
 def listed(values: Iterable[str], what: str = "ids") -> list[str]:
     """Return the values of an iterable. Raises InputError for one text, which gives its letters."""
     if isinstance(values, str | bytes):
-        raise InputError(
-            f"{what} are the text {values!r:.60}",
-            expected=f"a list of {what}",
-            fix=f"For one: [{values!r:.60}].",
-        )
+        got, fix = f"{what} are the text {values!r:.60}", f"For one: [{values!r:.60}]."
+        raise InputError(got, expected=f"a list of {what}", fix=fix)
     return list(values)
 
 
@@ -294,24 +261,17 @@ def check_unique(queries: Sequence[Query]) -> None:
     """Raise InputError where two queries have one id, since one answer would be lost."""
     ids = Counter(query.id for query in queries)
     if len(ids) < len(queries):
-        twice = next(id_ for id_, n in ids.items() if n > 1)
-        raise InputError(
-            f"{len(queries) - len(ids)} query ids are given twice, such as {twice!r:.60}",
-            expected="one query per id",
-            fix="Rename one of each two.",
-        )
+        n, twice = len(queries) - len(ids), ids.most_common(1)[0][0]
+        got = f"{n} query ids are given twice, such as {twice!r:.60}"
+        raise InputError(got, expected="one query per id", fix="Rename one of each two.")
 
 
 def refuse_repeated(documents: Sequence[Document]) -> None:
     """Raise InputError where two documents have one id."""
     twice = next((id_ for id_, n in Counter(d.id for d in documents).items() if n > 1), None)
     if twice is not None:
-        raise InputError(
-            f"two documents have the id {twice!r}",
-            expected="one document per id",
-            fix="Remove or rename one of the two.",
-            where="corpus",
-        )
+        got, fix = f"two documents have the id {twice!r}", "Remove or rename one of the two."
+        raise InputError(got, expected="one document per id", fix=fix, where="corpus")
 
 
 def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:

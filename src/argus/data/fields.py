@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +42,10 @@ By = Annotated[
 ]
 
 
+def _option(name: str) -> Option:
+    return Option((name,), panel=_PANEL)
+
+
 @dataclass(frozen=True, slots=True)
 class FieldNames:
     """Columns by meaning. None means the usual names are looked for.
@@ -49,19 +54,13 @@ class FieldNames:
     """
 
     id: Annotated[
-        str | None,
-        Doc("Column of the id; dotted inside an object."),
-        Option(("--id-field",), panel=_PANEL),
+        str | None, Doc("Column of the id; dotted inside an object."), _option("--id-field")
     ] = None
     title: Annotated[
-        str | None,
-        Doc("Column of the title, such as metadata.title."),
-        Option(("--title-field",), panel=_PANEL),
+        str | None, Doc("Column of the title, such as metadata.title."), _option("--title-field")
     ] = None
     text: Annotated[
-        str | None,
-        Doc("Column of the text; dotted inside an object."),
-        Option(("--text-field",), panel=_PANEL),
+        str | None, Doc("Column of the text; dotted inside an object."), _option("--text-field")
     ] = None
     coerce_ids: CoerceIds = False
     template: Annotated[
@@ -79,19 +78,15 @@ class QrelsFields:
     """Columns of judgements by meaning. None means the usual names are looked for."""
 
     query: Annotated[
-        str | None,
-        Doc("Column of the question's id in --qrels."),
-        Option(("--qrels-query-field",), panel=_PANEL),
+        str | None, Doc("Column of the question's id in --qrels."), _option("--qrels-query-field")
     ] = None
     document: Annotated[
         str | None,
         Doc("Column of the id of the document, or chunk, in --qrels."),
-        Option(("--qrels-document-field",), panel=_PANEL),
+        _option("--qrels-document-field"),
     ] = None
     grade: Annotated[
-        str | None,
-        Doc("Column of the grade in --qrels."),
-        Option(("--qrels-grade-field",), panel=_PANEL),
+        str | None, Doc("Column of the grade in --qrels."), _option("--qrels-grade-field")
     ] = None
 
 
@@ -125,12 +120,9 @@ class FieldPath:
         try:
             return cls.parse(text)
         except ValueError as error:
-            raise InputError(
-                str(error),
-                expected="a field, or a path such as metadata.year or shown[].ref",
-                fix="Put [] behind each list on the way.",
-                where=option,
-            ) from error
+            expected = "a field, or a path such as metadata.year or shown[].ref"
+            fix = "Put [] behind each list on the way."
+            raise InputError(str(error), expected=expected, fix=fix, where=option) from error
 
     def look(self, values: Mapping[str, object]) -> object:
         """Return the value of a foreign record at this path, a list for a path with `[]`.
@@ -156,12 +148,11 @@ class FieldPath:
         for name, many in self.steps:
             other = next((item for item in items if not isinstance(item, dict)), None)
             if other is not None:
-                is_list = isinstance(other, list)
+                got, fix = repr(other), "Check the path."
+                if isinstance(other, list):
+                    got, fix = "a list", f"Write the path as '{before}[].{name}'."
                 raise InputError(
-                    "a list" if is_list else repr(other),
-                    expected=f"an object with {name!r}",
-                    fix=f"Write the path as '{before}[].{name}'." if is_list else "Check the path.",
-                    where=at(before),
+                    got, expected=f"an object with {name!r}", fix=fix, where=at(before)
                 )
             inner = [item.get(name) for item in items if isinstance(item, dict)]
             flat = (x for value in inner for x in _flat(value, many))
@@ -206,15 +197,7 @@ class PayloadField:
 
         Raises InputError for a text that is no path.
         """
-        try:
-            path = FieldPath.parse(name)
-        except ValueError as error:
-            raise InputError(
-                str(error),
-                expected="a field, or a path such as metadata.source",
-                fix="Correct it.",
-                where=option,
-            ) from error
+        path = FieldPath.named(name, option)
         inner = name.removeprefix(f"{PAYLOAD}.")
         return cls(name, option, path, None if inner == name else FieldPath.parse(inner))
 
@@ -226,6 +209,7 @@ class PayloadField:
         and for a path into a value that is no object.
         """
         payload, path = self._place(document)
+        place = f"{path.text!r} of document {document.id!r}"
         if not _is_there(path, payload):
             fields = document.fields or OF_PROGRAM
             if self.name == fields.id:
@@ -233,16 +217,30 @@ class PayloadField:
             is_title = self.name in (fields.title, OF_PROGRAM.title)
             return [document.title] if is_title and document.title else []
         try:
-            found = path.find(payload, lambda field: Location(Path("corpus"), field=field))
+            found = path.find(payload, partial(Location, Path("corpus"), None))
         except InputError as error:
             raise InputError(
-                f"{path.text!r} of document {document.id!r} leads into {error.got}",
-                expected=error.expected,
-                fix=error.fix,
-                where=self.option,
-            ) from error
-        flat = (one for value in found for one in (value if isinstance(value, list) else [value]))
-        return [plain for one in flat if (plain := self._plain(one, document, path)) is not None]
+                f"{place} leads into {error.got}",
+                expected=error.expected, fix=error.fix, where=self.option,
+            ) from error  # fmt: skip
+        values: list[Value] = []
+        for value in chain.from_iterable(v if isinstance(v, list) else [v] for v in found):
+            if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+                continue
+            if isinstance(value, Mapping | list):
+                inside = field_names({path.text: value})
+                raise InputError(
+                    f"{place} is no single value",
+                    expected=f"a field of texts, numbers or dates{_listed(inside)}",
+                    fix="Name a field inside it.",
+                    where=self.option,
+                )
+            if isinstance(value, bool):
+                value = str(value).lower()
+            elif isinstance(value, date):
+                value = value.isoformat()
+            values.append(value if isinstance(value, str | int | float) else str(value))
+        return values
 
     def is_in(self, document: Document) -> bool:
         """Return whether the document has the field, be it empty."""
@@ -271,30 +269,9 @@ class PayloadField:
         for document in documents:
             seen |= dict.fromkeys(field_names(document.metadata))
         names = _listed(list(seen)) if seen else "; it has no others"
-        return InputError(
-            f"no document has a field {self.name!r}",
-            expected=f"a field of the corpus{names}",
-            fix="Correct the name; inside an object it is a path with dots.",
-            where=self.option,
-        )
-
-    def _plain(self, value: object, document: Document, path: FieldPath) -> Value | None:
-        """Return a value that can be counted. None for an empty one."""
-        if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-            return None
-        if isinstance(value, bool):
-            return str(value).lower()
-        if isinstance(value, Mapping | list):
-            inside = field_names({path.text: value})
-            raise InputError(
-                f"{path.text!r} of document {document.id!r} is no single value",
-                expected=f"a field of texts, numbers or dates{_listed(inside)}",
-                fix="Name a field inside it.",
-                where=self.option,
-            )
-        if isinstance(value, date):
-            return value.isoformat()
-        return value if isinstance(value, str | int | float) else str(value)
+        got, expected = f"no document has a field {self.name!r}", f"a field of the corpus{names}"
+        fix = "Correct the name; inside an object it is a path with dots."
+        return InputError(got, expected=expected, fix=fix, where=self.option)
 
 
 def payload_values(documents: Sequence[Document], name: str, option: str) -> list[list[Value]]:
@@ -320,12 +297,9 @@ def parent_ids(documents: Sequence[Document], field: str) -> list[str]:
     parents = []
     for document, values in zip(documents, payload_values(documents, field, option), strict=True):
         if len(values) > 1 or (values and isinstance(values[0], float) and values[0] % 1):
-            raise InputError(
-                f"chunk {document.id!r} has the values {', '.join(map(repr, values))}",
-                expected="the id of one document",
-                fix="Name the field that holds the id of the document a chunk is of.",
-                where=option,
-            )
+            got = f"chunk {document.id!r} has the values {', '.join(map(repr, values))}"
+            fix = "Name the field that holds the id of the document a chunk is of."
+            raise InputError(got, expected="the id of one document", fix=fix, where=option)
         first = values[0] if values else document.id
         parents.append(str(int(first)) if isinstance(first, float) else str(first))
     return parents

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypeVar
 from typing_extensions import TypedDict
 
 from argus.commands import Invocation, invocation_of
-from argus.data.provenance import Environment, InputFile, describe_inputs, file_hash
-from argus.data.reading import read_own, read_record
+from argus.data.provenance import describe_inputs, file_hash
+from argus.data.reading import parse_json, read_own, read_record, reading
 from argus.data.writing import (
     check_held,
     check_plain,
@@ -47,118 +47,29 @@ PARTS = "parts"  # the key of these hashes in a section of the manifest
 MAX_RECORD = 1 << 24  # bytes that are read of the marker
 
 
-class PrecisionTrial(TypedDict):
-    """One number format, compared with float32 on a sample of texts.
-
-    min_cosine: None where the format was dropped for its speed alone.
-    """
-
-    precision: str
-    speedup: float
-    min_cosine: float | None
-    accepted: bool
-
-
-class StoredVectorsFacts(TypedDict):
-    """Vectors of a store that a job used as they are, and their agreement with an encoder.
-
-    store: name or address of the store.
-    vector_field: field of the vectors.
-    metric: metric that the store ranks by.
-    ranking: similarity that they are compared by here.
-    index: kind of index that the store has.
-    records: records that the store said that it holds, or as many as were wanted.
-    read: records that were read.
-    broken: records without a usable vector, by reason.
-    shortest: least length of a whole vector. None without any.
-    longest: greatest length of a whole vector. None without any.
-    template: how title and text were joined.
-    agreement: median cosine to the encoder's vectors.
-    least: least cosine to the encoder's vectors.
-    compared: texts that were embedded for it.
-    sha256: SHA-256 of ids, texts and vectors.
-    """
-
-    store: str
-    vector_field: str
-    metric: str
-    ranking: str
-    index: str
-    records: int
-    read: int
-    broken: dict[str, int]
-    shortest: float | None
-    longest: float | None
-    template: str
-    agreement: float
-    least: float
-    compared: int
-    sha256: str
-
-
-class EncoderFacts(TypedDict, total=False):
-    """The encoder whose vectors, or the system whose output, a job measured.
-
-    what: in place of an encoder, such as "index".
-    store: folder of the vectors. Relative where it lies in the folder of results.
-    stored: vectors of a store that came with the documents.
-    """
-
-    what: str
-    fingerprint: str
-    precision_trials: list[PrecisionTrial]
-    store: str
-    dim: int
-    stored: StoredVectorsFacts
-
-
 class ManifestSection(TypedDict):
     """A job's section of manifest.json. Times are ISO 8601 in UTC.
 
-    argus: version. config: all settings by name. engine: as `Engine.describe` returns it.
-    counts: figures of the job. invocation: how it was started. parts: SHA-256 of the summary and of
-    each table of the job, by name of the file. timings_s: seconds by step.
+    argus: version. config: all settings by name. inputs: name, size and hash of each file that the
+    job read. encoder: fingerprint and the like of the encoder whose vectors the job measured, or
+    `what` in its place, such as "index". engine: as `Engine.describe` returns it. counts: figures
+    of the job. invocation: how it was started. parts: SHA-256 of the summary and of each table of
+    the job, by name of the file. timings_s: seconds by step. environment: versions and hardware.
     """
 
     argus: str
     started: str
     finished: str
     config: dict[str, object]
-    inputs: dict[str, InputFile]
-    encoder: EncoderFacts
+    inputs: dict[str, dict[str, Any]]
+    encoder: dict[str, Any]
     engine: NotRequired[EngineRecord]
     counts: Mapping[str, object]
     invocation: NotRequired[Invocation]
     parts: NotRequired[Mapping[str, str]]
     timings_s: dict[str, float]
     peak_memory_bytes: int
-    environment: Environment
-
-
-class CorpusFile(TypedDict):
-    """A corpus, as far as two are compared."""
-
-    file: str
-    sha256: str
-
-
-class ReadInputs(TypedDict):
-    """The corpus that a job read, if it read one."""
-
-    corpus: NotRequired[CorpusFile]
-
-
-class Limit(TypedDict):
-    """Number of documents of the corpus that a job read. None is all."""
-
-    limit: NotRequired[int | None]
-
-
-class JobOfCorpus(TypedDict):
-    """The fields of a job's section that identify its corpus."""
-
-    inputs: ReadInputs
-    config: Limit
+    environment: dict[str, Any]
 
 
 class ArtifactFolder:
@@ -181,23 +92,23 @@ class ArtifactFolder:
         self._tables: dict[str, str] = {}  # hashes of those written since the last summary
         self._finished: set[str] = set()  # jobs whose section of the manifest is of this run
         if path.is_symlink() and not path.exists():
-            raise InputError(
+            raise self._refused(
                 f"is a link to {path.readlink()}, which is not there",
-                expected="a folder for results",
                 fix="Make that folder, remove the link, or give another --out.",
-                where=path,
             )
         if path.exists() and not path.is_dir():
-            raise InputError(
-                "is a file", expected="a folder for results", fix="Give another --out.", where=path
-            )
-        if fresh and path.exists() and any(path.iterdir()) and not self._is_recorded():
-            raise InputError(
+            raise self._refused("is a file", fix="Give another --out.")
+        if fresh and path.exists() and any(path.iterdir()) and not self._record:
+            raise self._refused(
                 "holds files that Argus did not write, or did not record",
                 expected="an empty folder, or one from an earlier run",
                 fix="--fresh deletes only Argus's own results: give another --out, or clear it.",
-                where=path,
             )
+
+    def _refused(
+        self, got: str, *, expected: str = "a folder for results", fix: str, name: str = ""
+    ) -> InputError:
+        return InputError(got, expected=expected, fix=fix, where=self.path / name)
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name
@@ -250,36 +161,37 @@ class ArtifactFolder:
 
     def recorded(self) -> frozenset[str]:
         """Return the names of all that Argus wrote here."""
-        return frozenset(self._record().splitlines()[1:]) if self._is_recorded() else frozenset()
+        return frozenset(self._record.splitlines()[1:])
 
-    def _is_recorded(self) -> bool:
-        return self._marker.is_file() and self._record().startswith(NOTE)
-
+    @property
     def _record(self) -> str:
-        """Return the text of the marker. Damaged bytes make names that no file has."""
+        """Text of the marker, "" where Argus wrote none. Damaged bytes make names of no file."""
+        if not self._marker.is_file():
+            return ""
         with self._marker.open("rb") as file:
-            return file.read(MAX_RECORD).decode(errors="replace")
+            text = file.read(MAX_RECORD).decode(errors="replace")
+        return text if text.startswith(NOTE) else ""
 
     def _begin_record(self) -> None:
-        if not self._is_recorded():
+        if not self._record:
             self._marker.write_text(NOTE, encoding="utf-8")
 
     def _check_marker(self) -> None:
         if self._marker.is_symlink() or (self._marker.exists() and not self._marker.is_file()):
-            raise InputError(
+            raise self._refused(
                 "is a link, or no file",
                 expected="the record that Argus keeps of what it wrote",
                 fix="Remove it, or give another --out.",
-                where=self._marker,
+                name=MARKER,
             )
 
     def _refuse_foreign(self, name: str) -> None:
         if name in self._foreign:
-            raise InputError(
+            raise self._refused(
                 "is there, and Argus did not write it",
                 expected="a folder for results alone: a file of this name is part of them",
                 fix="Move it elsewhere, or give another --out.",
-                where=self.path / name,
+                name=name,
             )
 
     @cached_property
@@ -290,7 +202,7 @@ class ArtifactFolder:
         """
         entries = self.path.iterdir() if self.path.is_dir() else ()
         there = {entry.name for entry in entries if not entry.is_dir()}
-        if not self._is_recorded() and there >= {SUMMARY, MANIFEST}:
+        if not self._record and there >= {SUMMARY, MANIFEST}:
             return frozenset()
         return frozenset(there - self.recorded() - {MARKER})
 
@@ -299,15 +211,9 @@ class ArtifactFolder:
         path = self.path / name
         if not path.is_file():
             return {}
-        try:
-            return dict(json.loads(read_own(path)))
-        except (ValueError, TypeError, RecursionError) as error:
-            raise InputError(
-                f"broken JSON ({error})",
-                expected="the file as Argus wrote it",
-                fix="Remove it, or run again with --fresh.",
-                where=path,
-            ) from error
+        expected, fix = "the file as Argus wrote it", "Remove it, or run again with --fresh."
+        with reading(path, "broken JSON", expected=expected, fix=fix):
+            return dict(parse_json(read_own(path)))
 
     def write_json(self, name: str, value: Any) -> Path:
         """Write `value` as indented JSON, without secrets. Raises ValueError for NaN."""
@@ -327,9 +233,8 @@ class ArtifactFolder:
         A table belongs to the job that wrote it last.
         """
         self.write_section(SUMMARY, job, summary)
-        parts: Mapping[str, object] = {
-            SUMMARY: _section_hash(self.read_json(SUMMARY)[job]), **self._tables
-        }  # fmt: skip
+        digest = _section_hash(self.read_json(SUMMARY)[job])
+        parts: dict[str, object] = {SUMMARY: digest, **self._tables}
         with self._locked():
             sections = self.read_json(MANIFEST)
             for section in sections.values():
@@ -382,17 +287,16 @@ def read_section(kind: type[T], folder: Path, job: str, *, of: str = SUMMARY) ->
     return None if section is None else read_record(kind, section, where=folder / of, section=job)
 
 
-def corpora_in(folder: Path) -> dict[str, tuple[CorpusFile, Limit]]:
-    """Return, for each job in a folder that read a corpus file, that file and the limit.
+def corpora_in(folder: Path) -> dict[str, tuple[str, str, Mapping[str, Any]]]:
+    """Return, for each job in a folder that read a corpus file, its name, SHA-256 and the config.
 
     A section of another program has none.
     """
-    corpora: dict[str, tuple[CorpusFile, Limit]] = {}
+    corpora: dict[str, tuple[str, str, Mapping[str, Any]]] = {}
     for job, section in ArtifactFolder(folder).read_json(MANIFEST).items():
-        with suppress(InputError):
-            read = read_record(JobOfCorpus, section, where=folder / MANIFEST, section=job)
-            if corpus := read["inputs"].get("corpus"):
-                corpora[job] = corpus, read["config"]
+        with suppress(KeyError, TypeError):
+            corpus = section["inputs"]["corpus"]
+            corpora[job] = corpus["file"], corpus["sha256"], dict(section["config"])
     return corpora
 
 
@@ -408,7 +312,7 @@ def torn_jobs(folder: Path) -> dict[str, Path]:
         for name, digest in _parts_of(section).items():
             path = folder / Path(name).name
             if name == SUMMARY:
-                found: object = _section_hash(summary.get(job))
+                found = _section_hash(summary.get(job))
             elif path.is_file():
                 state = path.stat()
                 found = _hash(path, state.st_ino, state.st_size, state.st_mtime_ns)

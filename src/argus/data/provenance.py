@@ -9,52 +9,19 @@ import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from stat import S_ISREG
-from typing import NamedTuple, NotRequired, Protocol
-
-from typing_extensions import TypedDict
+from typing import Any, Protocol
 
 from argus.cores import available_cores
 from argus.data.storage import KB_FILE, is_remote, read_bytes, state_of_file
-from argus.errors import InputError
 
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
-
-
-class InputFile(TypedDict):
-    """A file that a job read: by its hash or, where it is too large for one, by its last change.
-
-    changed: ISO 8601, UTC. None where it is unknown. records: of a store, records that were read.
-    The hash of a store is one of ids, texts and vectors.
-    """
-
-    file: str
-    bytes: NotRequired[int]
-    sha256: NotRequired[str]
-    changed: NotRequired[str | None]
-    records: NotRequired[int]
 
 
 class Described(Protocol):
     """An input that is no file and describes itself."""
 
-    def describe(self) -> InputFile:
+    def describe(self) -> dict[str, Any]:
         """Return its name, size and hash."""
-
-
-class Environment(TypedDict):
-    """Versions and hardware.
-
-    accelerator: GPU that torch finds. "" without one, or where nothing has loaded torch.
-    libraries: version by name. None for a library that is not installed.
-    """
-
-    python: str
-    platform: str
-    processor: str
-    cores: int
-    accelerator: NotRequired[str]
-    libraries: dict[str, str | None]
 
 
 def content_hash(*parts: str | bytes | memoryview, size: int = 16) -> bytes:
@@ -79,73 +46,48 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class AsRead(NamedTuple):
-    """The state of a file when it was read: a replaced or rewritten file has another."""
+def describe_inputs(**inputs: Path | Described | None) -> dict[str, dict[str, Any]]:
+    """Return name, size and hash of every input, for the manifest: file, bytes, sha256.
 
-    inode: int
-    bytes: int
-    changed_ns: int
-
-    @classmethod
-    def of(cls, path: Path | None) -> AsRead | None:
-        """Return the state of a file on this machine. None where there is no file."""
-        try:
-            status = None if path is None else path.stat()
-        except OSError:
-            return None
-        if status is None or not S_ISREG(status.st_mode):
-            return None
-        return cls(status.st_ino, status.st_size, status.st_mtime_ns)
-
-    def refuse_other(self, path: Path) -> None:
-        """Raise InputError where the file has another state."""
-        if AsRead.of(path) != self:
-            raise InputError(
-                "was replaced, written to or removed while it was read",
-                expected="a file that stays as it is until it is read",
-                fix="Run the command again.",
-                where=path,
-            )
-
-
-def describe_inputs(**inputs: Path | Described | None) -> dict[str, InputFile]:
-    """Return name, size and hash of every input, for the manifest.
-
-    Of an object store, this fetches no more than the list of a knowledge base's shards.
+    A store describes itself by file, records, and a hash of ids, texts and vectors. Of an object
+    store, this fetches no more than the list of a knowledge base's shards.
     """
-    described: dict[str, InputFile] = {}
+    described: dict[str, dict[str, Any]] = {}
     for name, path in inputs.items():
-        if path is None:
-            continue
-        if not isinstance(path, Path):
+        if not isinstance(path, Path | None):
             described[name] = path.describe()
-        elif path.name == KB_FILE and is_remote(path):
+        elif path is not None and path.name == KB_FILE and is_remote(path):
             data = read_bytes(path)
             digest = hashlib.sha256(data).hexdigest()
             described[name] = {"file": str(path), "bytes": len(data), "sha256": digest}
-        elif path.is_file():
+        elif path is not None and path.is_file():
             size = path.stat().st_size
             described[name] = {"file": str(path), "bytes": size, "sha256": file_hash(path)}
     return described
 
 
-def describe_large_inputs(**locations: Path | str) -> dict[str, InputFile]:
+def describe_large_inputs(**locations: Path | str) -> dict[str, dict[str, Any]]:
     """Return name, size and last change of files that are too large for a hash, for the manifest.
 
-    They may be in an object store. A folder has no size.
+    They may be in an object store. A folder has no size. changed: ISO 8601, UTC; None where it is
+    unknown.
     """
-    described: dict[str, InputFile] = {}
+    described: dict[str, dict[str, Any]] = {}
     for name, location in locations.items():
         described[name] = {"file": str(location)}
         if state := state_of_file(location):
-            since = state.changed_ns
+            size, since = state
             time = None if since is None else datetime.fromtimestamp(since / 1e9, UTC).isoformat()
-            described[name] |= {"bytes": state.bytes, "changed": time}
+            described[name] |= {"bytes": size, "changed": time}
     return described
 
 
-def describe_environment() -> Environment:
-    """Return versions and hardware, for the manifest and for stored benchmark results."""
+def describe_environment() -> dict[str, Any]:
+    """Return versions and hardware, for the manifest and for stored benchmark results.
+
+    accelerator: GPU that torch finds; "" without one, or where nothing has loaded torch.
+    libraries: version by name; None for a library that is not installed.
+    """
     libraries: dict[str, str | None] = {}
     for name in LIBRARIES:
         try:

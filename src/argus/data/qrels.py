@@ -19,6 +19,7 @@ from argus.data.rows import (
     id_value,
     pick_field,
     read_rows,
+    suffix_of,
     whole_number,
 )
 from argus.data.text_files import read_columns, read_lines
@@ -84,29 +85,24 @@ def read_qrels(
     for query, doc, grade, where in rows:
         earlier = qrels.setdefault(query, {}).setdefault(doc, grade)
         if earlier != grade:
-            raise InputError(
-                f"document {doc!r} is graded {grade} for query {query!r}, and {earlier} before",
-                expected="one grade per document and query",
-                fix="Remove the judgement that is wrong.",
-                where=where,
+            got = f"document {doc!r} is graded {grade} for query {query!r}, and {earlier} before"
+            expected, fix = (
+                "one grade per document and query",
+                "Remove the judgement that is wrong.",
             )
+            raise InputError(got, expected=expected, fix=fix, where=where)
     if not qrels:
-        raise InputError(
-            "no judgement in it",
-            expected="at least one row of query-id, corpus-id, score",
-            fix="Check that this is the right file.",
-            where=path,
-        )
+        expected = "at least one row of query-id, corpus-id, score"
+        fix = "Check that this is the right file."
+        raise InputError("no judgement in it", expected=expected, fix=fix, where=path)
     return qrels
 
 
 def _is_trec(path: Path) -> bool:
     """Return whether a file holds four columns without a header, by its ending or its content."""
-    endings = [s.lower() for s in path.suffixes if s.lower() != ".gz"][-1:]
-    if not path.is_file() or (endings != [".tsv"] and set(endings) & {*FORMATS, ARROW}):
-        return False
-    if endings != [".tsv"]:
-        return True
+    suffix = suffix_of(path)
+    if suffix != ".tsv" or not path.is_file():
+        return path.is_file() and suffix not in (*FORMATS, ARROW)
     fields = next((line.split() for _, line in read_lines(path) if line.strip()), [])
     return len(fields) == len(COLUMNS) and fields[-1].removeprefix("-").isdecimal()
 
@@ -120,23 +116,17 @@ def _read_trec(path: Path) -> Iterator[tuple[str, str, int, Location]]:
 def _read_table(
     path: Path, columns: QrelsFields, coerce: bool
 ) -> Iterator[tuple[str, str, int, Location]]:
+    queries = [columns.query] if columns.query else QUERY_FIELDS
+    documents = [columns.document] if columns.document else DOCUMENT_FIELDS
     graded: bool | None = None
     for row in read_rows(path):
-        query, doc = (
-            pick_field(row, [named] if named else usual, what=f"{what} id", option=option)
-            for named, usual, what, option in (
-                (columns.query, QUERY_FIELDS, "query", "--qrels-query-field"),
-                (columns.document, DOCUMENT_FIELDS, "document", "--qrels-document-field"),
-            )
-        )
+        query = pick_field(row, queries, what="query id", option="--qrels-query-field")
+        doc = pick_field(row, documents, what="document id", option="--qrels-document-field")
         field = _grade_field(row, query, doc, columns.grade)
         if graded not in (None, field is not None):
-            raise InputError(
-                "a grade" if field else "no grade",
-                expected="a grade in every row, or in none",
-                fix="Write the grades that are missing: 0 is not relevant, 1 is.",
-                where=row.at(field),
-            )
+            got, expected = "a grade" if field else "no grade", "a grade in every row, or in none"
+            fix = "Write the grades that are missing: 0 is not relevant, 1 is."
+            raise InputError(got, expected=expected, fix=fix, where=row.at(field))
         graded = field is not None
         grade = _grade(field_value(row, field), row.at(field)) if field else 1
         query_id = id_value(row, query, coerce=coerce)
@@ -183,9 +173,6 @@ def _grade(raw: Any, where: Location | str) -> int:
     try:
         return grade_of(raw)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            f"{raw!r}",
-            expected="a whole number (relevance grade)",
-            fix=f"Write 0, 1, 2, ..., at most {MAX_GRADE:,}.",
-            where=where,
-        ) from error
+        expected = "a whole number (relevance grade)"
+        fix = f"Write 0, 1, 2, ..., at most {MAX_GRADE:,}."
+        raise InputError(f"{raw!r}", expected=expected, fix=fix, where=where) from error

@@ -6,10 +6,9 @@ Fields of a row are named by columns, or by dotted paths into objects. Ids are s
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -52,12 +51,14 @@ class Frame(Protocol):
         """Rows and columns."""
 
 
+def suffix_of(path: Path) -> str:
+    """Return the last suffix of a name in lower case, without a final `.gz`. "" without one."""
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
+
+
 def file_format(path: Path) -> str:
     """Return the format suffix of `path`, without a final `.gz`. Raises InputError for others."""
-    suffixes = [s.lower() for s in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    suffix = suffixes[-1] if suffixes else ""
+    suffix = suffix_of(path)
     if suffix not in FORMATS:
         raise InputError(
             f"file type {suffix or '(none)'} is not known",
@@ -99,26 +100,20 @@ def read_json_lines(path: Path) -> Iterator[Row]:
         if not (start := line.strip()):
             continue
         where = Location(path, number)
-        excerpt = io.StringIO(start).read(60) + ("..." if len(start) > 60 else "")
+        excerpt = start[:60] + "..." * (len(start) > 60)
         try:
             values = json.loads(line)
         except (ValueError, RecursionError) as error:
             place = f"({error})"
             if isinstance(error, json.JSONDecodeError):
                 place = f"at column {error.colno} ({error.msg})"
-            raise InputError(
-                f"broken JSON {place}: {excerpt}",
-                expected="one JSON object per line",
-                fix="Mend or remove the line.",
-                where=where,
-            ) from error
+            got, expected = f"broken JSON {place}: {excerpt}", "one JSON object per line"
+            fix = "Mend or remove the line."
+            raise InputError(got, expected=expected, fix=fix, where=where) from error
         if not isinstance(values, dict):
-            raise InputError(
-                f"a JSON {type(values).__name__}: {excerpt}",
-                expected="a JSON object per line",
-                fix="Write each record as {...} on its own line.",
-                where=where,
-            )
+            got, expected = f"a JSON {type(values).__name__}: {excerpt}", "a JSON object per line"
+            fix = "Write each record as {...} on its own line."
+            raise InputError(got, expected=expected, fix=fix, where=where)
         yield Row(values, path, number)
 
 
@@ -135,30 +130,23 @@ def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            raise InputError(
-                f"cannot be split into fields ({error})",
-                expected="quotes that are closed and no stray carriage return",
-                fix="Close the quote, or remove the character.",
-                where=where,
-            ) from error
+            got = f"cannot be split into fields ({error})"
+            expected = "quotes that are closed and no stray carriage return"
+            fix = "Close the quote, or remove the character."
+            raise InputError(got, expected=expected, fix=fix, where=where) from error
         if fields is None:
             return
         if header is None:
             header = fields
             if twice := next((name for name in header if header.count(name) > 1), None):
+                got, fix = f"two columns are called {twice!r}", "Rename one of them."
                 raise InputError(
-                    f"two columns are called {twice!r}",
-                    expected="one column per name",
-                    fix="Rename one of them.",
-                    where=Location(path, 1),
+                    got, expected="one column per name", fix=fix, where=Location(path, 1)
                 )
         elif fields and len(fields) != len(header):
-            raise InputError(
-                f"{len(fields)} fields",
-                expected=f"{len(header)} as in the header ({', '.join(header)})",
-                fix="Quote fields that contain the delimiter, or mend the line.",
-                where=where,
-            )
+            expected = f"{len(header)} as in the header ({', '.join(header)})"
+            fix = "Quote fields that contain the delimiter, or mend the line."
+            raise InputError(f"{len(fields)} fields", expected=expected, fix=fix, where=where)
         elif fields:
             yield Row(dict(zip(header, fields, strict=True)), path, line)
 
@@ -184,12 +172,11 @@ def frame_rows(frame: Frame) -> Iterator[Row]:
 
     Raises InputError for a table that gives no rows.
     """
-    records: Iterable[Mapping[Any, Any]]
-    if (
-        rows := next((n for n in ("to_pylist", "to_dicts") if hasattr(frame, n)), None)
-    ) is not None:
-        records = getattr(frame, rows)()  # of Arrow, of polars
-    elif hasattr(frame, "to_dict"):
+    if hasattr(frame, "to_pylist"):  # Arrow
+        records = frame.to_pylist()
+    elif hasattr(frame, "to_dicts"):  # polars
+        records = frame.to_dicts()
+    elif hasattr(frame, "to_dict"):  # pandas
         records = frame.to_dict(orient="records")
     else:
         raise InputError(
@@ -198,15 +185,13 @@ def frame_rows(frame: Frame) -> Iterator[Row]:
             fix="Convert it with to_pandas().",
             where="corpus",
         )
+
+    def is_missing(value: Any) -> bool:
+        is_nan = isinstance(value, float) and value != value
+        return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
     for number, values in enumerate(records, start=1):
-        yield Row({str(k): v for k, v in values.items() if not _is_missing(v)}, FRAME, number)
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a cell is empty: None, NaN, or the pandas values for a missing one."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
+        yield Row({str(k): v for k, v in values.items() if not is_missing(v)}, FRAME, number)
 
 
 def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None = None) -> str:
@@ -227,27 +212,20 @@ def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None 
 
 def has_field(row: Row, name: str) -> bool:
     """Return whether the row has a column of that name, or a field at a dotted path."""
-    return name in row.values or _object_at(row, name) is not None
+    return field_value(row, name, absent := object()) is not absent
 
 
-def field_value(row: Row, name: str) -> Any:
-    """Return the value of a column, or at a dotted path. None without one.
+def field_value(row: Row, name: str, absent: Any = None) -> Any:
+    """Return the value of a column, or at a dotted path. `absent` without one.
 
     A column whose name is the whole path, dots and all, comes first.
     """
     if name in row.values:
         return row.values[name]
-    inside = _object_at(row, name)
-    return None if inside is None else inside[name.rpartition(".")[2]]
-
-
-def _object_at(row: Row, path: str) -> dict[str, Any] | None:
-    """Return the object in which the last step of a dotted path is a field."""
-    *outer, last = path.split(".")
-    value: Any = row.values if outer else None
-    for name in outer:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value if isinstance(value, dict) and last in value else None
+    value: Any = row.values
+    for step in name.split("."):
+        value = value.get(step, absent) if isinstance(value, Mapping) else absent
+    return value
 
 
 def field_names(values: Mapping[str, Any]) -> list[str]:
@@ -270,12 +248,9 @@ def text_value(row: Row, field: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InputError(
-            f"{value!r} is of type {type(value).__name__}",
-            expected="a string",
-            fix="Write it as text, or name another column.",
-            where=row.at(field),
-        )
+        got = f"{value!r} is of type {type(value).__name__}"
+        fix = "Write it as text, or name another column."
+        raise InputError(got, expected="a string", fix=fix, where=row.at(field))
     return whole_characters(value, row.at, field)
 
 
@@ -293,12 +268,8 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
     fix = f'Write it as text: "{value}".' if is_number else "Give the record an id."
     if is_number and isinstance(value, int):
         fix = f'Write "{value}" in quotes, or pass --coerce-ids to read whole numbers as text.'
-    raise InputError(
-        f"{value!r} is {'a number' if is_number else 'no id'}",
-        expected="a non-empty string",
-        fix=fix,
-        where=row.at(field),
-    )
+    got = f"{value!r} is {'a number' if is_number else 'no id'}"
+    raise InputError(got, expected="a non-empty string", fix=fix, where=row.at(field))
 
 
 def whole_characters(text: str, at: Callable[[str], Location], field: str) -> str:

@@ -13,13 +13,15 @@ import math
 from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from argus.data.documents import QUERY_ID_FIELDS
-from argus.data.rows import Row, id_value, pick_field, read_rows, whole_characters
-from argus.data.text_files import no_file, read_columns, read_lines
+from argus.data.reading import reading
+from argus.data.rows import Row, id_value, pick_field, read_rows, suffix_of, whole_characters
+from argus.data.text_files import check_file, read_columns, read_lines
 from argus.data.types import Run
 from argus.data.writing import replacing
 from argus.errors import InputError, Location
@@ -39,15 +41,8 @@ def read_run(path: Path) -> Run:
     field for a missing or empty file, another number of columns, a score that is no finite number,
     and a document that a query is given twice.
     """
-    if not path.is_file():
-        raise InputError(
-            no_file(path),
-            expected="a TREC run file, or JSON of {query: {document: score}} or of lists of ids",
-            fix="Check the path.",
-            where=path,
-        )
-    suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
-    if suffixes[-1:] == [".json"]:
+    check_file(path, "a TREC run file, or JSON of {query: {document: score}} or of lists of ids")
+    if suffix_of(path) == ".json":
         run = _read_json(path)
     else:
         run = {}
@@ -55,12 +50,9 @@ def read_run(path: Path) -> Run:
         for where, (query, _, doc, _, raw, _) in read_columns(path, COLUMNS, fix=fix):
             _put(run, query, doc, _score(raw, replace(where, field="score")), where)
     if not any(run.values()):
-        raise InputError(
-            "no result in it",
-            expected="at least one document for one query",
-            fix="Check that this is the right file and that writing it did not break off.",
-            where=path,
-        )
+        expected = "at least one document for one query"
+        fix = "Check that this is the right file and that writing it did not break off."
+        raise InputError("no result in it", expected=expected, fix=fix, where=path)
     return run
 
 
@@ -69,55 +61,37 @@ class _Pairs(list[tuple[str, object]]):
 
 
 def _read_json(path: Path) -> Run:
+    at, form = partial(Location, path, None), "{query: {document: score}}"
     text = "".join(line for _, line in read_lines(path))
-    try:
+    fix = "Mend the file; a TREC run must not be named .json."
+    with reading(path, "broken JSON", expected=form, fix=fix):
         content = json.loads(text, object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"broken JSON ({error})",
-            expected="{query: {document: score}}",
-            fix="Mend the file; a TREC run must not be named .json.",
-            where=path,
-        ) from error
 
-    def at(field: str) -> Location:
-        return Location(path, field=field)
-
-    def pairs(value: object, what: str) -> _Pairs:
+    def pairs(value: object, field: str) -> _Pairs:
         if isinstance(value, _Pairs):
             return value
-        raise InputError(
-            f"{type(value).__name__} instead of an object",
-            expected="{query: {document: score}}",
-            fix="Write one object per query, document id to score.",
-            where=at(what),
-        )
+        got = f"{type(value).__name__} instead of an object"
+        fix = "Write one object per query, document id to score."
+        raise InputError(got, expected=form, fix=fix, where=at(field))
 
     run: Run = {}
     for query, documents in pairs(content, "the file"):
         whole_characters(query, at, query)
         if query in run:
-            raise InputError(
-                f"query {query!r} is given twice",
-                expected="one object per query",
-                fix="Remove one of the two.",
-                where=at(query),
-            )
+            got, fix = f"query {query!r} is given twice", "Remove one of the two."
+            raise InputError(got, expected="one object per query", fix=fix, where=at(query))
         run[query] = {}
         if isinstance(documents, list) and not isinstance(documents, _Pairs):
             for doc in documents:
                 if not isinstance(doc, str) or not doc:
-                    raise InputError(
-                        f"{doc!r} in a list of documents",
-                        expected="ids as strings, best first",
-                        fix="Write the ids alone, or {document: score}.",
-                        where=at(query),
-                    )
+                    got, expected = f"{doc!r} in a list of documents", "ids as strings, best first"
+                    fix = "Write the ids alone, or {document: score}."
+                    raise InputError(got, expected=expected, fix=fix, where=at(query))
             documents = _Pairs(zip(documents, range(len(documents), 0, -1), strict=True))
         for doc, raw in pairs(documents, query):
-            field = f"{query}.{doc}"
-            whole_characters(doc, at, field)
-            _put(run, query, doc, _score(raw, at(field)), at(field))
+            where = at(f"{query}.{doc}")
+            whole_characters(doc, at, f"{query}.{doc}")
+            _put(run, query, doc, _score(raw, where), where)
     return run
 
 
@@ -129,12 +103,9 @@ def write_run(path: Path, run: Run, *, tag: str = "argus") -> None:
     """
     for id_ in (tag, *run, *(doc for scores in run.values() for doc in scores)):
         if not id_ or id_.split() != [id_]:
-            raise InputError(
-                f"id {id_!r}",
-                expected="no white space in it, since a TREC line is split there",
-                fix="Write the run as JSON, or rename the id.",
-                where=path,
-            )
+            expected = "no white space in it, since a TREC line is split there"
+            fix = "Write the run as JSON, or rename the id."
+            raise InputError(f"id {id_!r}", expected=expected, fix=fix, where=path)
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     with replacing(path) as temporary, opened(temporary, "wt", encoding="utf-8") as file:
         file.writelines(
@@ -180,12 +151,8 @@ def read_excluded(path: Path) -> dict[str, frozenset[str]]:
         pick_field(row, [EXCLUDED_FIELD], what="list of excluded documents")
         query = id_value(row, pick_field(row, QUERY_ID_FIELDS, what="query id"))
         if query in excluded:
-            raise InputError(
-                f"query {query!r} stands twice",
-                expected="one row per query",
-                fix="Write all that it excludes into one row.",
-                where=row.at(),
-            )
+            got, fix = f"query {query!r} stands twice", "Write all that it excludes into one row."
+            raise InputError(got, expected="one row per query", fix=fix, where=row.at())
         excluded[query] = frozenset(read_id_list(row, EXCLUDED_FIELD)) - {EXCLUDES_NOTHING}
     return {query: ids for query, ids in excluded.items() if ids}
 
@@ -196,12 +163,8 @@ def read_id_list(row: Row, field: str) -> tuple[str, ...]:
     if values is None:
         return ()
     if not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
-        raise InputError(
-            f"{values!r:.60}",
-            expected="a list of document ids, as text",
-            fix="Write each id in quotes.",
-            where=row.at(field),
-        )
+        expected, fix = "a list of document ids, as text", "Write each id in quotes."
+        raise InputError(f"{values!r:.60}", expected=expected, fix=fix, where=row.at(field))
     return tuple(dict.fromkeys(whole_characters(value, row.at, field) for value in values))
 
 
@@ -227,22 +190,15 @@ def _score(raw: object, where: Location | str) -> float:
         with suppress(ValueError, OverflowError):
             score = float(raw)
     if not math.isfinite(score):
-        raise InputError(
-            f"{raw!r}",
-            expected="a finite number",
-            fix="Leave out what has no score: a result without one has no rank.",
-            where=where,
-        )
+        fix = "Leave out what has no score: a result without one has no rank."
+        raise InputError(f"{raw!r}", expected="a finite number", fix=fix, where=where)
     return score
 
 
 def _put(run: Run, query: str, doc: str, score: float, where: Location) -> None:
     documents = run.setdefault(query, {})
     if doc in documents:
-        raise InputError(
-            f"document {doc!r} is given twice for query {query!r}",
-            expected="each document once per query",
-            fix="Keep the line with the better score (one view of a document is one result).",
-            where=where,
-        )
+        got = f"document {doc!r} is given twice for query {query!r}"
+        fix = "Keep the line with the better score (one view of a document is one result)."
+        raise InputError(got, expected="each document once per query", fix=fix, where=where)
     documents[doc] = score

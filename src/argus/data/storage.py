@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from argus.data.writing import write_whole
@@ -29,13 +29,6 @@ _FIX = {
     "gs": "Check the bucket and the credentials (GOOGLE_APPLICATION_CREDENTIALS).",
     "file": "Check the path, and whether it may be read and written.",
 }
-
-
-class FileState(NamedTuple):
-    """Size and last change of a file. changed_ns: since 1970. None where it is unknown."""
-
-    bytes: int
-    changed_ns: int | None
 
 
 def is_remote(location: str | Path) -> bool:
@@ -128,8 +121,10 @@ def read_bytes(location: str | Path) -> bytes:
         return bytes(file.read())
 
 
-def state_of_file(location: str | Path) -> FileState | None:
-    """Return the state of a file here or in an object store. None where there is no file.
+def state_of_file(location: str | Path) -> tuple[int, int | None] | None:
+    """Return size and last change (ns since 1970) of a file, here or in an object store.
+
+    None where there is no file. A store may not know the change.
 
     Raises InputError where the store cannot be reached.
     """
@@ -138,7 +133,7 @@ def state_of_file(location: str | Path) -> FileState | None:
     filesystem, path = open_storage(location)
     with reaching(location):
         info = filesystem.get_file_info(path)
-    return FileState(info.size, info.mtime_ns) if info.type == fs.FileType.File else None
+    return (info.size, info.mtime_ns) if info.type == fs.FileType.File else None
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ is a cell that begins with apostrophes and then such a character: each cell read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from types import UnionType
-from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, get_origin
 
 from typing_extensions import get_type_hints
 
@@ -81,47 +80,34 @@ def _batch_size(
     path: Path, file: pq.ParquetFile, group: int, columns: list[str] | None, rows: int
 ) -> int:
     """Return how many rows of a group take BATCH_BYTES at most, from 1 to `rows`."""
-    about, schema = file.metadata.row_group(group), file.schema
-    leaves = [
-        i
-        for i in range(len(schema))
-        if columns is None
-        or any(f"{schema.column(i).path}.".startswith(f"{name}.") for name in columns)
-    ]
-    if not about.num_rows or not leaves:
-        return rows
-    texts = [i for i in leaves if schema.column(i).physical_type == "BYTE_ARRAY"]
-    longest = _longest_texts(path, file, group, columns, [schema.column(i).path for i in texts])
-    if longest is None:
-        # In a damaged chunk this read raises, where asking for its sizes would abort the process.
-        next(file.iter_batches(1, row_groups=[group], columns=columns), None)
-    size: int = sum(about.column(i).total_uncompressed_size for i in leaves) // about.num_rows
-    return max(1, min(rows, BATCH_BYTES // max(1, size + (longest or 0))))
-
-
-def _longest_texts(
-    path: Path, file: pq.ParquetFile, group: int, columns: list[str] | None, texts: list[str]
-) -> int | None:
-    """Return the bytes of the longest values in the dictionaries of text columns, summed.
-
-    None where a row cannot be read as a dictionary.
-    """
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
+    about, schema = file.metadata.row_group(group), file.schema
+    starts = None if columns is None else tuple(f"{name}." for name in columns)
+    leaves = [
+        (i, schema.column(i))
+        for i in range(len(schema))
+        if starts is None or f"{schema.column(i).path}.".startswith(starts)
+    ]
+    if not about.num_rows or not leaves:
+        return rows
     longest: int = 0
-    with (
-        suppress(pa.ArrowException, OSError, ValueError, LookupError, StopIteration),
-        pq.ParquetFile(path, metadata=file.metadata, read_dictionary=texts) as listing,
-    ):
-        for column in next(listing.iter_batches(1, row_groups=[group], columns=columns)).columns:
-            while isinstance(column, pa.ListArray | pa.LargeListArray):
-                column = column.values
-            if isinstance(column, pa.DictionaryArray) and len(column.dictionary):
-                longest += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
-        return longest
-    return None
+    texts = [leaf.path for _, leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    try:  # the longest value in the dictionary of each column of texts
+        with pq.ParquetFile(path, metadata=file.metadata, read_dictionary=texts) as listing:
+            first = next(listing.iter_batches(1, row_groups=[group], columns=columns))
+            for column in first.columns:
+                while isinstance(column, pa.ListArray | pa.LargeListArray):
+                    column = column.values
+                if isinstance(column, pa.DictionaryArray) and len(column.dictionary):
+                    longest += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+    except (pa.ArrowException, OSError, ValueError, LookupError, StopIteration):
+        # In a damaged chunk this read raises, where asking for its sizes would abort the process.
+        next(file.iter_batches(1, row_groups=[group], columns=columns), None)
+    size: int = sum(about.column(i).total_uncompressed_size for i, _ in leaves) // about.num_rows
+    return max(1, min(rows, BATCH_BYTES // max(1, size + longest)))
 
 
 def read_rows_of(path: Path, *, fix: str = REPAIR) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -184,16 +170,12 @@ def read_records(kind: type[R], path: Path, *, fix: str = WRITTEN) -> list[R]:
     """Return the rows of a table that Argus wrote, with the columns that `kind` names.
 
     kind: a TypedDict. A column that it does not require may be missing. Raises InputError where
-    the table is damaged, lacks a column, or holds another type than `kind` says.
+    the table is damaged or lacks a column.
     """
-    schema = open_parquet(path, fix=fix).schema_arrow
-    hints = get_type_hints(kind)
-    extras: dict[str, Any] = get_type_hints(kind, include_extras=True)
-    columns = [n for n in hints if n in schema.names or get_origin(extras[n]) is not NotRequired]
+    names = open_parquet(path, fix=fix).schema_arrow.names
+    hints: dict[str, Any] = get_type_hints(kind, include_extras=True)
+    columns = [n for n in hints if n in names or get_origin(hints[n]) is not NotRequired]
     table = read_table(path, columns, fix=fix)
-    for name in columns:
-        if not _fits(table.schema.field(name).type, hints[name]):
-            raise _damaged(path, f"column {name!r} holds {table.schema.field(name).type}", fix)
     with _reading(path, fix):
         rows: list[R] = table.to_pylist()
     return rows
@@ -213,10 +195,8 @@ def require_unique(
     met: set[str] = set()
     for row, id_ in enumerate(ids, 1):
         if id_ in met:
-            where = Location(path, row, column)
-            raise InputError(
-                f"a second row of {id_!r}", expected="one row each", fix=fix, where=where
-            )
+            got, where = f"a second row of {id_!r}", Location(path, row, column)
+            raise InputError(got, expected="one row each", fix=fix, where=where)
         met.add(id_)
 
 
@@ -297,35 +277,12 @@ def _require(
     path: Path, columns: Sequence[str] | None, schema: pa.Schema, fix: str
 ) -> list[str] | None:
     """Return the columns to read. Raises InputError for one that is missing or stands twice."""
-    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
-    if twice:
-        raise _damaged(path, f"two columns are called {twice[0]!r}", fix)
-    missing = [name for name in columns or () if name not in schema.names]
-    if missing:
-        raise _damaged(path, f"no column {missing[0]!r} among {', '.join(schema.names)}", fix)
+    names = schema.names
+    got = next((f"two columns are called {n!r}" for n in sorted(names) if names.count(n) > 1), "")
+    missing = next((name for name in columns or () if name not in names), None)
+    if not got and missing is not None:
+        got = f"no column {missing!r} among {', '.join(names)}"
+    if got:
+        where = Location(path)
+        raise InputError(got, expected="a whole Parquet file", fix=fix, where=where)
     return None if columns is None else list(columns)
-
-
-def _fits(type_: pa.DataType, hint: Any) -> bool:
-    """Return whether a column of an Arrow type can have the annotation `hint`."""
-    import pyarrow.types as of
-
-    if isinstance(hint, UnionType) or get_origin(hint) is Union:
-        return any(_fits(type_, one) for one in get_args(hint))
-    if of.is_null(type_) or hint in (Any, object):
-        return True
-    if of.is_dictionary(type_):
-        return _fits(type_.value_type, hint)
-    fits: Mapping[Any, bool] = {
-        str: of.is_string(type_) or of.is_large_string(type_),
-        bool: of.is_boolean(type_),
-        int: of.is_integer(type_),
-        float: of.is_floating(type_) or of.is_integer(type_),
-        list: of.is_list(type_) or of.is_large_list(type_) or of.is_fixed_size_list(type_),
-        type(None): False,
-    }
-    return fits.get(get_origin(hint) or hint, True)
-
-
-def _damaged(path: Path, what: str, fix: str) -> InputError:
-    return InputError(what, expected="a whole Parquet file", fix=fix, where=Location(path))

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.documents import check_limit, find_file, read_queries
-from argus.data.reading import parse_json
-from argus.data.rows import Row, file_format, id_value, read_rows, text_value
+from argus.data.reading import parse_json, reading
+from argus.data.rows import Row, file_format, id_value, read_rows, suffix_of, text_value
 from argus.data.text_files import no_file, read_lines
 from argus.data.types import Query, Topic
 from argus.data.writing import replacing, write_jsonl
@@ -29,8 +29,6 @@ from argus.errors import InputError, Location
 INDENT = 4  # of the published DPR files
 TITLE_END = " @@ "
 TOPIC_ID_FIELDS = ("id", "_id", "query_id", "qid")
-_TOPIC = '[{"question": "...", "answers": ["..."]}, ...]'
-_QAS = "question<TAB>['answer', ...]"
 
 
 class TopicFormat(StrEnum):
@@ -93,11 +91,11 @@ def read_topics(
     kind = _guess(file) if kind is TopicFormat.AUTO else kind
     topics: Iterable[Topic]
     if kind is TopicFormat.DPR:
-        topics = read_dpr_topics(file, coerce_ids=coerce_ids)
+        topics = (topic for _, topic in _dpr_records(file, coerce_ids=coerce_ids))
     elif kind is TopicFormat.QAS:
-        topics = read_qas(file)
+        topics = _read_qas(file)
     elif kind is TopicFormat.KILT:
-        topics = read_kilt_topics(file, coerce_ids=coerce_ids)
+        topics = (topic_of(row, coerce_ids=coerce_ids) for row in read_rows(file))
     else:
         queries = read_queries(file, coerce_ids=coerce_ids, limit=limit)
         rows = zip(queries, read_rows(file), strict=False)
@@ -105,20 +103,13 @@ def read_topics(
     ids: dict[str, Topic] = {}
     for topic in islice(topics, limit):
         if topic.query.id in ids:
-            raise InputError(
-                f"two questions have the id {topic.query.id!r}",
-                expected="one question per id",
-                fix="Rename one of the two; give all questions of a DPR file an id, or none.",
-                where=file,
-            )
+            got = f"two questions have the id {topic.query.id!r}"
+            fix = "Rename one of the two; give all questions of a DPR file an id, or none."
+            raise InputError(got, expected="one question per id", fix=fix, where=file)
         ids[topic.query.id] = topic
     if not ids:
-        raise InputError(
-            "no question in it",
-            expected="at least one question",
-            fix="Check that this is the right file and that writing it did not break off.",
-            where=file,
-        )
+        fix = "Check that this is the right file and that writing it did not break off."
+        raise InputError("no question in it", expected="at least one question", fix=fix, where=file)
     return list(ids.values())
 
 
@@ -126,21 +117,19 @@ def topics_file(path: Path) -> Path:
     """Return the file of questions: `path` itself, or `queries.*` in a BEIR folder."""
     file = path if path.is_file() else find_file(path, ["queries"])
     if file is None:
-        raise InputError(
-            "the folder holds no queries file" if path.is_dir() else no_file(path),
-            expected="questions: .json (DPR), .jsonl (BEIR or KILT), .tsv, or a BEIR folder",
-            fix="Check the path.",
-            where=path,
-        )
+        got = "the folder holds no queries file" if path.is_dir() else no_file(path)
+        expected = "questions: .json (DPR), .jsonl (BEIR or KILT), .tsv, or a BEIR folder"
+        raise InputError(got, expected=expected, fix="Check the path.", where=path)
     return file
 
 
 def _guess(file: Path) -> TopicFormat:
-    suffixes = [s.lower() for s in file.suffixes if s.lower() != ".gz"]
-    if suffixes[-1:] == [".json"]:
+    if (suffix := suffix_of(file)) == ".json":
         return TopicFormat.DPR
-    if suffixes[-1:] != [".parquet"] and looks_like_qas(file):
-        return TopicFormat.QAS
+    if suffix != ".parquet":
+        _, line = next(read_lines(file), (0, ""))
+        if line.partition("\t")[2].lstrip(' "').startswith(("[", "(")):
+            return TopicFormat.QAS
     if file_format(file) in (".jsonl", ".ndjson"):
         first = next(read_rows(file), None)
         if first is not None and "input" in first.values:
@@ -148,105 +137,61 @@ def _guess(file: Path) -> TopicFormat:
     return TopicFormat.QUERIES
 
 
-def read_qas(path: Path) -> Iterator[Topic]:
-    """Yield the questions of a `dpr_qas` file: question, tab, Python list of answers per line.
-
-    Ids are line numbers from 0. Raises InputError naming the line.
-    """
+def _read_qas(path: Path) -> Iterator[Topic]:
+    """Yield the questions of a `dpr_qas` file. Ids are line numbers from 0."""
     for number, line in read_lines(path):
         if not line.strip():
             continue
-        where = Location(path, number)
+        where, form = Location(path, number), "question<TAB>['answer', ...]"
         question, tab, answers = line.rstrip("\r\n").partition("\t")
         if not tab or not question.strip():
-            raise InputError(
-                f"{_short(line.strip())} without " + ("a question" if tab else "a tab"),
-                expected=_QAS,
-                fix="Write question and answers on one line, a tab between.",
-                where=where,
-            )
+            got = f"{_short(line.strip())} without {'a question' if tab else 'a tab'}"
+            fix = "Write question and answers on one line, a tab between."
+            raise InputError(got, expected=form, fix=fix, where=where)
         if answers.startswith('"') and answers.endswith('"'):  # csv quotes a list with quotes in it
             answers = answers[1:-1].replace('""', '"')
         try:
             value = ast.literal_eval(answers.strip())
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
-            raise InputError(
-                f"{_short(answers)} is no Python list",
-                expected=_QAS,
-                fix="Quote each answer and close the list; backslashes are doubled.",
-                where=where,
-            ) from error
+            got = f"{_short(answers)} is no Python list"
+            fix = "Quote each answer and close the list; backslashes are doubled."
+            raise InputError(got, expected=form, fix=fix, where=where) from error
         if not isinstance(value, list | tuple) or not all(isinstance(a, str) for a in value):
-            raise InputError(
-                f"{_short(answers)} is no list of strings",
-                expected=_QAS,
-                fix="Quote each answer, numbers too.",
-                where=where,
-            )
+            got, fix = f"{_short(answers)} is no list of strings", "Quote each answer, numbers too."
+            raise InputError(got, expected=form, fix=fix, where=where)
         yield Topic(Query(str(number - 1), question), tuple(value))
-
-
-def looks_like_qas(path: Path) -> bool:
-    """Return whether the first line is a question, a tab and the beginning of a list."""
-    _, line = next(iter(read_lines(path)), (0, ""))
-    _, tab, rest = line.partition("\t")
-    return bool(tab) and rest.lstrip(' "')[:1] in {"[", "("}
-
-
-def read_kilt_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]:
-    """Yield the questions of a KILT JSONL file. Raises InputError naming file, line and field."""
-    for row in read_rows(path):
-        yield topic_of(row, coerce_ids=coerce_ids)
 
 
 def topic_of(row: Row, *, coerce_ids: bool = False) -> Topic:
     """Return the question of a row of KILT, with the different answers in `output`."""
     missing = next((name for name in ("input", "id") if name not in row.values), None)
     if missing is not None:
-        raise InputError(
-            f"no {missing!r} among {', '.join(map(repr, row.values))}",
-            expected='{"id": "...", "input": "...", "output": [{"answer": "..."}]}',
-            fix="Mend or remove the line.",
-            where=row.at(),
-        )
+        got = f"no {missing!r} among {', '.join(map(repr, row.values))}"
+        expected = '{"id": "...", "input": "...", "output": [{"answer": "..."}]}'
+        raise InputError(got, expected=expected, fix="Mend or remove the line.", where=row.at())
     output = row.values.get("output") or []
     if not isinstance(output, list) or not all(isinstance(one, dict) for one in output):
-        raise InputError(
-            f"{output!r:.60}",
-            expected='a list of objects, [{"answer": "..."}, ...]',
-            fix="Leave the field out where no answer is known.",
-            where=row.at("output"),
-        )
+        expected = 'a list of objects, [{"answer": "..."}, ...]'
+        fix, where = "Leave the field out where no answer is known.", row.at("output")
+        raise InputError(f"{output!r:.60}", expected=expected, fix=fix, where=where)
     answers = (one.get("answer") for one in output)
     query = Query(id_value(row, "id", coerce=coerce_ids), text_value(row, "input"))
     return Topic(query, tuple(dict.fromkeys(a for a in answers if isinstance(a, str) and a)))
 
 
-def read_dpr_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]:
-    """Yield the questions of a DPR JSON file.
-
-    `answers` may be missing. The id is that of the record, else its position from 0. Raises
-    InputError naming the record for a file that is no such list and fields of another type.
-    """
-    for _, topic in _dpr_records(path, coerce_ids=coerce_ids):
-        yield topic
-
-
 def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
     """Yield the questions of a file of results with their passages, in file order.
 
-    Title and text may be missing, as keys may. Raises InputError as `read_dpr_topics`, and naming
-    the passage for one without id or score, and for keys that are no `[text, count, weight]`.
+    Title and text may be missing, as keys may. Raises InputError naming the record for a file that
+    is no such list, fields of another type, a passage without id or score, and keys that are no
+    `[text, count, weight]`.
     """
     for row, topic in _dpr_records(path, coerce_ids=coerce_ids):
         contexts = row.values.get("ctxs")
         if not isinstance(contexts, list):
-            raise InputError(
-                _short(contexts),
-                expected="ctxs: a list of the passages that were found",
-                fix="Check that these are results, not questions alone.",
-                where=row.at("ctxs"),
-            )
+            expected = "ctxs: a list of the passages that were found"
+            fix, where = "Check that these are results, not questions alone.", row.at("ctxs")
+            raise InputError(_short(contexts), expected=expected, fix=fix, where=where)
         passages = []
         for position, context in enumerate(contexts):
             fields = context if isinstance(context, dict) else {}
@@ -280,31 +225,23 @@ class _Item(Row):
 
 def _dpr_records(path: Path, *, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]:
     """Yield the items of a DPR list, with the question, its answers and all other fields."""
-    try:
-        content = parse_json("".join(line for _, line in read_lines(path)))
-    except ValueError as error:
-        raise InputError(
-            f"broken JSON ({error})",
-            expected=_TOPIC,
-            fix="Mend the file; questions with one JSON object per line must be named .jsonl.",
-            where=path,
-        ) from error
+    form = '[{"question": "...", "answers": ["..."]}, ...]'
+    text = "".join(line for _, line in read_lines(path))
+    fix = "Mend the file; questions with one JSON object per line must be named .jsonl."
+    with reading(path, "broken JSON", expected=form, fix=fix):
+        content = parse_json(text)
     if not isinstance(content, list):
-        raise InputError(
-            f"a JSON {type(content).__name__}",
-            expected=f"a list, {_TOPIC}",
-            fix="Check that this is a file of questions.",
-            where=path,
-        )
+        got, fix = f"a JSON {type(content).__name__}", "Check that this is a file of questions."
+        raise InputError(got, expected=f"a list, {form}", fix=fix, where=path)
     for position, values in enumerate(content):
         row = _Item(values, path, position + 1)
         if not isinstance(values, dict) or not isinstance(values.get("question"), str):
-            raise InputError(
+            got, expected = (
                 f"item {position + 1} is {_short(values)}",
-                expected=f"a question in each: {_TOPIC}",
-                fix="Mend or remove the item.",
-                where=row.at(),
+                f"a question in each: {form}",
             )
+            fix = "Mend or remove the item."
+            raise InputError(got, expected=expected, fix=fix, where=row.at())
         id_field = next((name for name in TOPIC_ID_FIELDS if values.get(name) is not None), None)
         id_ = id_value(row, id_field, coerce=coerce_ids) if id_field else str(position)
         own = {"question", "answers", "ctxs", id_field}
@@ -318,12 +255,9 @@ def _answers(row: Row, *, may_be_one: bool = False) -> tuple[str, ...]:
     if may_be_one:
         answers = [answers] if isinstance(answers, str) and answers else answers or []
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-        raise InputError(
-            _short(answers),
-            expected="a list of strings",
-            fix="Quote each answer; leave the field out where none is known.",
-            where=row.at("answers"),
-        )
+        fix = "Quote each answer; leave the field out where none is known."
+        where = row.at("answers")
+        raise InputError(_short(answers), expected="a list of strings", fix=fix, where=where)
     return tuple(answers)
 
 
@@ -349,14 +283,7 @@ def as_item(result: DprResult) -> dict[str, object]:
     own = {"id": topic.query.id, "question": topic.query.text, "answers": list(topic.answers)}
     rest = {name: value for name, value in topic.given.items() if name not in {*own, "ctxs"}}
     contexts = [
-        {
-            "title": passage.title,
-            "text": passage.text,
-            "score": passage.score,
-            "passage_id": passage.passage_id,
-            "keys": _keys(passage),
-        }
-        for passage in result.passages
+        {**_fields(passage, passage.text), "keys": _keys(passage)} for passage in result.passages
     ]
     return {**own, **rest, "ctxs": contexts}
 
@@ -372,10 +299,7 @@ def as_line(result: DprResult) -> dict[str, object]:
     query = result.topic.query
     provenance = [
         {
-            "title": passage.title,
-            "text": f"{passage.title}{TITLE_END}{passage.text}",
-            "score": passage.score,
-            "passage_id": passage.passage_id,
+            **_fields(passage, f"{passage.title}{TITLE_END}{passage.text}"),
             "meta": {"keys": _keys(passage)},
         }
         for passage in result.passages
@@ -383,11 +307,16 @@ def as_line(result: DprResult) -> dict[str, object]:
     return {"id": query.id, "input": query.text, "output": [{"provenance": provenance}]}
 
 
+def _fields(passage: DprPassage, text: str) -> dict[str, object]:
+    id_, score = passage.passage_id, passage.score
+    return {"title": passage.title, "text": text, "score": score, "passage_id": id_}
+
+
 def _keys(passage: DprPassage) -> list[list[Any]] | None:
     """Return the keys as lists of text, count and weight."""
     return None if passage.keys is None else [[k.text, k.count, k.weight] for k in passage.keys]
 
 
-def _short(value: object, width: int = 60) -> str:
+def _short(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= width else text[:width] + "..."
+    return text[:60] + "..." * (len(text) > 60)

@@ -79,9 +79,7 @@ class Span:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
-            raise ValueError(
-                f"Span({self.start}, {self.end}): needs 0 <= start < end, in characters."
-            )
+            raise ValueError(f"Span({self.start}, {self.end}): needs 0 <= start < end.")
 
     def shift(self, offset: int) -> Span:
         """Return the same span in a text whose origin lies `offset` characters earlier."""

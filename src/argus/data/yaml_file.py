@@ -12,7 +12,7 @@ import difflib
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
@@ -56,36 +56,42 @@ def dotted(place: Place) -> str:
     return text
 
 
-def read_yaml(file: Path, text: str) -> tuple[Value, dict[Place, Mark]]:
-    """Return the value of a YAML text and the mark of each place in it.
+class YamlFile:
+    """A YAML text: its value, and the place of each part of it, for errors.
 
-    file: for messages. Raises InputError with file, line and place for text that is no YAML, or
-    outside of the subset.
+    Raises InputError with file, line and place for text that is no YAML, or outside of the subset.
     """
-    reader = _Reader(file)
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        return (None if node is None else reader.value(node, ())), reader.marks
-    except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
-        raise _broken(error, text, file) from error
 
-
-class _Reader:
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, text: str) -> None:
         self.file = file
         self.marks: dict[Place, Mark] = {}
-        self.seen: set[int] = set()
+        self._seen: set[int] = set()
+        try:
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            self.value = None if node is None else self._read(node, ())
+        except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
+            mark = getattr(error, "problem_mark", None)
+            line = mark.line + 1 if mark else None
+            what = getattr(error, "problem", None) or str(error).splitlines()[0]
+            written = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
+            fix = "Mend the line; text with : # { [ or quotes in it goes in quotes."
+            if "\t" in written[: len(written) - len(written.lstrip())] or "'\\t'" in what:
+                fix = "Indent by spaces: YAML takes no tabs."
+            where = Location(file, line)
+            raise InputError(
+                f"broken YAML ({what})", expected="YAML", fix=fix, where=where
+            ) from error
 
-    def value(self, node: yaml.Node, place: Place, line: int | None = None) -> Value:
-        kind = node.tag.removeprefix(TAG)
+    def _read(self, node: yaml.Node, place: Place, line: int | None = None) -> Value:
+        kind, out = node.tag.removeprefix(TAG), "Write it out."
         self.marks[place] = Mark(line or node.start_mark.line + 1)
-        if id(node) in self.seen:
-            raise self.refuse("an anchor is used a second time", "values written out", place)
-        self.seen.add(id(node))
+        if id(node) in self._seen:
+            raise self.error(place, "an anchor is used a second time", "values written out", out)
+        self._seen.add(id(node))
         if isinstance(node, yaml.MappingNode) and kind == "map":
-            return self.mapping(node, place)
+            return self._mapping(node, place)
         if isinstance(node, yaml.SequenceNode) and kind == "seq":
-            return [self.value(item, (*place, i)) for i, item in enumerate(node.value)]
+            return [self._read(item, (*place, i)) for i, item in enumerate(node.value)]
         if isinstance(node, yaml.ScalarNode) and kind == "str":
             return str(node.value)
         if isinstance(node, yaml.ScalarNode) and kind in KINDS:
@@ -93,37 +99,52 @@ class _Reader:
             try:
                 return _scalar(node.value, kind)
             except ValueError:
-                got, fix = (
-                    f"{node.value[:40]} is {KINDS[kind]} to YAML",
-                    f'Quote it: "{node.value[:40]}".',
+                raw = node.value[:40]
+                got, expected = (
+                    f"{raw} is {KINDS[kind]} to YAML",
+                    "a value that is what it looks like",
                 )
-                raise self.refuse(got, "a value that is what it looks like", place, fix) from None
-        raise self.refuse(f"tag {node.tag!r}", "plain values without tags", place)
+                raise self.error(place, got, expected, f'Quote it: "{raw}".') from None
+        raise self.error(place, f"tag {node.tag!r}", "plain values without tags", out)
 
-    def mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Value]:
+    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Value]:
         values: dict[str, Value] = {}
         for key, inner in node.value:
-            line = key.start_mark.line + 1
+            line, here = key.start_mark.line + 1, (*place, str(key.value))
             if not isinstance(key, yaml.ScalarNode) or key.tag != f"{TAG}str":
                 self.marks[place] = Mark(line)
                 raw = key.value if isinstance(key, yaml.ScalarNode) else ""
-                kind = KINDS.get(key.tag.removeprefix(TAG), "no text")
-                fix = f'Quote it: "{raw}".'
-                raise self.refuse(f"key {raw} is {kind} to YAML", "text as key", place, fix)
-            here = (*place, key.value)
+                got = f"key {raw} is {KINDS.get(key.tag.removeprefix(TAG), 'no text')} to YAML"
+                raise self.error(place, got, "text as key", f'Quote it: "{raw}".')
             if key.value in values:
                 got = f"key {key.value!r} is given twice, first on line {self.marks[here].line}"
                 fix = "Remove or rename one of the two: YAML would silently keep the last."
                 self.marks[here] = Mark(line)
-                raise self.refuse(got, "each key once", here, fix)
-            values[key.value] = self.value(inner, here, line)
+                raise self.error(here, got, "each key once", fix)
+            values[key.value] = self._read(inner, here, line)
         return values
 
-    def refuse(
-        self, got: str, expected: str, place: Place, fix: str = "Write it out."
-    ) -> InputError:
-        where = Location(self.file, self.marks[place].line, dotted(place) or None)
-        return InputError(got, expected=expected, fix=fix, where=where)
+    def at(self, place: Place) -> Location:
+        """Return file, line and dotted place of the value nearest to `place`."""
+        place = self.known(place)
+        mark = self.marks.get(place)
+        return Location(self.file, mark.line if mark else None, dotted(place) or None)
+
+    def error(self, place: Place, got: str, expected: str, fix: str) -> InputError:
+        """Return an error about a place. It says to quote text that is something else to YAML."""
+        mark = self.marks.get(self.known(place))
+        if mark and mark.kind and expected.startswith("text"):
+            got = f"{mark.raw or 'nothing'} is {mark.kind} to YAML"
+            fix = f'Quote it: "{mark.raw}".' if mark.raw else "Write it, or remove the key."
+        return InputError(got, expected=expected, fix=fix, where=self.at(place))
+
+    def known(self, place: Place) -> Place:
+        """Return a place without the steps of shorthands, such as one value as a list of one."""
+        marked: Place = ()
+        for step in place:
+            if (*marked, step) in self.marks:
+                marked = (*marked, step)
+        return marked
 
 
 def _scalar(raw: str, kind: str) -> Value:
@@ -139,18 +160,6 @@ def _scalar(raw: str, kind: str) -> Value:
     if kind == "float":
         return float(raw.replace(".inf", "inf").replace(".nan", "nan"))
     raise ValueError(raw)
-
-
-def _broken(error: Exception, text: str, file: Path) -> InputError:
-    mark = getattr(error, "problem_mark", None)
-    line = mark.line + 1 if mark else None
-    what = getattr(error, "problem", None) or str(error).splitlines()[0]
-    written = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
-    fix = "Mend the line; text with : # { [ or quotes in it goes in quotes."
-    if "\t" in written[: len(written) - len(written.lstrip())] or "'\\t'" in what:
-        fix = "Indent by spaces: YAML takes no tabs."
-    where = Location(file, line)
-    return InputError(f"broken YAML ({what})", expected="YAML", fix=fix, where=where)
 
 
 def problem(got: str, expected: str, fix: str, key: str | None = None) -> PydanticCustomError:
@@ -205,11 +214,9 @@ def kind_of(value: object) -> str:
 
 def listed(value: object) -> object:
     """Return one value as a list of one. Refuse an empty list."""
-    if isinstance(value, list):
-        if not value:
-            raise problem("an empty list", "at least one entry", "Add one, or leave the key out.")
-        return value
-    return [value]
+    if value == []:
+        raise problem("an empty list", "at least one entry", "Add one, or leave the key out.")
+    return value if isinstance(value, list) else [value]
 
 
 def text_of(value: object) -> str:
@@ -225,35 +232,6 @@ Text = Annotated[str, BeforeValidator(text_of)]
 Texts = Annotated[list[Text], BeforeValidator(listed)]
 
 
-class YamlFile:
-    """A file's marks, to say where something in it is wrong."""
-
-    def __init__(self, file: Path, marks: dict[Place, Mark]) -> None:
-        self.file, self.marks = file, marks
-
-    def at(self, place: Place) -> Location:
-        """Return file, line and dotted place of the value nearest to `place`."""
-        place = self.known(place)
-        mark = self.marks.get(place)
-        return Location(self.file, mark.line if mark else None, dotted(place) or None)
-
-    def error(self, place: Place, got: str, expected: str, fix: str) -> InputError:
-        """Return an error about a place. It says to quote text that is something else to YAML."""
-        mark = self.marks.get(self.known(place))
-        if mark and mark.kind and expected.startswith("text"):
-            got = f"{mark.raw or 'nothing'} is {mark.kind} to YAML"
-            fix = f'Quote it: "{mark.raw}".' if mark.raw else "Write it, or remove the key."
-        return InputError(got, expected=expected, fix=fix, where=self.at(place))
-
-    def known(self, place: Place) -> Place:
-        """Return a place without the steps of shorthands, such as one value as a list of one."""
-        marked: Place = ()
-        for step in place:
-            if (*marked, step) in self.marks:
-                marked = (*marked, step)
-        return marked
-
-
 def read_spec(
     kind: type[S], text: str, file: Path, under: Callable[[Value], Value] | None = None
 ) -> tuple[S, YamlFile]:
@@ -263,26 +241,23 @@ def read_spec(
     Raises InputError with file, line and dotted place for whatever is wrong, with the nearest known
     name for a typo.
     """
-    content, marks = read_yaml(file, text)
-    where = YamlFile(file, marks)
+    where = YamlFile(file, text)
+    content = where.value
     if content is None:
         needed = ", ".join(n for n, field in kind.model_fields.items() if field.is_required())
         expected = f"a {kind.WHAT} with {needed}"
         raise where.error((), "an empty file", expected, f"Write its {needed}.")
-    date = next((place for place, mark in marks.items() if mark.kind == KINDS["timestamp"]), None)
-    if date is not None:  # no value of a spec is a date
+    dates = (place for place, mark in where.marks.items() if mark.kind == KINDS["timestamp"])
+    if (date := next(dates, None)) is not None:  # no value of a spec is a date
         raise where.error(date, "", "text", "")
     try:
         return kind.model_validate(under(content) if under else content), where
     except ValidationError as error:
         first = error.errors()[0]
         place = where.known(tuple(first["loc"]))
-        context = first.get("ctx", {})
-        if "got" in context:
-            inner = (*place, context["key"]) if context["key"] else place
-            inner = inner if inner in marks else place
-            wrong = where.error(inner, context["got"], context["expected"], context["fix"])
-        else:
-            expected = EXPECTED.get(first["type"], first["msg"])
-            wrong = where.error(place, "something else", expected, "Mend it.")
-        raise wrong from error
+        usual: dict[str, Any] = {"got": "something else", "fix": "Mend it.", "key": None}
+        usual["expected"] = EXPECTED.get(first["type"], first["msg"])
+        said = first["ctx"] if "got" in first.get("ctx", {}) else usual
+        inner = (*place, said["key"]) if said["key"] else place
+        inner = inner if inner in where.marks else place
+        raise where.error(inner, said["got"], said["expected"], said["fix"]) from error

@@ -21,7 +21,6 @@ from typing import Any, Generic, cast
 
 import numpy as np
 
-from argus.data.folders import PrecisionTrial
 from argus.data.reading import parse_json
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_config
@@ -57,7 +56,7 @@ class LoadedEncoder(Generic[R]):
 
     encoder: Encoder[R]
     config: EncoderConfig
-    precision_trials: list[PrecisionTrial] = field(default_factory=list)
+    precision_trials: list[dict[str, Any]] = field(default_factory=list)
 
     def with_query_prompt(self, text: str) -> LoadedEncoder[R]:
         """Return the same model, loaded once, with another text before queries."""
@@ -169,11 +168,12 @@ def require_vectors(encoder: object) -> None:
 
 def choose_precision(
     load: Callable[[str], SentenceTransformerEncoder], texts: Sequence[str]
-) -> tuple[SentenceTransformerEncoder, list[PrecisionTrial]]:
+) -> tuple[SentenceTransformerEncoder, list[dict[str, Any]]]:
     """Return the encoder in the fastest acceptable precision, and the measurements.
 
-    load: makes the encoder in a given precision. texts: an even sample of
-    these is encoded.
+    load: makes the encoder in a given precision. texts: an even sample of these is encoded. A
+    measurement has `precision`; `speedup`, float32's time over its own; `min_cosine` to float32's
+    vectors, None where the format was dropped for its speed alone; and `accepted`.
     """
     baseline = load("float32")
     if not texts:
@@ -181,7 +181,7 @@ def choose_precision(
     sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
     expected = None  # encoded once there is a format that is fast enough
     best, best_speedup = baseline, MIN_SPEEDUP
-    trials: list[PrecisionTrial] = []
+    trials: list[dict[str, Any]] = []
     for precision in CANDIDATES:
         encoder, cosine, accepted = load(precision), None, False
         # A format the processor lacks can be a hundred times slower: a few texts tell.

@@ -13,9 +13,8 @@ from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, Origin, open_corpus
 from argus.corpora.stored import Embeds, OfStore, StoredCorpus
 from argus.data.fields import FieldNames
-from argus.data.folders import SUMMARY, ArtifactFolder, EncoderFacts, ManifestSection, corpora_in
+from argus.data.folders import SUMMARY, ArtifactFolder, ManifestSection, corpora_in
 from argus.data.provenance import (
-    InputFile,
     describe_environment,
     describe_inputs,
     peak_memory_bytes,
@@ -59,18 +58,18 @@ class Record:
     config: dict[str, object]
     """Its settings, by name."""
     inputs: Mapping[str, Origin | None]
-    encoder: EncoderFacts = field(default_factory=EncoderFacts)
+    encoder: dict[str, Any] = field(default_factory=dict)
     engine: Engine | None = None
     """The engine on which it runs, if any. Results do not depend on it."""
     timings_s: dict[str, float] = field(default_factory=dict)
     started: str = field(default_factory=utc_now)
-    _described: dict[str, InputFile] = field(default_factory=dict, repr=False)
+    _described: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Hash the files that were read, before they can become others."""
         self.describe(*(name for name, of in self.inputs.items() if isinstance(of, Path)))
 
-    def describe(self, *names: str) -> dict[str, InputFile]:
+    def describe(self, *names: str) -> dict[str, dict[str, Any]]:
         """Return size and hash of some inputs, as they were when first asked for."""
         new = {name: self.inputs.get(name) for name in names if name not in self._described}
         self._described |= describe_inputs(**new)
@@ -230,13 +229,13 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
         return
     folder.read_json(SUMMARY)
     ours = {corpus["sha256"] for corpus in record.describe("corpus").values()}
-    ours |= {corpus["sha256"] for path in about for corpus, _ in corpora_in(path).values()}
-    for job, (corpus, settings) in corpora_in(folder.path).items():
+    ours |= {sha256 for path in about for _, sha256, _ in corpora_in(path).values()}
+    for job, (file, sha256, settings) in corpora_in(folder.path).items():
         limits = [c["limit"] for c in (record.config, settings) if "limit" in c]
-        same = corpus["sha256"] in ours and len(set(limits)) < 2
+        same = sha256 in ours and len(set(limits)) < 2
         if job != record.job and ours and not same:
             raise InputError(
-                f"holds the {job} of another corpus or --limit ({corpus['file']})",
+                f"holds the {job} of another corpus or --limit ({file})",
                 expected="one corpus per folder, since its report shows all jobs together",
                 fix="Give another --out, or start over with --fresh.",
                 where=folder.path,

@@ -60,7 +60,7 @@ def state_of(location: Path | str) -> str:
             return content_hash(*(_stat(p) for p in files)).hex()
         return _stat(path) if path.exists() else str(path)
     state = state_of_file(location)
-    return f"{location}:{state.bytes}:{state.changed_ns}" if state else str(location)
+    return f"{location}:{state[0]}:{state[1]}" if state else str(location)
 
 
 def _stat(path: Path) -> str:

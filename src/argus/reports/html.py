@@ -215,7 +215,7 @@ def _title(manifest: dict[str, ManifestSection]) -> str:
     for section in manifest.values():
         encoder, inputs = section["encoder"], section["inputs"]
         if encoder.get("what") in (OUTPUTS, KNOWLEDGE):
-            return encoder.get("fingerprint", "documents")
+            return str(encoder.get("fingerprint", "documents"))
         source = inputs.get("corpus") or inputs.get("records")
         name = section["config"].get("corpus_name") or (source and source["file"])
         if name:

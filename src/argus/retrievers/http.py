@@ -259,7 +259,7 @@ def _over_preset(path: Path, content: yaml_file.Value) -> yaml_file.Value:
             where=path,
         )
     text = _PRESETS.joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    preset, _ = yaml_file.read_yaml(Path(f"{name}.yaml"), text)
+    preset = yaml_file.YamlFile(Path(f"{name}.yaml"), text).value
     assert isinstance(preset, dict)
     words: dict[str, yaml_file.Value] = {}
     for own in (preset.get("set"), content.get("set")):
