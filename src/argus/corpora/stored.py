@@ -201,15 +201,31 @@ class StoredVectors:
 class StoredCorpus:
     """The records of a store as documents. It stands for them in a manifest.
 
-    asking: opens the encoder to compare the vectors with. None where texts are enough. vectors:
-    None before the documents are read, and where texts are enough.
+    asking: opens the encoder to compare the vectors with. None where texts are enough. vectors,
+    facts: empty before the documents are read, and where texts are enough. The facts are the
+    vectors' part of a summary:
+
+    store: name or address of the store.
+    vector_field: field of the vectors.
+    metric: metric that the store ranks by.
+    ranking: similarity that they are compared by here.
+    index: kind of index that the store has.
+    records: records that the store said that it holds, or as many as were wanted.
+    read: records that were read.
+    broken: records without a usable vector, by reason.
+    shortest, longest: lengths of whole vectors. None without any.
+    template: how title and text were joined.
+    agreement, least: median and least cosine to the encoder's vectors.
+    compared: texts that were embedded for it.
+    sha256: SHA-256 of ids, texts and vectors.
     """
 
     corpus: StoreCorpus
     limit: int | None = None
     asking: Callable[[], Embeds] | None = None
     vectors: StoredVectors | None = None
-    _reading: _Reading | None = field(default=None, repr=False)
+    facts: dict[str, Any] = field(default_factory=dict)
+    _entry: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         """Return its name, without user and password."""
@@ -234,49 +250,20 @@ class StoredCorpus:
         with open_store(self.corpus.store, self.corpus.opening) as store:
             reading = _read_store(store, fields, self.limit, self.asking is not None)
         documents = reading.documents
-        if self.asking is not None:
-            self.vectors = _compare(reading, self.asking(), template)
-            documents = self.vectors.documents
-        elif template is not None:
-            documents = _joined(documents, template)
-        self._reading = replace(reading, documents=documents, vectors=np.zeros((0, 0), np.float32))
-        return documents
-
-    def describe(self) -> dict[str, Any]:
-        """Return name, records and hash for a manifest, once the documents are read."""
-        assert self._reading is not None
-        read = len(self._reading.documents)
-        return {"file": str(self), "records": read, "sha256": self._reading.sha256}
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The vectors' part of a summary, once they are read.
-
-        store: name or address of the store.
-        vector_field: field of the vectors.
-        metric: metric that the store ranks by.
-        ranking: similarity that they are compared by here.
-        index: kind of index that the store has.
-        records: records that the store said that it holds, or as many as were wanted.
-        read: records that were read.
-        broken: records without a usable vector, by reason.
-        shortest, longest: lengths of whole vectors. None without any.
-        template: how title and text were joined.
-        agreement, least: median and least cosine to the encoder's vectors.
-        compared: texts that were embedded for it.
-        sha256: SHA-256 of ids, texts and vectors.
-        """
-        assert self.vectors is not None and self._reading is not None
-        reading, agreement, store = self._reading, self.vectors.agreement, self._reading.facts
+        self._entry = {"file": str(self), "records": len(documents), "sha256": reading.sha256}
+        if self.asking is None:
+            return documents if template is None else _joined(documents, template)
+        self.vectors = _compare(reading, self.asking(), template)
+        agreement, store_facts = self.vectors.agreement, reading.facts
         norms = [round(float(norm), 4) for norm in reading.norms[reading.norms > 0]]
-        return {
+        self.facts = {
             "store": str(self),
-            "vector_field": store.vector_field,
-            "metric": str(store.metric),
+            "vector_field": store_facts.vector_field,
+            "metric": str(store_facts.metric),
             "ranking": str(self.vectors.ranking),
-            "index": store.index,
+            "index": store_facts.index,
             "records": reading.expected,
-            "read": len(reading.documents),
+            "read": len(documents),
             "broken": dict(Counter(self.vectors.broken.values())),
             "shortest": min(norms, default=None),
             "longest": max(norms, default=None),
@@ -286,6 +273,11 @@ class StoredCorpus:
             "compared": len(agreement.cosines),
             "sha256": reading.sha256,
         }
+        return self.vectors.documents
+
+    def describe(self) -> dict[str, Any]:
+        """Return name, records and hash for a manifest, once the documents are read."""
+        return self._entry
 
 
 class OfStore(TypedDict, total=False):
@@ -535,12 +527,8 @@ def _confused(documents: Sequence[Document], reading: _Reading) -> list[int]:
             sharing[content_hash(document.content)].append(row)
     groups = [rows for rows in sharing.values() if len(rows) > 1]
     vectors = reading.vectors
-    return [
-        row
-        for rows in groups
-        if bool((vectors[rows] @ vectors[rows[0]] < AGREEMENT).any())
-        for row in rows
-    ]
+    apart = (rows for rows in groups if (vectors[rows] @ vectors[rows[0]] < AGREEMENT).any())
+    return [row for rows in apart for row in rows]
 
 
 def _joined(documents: Sequence[Document], template: str | None) -> list[Document]:

@@ -26,8 +26,9 @@ from argus.data.rows import (
     pick_field,
     read_rows,
     text_value,
+    whole_characters,
 )
-from argus.data.text_files import no_file
+from argus.data.text_files import no_file, nothing_in
 from argus.data.types import Document, Qrels, Query, RecordFields
 from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError
@@ -72,13 +73,18 @@ def documents_of_frame(
     )
 
 
-def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
-    """Read queries (`_id`, `text`) from a file or from `queries.*` in a BEIR folder."""
+def queries_file(path: Path, expected: str) -> Path:
+    """Return the file of queries: `path` itself, or `queries.*` in a BEIR folder."""
     file = path if path.is_file() else find_file(path, ["queries"])
     if file is None:
-        got = "no queries file" if path.is_dir() else no_file(path)
-        expected = "queries.jsonl in the folder, or a file"
+        got = "the folder holds no queries file" if path.is_dir() else no_file(path)
         raise InputError(got, expected=expected, fix="Check the path.", where=path)
+    return file
+
+
+def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
+    """Read queries (`_id`, `text`) from a file or from `queries.*` in a BEIR folder."""
+    file = queries_file(path, "queries.jsonl in the folder, or a file")
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
         for row in rows:
@@ -176,9 +182,7 @@ def _unique(
         lines[item.id] = row.line
         items.append(item)
     if not items:
-        expected = f"at least one {what}"
-        fix = "Check that this is the right file and that writing it did not break off."
-        raise InputError(f"no {what} in it", expected=expected, fix=fix, where=file)
+        raise nothing_in(file, what)
     return items
 
 
@@ -282,15 +286,6 @@ def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:
     refuse_repeated(documents)
     for document in documents:
         for name in ("id", "title", "text"):
-            text: str = getattr(document, name)
-            try:
-                text.encode("utf-8")
-            except UnicodeEncodeError as error:
-                raise InputError(
-                    f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character "
-                    f"{error.start + 1} of the {name} of document {document.id!r}",
-                    expected="whole Unicode characters",
-                    fix="The text was cut inside a character: make it again, or remove the half.",
-                    where="corpus",
-                ) from error
+            of = f" of the {name} of document {document.id!r}"
+            whole_characters(getattr(document, name), lambda _: "corpus", name, of)
     return documents

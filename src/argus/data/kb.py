@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from typing_extensions import TypedDict
 
 from argus.data.kb_file import TABLE_NAMES, kb_file, kb_home, not_finished, shard_name
 from argus.data.reading import parse_json
@@ -54,16 +54,6 @@ ALIASES = pa.schema(dict.fromkeys(("id", "alias", "source"), pa.string()))
 REDIRECTS = pa.schema(dict.fromkeys(("title", "target", "id"), pa.string()))
 TABLES = dict(zip(TABLE_NAMES, (ENTITIES, RELATIONS, ALIASES, REDIRECTS), strict=True))
 SORTED_BY = {"entities": ("id",), "relations": ("subject", "property", "object")}
-
-
-class KbFacts(TypedDict, total=False):
-    """Facts of a build in kb.json. damage: where a dump breaks off, by its name."""
-
-    argus: str
-    key: str
-    language: str
-    sample: int | None
-    damage: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +109,33 @@ class KnowledgeFolder:
                 raise not_finished(storage.location)
             in_store = " Nothing but knowledge bases is read from object stores."
             raise _no_kb(storage.location, in_store if storage.local is None else "")
-        folder = cls(file, storage, *_header(storage.read(KB_FILE), storage.where(KB_FILE)))
-        shards = [shard for table in folder.shards.values() for shard in table]
+        where = storage.where(KB_FILE)
+        try:
+            header = parse_json(storage.read(KB_FILE))
+            if header["format"] > FORMAT:
+                got, expected = (
+                    f"format {header['format']}",
+                    f"format {FORMAT}, which this version of Argus reads",
+                )
+                fix = "Update Argus: pip install -U argus-retrieval."
+                raise InputError(got, expected=expected, fix=fix, where=where)
+            tables = {
+                name: tuple(Shard(**one) for one in header["tables"][name]) for name in TABLES
+            }
+            graph, sources, facts = (
+                str(header["graph"]),
+                dict(header["sources"]),
+                dict(header["facts"]),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise _not_whole(where, f"is not as Argus wrote it ({error})") from error
+        shards = [shard for table in tables.values() for shard in table]
         sizes = storage.sizes([shard.file for shard in shards])
         for shard, size in zip(shards, sizes, strict=True):
             if size != shard.bytes:
                 got = "is missing" if size is None else f"has {size:,} bytes, not {shard.bytes:,}"
                 raise _not_whole(storage.where(shard.file), got)
-        return folder
+        return cls(file, storage, graph, sources, facts, tables)
 
     def rows(self, table: str) -> int:
         """Return how many rows a table has."""
@@ -183,12 +192,11 @@ class KnowledgeFolder:
             if limit is not None and rows >= limit:
                 break
         if not rows:
-            raise InputError(
-                "no entity in it",
-                expected="at least one",
-                fix="See its summary.json for what was dropped, and why.",
-                where=self.storage.location,
+            fix, where = (
+                "See its summary.json for what was dropped, and why.",
+                self.storage.location,
             )
+            raise InputError("no entity in it", expected="at least one", fix=fix, where=where)
         table = pa.concat_tables(parts)[:limit]
         ids = table["id"]
         if not pc.all(pc.less(ids[:-1], ids[1:]), min_count=0, skip_nulls=False).as_py():
@@ -266,43 +274,15 @@ class KnowledgeFolder:
             yield pa.concat_tables(held)
 
 
-def _header(
-    data: bytes, where: str
-) -> tuple[str, dict[str, int], dict[str, Any], dict[str, tuple[Shard, ...]]]:
-    """Return graph, sources, facts and shards of a kb.json. Raises InputError for a damaged one."""
-    try:
-        header = parse_json(data)
-        if header["format"] > FORMAT:
-            raise InputError(
-                f"format {header['format']}",
-                expected=f"format {FORMAT}, which this version of Argus reads",
-                fix="Update Argus: pip install -U argus-retrieval.",
-                where=where,
-            )
-        tables = {
-            name: tuple(Shard(**shard) for shard in header["tables"][name]) for name in TABLES
-        }
-        return str(header["graph"]), dict(header["sources"]), dict(header["facts"]), tables
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _not_whole(where, f"is not as Argus wrote it ({error})") from error
-
-
 def _no_kb(where: str, more: str = "") -> InputError:
-    return InputError(
-        f"no {KB_FILE} in it",
-        expected="a knowledge base",
-        fix=f"Check the path; `argus kb build` makes one.{more}",
-        where=where,
-    )
+    fix = f"Check the path; `argus kb build` makes one.{more}"
+    return InputError(f"no {KB_FILE} in it", expected="a knowledge base", fix=fix, where=where)
 
 
 def _not_whole(where: str, got: str) -> InputError:
-    return InputError(
-        got,
-        expected=f"the knowledge base as its {KB_FILE} describes it",
-        fix="Copy the folder again, or run the same kb build again.",
-        where=where,
-    )
+    expected = f"the knowledge base as its {KB_FILE} describes it"
+    fix = "Copy the folder again, or run the same kb build again."
+    return InputError(got, expected=expected, fix=fix, where=where)
 
 
 class KbWriter:
@@ -349,11 +329,12 @@ class KbWriter:
                     self._storage.remove(name)
         return sum(shard.rows for shard in shards)
 
-    def finish(self, graph: str, facts: KbFacts) -> None:
+    def finish(self, graph: str, facts: Mapping[str, Any]) -> None:
         """Write `kb.json`, which makes the folder whole.
 
         graph: the default source of relations. Raises ValueError for one without relations here.
-        Mentions can always be found in the paragraphs.
+        Mentions can always be found in the paragraphs. facts: notes of the build: argus, key,
+        language, sample, and damage, where a dump breaks off by its name.
         """
         if graph not in (*self._sources, ALL, MENTION):
             raise ValueError(f"graph {graph!r}, but relations are from {dict(self._sources)}")
@@ -405,19 +386,11 @@ def _check_order(
     table: str, part: pa.Table, last: tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
     """Return the last row's key. ValueError where a row comes before, or is, the one before it."""
-    names = SORTED_BY.get(table)
-    if names is None:
+    if (names := SORTED_BY.get(table)) is None:
         return None
-    once = table == "entities"
-    columns = [part[name].fill_null("") for name in names]
-    less = pa.scalar(False)
-    same = pa.scalar(True)
-    for column in columns:
-        less = pc.or_(less, pc.and_(same, pc.less(column[:-1], column[1:])))
-        same = pc.and_(same, pc.equal(column[:-1], column[1:]))
-    ordered = pc.all(less if once else pc.or_(less, same), min_count=0).as_py()
-    first = tuple(column[0].as_py() for column in columns)
-    follows = first[0] != "" if last is None else last < first or (last == first and not once)
-    if not (ordered and follows):
+    columns = (part[name].fill_null("").to_pylist() for name in names)
+    keys = [last] * (last is not None) + list(zip(*columns, strict=True))
+    follows = operator.lt if table == "entities" else operator.le
+    if not keys[0][0] or not all(map(follows, keys, keys[1:])):
         raise ValueError(f"{table} are not in ascending order of {', '.join(names)}")
-    return tuple(column[-1].as_py() for column in columns)
+    return keys[-1]

@@ -272,17 +272,22 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
     raise InputError(got, expected="a non-empty string", fix=fix, where=row.at(field))
 
 
-def whole_characters(text: str, at: Callable[[str], Location], field: str) -> str:
-    """Return the text. Raises InputError for half a character, which nothing can write."""
+def whole_characters(
+    text: str, at: Callable[[str], Location | str], field: str, of: str = ""
+) -> str:
+    """Return the text. Raises InputError for half a character, which nothing can write.
+
+    at: makes the location of a field. of: words for the text, behind the character's place.
+    """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
+        half, place = f"\\u{ord(text[error.start]):04x}", f"character {error.start + 1}{of}"
+        fix = "The text was cut inside a character: write it again, or remove the half."
         raise InputError(
-            f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character {error.start + 1}",
-            expected="whole Unicode characters",
-            fix="The text was cut inside a character: write it again, or remove the half.",
-            where=at(field),
-        ) from error
+            f"half a surrogate pair ({half}), {place}",
+            expected="whole Unicode characters", fix=fix, where=at(field),
+        ) from error  # fmt: skip
     return text
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from argus.data.documents import QUERY_ID_FIELDS
 from argus.data.reading import reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, suffix_of, whole_characters
-from argus.data.text_files import check_file, read_columns, read_lines
+from argus.data.text_files import check_file, nothing_in, read_columns, read_lines
 from argus.data.types import Run
 from argus.data.writing import replacing
 from argus.errors import InputError, Location
@@ -50,9 +50,7 @@ def read_run(path: Path) -> Run:
         for where, (query, _, doc, _, raw, _) in read_columns(path, COLUMNS, fix=fix):
             _put(run, query, doc, _score(raw, replace(where, field="score")), where)
     if not any(run.values()):
-        expected = "at least one document for one query"
-        fix = "Check that this is the right file and that writing it did not break off."
-        raise InputError("no result in it", expected=expected, fix=fix, where=path)
+        raise nothing_in(path, "result", "at least one document for one query")
     return run
 
 

@@ -47,6 +47,14 @@ def check_file(path: Path, expected: str, fix: str = "Check the path.") -> None:
         raise InputError(got, expected=expected, fix=fix, where=path)
 
 
+def nothing_in(path: Path, what: str, expected: str = "") -> InputError:
+    """Return the error of a file without one document, query, ...: `what`."""
+    fix = "Check that this is the right file and that writing it did not break off."
+    return InputError(
+        f"no {what} in it", expected=expected or f"at least one {what}", fix=fix, where=path
+    )
+
+
 def read_text(path: Path, expected: str, fix: str = "Check the path.") -> str:
     """Return the text of a UTF-8 file, without a byte order mark, its line ends as line feeds.
 
@@ -61,12 +69,8 @@ def read_text(path: Path, expected: str, fix: str = "Check the path.") -> str:
         got = f"cannot be read ({error.strerror})"
         raise InputError(got, expected=expected, fix=fix, where=path) from error
     if len(content) > MAX_BYTES:
-        raise InputError(
-            f"more than {MAX_BYTES:,} bytes",
-            expected=f"{expected}, which a person wrote",
-            fix="Check that this is the right file.",
-            where=path,
-        )
+        got, fix = f"more than {MAX_BYTES:,} bytes", "Check that this is the right file."
+        raise InputError(got, expected=f"{expected}, which a person wrote", fix=fix, where=path)
     try:
         return io.StringIO(content.decode("utf-8-sig"), newline=None).read()
     except UnicodeDecodeError as error:
@@ -102,22 +106,16 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             except UnicodeDecodeError as error:
                 raise not_utf8(error, where, packed=bool(packing)) from error
             except damage as error:
-                raise InputError(
-                    f"the {packing} data are damaged or cut off ({error})",
-                    expected=f"a whole {packing} file",
-                    fix="Make or fetch the file again; if it is not compressed, drop the "
-                    f"{path.suffix}.",
-                    where=where,
-                ) from error
+                got = f"the {packing} data are damaged or cut off ({error})"
+                expected, end = f"a whole {packing} file", path.suffix
+                fix = f"Make or fetch the file again; if it is not compressed, drop the {end}."
+                raise InputError(got, expected=expected, fix=fix, where=where) from error
             if not line:
                 return
             if len(line) > MAX_LINE:
-                raise InputError(
-                    f"a line of more than {MAX_LINE:,} bytes",
-                    expected="shorter lines",
-                    fix="Break it up; of a document, give its parts.",
-                    where=where,
-                )
+                got = f"a line of more than {MAX_LINE:,} bytes"
+                fix = "Break it up; of a document, give its parts."
+                raise InputError(got, expected="shorter lines", fix=fix, where=where)
             yield number, text
 
 
@@ -159,11 +157,9 @@ def not_utf8(error: UnicodeDecodeError, where: Location, *, packed: bool = False
     is_it = f"; the file begins as {encoding} does" if encoding else ""
     position = len(before) - before.rfind(b"\n")
     convert, file = f"iconv -f {encoding or 'LATIN1'} -t UTF-8", where.file
-    return InputError(
-        f"byte {content[error.start]:#04x} at position {position} is not UTF-8{is_it}",
-        expected="a UTF-8 file",
-        fix=f"Decompress and convert it ({convert})."
-        if packed
-        else f"Convert it: {convert} {file.name} > fixed{file.suffix}",
-        where=Location(file, line + before.count(b"\n")),
-    )
+    got = f"byte {content[error.start]:#04x} at position {position} is not UTF-8{is_it}"
+    fix = f"Convert it: {convert} {file.name} > fixed{file.suffix}"
+    if packed:
+        fix = f"Decompress and convert it ({convert})."
+    where = Location(file, line + before.count(b"\n"))
+    return InputError(got, expected="a UTF-8 file", fix=fix, where=where)

@@ -18,10 +18,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from argus.data.documents import check_limit, find_file, read_queries
+from argus.data.documents import check_limit, queries_file, read_queries
 from argus.data.reading import parse_json, reading
 from argus.data.rows import Row, file_format, id_value, read_rows, suffix_of, text_value
-from argus.data.text_files import no_file, read_lines
+from argus.data.text_files import nothing_in, read_lines
 from argus.data.types import Query, Topic
 from argus.data.writing import replacing, write_jsonl
 from argus.errors import InputError, Location
@@ -108,19 +108,15 @@ def read_topics(
             raise InputError(got, expected="one question per id", fix=fix, where=file)
         ids[topic.query.id] = topic
     if not ids:
-        fix = "Check that this is the right file and that writing it did not break off."
-        raise InputError("no question in it", expected="at least one question", fix=fix, where=file)
+        raise nothing_in(file, "question")
     return list(ids.values())
 
 
 def topics_file(path: Path) -> Path:
     """Return the file of questions: `path` itself, or `queries.*` in a BEIR folder."""
-    file = path if path.is_file() else find_file(path, ["queries"])
-    if file is None:
-        got = "the folder holds no queries file" if path.is_dir() else no_file(path)
-        expected = "questions: .json (DPR), .jsonl (BEIR or KILT), .tsv, or a BEIR folder"
-        raise InputError(got, expected=expected, fix="Check the path.", where=path)
-    return file
+    return queries_file(
+        path, "questions: .json (DPR), .jsonl (BEIR or KILT), .tsv, or a BEIR folder"
+    )
 
 
 def _guess(file: Path) -> TopicFormat:
