@@ -24,7 +24,7 @@ from argus.stores.lancedb import open_lancedb
 from argus.stores.pgvector import open_pgvector
 from argus.stores.protocol import Store
 from argus.stores.qdrant import QdrantStore
-from argus.stores.spec import StoreConfig
+from argus.stores.spec import StoreConfig, StoreSpec
 from benchmarks import empty_stores
 
 RECORDS, DIM, ASKED, BATCH, ROUNDS = 100_000, 384, 1_000, 500, 2
@@ -124,7 +124,9 @@ def _lancedb(folder: Path, vectors: FloatArray) -> Iterator[Any]:
                 10
             ).to_arrow()
 
-    store = open_lancedb(str(folder / "lance"), "docs", StoreConfig(), None)
+    store = open_lancedb(
+        StoreSpec("lancedb", str(folder / "lance"), "docs"), StoreConfig(), None, ()
+    )
     yield store, read, ask
 
 
@@ -158,7 +160,7 @@ def _pgvector(folder: Path, vectors: FloatArray) -> Iterator[Any]:
                 ).fetchall()
 
         uri = server.get_uri()
-        yield open_pgvector(uri, "docs", StoreConfig(), None), read, ask
+        yield open_pgvector(StoreSpec("pgvector", uri, "docs"), StoreConfig(), None, ()), read, ask
     server.cleanup()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import ArgusError
-from argus.stores.client import reported
 from argus.stores.opening import open_store
-from argus.stores.spec import StoreConfig, parse_store, secrets, shown
+from argus.stores.spec import StoreConfig, parse_store, reported, secrets, shown
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ import numpy as np
 
 from argus.data.documents import listed
 from argus.data.types import FloatArray
-from argus.stores.client import Client, no_collection, no_folder, reported, stacked
+from argus.stores.client import Client, no_collection, no_folder, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import StoreConfig, hide, shown
+from argus.stores.spec import StoreConfig, StoreSpec
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -35,19 +35,17 @@ class ChromaStore(Client):
     ) -> None:
         super().__init__(name, collection, hidden)
         self._client = client
-        with self._reported():
-            names = [c.name for c in client.list_collections()]
-            if collection not in names:
-                raise no_collection(name, collection, names)
-            # an embedding function of its own would be fetched: vectors alone are asked here
-            self._collection = client.get_collection(collection, embedding_function=None)
+        names = [c.name for c in client.list_collections()]
+        if collection not in names:
+            raise no_collection(name, collection, names)
+        # an embedding function of its own would be fetched: vectors alone are asked here
+        self._collection = client.get_collection(collection, embedding_function=None)
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now."""
-        with self._reported():
-            hnsw: Any = self._collection.configuration_json.get("hnsw") or {}
-            first = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
-            records = self._collection.count()
+        hnsw: Any = self._collection.configuration_json.get("hnsw") or {}
+        first = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
+        records = self._collection.count()
         names = ("space", "max_neighbors", "ef_construction", "ef_search")
         space, m, ef_construct, ef = map(hnsw.get, names)
         self._metric = METRICS[space or "l2"]
@@ -62,10 +60,9 @@ class ChromaStore(Client):
         dim, offset = self.describe().dim if with_vectors else 0, 0
         include: list[Any] = ["metadatas", "documents", *["embeddings"] * with_vectors]
         while True:
-            with self._reported():
-                page: Any = self._collection.get(
-                    limit=size, offset=offset, where=_condition(matching), include=include
-                )
+            page: Any = self._collection.get(
+                limit=size, offset=offset, where=_condition(matching), include=include
+            )
             if not (ids := page["ids"]):
                 return
             vectors, broken = stacked(page["embeddings"] if with_vectors else [()] * len(ids), dim)
@@ -81,11 +78,10 @@ class ChromaStore(Client):
     ) -> list[Hits]:
         """Return the k best of each vector. Scores are distances with their sign turned."""
         where = _condition(matching)
-        with self._reported():
-            answer: Any = self._collection.query(
-                query_embeddings=np.asarray(vectors, np.float32), n_results=k, where=where,
-                include=["distances"],
-            )  # fmt: skip
+        answer: Any = self._collection.query(
+            query_embeddings=np.asarray(vectors, np.float32), n_results=k, where=where,
+            include=["distances"],
+        )  # fmt: skip
         return [
             [(id_, -float(distance)) for id_, distance in zip(ids, distances, strict=True)]
             for ids, distances in zip(answer["ids"], answer["distances"], strict=True)
@@ -95,18 +91,16 @@ class ChromaStore(Client):
         """Write records. The payload's text becomes the record's document."""
         metadatas = [{k: v for k, v in p.items() if k != TEXT} or None for p in records.payloads]
         has_texts = any(TEXT in p for p in records.payloads)
-        with self._reported():
-            self._collection.upsert(
-                ids=list(records.ids),
-                embeddings=records.vectors,
-                metadatas=metadatas,  # type: ignore[arg-type]
-                documents=[str(p.get(TEXT, "")) for p in records.payloads] if has_texts else None,
-            )
+        self._collection.upsert(
+            ids=list(records.ids),
+            embeddings=records.vectors,
+            metadatas=metadatas,  # type: ignore[arg-type]
+            documents=[str(p.get(TEXT, "")) for p in records.payloads] if has_texts else None,
+        )
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove records."""
-        with self._reported():
-            self._collection.delete(ids=listed(ids))
+        self._collection.delete(ids=listed(ids))
 
     def _open(self, collection: str, name: str) -> ChromaStore | None:
         if collection not in [c.name for c in self._client.list_collections()]:
@@ -134,38 +128,37 @@ def _condition(matching: Filter | None) -> Any:
     return None if not terms else terms[0] if len(terms) == 1 else {"$and": terms}
 
 
-def open_chroma(place: str, collection: str, config: StoreConfig, key: str | None) -> ChromaStore:
-    """Open a collection of a server (http://...), or of a folder. Raises InputError, ArgusError."""
+def open_chroma(
+    spec: StoreSpec, config: StoreConfig, key: str | None, hidden: Sequence[str]
+) -> ChromaStore:
+    """Open a collection of a server (http://...), or of a folder."""
     import chromadb
 
-    name, hidden = f"chroma:{shown(place)}/{collection}", hide(place, key)
-    if place.startswith(("http://", "https://")):
-        with reported(name, hidden):
-            url = urlsplit(place)
-            headers = {"x-chroma-token": key} if key else {}
-            if not key and url.username is not None:
-                pair = f"{unquote(url.username)}:{unquote(url.password or '')}"
-                headers = {"authorization": f"Basic {b64encode(pair.encode()).decode()}"}
-            client = chromadb.HttpClient(
-                host=url.hostname or "", port=url.port or 8000, ssl=url.scheme == "https",
-                headers=headers, settings=_settings(),
-            )  # fmt: skip
-        return ChromaStore(client, collection, name, hidden)
-    if not (Path(place) / "chroma.sqlite3").is_file():
-        raise no_folder(place, "Chroma")
-    with reported(name, hidden):
-        settings = _settings()
-        try:
-            client = chromadb.PersistentClient(place, settings=settings)
-        except ValueError as error:
-            # Chroma refuses a second client with other settings in a process, and a retriever of
-            # LangChain may have this folder open with Chroma's defaults
-            if "different settings" not in str(error):
-                raise
-            settings.anonymized_telemetry = not settings.anonymized_telemetry
-            os.environ[TELEMETRY] = str(settings.anonymized_telemetry)  # theirs goes on as it was
-            client = chromadb.PersistentClient(place, settings=settings)
-        return ChromaStore(client, collection, name)
+    if spec.place.startswith(("http://", "https://")):
+        url = urlsplit(spec.place)
+        headers = {"x-chroma-token": key} if key else {}
+        if not key and url.username is not None:
+            pair = f"{unquote(url.username)}:{unquote(url.password or '')}"
+            headers = {"authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+        client = chromadb.HttpClient(
+            host=url.hostname or "", port=url.port or 8000, ssl=url.scheme == "https",
+            headers=headers, settings=_settings(),
+        )  # fmt: skip
+        return ChromaStore(client, spec.collection, str(spec), hidden)
+    if not (Path(spec.place) / "chroma.sqlite3").is_file():
+        raise no_folder(spec.place, "Chroma")
+    settings = _settings()
+    try:
+        client = chromadb.PersistentClient(spec.place, settings=settings)
+    except ValueError as error:
+        # Chroma refuses a second client with other settings in a process, and a retriever of
+        # LangChain may have this folder open with Chroma's defaults
+        if "different settings" not in str(error):
+            raise
+        settings.anonymized_telemetry = not settings.anonymized_telemetry
+        os.environ[TELEMETRY] = str(settings.anonymized_telemetry)  # theirs goes on as it was
+        client = chromadb.PersistentClient(spec.place, settings=settings)
+    return ChromaStore(client, spec.collection, str(spec))
 
 
 def _settings() -> Any:

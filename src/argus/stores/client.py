@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from inspect import isgeneratorfunction
 from typing import Any
 
 import numpy as np
 
 from argus.data.documents import ID_FIELDS
 from argus.data.types import FloatArray
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.stores.protocol import Entries, Filter, Metric, Records, StoreFacts, sibling_name
-from argus.stores.spec import scrubbed, shown
+from argus.stores.spec import reported, shown
 
 SERVED = ("Chroma", "Milvus Lite", "Qdrant")  # products that may be a folder or file, or a server
+
+
+def _reporting(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a method of a client turn its library's errors into an ArgusError."""
+
+    @wraps(method)
+    def call(self: Client, *args: Any, **options: Any) -> Any:
+        with self._reported():
+            return method(self, *args, **options)
+
+    @wraps(method)
+    def generate(self: Client, *args: Any, **options: Any) -> Iterator[Any]:
+        with self._reported():
+            yield from method(self, *args, **options)
+
+    return generate if isgeneratorfunction(method) else call
 
 
 class Client(ABC):
@@ -24,7 +42,8 @@ class Client(ABC):
 
     A client sets `field`, `_fields` and `_metric`, which `_facts` describes. It has `_pages`, which
     reads records with or without vectors. Of collections it has `_open`, which opens another one or
-    returns None, `_make`, `_is_own_and_empty` and `_drop`.
+    returns None, `_make`, `_is_own_and_empty` and `_drop`. Whatever its library raises in any of
+    these, in `describe`, `search`, `upsert` and `delete` becomes an ArgusError.
     """
 
     columns: Sequence[str] | None = None
@@ -35,6 +54,11 @@ class Client(ABC):
     def __init__(self, name: str, collection: str, hidden: Sequence[str] = ()) -> None:
         self.name, self.collection, self._hidden = name, collection, hidden
         self._has_text_ids = True
+
+    def __init_subclass__(cls) -> None:
+        names = {"describe", "search", "upsert", "delete", "drop_sibling", "_pages"}
+        for name in names & vars(cls).keys():
+            setattr(cls, name, _reporting(vars(cls)[name]))
 
     def _facts(self, records: int, dim: int, index: str, *, is_exact: bool) -> StoreFacts:
         """Return the facts of a store. index: "" where it has none."""
@@ -154,24 +178,6 @@ class Client(ABC):
             return column, path
         self._check_keys([key], columns)
         return key, []
-
-
-@contextmanager
-def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
-    """Turn every error of a client into an ArgusError.
-
-    name: of the store, without its key. hidden: secrets that its messages may not show.
-    """
-    try:
-        yield
-    except ArgusError:
-        raise
-    except Exception as error:  # clients let through whatever their transports raise
-        line = next(iter(scrubbed(str(error), hidden).strip().splitlines()), "no message")[:200]
-        raise ArgusError(
-            f"{name}: {type(error).__name__}: {line.rstrip('.')}. Check the address, the key and "
-            "that the store is up."
-        ) from error
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from argus.data.documents import listed
 from argus.data.text_files import read_lines
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
-from argus.stores.client import no_folder, reported
+from argus.stores.client import no_folder
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import StoreConfig
+from argus.stores.spec import StoreConfig, StoreSpec, reported
 
 IDS = ".ids"  # ending of the file of ids, one a line, in the order of the index
 
@@ -43,11 +43,9 @@ class FaissStore:
         are_rows = np.array_equal(np.sort(self._numbers()), rows)
         self._has_ids = self._map is not None or not are_rows
         if ids is not None and len(ids) != index.ntotal:
-            got, fix = (
-                f"{len(ids):,} ids of {index.ntotal:,} vectors",
-                "Write the file anew, in the",
-            )
-            expected, fix = "an id on each line of the file of ids", f"{fix} order of the index."
+            got = f"{len(ids):,} ids of {index.ntotal:,} vectors"
+            expected = "an id on each line of the file of ids"
+            fix = "Write the file anew, in the order of the index."
             raise InputError(got, expected=expected, fix=fix, where=name)
         if ids is not None and self._has_ids:
             expected, fix = "none: the index holds ids of its own", "Take the file away."
@@ -199,17 +197,17 @@ class Lists:
         return np.array([lists.list_size(list_) for list_ in range(self._index.nlist)], np.int64)
 
 
-def open_faiss(place: str, collection: str, config: StoreConfig, key: str | None) -> FaissStore:
+def open_faiss(
+    spec: StoreSpec, config: StoreConfig, key: str | None, hidden: Sequence[str]
+) -> FaissStore:
     """Open an index file. Ids stand in `config.id_file`, else in PLACE.ids, if there is one."""
     import faiss
 
-    path, name = Path(place), f"faiss:{place}"
+    path = Path(spec.place)
     if not path.is_file():
-        raise no_folder(place, "faiss.write_index")
+        raise no_folder(spec.place, "faiss.write_index")
     id_file = Path(config.id_file) if config.id_file else path.with_name(path.name + IDS)
     if config.id_file and not id_file.is_file():
         raise no_folder(config.id_file, "you: ids, one a line")
     ids = [line.rstrip("\r\n") for _, line in read_lines(id_file)] if id_file.is_file() else None
-    with reported(name):
-        index = faiss.read_index(place)
-    return FaissStore(index, name, ids, path)
+    return FaissStore(faiss.read_index(spec.place), str(spec), ids, path)

@@ -12,10 +12,10 @@ import pyarrow as pa
 from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.client import Client, no_collection, no_folder, reported, stacked
+from argus.stores.client import Client, no_collection, no_folder, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import NUMBERS, TEXTS
-from argus.stores.spec import StoreConfig, hide, shown
+from argus.stores.spec import StoreConfig, StoreSpec
 
 METRICS = {"cosine": Metric.COSINE, "dot": Metric.DOT, "l2": Metric.L2}
 OURS, RANKING = b"argus", b"argus.metric"
@@ -33,8 +33,7 @@ class LanceStore(Client):
     ) -> None:  # fmt: skip
         super().__init__(name, str(table.name), hidden)
         self._database, self._table = database, table
-        with self._reported():
-            schema: pa.Schema = table.schema
+        schema: pa.Schema = table.schema
         self._fields = tuple(f.name for f in schema if _is_vector(f.type))
         self.field = self._vector_field(self._fields, field)
         self._id = self._id_column([f.name for f in schema], id_field)
@@ -42,10 +41,9 @@ class LanceStore(Client):
         self._others = [f.name for f in schema if f.name not in {self._id, *self._fields}]
         self.columns = self._others
         self._has_text_ids = not pa.types.is_integer(schema.field(self._id).type)
-        with self._reported():
-            indexes = {column: i for i in table.list_indices() for column in i.columns}
-            self._index = indexes.get(self.field)
-            stats = table.index_stats(self._index.name) if self._index else None
+        indexes = {column: i for i in table.list_indices() for column in i.columns}
+        self._index = indexes.get(self.field)
+        stats = table.index_stats(self._index.name) if self._index else None
         indexed = str(stats.distance_type).lower() if stats and stats.distance_type else None
         own = (schema.metadata or {}).get(RANKING, b"").decode()
         self._metric = self._known_metric(indexed or metric or own or "l2", METRICS)
@@ -55,15 +53,14 @@ class LanceStore(Client):
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now. The metric is the index's, where there is one."""
-        with self._reported():
-            rows = self._table.count_rows()
-            kind = self._table.schema.field(self.field).type
-            if pa.types.is_fixed_size_list(kind):
-                dim = int(kind.list_size)
-            else:
-                query = self._table.search().select([self.field]).limit(1)
-                first = query.to_arrow()[self.field].to_pylist()
-                dim = len(first[0]) if first and first[0] else 0
+        rows = self._table.count_rows()
+        kind = self._table.schema.field(self.field).type
+        if pa.types.is_fixed_size_list(kind):
+            dim = int(kind.list_size)
+        else:
+            query = self._table.search().select([self.field]).limit(1)
+            first = query.to_arrow()[self.field].to_pylist()
+            dim = len(first[0]) if first and first[0] else 0
         index = str(self._index.index_type) if self._index else ""
         return self._facts(rows, dim, index, is_exact=self._index is None)
 
@@ -73,14 +70,8 @@ class LanceStore(Client):
         """Yield the rows that match, in the table's order."""
         dim, where = self.describe().dim if with_vectors else 0, self._where(matching)
         columns = [self._id, *[self.field] * with_vectors, *self._others]
-        with self._reported():
-            query = self._table.search().select(columns)
-            batches = iter((query.where(where) if where else query).to_batches(batch_size=size))
-        while True:
-            with self._reported():
-                batch = next(batches, None)
-            if batch is None:
-                return
+        query = self._table.search().select(columns)
+        for batch in (query.where(where) if where else query).to_batches(batch_size=size):
             ids = [str(id_) for id_ in batch.column(self._id).to_pylist()]
             payloads = batch.select(self._others).to_pylist() if self._others else [{}] * len(ids)
             column = batch.column(self.field) if with_vectors else None
@@ -100,12 +91,11 @@ class LanceStore(Client):
         where = self._where(matching)
         answers = []
         for vector in vectors:
-            with self._reported():
-                query = self._table.search(vector, vector_column_name=self.field)
-                query = query.distance_type(str(self._metric))
-                query = query.select([self._id, "_distance"]).limit(k)
-                query = query.where(where, prefilter=True) if where else query
-                rows = (query.bypass_vector_index() if exact else query).to_arrow()
+            query = self._table.search(vector, vector_column_name=self.field)
+            query = query.distance_type(str(self._metric))
+            query = query.select([self._id, "_distance"]).limit(k)
+            query = query.where(where, prefilter=True) if where else query
+            rows = (query.bypass_vector_index() if exact else query).to_arrow()
             ids, distances = rows[self._id].to_pylist(), rows["_distance"].to_pylist()
             answers.append([(str(i), -float(d)) for i, d in zip(ids, distances, strict=True)])
         return answers
@@ -118,20 +108,18 @@ class LanceStore(Client):
             {self._id: self._native(id_), **payload}
             for id_, payload in zip(records.ids, records.payloads, strict=True)
         ]
-        with self._reported():
-            table = pa.Table.from_pylist(rows, schema=schema.remove(place))
-            flat = pa.array(np.ascontiguousarray(records.vectors, np.float32).ravel())
-            vectors = pa.FixedSizeListArray.from_arrays(flat, records.vectors.shape[1]).cast(kind)
-            merge = self._table.merge_insert(self._id).when_matched_update_all()
-            merge.when_not_matched_insert_all().execute(
-                table.add_column(place, schema.field(place), vectors)
-            )
+        table = pa.Table.from_pylist(rows, schema=schema.remove(place))
+        flat = pa.array(np.ascontiguousarray(records.vectors, np.float32).ravel())
+        vectors = pa.FixedSizeListArray.from_arrays(flat, records.vectors.shape[1]).cast(kind)
+        merge = self._table.merge_insert(self._id).when_matched_update_all()
+        merge.when_not_matched_insert_all().execute(
+            table.add_column(place, schema.field(place), vectors)
+        )
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         gone = ", ".join(_literal(self._native(id_)) for id_ in listed(ids))
-        with self._reported():
-            self._table.delete(f"{self._paths[self._id][0]} IN ({gone})")
+        self._table.delete(f"{self._paths[self._id][0]} IN ({gone})")
 
     def _open(self, collection: str, name: str) -> LanceStore | None:
         if collection not in _tables(self._database):
@@ -173,22 +161,21 @@ class LanceStore(Client):
         self._table = None
 
 
-def open_lancedb(place: str, collection: str, config: StoreConfig, key: str | None) -> LanceStore:
+def open_lancedb(
+    spec: StoreSpec, config: StoreConfig, key: str | None, hidden: Sequence[str]
+) -> LanceStore:
     """Open a table. The metric of a column without an index is in `config`."""
     import lancedb
 
-    name, hidden = f"lancedb:{shown(place)}/{collection}", hide(place, key)
-    if "://" not in place and not Path(place).is_dir():  # LanceDB would make one
-        raise no_folder(place, "LanceDB")
-    with reported(name, hidden):
-        database = lancedb.connect(place)
-        names = _tables(database)
-        if collection not in names:
-            raise no_collection(name, collection, names)
-        table = database.open_table(collection)
+    if "://" not in spec.place and not Path(spec.place).is_dir():  # LanceDB would make one
+        raise no_folder(spec.place, "LanceDB")
+    database = lancedb.connect(spec.place)
+    names = _tables(database)
+    if spec.collection not in names:
+        raise no_collection(str(spec), spec.collection, names)
     return LanceStore(
-        database, table, name, field=config.vector_field, id_field=config.id_field,
-        metric=config.metric, hidden=hidden,
+        database, database.open_table(spec.collection), str(spec), field=config.vector_field,
+        id_field=config.id_field, metric=config.metric, hidden=hidden,
     )  # fmt: skip
 
 

@@ -10,16 +10,9 @@ from typing import Any
 
 from argus.data.documents import listed
 from argus.data.types import FloatArray
-from argus.stores.client import (
-    Client,
-    closed_on_error,
-    no_collection,
-    no_folder,
-    reported,
-    stacked,
-)
+from argus.stores.client import Client, closed_on_error, no_collection, no_folder, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import StoreConfig, hide, shown
+from argus.stores.spec import StoreConfig, StoreSpec
 
 METRICS = {"COSINE": Metric.COSINE, "IP": Metric.DOT, "L2": Metric.L2}
 _FIELD = re.compile(r"[^\W\d]\w*")
@@ -46,12 +39,11 @@ class MilvusStore(Client):
     ) -> None:
         super().__init__(name, collection, hidden)
         self._client = client
-        with self._reported():
-            names = client.list_collections()
-            if collection not in names:
-                raise no_collection(name, collection, names)
-            schema = client.describe_collection(collection)
-            client.load_collection(collection)
+        names = client.list_collections()
+        if collection not in names:
+            raise no_collection(name, collection, names)
+        schema = client.describe_collection(collection)
+        client.load_collection(collection)
         self._reads: dict[str, Any] = STRONG if _is_ours(schema) else {}
         fields = schema["fields"]
         self._names = [f["name"] for f in fields]
@@ -65,16 +57,14 @@ class MilvusStore(Client):
         self._key, self._has_text_ids = key["name"], int(key["type"]) == VARCHAR
         if not self._is_open:
             self.columns = [c for c in self._names if c != self._key and c not in self._dims]
-        with self._reported():
-            indexes = client.list_indexes(collection, field_name=self.field)
-            index = client.describe_index(collection, indexes[0]) if indexes else {}
+        indexes = client.list_indexes(collection, field_name=self.field)
+        index = client.describe_index(collection, indexes[0]) if indexes else {}
         self._index = str(index.get("index_type", ""))
         self._metric = self._known_metric(str(index.get("metric_type", "COSINE")), METRICS)
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now."""
-        with self._reported():
-            records = _count(self._client, self.collection, self._reads)
+        records = _count(self._client, self.collection, self._reads)
         is_exact = self._index in EXACT
         index = "exact" if is_exact else self._index
         return self._facts(records, self._dims[self.field], index, is_exact=is_exact)
@@ -84,17 +74,12 @@ class MilvusStore(Client):
     ) -> Iterator[Records]:
         """Yield the entities that match."""
         hidden, dim = {self._key, *self._dims}, self._dims[self.field] if with_vectors else 0
-        with self._reported():
-            pages = self._client.query_iterator(
-                self.collection, batch_size=size, filter=self._condition(matching),
-                output_fields=["*"], **self._reads,
-            )  # fmt: skip
+        pages = self._client.query_iterator(
+            self.collection, batch_size=size, filter=self._condition(matching),
+            output_fields=["*"], **self._reads,
+        )  # fmt: skip
         try:
-            while True:
-                with self._reported():
-                    rows = pages.next()
-                if not rows:
-                    return
+            while rows := pages.next():
                 values = [row.get(self.field) if with_vectors else () for row in rows]
                 vectors, broken = stacked(values, dim)
                 payloads = [{k: v for k, v in row.items() if k not in hidden} for row in rows]
@@ -106,12 +91,11 @@ class MilvusStore(Client):
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
         """Return the k best of each vector. L2 distances have their sign turned."""
-        with self._reported():
-            answers = self._client.search(
-                self.collection, data=[v.tolist() for v in vectors], limit=k,
-                anns_field=self.field, filter=self._condition(matching), output_fields=[self._key],
-                **self._reads,
-            )  # fmt: skip
+        answers = self._client.search(
+            self.collection, data=[v.tolist() for v in vectors], limit=k,
+            anns_field=self.field, filter=self._condition(matching), output_fields=[self._key],
+            **self._reads,
+        )  # fmt: skip
         sign = -1 if self._metric is Metric.L2 else 1
         return [
             [(str(hit[self._key]), sign * float(hit["distance"])) for hit in a] for a in answers
@@ -134,13 +118,11 @@ class MilvusStore(Client):
             {self._key: self._native(id_), self.field: vector.tolist(), **payload}
             for id_, vector, payload in records.rows()
         ]
-        with self._reported():
-            self._client.upsert(self.collection, rows)
+        self._client.upsert(self.collection, rows)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove entities."""
-        with self._reported():
-            self._client.delete(self.collection, ids=[self._native(id_) for id_ in listed(ids)])
+        self._client.delete(self.collection, ids=[self._native(id_) for id_ in listed(ids)])
 
     def _open(self, collection: str, name: str) -> MilvusStore | None:
         if collection not in self._client.list_collections():
@@ -173,20 +155,21 @@ class MilvusStore(Client):
         self._client.close()
 
 
-def open_milvus(place: str, collection: str, config: StoreConfig, key: str | None) -> MilvusStore:
+def open_milvus(
+    spec: StoreSpec, config: StoreConfig, key: str | None, hidden: Sequence[str]
+) -> MilvusStore:
     """Open a collection of a server (http://...), or of a file of Milvus Lite."""
     from pymilvus import MilvusClient
 
-    name, hidden = f"milvus:{shown(place)}/{collection}", hide(place, key)
     # Milvus Lite repeats one warning with each reading
     logging.getLogger("pymilvus.client.iterator.query_iterator").addFilter(_is_news)
-    remote = place.startswith(("http://", "https://"))
-    if not remote and not Path(place).exists():
-        raise no_folder(place, "Milvus Lite")
-    with reported(name, hidden):
-        client = MilvusClient(uri=place, token=key or "", grpc_options={} if remote else UNPINGED)
+    remote = spec.place.startswith(("http://", "https://"))
+    if not remote and not Path(spec.place).exists():
+        raise no_folder(spec.place, "Milvus Lite")
+    options = {} if remote else UNPINGED
+    client = MilvusClient(uri=spec.place, token=key or "", grpc_options=options)
     with closed_on_error(client):
-        return MilvusStore(client, collection, name, config.vector_field, hidden)
+        return MilvusStore(client, spec.collection, str(spec), config.vector_field, hidden)
 
 
 def _is_news(record: logging.LogRecord) -> bool:

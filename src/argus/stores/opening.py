@@ -12,7 +12,7 @@ from argus.errors import InputError
 from argus.extras import MissingPackage, naming_extras
 from argus.settings import settings_of
 from argus.stores.protocol import Store
-from argus.stores.spec import StoreConfig, StoreSpec, parse_store
+from argus.stores.spec import StoreConfig, StoreSpec, hide, parse_store, reported
 
 TAKEN = {
     "qdrant": ("vector_field", "key_env"),
@@ -61,10 +61,10 @@ def open_store(store: str | Store, config: StoreConfig | None = None) -> Iterato
         return
     config = config or StoreConfig()
     spec, key = _checked(store, config)
-    with naming_extras():
-        kind = spec.kind.replace("-", "_")
+    kind, hidden = spec.kind.replace("-", "_"), hide(spec.place, key)
+    with reported(str(spec), hidden), naming_extras():
         opening = getattr(import_module(f"argus.stores.{kind}"), f"open_{kind}")
-        opened: Store = opening(spec.place, spec.collection, config, key)
+        opened: Store = opening(spec, config, key, hidden)
     try:
         yield opened
     finally:
@@ -82,10 +82,10 @@ def _checked(store: str, config: StoreConfig) -> tuple[StoreSpec, str | None]:
             raise InputError(got, expected=expected, fix="Leave it out.", where=where)
     key = os.environ.get(config.key_env) if config.key_env is not None else None
     if config.key_env is not None and not key:
-        raise InputError(
+        got, expected = (
             f"the environment variable {config.key_env!r} is not set",
-            expected="one that holds the key",
-            fix="Set it, or leave the option out.",
-            where="--store-key-env",
+            "one that holds the key",
         )
+        fix = "Set it, or leave the option out."
+        raise InputError(got, expected=expected, fix=fix, where="--store-key-env")
     return spec, key

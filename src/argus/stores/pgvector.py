@@ -16,18 +16,10 @@ import numpy as np
 
 from argus.data.documents import listed
 from argus.data.types import FloatArray
-from argus.stores.client import (
-    Client,
-    closed_on_error,
-    no_collection,
-    quoted,
-    reported,
-    stacked,
-    uuid_of,
-)
+from argus.stores.client import Client, closed_on_error, no_collection, quoted, stacked, uuid_of
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import NUMBERS, TEXTS
-from argus.stores.spec import StoreConfig, hide, shown
+from argus.stores.spec import StoreConfig, StoreSpec
 
 if TYPE_CHECKING:
     import psycopg
@@ -96,11 +88,10 @@ class PgVectorStore(Client):
         super().__init__(name, table, hidden)
         self._db, regclass = connection, _of_table(table)
         self._table = _in_sql(regclass)
-        with self._reported():
-            if not self._is_there(regclass):
-                raise no_collection(name, table, [row[0] for row in self._all(_TABLES, [*TYPES])])
-            self._kinds = dict(self._all(_COLUMNS, regclass))
-            primary = [row[0] for row in self._all(_PRIMARY, regclass)]
+        if not self._is_there(regclass):
+            raise no_collection(name, table, [row[0] for row in self._all(_TABLES, [*TYPES])])
+        self._kinds = dict(self._all(_COLUMNS, regclass))
+        primary = [row[0] for row in self._all(_PRIMARY, regclass)]
         self._fields = tuple(c for c, kind in self._kinds.items() if _type_of(kind)[0] in TYPES)
         self.field = self._vector_field(self._fields, field)
         self._id = self._id_column(list(self._kinds), id_field or next(iter(primary), None))
@@ -108,17 +99,15 @@ class PgVectorStore(Client):
         self.columns = self._others
         self._type, self._dim = _type_of(self._kinds[self.field])
         self._has_text_ids = _type_of(self._kinds[self._id])[0] in ("text", "character varying")
-        with self._reported():
-            rows = self._all(_INDEXES, regclass, self.field, [*_CLASSES])
-            _register_vectors(connection, self._type)
+        rows = self._all(_INDEXES, regclass, self.field, [*_CLASSES])
+        _register_vectors(connection, self._type)
         indexes = [_VectorIndex(kind, _CLASSES[class_], *rest) for kind, class_, *rest in rows]
         self._metric = Metric(metric) if metric else indexes[0].metric if indexes else Metric.COSINE
         self._index = next((i for i in indexes if i.metric is self._metric), None)
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now."""
-        with self._reported():
-            ((n,),) = self._all(f"SELECT count(*) FROM {self._table}")
+        ((n,),) = self._all(f"SELECT count(*) FROM {self._table}")
         is_exact = self._index is None or self._index.rows is not None
         return self._facts(int(n), self._dimensions(), str(self._index or ""), is_exact=is_exact)
 
@@ -126,11 +115,9 @@ class PgVectorStore(Client):
         """Return the length of the vectors. That of the first, where the column names none."""
         if not self._dim:
             field = _quoted(self.field)
-            with self._reported():
-                first = self._all(
-                    f"SELECT vector_dims({field}) FROM {self._table} WHERE {field} IS NOT NULL "
-                    "LIMIT 1"
-                )
+            first = self._all(
+                f"SELECT vector_dims({field}) FROM {self._table} WHERE {field} IS NOT NULL LIMIT 1"
+            )
             self._dim = first[0][0] if first else 0
         return self._dim
 
@@ -142,7 +129,7 @@ class PgVectorStore(Client):
         vector = [f"{self._type}_send({_quoted(self.field)})"] * with_vectors
         columns = ", ".join([f"{_quoted(self._id)}::text", *map(_quoted, self._others), *vector])
         where, values = self._where(matching)
-        with self._reported(), self._db.transaction(), self._db.cursor("argus_reading") as cursor:
+        with self._db.transaction(), self._db.cursor("argus_reading") as cursor:
             cursor.itersize = size
             cursor.execute(f"SELECT {columns} FROM {self._table} {where}", values)
             while rows := cursor.fetchmany(size):
@@ -163,7 +150,7 @@ class PgVectorStore(Client):
             f"{where} ORDER BY {distance} LIMIT %s"
         )
         answers = []
-        with self._reported(), self._db.transaction():
+        with self._db.transaction():
             if exact:
                 self._db.execute("SET LOCAL enable_indexscan = off")
             for vector in vectors:
@@ -207,7 +194,7 @@ class PgVectorStore(Client):
             for id_, vector, payload in records.rows()
             for numbers in [vector.astype(TYPES[self._type])]
         ]
-        with self._reported(), self._db.transaction(), self._db.cursor() as cursor:
+        with self._db.transaction(), self._db.cursor() as cursor:
             # prepared, writing many rows takes half as long
             before, self._db.prepare_threshold = self._db.prepare_threshold, 0
             try:
@@ -218,7 +205,7 @@ class PgVectorStore(Client):
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         column = _quoted(self._id) + ("" if self._has_text_ids else "::text")
-        with self._reported(), self._db.transaction():
+        with self._db.transaction():
             self._db.execute(f"DELETE FROM {self._table} WHERE {column} = ANY(%s)", [listed(ids)])
 
     def record_id(self, name: str) -> str:
@@ -253,7 +240,7 @@ class PgVectorStore(Client):
 
     def drop_sibling(self, name: str) -> bool:
         """Remove a collection that Argus made, once it is empty. Return whether it was removed."""
-        with self._reported(), self._db.transaction():
+        with self._db.transaction():
             return super().drop_sibling(name)
 
     def _is_own_and_empty(self, name: str) -> bool:
@@ -324,20 +311,18 @@ def _as_column(value: Any, kind: str) -> Any:
 
 
 def open_pgvector(
-    place: str, collection: str, config: StoreConfig, key: str | None
+    spec: StoreSpec, config: StoreConfig, key: str | None, hidden: Sequence[str]
 ) -> PgVectorStore:
-    """Open a table. place: postgresql://.... key: its password, kept out of messages."""
+    """Open a table of postgresql://.... key: its password, kept out of messages."""
     import psycopg
 
-    name, hidden = f"pgvector:{shown(place)}/{collection}", hide(place, key)
     options: dict[str, Any] = {"password": key} if key else {}
-    with reported(name, hidden):
-        connection = psycopg.connect(place, autocommit=True, connect_timeout=10, **options)
-        connection.prepare_threshold = None
+    connection = psycopg.connect(spec.place, autocommit=True, connect_timeout=10, **options)
+    connection.prepare_threshold = None
     with closed_on_error(connection):
         return PgVectorStore(
-            connection, collection, name, field=config.vector_field, id_field=config.id_field,
-            metric=config.metric, hidden=hidden,
+            connection, spec.collection, str(spec), field=config.vector_field,
+            id_field=config.id_field, metric=config.metric, hidden=hidden,
         )  # fmt: skip
 
 

@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING, Any
 from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.client import (
-    Client,
-    closed_on_error,
-    no_collection,
-    no_folder,
-    reported,
-    stacked,
-    uuid_of,
-)
+from argus.stores.client import Client, closed_on_error, no_collection, no_folder, stacked, uuid_of
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import PARENT, REMEDY
-from argus.stores.spec import StoreConfig, hide, shown
+from argus.stores.spec import StoreConfig, StoreSpec
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -48,11 +40,10 @@ class QdrantStore(Client):
         super().__init__(name, collection, hidden)
         self._client, self._is_served = client, is_served
         self.close = release or client.close  # a folder's client stays open for its other users
-        with self._reported():
-            if not client.collection_exists(collection):
-                names = [c.name for c in client.get_collections().collections]
-                raise no_collection(name, collection, names)
-            vectors = client.get_collection(collection).config.params.vectors
+        if not client.collection_exists(collection):
+            names = [c.name for c in client.get_collections().collections]
+            raise no_collection(name, collection, names)
+        vectors = client.get_collection(collection).config.params.vectors
         fields: dict[str, Any] = vectors if isinstance(vectors, dict) else {"": vectors}
         self._params = {
             field: params
@@ -64,8 +55,7 @@ class QdrantStore(Client):
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now."""
-        with self._reported():
-            info = self._client.get_collection(self.collection)
+        info = self._client.get_collection(self.collection)
         params: Any = self._params[self.field]
         self._metric = self._known_metric(params.distance.value, METRICS)
         hnsw: Any = info.config.hnsw_config
@@ -82,10 +72,9 @@ class QdrantStore(Client):
         dim = self.describe().dim if with_vectors else 0
         wanted: Any = with_vectors and ([self.field] if self.field else True)
         while True:
-            with self._reported():
-                points, offset = self._client.scroll(
-                    self.collection, condition, limit=size, offset=offset, with_vectors=wanted
-                )
+            points, offset = self._client.scroll(
+                self.collection, condition, limit=size, offset=offset, with_vectors=wanted
+            )
             if points:
                 values: list[Any] = [point.vector if with_vectors else () for point in points]
                 own = [v.get(self.field) if isinstance(v, dict) else v for v in values]
@@ -110,8 +99,7 @@ class QdrantStore(Client):
             )
             for vector in vectors
         ]  # fmt: skip
-        with self._reported():
-            answers = self._client.query_batch_points(self.collection, requests)
+        answers = self._client.query_batch_points(self.collection, requests)
         sign = -1 if self._params[self.field].distance.value == "Euclid" else 1
         return [[(str(hit.id), sign * float(hit.score)) for hit in a.points] for a in answers]
 
@@ -125,16 +113,14 @@ class QdrantStore(Client):
             vectors={self.field: vectors} if self.field else vectors,
             payloads=[dict(payload) for payload in records.payloads],
         )
-        with self._reported():
-            self._client.upsert(self.collection, points, wait=True)
+        self._client.upsert(self.collection, points, wait=True)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove points."""
         from qdrant_client import models
 
         gone = models.PointIdsList(points=[self._native(id_) for id_ in listed(ids)])
-        with self._reported():
-            self._client.delete(self.collection, gone, wait=True)
+        self._client.delete(self.collection, gone, wait=True)
 
     def record_id(self, name: str) -> str:
         """Return a UUID: Qdrant takes no texts."""
@@ -181,26 +167,26 @@ class QdrantStore(Client):
             raise InputError(f"id {id_!r}", expected=expected, fix=fix, where="qdrant") from error
 
 
-def open_qdrant(place: str, collection: str, config: StoreConfig, key: str | None) -> QdrantStore:
-    """Open a collection of a server (http://...), or of a folder. Raises InputError, ArgusError."""
+def open_qdrant(
+    spec: StoreSpec, config: StoreConfig, key: str | None, hidden: Sequence[str]
+) -> QdrantStore:
+    """Open a collection of a server (http://...), or of a folder."""
     from qdrant_client import QdrantClient
 
-    name, hidden = f"qdrant:{shown(place)}/{collection}", hide(place, key)
+    place, named = spec.place, (spec.collection, str(spec), config.vector_field)
     if place.startswith(("http://", "https://")):
-        with reported(name, hidden):
-            client = QdrantClient(url=place, api_key=key, timeout=60, check_compatibility=False)
+        client = QdrantClient(url=place, api_key=key, timeout=60, check_compatibility=False)
         with closed_on_error(client):
-            return QdrantStore(client, collection, name, config.vector_field, hidden=hidden)
+            return QdrantStore(client, *named, hidden=hidden)
     if not (Path(place) / "meta.json").is_file():  # its client would make one
         raise no_folder(place, "Qdrant")
     folder, held = Path(place).resolve(), ExitStack()
     with closed_on_error(held):
-        with reported(name, hidden), _LOCAL_LOCK:
+        with _LOCAL_LOCK:
             client, users = _LOCAL.get(folder) or (QdrantClient(path=str(folder)), 0)
             _LOCAL[folder] = (client, users + 1)
         held.callback(_release_local, folder)
-        field = config.vector_field
-        return QdrantStore(client, collection, name, field, is_served=False, release=held.close)
+        return QdrantStore(client, *named, is_served=False, release=held.close)
 
 
 _LOCAL: dict[Path, tuple[QdrantClient, int]] = {}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import unquote
 
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.hidden import remember
 from argus.settings import Doc, Option, check_settings, settings_of
 
@@ -101,6 +102,24 @@ def scrubbed(message: str, hidden: Sequence[str]) -> str:
     for secret in hidden:
         message = message.replace(secret, "***")
     return shown(message)
+
+
+@contextmanager
+def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
+    """Turn every error of a client into an ArgusError.
+
+    name: of the store, without its key. hidden: secrets that its messages may not show.
+    """
+    try:
+        yield
+    except (ArgusError, ImportError):
+        raise
+    except Exception as error:  # clients let through whatever their transports raise
+        line = next(iter(scrubbed(str(error), hidden).strip().splitlines()), "no message")[:200]
+        raise ArgusError(
+            f"{name}: {type(error).__name__}: {line.rstrip('.')}. Check the address, the key and "
+            "that the store is up."
+        ) from error
 
 
 def blended_store(name: str) -> str | None:

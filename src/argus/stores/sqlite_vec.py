@@ -14,18 +14,10 @@ import numpy as np
 from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import ArgusError
-from argus.stores.client import (
-    Client,
-    closed_on_error,
-    no_collection,
-    no_folder,
-    quoted,
-    reported,
-    stacked,
-)
+from argus.stores.client import Client, closed_on_error, no_collection, no_folder, quoted, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
-from argus.stores.spec import StoreConfig
+from argus.stores.spec import StoreConfig, StoreSpec, reported
 
 _VECTOR = re.compile(r"(?<!\w)(\w++)\s++float\s*+\[\s*+(\d++)\s*+\]([^,]*)", re.IGNORECASE)
 _METRIC = re.compile(r"distance_metric\s*=\s*(\w+)", re.IGNORECASE)
@@ -63,11 +55,10 @@ class SqliteVecStore(Client):
     def __init__(self, connection: Any, table: str, name: str, field: str | None) -> None:
         super().__init__(name, table)
         self._db = connection
-        with self._reported():
-            made = connection.execute(
-                "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE '%vec0%'"
-            ).fetchall()
-            rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
+        made = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE '%vec0%'"
+        ).fetchall()
+        rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         statements = dict(made)
         if table not in statements:
             raise no_collection(name, table, list(statements))
@@ -90,8 +81,7 @@ class SqliteVecStore(Client):
         """Return its facts as they are now."""
         dim, rest = self._vectors[self.field]
         metric = _METRIC.search(rest)
-        with self._reported():
-            (n,) = self._db.execute(f"SELECT count(*) FROM {quoted(self.collection)}").fetchone()
+        (n,) = self._db.execute(f"SELECT count(*) FROM {quoted(self.collection)}").fetchone()
         self._metric = METRICS.get(metric[1].lower() if metric else "l2", Metric.L2)
         return self._facts(int(n), dim, "exact", is_exact=True)
 
@@ -105,13 +95,8 @@ class SqliteVecStore(Client):
         statement = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(self.collection)}"
         if matching:
             statement += " WHERE " + " AND ".join(f"{quoted(key)} = ?" for key in matching)
-        with self._reported():
-            cursor = self._db.cursor().execute(statement, tuple((matching or {}).values()))
-        while True:
-            with self._reported():
-                rows = list(islice(cursor, size))
-            if not rows:
-                return
+        cursor = self._db.cursor().execute(statement, tuple((matching or {}).values()))
+        while rows := list(islice(cursor, size)):
             blobs = [row[-1] if with_vectors else b"" for row in rows]
             values = [None if blob is None else np.frombuffer(blob, np.float32) for blob in blobs]
             vectors, broken = stacked(values, dim)
@@ -131,8 +116,7 @@ class SqliteVecStore(Client):
         answers = []
         for vector in vectors:
             values = (np.asarray(vector, np.float32).tobytes(), k, *(matching or {}).values())
-            with self._reported():
-                rows = self._db.execute(statement, values).fetchall()
+            rows = self._db.execute(statement, values).fetchall()
             # a vector with a NaN has no distance, and comes first
             answers.append([(str(id_), -float(far)) for id_, far in rows if far is not None])
         return answers
@@ -145,7 +129,7 @@ class SqliteVecStore(Client):
             f"INSERT INTO {quoted(self.collection)} ({', '.join(map(quoted, columns))}) "
             f"VALUES ({marks})"
         )
-        with self._reported(), self._db:
+        with self._db:
             self.delete(records.ids)
             for id_, vector, payload in records.rows():
                 others = [payload.get(name) for name in self._others]
@@ -155,7 +139,7 @@ class SqliteVecStore(Client):
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         statement = f"DELETE FROM {quoted(self.collection)} WHERE {quoted(self._key)} = ?"
-        with self._reported(), self._db:
+        with self._db:
             self._db.executemany(statement, [(self._native(id_),) for id_ in listed(ids)])
 
     def _open(self, collection: str, name: str) -> SqliteVecStore | None:
@@ -207,20 +191,18 @@ class SqliteVecStore(Client):
 
 
 def open_sqlite_vec(
-    place: str, collection: str, config: StoreConfig, key: str | None
+    spec: StoreSpec, config: StoreConfig, key: str | None, hidden: Sequence[str]
 ) -> SqliteVecStore:
     """Open a vec0 table of an SQLite file, through apsw: some Pythons load no extensions."""
     import apsw
     import sqlite_vec
 
-    name = f"sqlite-vec:{place}/{collection}"
-    if not Path(place).is_file():
-        raise no_folder(place, "SQLite")
-    with _reported(name):
-        connection = apsw.Connection(place)
-        connection.set_busy_timeout(BUSY_MS)
-        connection.enable_load_extension(True)
-        connection.load_extension(sqlite_vec.loadable_path())
-        connection.enable_load_extension(False)
-    with closed_on_error(connection):
-        return SqliteVecStore(connection, collection, name, config.vector_field)
+    if not Path(spec.place).is_file():
+        raise no_folder(spec.place, "SQLite")
+    connection = apsw.Connection(spec.place)
+    connection.set_busy_timeout(BUSY_MS)
+    connection.enable_load_extension(True)
+    connection.load_extension(sqlite_vec.loadable_path())
+    connection.enable_load_extension(False)
+    with closed_on_error(connection), _reported(str(spec)):
+        return SqliteVecStore(connection, spec.collection, str(spec), config.vector_field)
