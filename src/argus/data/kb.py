@@ -389,7 +389,8 @@ def _check_order(
     if (names := SORTED_BY.get(table)) is None:
         return None
     columns = (part[name].fill_null("").to_pylist() for name in names)
-    keys = [last] * (last is not None) + list(zip(*columns, strict=True))
+    keys: list[tuple[str, ...]] = [] if last is None else [last]
+    keys += zip(*columns, strict=True)
     follows = operator.lt if table == "entities" else operator.le
     if not keys[0][0] or not all(map(follows, keys, keys[1:])):
         raise ValueError(f"{table} are not in ascending order of {', '.join(names)}")

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from argus.data.folders import SUMMARY, ArtifactFolder
-from argus.data.kb import TABLES, KbFacts, KbWriter, KnowledgeFolder
+from argus.data.kb import TABLES, KbWriter, KnowledgeFolder
 from argus.data.kb_file import WORDS
 from argus.data.provenance import content_hash, describe_large_inputs
 from argus.data.reading import read_record
@@ -210,7 +210,7 @@ class _Build:
             self._remove_older()
             writer = KbWriter(self.place)
             counts = finish(work, writer, engine, settings)
-            facts: KbFacts = {
+            facts = {
                 "argus": __version__,
                 "key": self.key,
                 "language": config.language,
