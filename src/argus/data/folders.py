@@ -294,7 +294,7 @@ def corpora_in(folder: Path) -> dict[str, tuple[str, str, Mapping[str, Any]]]:
     """
     corpora: dict[str, tuple[str, str, Mapping[str, Any]]] = {}
     for job, section in ArtifactFolder(folder).read_json(MANIFEST).items():
-        with suppress(KeyError, TypeError):
+        with suppress(KeyError, TypeError, ValueError):
             corpus = section["inputs"]["corpus"]
             corpora[job] = corpus["file"], corpus["sha256"], dict(section["config"])
     return corpora

@@ -93,13 +93,13 @@ def _read_json(path: Path) -> Run:
     return run
 
 
-def write_run(path: Path, run: Run, *, tag: str = "argus") -> None:
+def write_run(path: Path, run: Run) -> None:
     """Write a TREC run file, gzipped where the name ends in .gz, best document first.
 
-    Scores are written so that reading gives back the same floats. Raises InputError for an id or a
-    tag that the format cannot hold (white space, nothing).
+    Scores are written so that reading gives back the same floats. Raises InputError for an id
+    that the format cannot hold (white space, nothing).
     """
-    for id_ in (tag, *run, *(doc for scores in run.values() for doc in scores)):
+    for id_ in (*run, *(doc for scores in run.values() for doc in scores)):
         if not id_ or id_.split() != [id_]:
             expected = "no white space in it, since a TREC line is split there"
             fix = "Write the run as JSON, or rename the id."
@@ -107,7 +107,7 @@ def write_run(path: Path, run: Run, *, tag: str = "argus") -> None:
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     with replacing(path) as temporary, opened(temporary, "wt", encoding="utf-8") as file:
         file.writelines(
-            f"{query} Q0 {doc} {rank} {float(run[query][doc])!r} {tag}\n"
+            f"{query} Q0 {doc} {rank} {float(run[query][doc])!r} argus\n"
             for query in run
             for rank, doc in enumerate(ranking(run[query]), start=1)
         )

@@ -100,12 +100,11 @@ def remove(path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary sibling of `path` that takes its place when the block ends well.
 
-    Several may write one file at once: the last one's stands, whole. durable: flush it to the disk
-    before the rename, so that a power cut loses neither file. Use that for what cannot be made
-    again. Raises NotWritten where the disk is full, InputError for a device or a pipe.
+    Several may write one file at once: the last one's stands, whole. Raises NotWritten
+    where the disk is full, InputError for a device or a pipe.
     """
     home = path.parent.resolve()
     of_system = home == Path("/dev") or home.is_relative_to("/proc")
@@ -122,11 +121,7 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     try:
         with writable(path):
             yield temporary
-            if durable:
-                _sync(temporary)
             temporary.replace(path)
-            if durable:
-                _sync(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -196,14 +191,6 @@ def _shorten(name: str) -> str:
     """Return a file's name, cut so that its temporary sibling can have a name, too."""
     room = MAX_NAME - len(f"..{'0' * 8}{PARTIAL}")
     return os.fsencode(name)[:room].decode(errors="ignore")
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def take_lock(file: Path, *, busy: str) -> IO[str]:

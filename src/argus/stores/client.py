@@ -78,8 +78,8 @@ class Client(ABC):
         """Return the name."""
         if not self._has_text_ids:
             expected = "a collection whose ids are texts or UUIDs, for the records of a remedy"
-            got, fix = "its ids are whole numbers", "Leave --into out: Argus makes a collection of "
-            raise InputError(got, expected=expected, fix=f"{fix}its own.", where=self.name)
+            fix = "Leave --into out: Argus makes a collection of its own."
+            raise self._refused("its ids are whole numbers", expected, fix)
         return name
 
     def make_sibling(self, name: str) -> Any:
@@ -121,6 +121,9 @@ class Client(ABC):
     def _reported(self) -> AbstractContextManager[None]:
         return reported(self.name, self._hidden)
 
+    def _refused(self, got: str, expected: str, fix: str) -> InputError:
+        return InputError(got, expected=expected, fix=fix, where=self.name)
+
     def _native(self, id_: str) -> int | str:
         """Return an id as the store has it, a text or a whole number."""
         if self._has_text_ids:
@@ -128,16 +131,16 @@ class Client(ABC):
         try:
             return int(id_)
         except ValueError as error:
-            got, fix = f"id {id_!r}", "Keep your own id in a field beside it."
             expected = "a whole number, as its key is declared"
-            raise InputError(got, expected=expected, fix=fix, where=self.name) from error
+            fix = "Keep your own id in a field beside it."
+            raise self._refused(f"id {id_!r}", expected, fix) from error
 
     def _known_metric(self, found: str, metrics: Mapping[str, Metric]) -> Metric:
         """Return the metric that a product calls `found`. Raises InputError for any other."""
         if found in metrics:
             return metrics[found]
-        expected, fix = f"one of {', '.join(metrics)}", "Argus cannot recompute that."
-        raise InputError(f"ranks by {found}", expected=expected, fix=fix, where=self.name)
+        expected = f"one of {', '.join(metrics)}"
+        raise self._refused(f"ranks by {found}", expected, "Argus cannot recompute that.")
 
     def _vector_field(self, fields: Sequence[str], field: str | None) -> str:
         """Return the vector field to search: the one that is named, or the only one."""
@@ -146,11 +149,10 @@ class Client(ABC):
         if field is None and len(fields) == 1:
             return fields[0]
         if not fields:
-            expected, fix = "a table with a column of vectors", "Name another table."
-            raise InputError("has no vectors", expected=expected, fix=fix, where=self.name)
+            expected = "a table with a column of vectors"
+            raise self._refused("has no vectors", expected, "Name another table.")
         got = f"no vector field {field!r}" if field else f"{len(fields)} vector fields"
-        expected, fix = f"one of {', '.join(fields)}", "Name it with --vector-field."
-        raise InputError(got, expected=expected, fix=fix, where=self.name)
+        raise self._refused(got, f"one of {', '.join(fields)}", "Name it with --vector-field.")
 
     def _id_column(self, columns: Sequence[str], id_field: str | None) -> str:
         """Return the column of ids: the one that is named, or the first of the usual names."""
@@ -158,15 +160,14 @@ class Client(ABC):
         if column := next((c for c in names if c in columns), None):
             return column
         got = f"no column {id_field!r}" if id_field else "no column that is called like an id"
-        expected, fix = f"one of {', '.join(columns)}", "Name it with --store-id."
-        raise InputError(got, expected=expected, fix=fix, where=self.name)
+        raise self._refused(got, f"one of {', '.join(columns)}", "Name it with --store-id.")
 
     def _check_keys(self, keys: Iterable[str], columns: Collection[str]) -> None:
         """Raise InputError for a filter by a key that is no column."""
         for key in keys:
             if key not in columns:
-                got, expected = f"a filter by {key!r}", f"one of {', '.join(columns)}"
-                raise InputError(got, expected=expected, fix="Correct --where.", where=self.name)
+                expected = f"one of {', '.join(columns)}"
+                raise self._refused(f"a filter by {key!r}", expected, "Correct --where.")
 
     def _column_of(self, key: str, columns: Collection[str]) -> tuple[str, list[str]]:
         """Return the column that a filter's key names, and the path into it of a dotted one.

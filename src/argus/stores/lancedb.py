@@ -48,8 +48,8 @@ class LanceStore(Client):
         own = (schema.metadata or {}).get(RANKING, b"").decode()
         self._metric = self._known_metric(indexed or metric or own or "l2", METRICS)
         if metric is not None and indexed not in (None, metric):
-            got, expected = f"--store-metric {metric}", f"{indexed}, by which its index ranks"
-            raise InputError(got, expected=expected, fix="Leave it out.", where=name)
+            expected = f"{indexed}, by which its index ranks"
+            raise self._refused(f"--store-metric {metric}", expected, "Leave it out.")
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now. The metric is the index's, where there is one."""
