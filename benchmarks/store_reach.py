@@ -124,10 +124,8 @@ def _lancedb(folder: Path, vectors: FloatArray) -> Iterator[Any]:
                 10
             ).to_arrow()
 
-    store = open_lancedb(
-        StoreSpec("lancedb", str(folder / "lance"), "docs"), StoreConfig(), None, ()
-    )
-    yield store, read, ask
+    spec = StoreSpec("lancedb", str(folder / "lance"), "docs")
+    yield open_lancedb(spec, StoreConfig(), None, ()), read, ask
 
 
 @contextmanager

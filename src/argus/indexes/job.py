@@ -80,7 +80,7 @@ class IndexResult(Result):
         (agreement, least) over so many texts (compared), how title and text were joined
         (template), whether rows were scaled to length 1 (normalised), and whether the encoder
         makes other vectors (foreign). Missing where the encoder embedded the documents.
-    stored_vectors: the vectors of a store, see `argus.data.folders.StoredVectorsFacts`.
+    stored_vectors: the vectors of a store, see `argus.corpora.stored.StoredCorpus`.
 
     Keys of `delete_documents`:
 
