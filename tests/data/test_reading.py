@@ -15,7 +15,6 @@ from argus.errors import InputError, Location
 from argus.generative.failures.jobs.replaying import ReplayedOutput
 from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
 from argus.generative.failures.taxonomy import FailureMode
-from argus.llm.model import Estimate, EstimateFigures
 from argus.retrievability.probes.metrics import (
     LabelFigures,
     Labels,
@@ -27,7 +26,7 @@ from argus.scenarios.qa.summary import VotesAgreement
 
 PAIRS = [
     (Bounds, LintBounds), (ReplaySummary, ReplayedOutput),
-    (TaxonomyMode, FailureMode), (EstimateFigures, Estimate),
+    (TaxonomyMode, FailureMode),
     (MeasureFigures, Measures), (LabelFigures, Labels), (VotesAgreement, Agreement),
 ]  # fmt: skip
 """Every record that is read off an object, and the object's class."""

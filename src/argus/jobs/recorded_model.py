@@ -71,12 +71,7 @@ class RecordedModel:
         self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
     ) -> Iterator[Outcome[Any]]:
         """Yield the model's outcomes."""
-        answers: Iterator[Outcome[Any]] = (
-            self.inner.complete(prompts)
-            if schema is None
-            else self.inner.complete(prompts, schema=schema)
-        )
-        for outcome in answers:
+        for outcome in self.inner.complete(prompts, schema=schema):
             self.outcomes.append(outcome)
             yield outcome
 

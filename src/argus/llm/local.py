@@ -185,7 +185,7 @@ class LoadedModel:
         self.dtype = choose_dtype(config.dtype, self.device)
         network, self.tokenizer = load_base(folder, self.dtype)
         self.stops, self.window = stop_tokens(network, self.tokenizer), window_of(network)
-        self.trained_for = frozenset(read_note(adapter or folder).get("trained_for", ()))
+        self.trained_for = frozenset(read_note(adapter or folder)["trained_for"])
         self.network: Any = network
         if adapter:
             self.network = attach(network, self.tokenizer, folder, adapter)

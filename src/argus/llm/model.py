@@ -11,15 +11,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
-
-from typing_extensions import TypedDict
+from dataclasses import asdict, astuple, dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from argus.data.provenance import absorb, content_hash
-from argus.data.reading import record_of
 from argus.errors import ArgusError, InputError
 from argus.http_retry import without_half_pairs
+from argus.llm.config import ChatConfig, LocalConfig
 from argus.llm.ledger import Entry, Ledger, State
 from argus.llm.structured import Reply, UnusableAnswer, instruction, read_object
 from argus.progress import Advance, progress
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 T = TypeVar("T")
-M = TypeVar("M", bound="BaseModel")
+ModelConfig = ChatConfig | LocalConfig
 TokenCount = Callable[[str], int]
 TEMPLATE_TOKENS = 16  # that a chat template puts around system and user message
 
@@ -80,46 +78,6 @@ class Outcome(Generic[T]):
     unanswered: bool = False
 
 
-class ModelConfig(Protocol):
-    """Settings that estimates, ledger keys and accounts read, wherever a model runs."""
-
-    @property
-    def label(self) -> str:
-        """Its name for a person. Holds no secret."""
-
-    @property
-    def identity(self) -> str:
-        """Part of the key of answers: the name at an endpoint, a hash of weights here."""
-
-    @property
-    def temperature(self) -> float | None:
-        """0 is greedy, None leaves it to the endpoint."""
-
-    @property
-    def extra(self) -> Mapping[str, object]:
-        """Further settings that change answers."""
-
-    @property
-    def max_tokens(self) -> int:
-        """Bound of an answer where its prompt names none."""
-
-    @property
-    def max_tokens_override(self) -> int | None:
-        """Bound of every answer, whatever its prompt says, None for none."""
-
-    @property
-    def retry_failed(self) -> bool:
-        """Whether to ask again the prompts that the ledger holds as failed."""
-
-    @property
-    def input_price(self) -> float | None:
-        """Currency per million tokens read, None where nothing is charged, or it is not known."""
-
-    @property
-    def output_price(self) -> float | None:
-        """Currency per million tokens written."""
-
-
 class LanguageModel(Protocol):
     """Answers prompts: with text, or with validated objects of a `schema`.
 
@@ -131,13 +89,10 @@ class LanguageModel(Protocol):
     def name(self) -> str:
         """Name of model and place, for manifests and the provenance of views. Holds no secret."""
 
-    @overload
     def complete(
-        self, prompts: Sequence[Prompt], *, schema: None = None
-    ) -> Iterator[Outcome[str]]: ...
-
-    @overload
-    def complete(self, prompts: Sequence[Prompt], *, schema: type[M]) -> Iterator[Outcome[M]]: ...
+        self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
+    ) -> Iterator[Outcome[Any]]:
+        """Yield one outcome per prompt: of text, or of an object of the schema."""
 
 
 class OpenedModel(LanguageModel, Protocol):
@@ -187,42 +142,21 @@ def cost_of(tokens_in: int, tokens_out: int, config: ModelConfig) -> float | Non
     return (tokens_in * config.input_price + tokens_out * config.output_price) / 1e6
 
 
-class EstimateFigures(TypedDict):
-    """An `Estimate`, as it is printed for machines.
-
-    prompts: prompts in all.
-    to_ask: prompts that would be asked.
-    cached: prompts that the ledger answers.
-    repeated: prompts equal to others.
-    failed_before: of those to ask, prompts that failed in an earlier run.
-    tokens_in: tokens of the prompts to ask, estimated.
-    tokens_in_at_most: the most that these can be.
-    tokens_out_at_most: tokens of the answers, at most.
-    cost: cost, estimated, None without prices.
-    cost_at_most: the most that it can cost, None without prices.
-    """
-
-    prompts: int
-    to_ask: int
-    cached: int
-    repeated: int
-    failed_before: int
-    tokens_in: int
-    tokens_in_at_most: int
-    tokens_out_at_most: int
-    cost: float | None
-    cost_at_most: float | None
-
-
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """Prompts and tokens of a run, and its cost at most.
 
-    prompts = to_ask + cached + repeated. failed_before: those of to_ask that failed in an earlier
-    run. tokens_in: expected (see `approximate_tokens`, or the counter given). tokens_in_at_most: a
-    bound. cost: of tokens_in, and of every answer at its full length. cost_at_most: with the bound
-    instead. A budget of this much stops no run in which nothing must be tried twice. Both are None
-    without prices.
+    prompts: prompts in all, to_ask + cached + repeated.
+    to_ask: prompts that would be asked.
+    cached: prompts that the ledger answers.
+    repeated: prompts equal to others.
+    failed_before: of those to ask, prompts that failed in an earlier run.
+    tokens_in: tokens of the prompts to ask, expected (`approximate_tokens`, or the counter given).
+    tokens_in_at_most: the most that these can be.
+    tokens_out_at_most: tokens of the answers, at most.
+    cost: of tokens_in, and of every answer at its full length. None without prices.
+    cost_at_most: with the bound instead. A budget of this much stops no run in which nothing must
+        be tried twice.
     """
 
     prompts: int
@@ -252,9 +186,9 @@ class Estimate:
         both: Any = (None if a is None or b is None else a + b for a, b in pairs)
         return Estimate(*both)
 
-    def figures(self) -> EstimateFigures:
+    def figures(self) -> dict[str, Any]:
         """Return all figures, to be printed."""
-        return record_of(EstimateFigures, self)
+        return asdict(self)
 
 
 def request_keys(
@@ -352,17 +286,9 @@ class LedgerModel(ABC):
     config: ModelConfig
     ledger: Ledger
 
-    @overload
-    def complete(
-        self, prompts: Sequence[Prompt], *, schema: None = None
-    ) -> Iterator[Outcome[str]]: ...
-
-    @overload
-    def complete(self, prompts: Sequence[Prompt], *, schema: type[M]) -> Iterator[Outcome[M]]: ...
-
     def complete(
         self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
-    ) -> Iterator[Any]:
+    ) -> Iterator[Outcome[Any]]:
         """Yield one outcome per prompt, in the order of the prompts. Equal prompts are asked once.
 
         Nothing is sent or loaded before the first outcome is taken. From then on requests to an

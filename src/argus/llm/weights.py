@@ -15,10 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from typing_extensions import TypedDict
-
 from argus.data.provenance import content_hash, file_hash
-from argus.data.reading import parse_json, read_own, read_record
+from argus.data.reading import parse_json, read_own, reading
 from argus.errors import InputError
 from argus.extras import naming_extras
 from argus.http_retry import without_half_pairs
@@ -137,28 +135,6 @@ def _from_hub(model: str) -> Path:
     ) from problem
 
 
-class BaseNote(TypedDict, total=False):
-    """The model that an adapter was trained on top of.
-
-    name: name of the model.
-    weights: hash of its weights.
-    """
-
-    name: str
-    weights: str
-
-
-class AdapterNote(TypedDict, total=False):
-    """The fields of the note that are read.
-
-    base: model that it was trained on top of.
-    trained_for: hashes of the schemas that it need not be told.
-    """
-
-    base: BaseNote
-    trained_for: list[str]
-
-
 @naming_extras()
 def need_peft() -> None:
     """Raise MissingPackage where peft is not installed, before hours of work."""
@@ -173,21 +149,22 @@ def without_peft_warnings() -> Iterator[None]:
         yield
 
 
-def read_note(folder: Path) -> AdapterNote:
-    """Return the note beside an adapter or model that Argus made, {} for others."""
+def read_note(folder: Path) -> dict[str, Any]:
+    """Return the note beside an adapter or model that Argus made. It is empty for others.
+
+    base: name of the model that it was trained on top of, and the hash of its weights.
+    trained_for: hashes of the schemas that it need not be told.
+    """
     path = folder / NOTE
     if not path.is_file():
-        return {}
-    try:
+        return {"base": {}, "trained_for": []}
+    with reading(
+        path, "broken JSON", expected="the file as argus scenarios distill wrote it",
+        fix="Restore it, or train the adapter again.",
+    ):  # fmt: skip
         note = parse_json(read_own(path))
-    except ValueError as error:
-        raise InputError(
-            f"broken JSON ({error})",
-            expected="the file as argus scenarios distill wrote it",
-            fix="Restore it, or train the adapter again.",
-            where=path,
-        ) from error
-    return read_record(AdapterNote, note, where=path)
+        base = {name: str(value) for name, value in note.get("base", {}).items()}
+        return {"base": base, "trained_for": [str(of) for of in note.get("trained_for", [])]}
 
 
 def attach(
@@ -204,7 +181,7 @@ def attach(
     from safetensors import SafetensorError, safe_open
     from tokenizers import Tokenizer
 
-    own = read_note(adapter).get("base", {})
+    own = read_note(adapter)["base"]
     if own and own.get("weights") != base_hash(base):
         raise _other_base(adapter, base, f"weights {own.get('weights')} of {own.get('name')}")
     if (path := adapter / "tokenizer.json").is_file():
@@ -236,7 +213,7 @@ def attach(
 
 def _other_base(adapter: Path, base: Path, trained_on: str) -> InputError:
     """Return the error for an adapter that does not belong to a model."""
-    named = read_note(adapter).get("base", {}).get("name", "")
+    named = read_note(adapter)["base"].get("name", "")
     if not named:
         with suppress(ValueError, OSError, AttributeError):
             values = parse_json(read_own(adapter / ADAPTER_CONFIG))
@@ -250,10 +227,11 @@ def _other_base(adapter: Path, base: Path, trained_on: str) -> InputError:
     )
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: Exception | str) -> str:
+    """Return the line of a message that names a mismatch, or else its first."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    named = next((line for line in lines if "mismatch" in line and "for" in line), None)
-    return (named or (lines[0] if lines else type(error).__name__))[:200]
+    named = [line for line in lines if "mismatch" in line and "for" in line]
+    return next(iter([*named, *lines]), type(error).__name__)[:200]
 
 
 def choose_dtype(dtype: str, device: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.llm.weights import NOTE, AdapterNote, need_peft, without_peft_warnings
+from argus.llm.weights import NOTE, need_peft, without_peft_warnings
 from argus.scenarios.distill.settings import TrainConfig
 from argus.training.loop import replacing_folder
 
@@ -42,7 +43,7 @@ def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftM
     return model
 
 
-def save_adapter(model: PeftModel, folder: Path, note: AdapterNote) -> Path:
+def save_adapter(model: PeftModel, folder: Path, note: Mapping[str, object]) -> Path:
     """Write adapter and note, whole or not at all. Return the folder."""
     with replacing_folder(folder) as temporary:
         model.save_pretrained(str(temporary), save_embedding_layers=False)  # not trained
@@ -51,7 +52,7 @@ def save_adapter(model: PeftModel, folder: Path, note: AdapterNote) -> Path:
 
 
 def save_merged(
-    model: PeftModel, tokenizer: PreTrainedTokenizerBase, folder: Path, note: AdapterNote
+    model: PeftModel, tokenizer: PreTrainedTokenizerBase, folder: Path, note: Mapping[str, object]
 ) -> Path:
     """Write the model with the adapter added to its weights. Return the folder.
 
@@ -65,6 +66,6 @@ def save_merged(
     return folder
 
 
-def _write_note(folder: Path, note: AdapterNote) -> None:
+def _write_note(folder: Path, note: Mapping[str, object]) -> None:
     text = json.dumps(note, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / NOTE).write_text(f"{text}\n", encoding="utf-8")

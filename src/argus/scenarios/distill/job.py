@@ -25,7 +25,7 @@ from argus.scenarios.distill.examples import (
     build_examples,
 )
 from argus.scenarios.distill.settings import DistillConfig
-from argus.scenarios.distill.summary import DistillNote, DistillSummary, headline
+from argus.scenarios.distill.summary import DistillSummary, headline
 from argus.scenarios.distill.train import Trained, train
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
@@ -176,7 +176,18 @@ def _summary(
     }
 
 
-def _note(config: DistillConfig, summary: DistillSummary, base_hash: str) -> DistillNote:
+def _note(config: DistillConfig, summary: DistillSummary, base_hash: str) -> dict[str, object]:
+    """Return distill.json: identity of an adapter, and of its base.
+
+    base: name of the model that it was trained on top of, and the hash of its weights.
+    trained_for: hashes of the schemas that it need not be told.
+    settings: settings of the training.
+    teachers: who wrote how many of the examples.
+    dtype: type of the numbers that were computed with.
+    stopped: why training ended.
+    evaluations: losses in validation, in their order.
+    best: the evaluation with the least loss.
+    """
     return {
         "argus": __version__,
         "base": {"name": config.base, "weights": base_hash},

@@ -1,4 +1,4 @@
-"""The distillation's section of summary.json, and the note beside an adapter, key by key."""
+"""The distillation's section of summary.json, key by key."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from argus.llm.weights import AdapterNote
-from argus.training.settings import EvaluationLoss, TrainingFigures, training_lines
+from argus.training.settings import TrainingFigures, training_lines
 
 
 class ExampleCounts(TypedDict):
@@ -61,28 +60,6 @@ class DistillSummary(TrainingFigures):
     teachers: dict[str, int]
     tokens: TokenCounts
     merged: bool
-
-
-class DistillNote(AdapterNote):
-    """distill.json: identity of an adapter, and of its base.
-
-    settings: settings of the training.
-    teachers: who wrote how many of the examples.
-    dtype: type of the numbers that were computed with.
-    stopped: why training ended.
-    evaluations: losses in validation, in their order.
-    best: the evaluation with the least loss.
-    """
-
-    argus: str
-    settings: dict[str, object]
-    examples: ExampleCounts
-    teachers: dict[str, int]
-    dtype: str
-    steps: int
-    stopped: str
-    evaluations: list[EvaluationLoss]
-    best: EvaluationLoss
 
 
 def headline(summary: DistillSummary) -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from typing_extensions import TypedDict
 
 from argus.jobs.recorded_model import Answers
-from argus.llm.model import EstimateFigures
 from argus.measures.significance import DifferenceFigures
 
 MEASURE: Final = "nDCG@10"
@@ -169,8 +168,8 @@ class QAEstimate(TypedDict):
     exact: whether all that is asked is known already.
     """
 
-    stages: dict[str, EstimateFigures]
-    total: EstimateFigures
+    stages: dict[str, dict[str, Any]]
+    total: dict[str, Any]
     exact: bool
 
 
