@@ -25,9 +25,9 @@ from argus.knowledge.mentions import ground
 from argus.knowledge.relations import RelationGraph
 from argus.remedies.config import PRESETS
 from argus.remedies.diagnosis import Risk
-from argus.remedies.expansion import check_context, choose, look_up, make_views
+from argus.remedies.expansion import Pair, check_context, choose, look_up, make_views
 from argus.remedies.reference import Passage, PassageLookup
-from argus.remedies.synthesis import Candidate, synthesize_from_descriptions
+from argus.remedies.synthesis import synthesize_from_descriptions
 from argus.retrievability.pairs import PairRanks
 from argus.retrievability.ranks import pair_ranks
 from argus.retrievability.rps import HIGH, LOW, Scores, score
@@ -141,13 +141,9 @@ def _described(
 ) -> list[View]:
     """Insert every entity's own short description after its name."""
     own = {p.id: p for p in read_corpus(fb_passages(home))}
-    candidates = {
-        d.id: [Candidate(risks[d.id][0], (Passage(own[d.id], True),))]
-        for d in chosen
-        if d.id in own
-    }
-    fitting = {(d, own[0].risk.entity): 1.0 for d, own in candidates.items()}
-    done = synthesize_from_descriptions(chosen, candidates, fitting)
+    pairs = [Pair(d, risks[d.id][0], Passage(own[d.id], True), 1.0) for d in chosen if d.id in own]
+    fitting = {(pair.document.id, pair.risk.entity): 1.0 for pair in pairs}
+    done = synthesize_from_descriptions(chosen, pairs, fitting)
     return [(position[s.doc_id], s.text, spans[position[s.doc_id]]) for s in done if s.text]
 
 

@@ -443,9 +443,6 @@ from .remedies.blend import (
     BlendResult as BlendResult,
     blend_index as blend_index,
 )
-from .remedies.blend import (
-    BlendSummary as BlendSummary,
-)
 from .remedies.config import (
     ExpandConfig as ExpandConfig,
 )
@@ -456,9 +453,6 @@ from .remedies.diagnosis import (
 from .remedies.diagnosis import (
     DiagnoseResult as DiagnoseResult,
     diagnose as diagnose,
-)
-from .remedies.diagnosis import (
-    DiagnosisSummary as DiagnosisSummary,
 )
 from .runs.folder import (
     runs_in as runs_in,
@@ -497,10 +491,6 @@ from .remedies.receipt import (
 from .remedies.undo import (
     rollback as rollback,
 )
-from .remedies.undo import (
-    ListedRemedy as ListedRemedy,
-    RollbackNote as RollbackNote,
-)
 from .remedies.synthesis import (
     synthesize_index as synthesize_index,
 )
@@ -509,13 +499,10 @@ from .repair.config import (
 )
 from .repair.job import (
     ChosenRepair as ChosenRepair,
-    RepairSummary as RepairSummary,
     repair_index as repair_index,
 )
 from .remedies.store_writing import (
     WrittenResult as WrittenResult,
-)
-from .remedies.index_writing import (
     write_index as write_index,
 )
 from .remedies.store_blend import (
@@ -524,10 +511,6 @@ from .remedies.store_blend import (
 from .remedies.store_writing import (
     list_in_store as list_in_store,
     rollback_in_store as rollback_in_store,
-)
-from .remedies.store_writing import (
-    StoreRollback as StoreRollback,
-    WrittenSummary as WrittenSummary,
 )
 from .traffic.config import (
     LogConfig as LogConfig,

@@ -3,11 +3,10 @@ import json
 import pytest
 
 from argus.data.types import Document, Span, State
-from argus.remedies import synthesis
 from argus.remedies.diagnosis import Risk
+from argus.remedies.expansion import Pair
 from argus.remedies.reference import Passage
 from argus.remedies.synthesis import (
-    Candidate,
     prompts_for,
     synthesize_from_descriptions,
     synthesize_with_model,
@@ -15,21 +14,21 @@ from argus.remedies.synthesis import (
 
 BERN = Passage(Document("p1", "Bern is the capital city of Switzerland.", "Bern"), True)
 AARE = Passage(Document("p2", "The Aare is a Swiss river.", "Aare"), False)
-KNOWN = {"Bern": (BERN,), "Aare": (AARE,)}
+KNOWN = {"Bern": BERN, "Aare": AARE}
 
 
-def candidate(document, entity, passages=None, rps=0.1):
+def pair(document, entity):
     text = document.content
     spans, at = [], text.find(entity)
     while at >= 0:
         spans.append(Span(at, at + len(entity)))
         at = text.find(entity, at + 1)
-    risk = Risk(document.id, entity, tuple(spans), (), rps, State.MEASURED)
-    return Candidate(risk, KNOWN.get(entity, ()) if passages is None else tuple(passages))
+    risk = Risk(document.id, entity, tuple(spans), (), 0.1, State.MEASURED)
+    return Pair(document, risk, KNOWN[entity])
 
 
-def candidates(*documents, entities=("Bern", "Aare")):
-    return {d.id: [candidate(d, e) for e in entities if e in d.content] for d in documents}
+def pairs(*documents, entities=("Bern", "Aare")):
+    return [pair(d, e) for d in documents for e in entities if e in d.content]
 
 
 def answering(answer):
@@ -44,7 +43,7 @@ def answering(answer):
 
 
 def run(model, *documents, **options):
-    return list(synthesize_with_model(documents, candidates(*documents), model(**options)))
+    return list(synthesize_with_model(documents, pairs(*documents), model(**options)))
 
 
 def good(document):
@@ -64,7 +63,7 @@ def test_an_accepted_answer_gives_document_and_insertions(model, endpoint):
     assert source["model"].startswith("m@http://127.0.0.1")
     [prompt] = prompts_for(
         [Document("d", "Bern is old. Bern is big.")],
-        candidates(Document("d", "Bern is old. Bern is big.")),
+        pairs(Document("d", "Bern is old. Bern is big.")),
     )
     assert source["prompt"] == prompt.key
 
@@ -123,20 +122,13 @@ def test_marks_around_the_material_are_nowhere_in_it(model, endpoint):
 
 
 def test_what_cannot_take_an_insertion_is_not_asked_for(model, endpoint):
-    inside, bare = Document("a", "Bern's old town."), Document("b", "Zurich is big.")
-    long = Document("c", "Bern " + "x " * synthesis.MAX_DOCUMENT_CHARS)
-    given = {
-        "a": [candidate(inside, "Bern")],
-        "b": [candidate(bare, "Zurich")],
-        "c": [candidate(long, "Bern")],
-        "e": [],
-    }
-    documents = [inside, bare, long, Document("e", "x"), Document("f", "y")]
+    inside, long = Document("a", "Bern's old town."), Document("c", "Bern " + "x " * 24_000)
+    given = pairs(inside, long)
+    documents = [inside, long, Document("e", "x")]
     made = list(synthesize_with_model(documents, given, model()))
-    assert [m.doc_id for m in made] == ["a", "b", "c"]
+    assert [m.doc_id for m in made] == ["a", "c"]
     assert [m.reason for m in made] == [
         "no first mention can take a description",
-        "no passage for any entity",
         "48,005 characters are more than the 24,000 of a prompt",
     ]
     assert {m.state for m in made} == {State.NOT_APPLICABLE}
@@ -144,7 +136,7 @@ def test_what_cannot_take_an_insertion_is_not_asked_for(model, endpoint):
 
 
 def described(document, similarity=None, entities=("Bern", "Aare"), **options):
-    given = candidates(document, entities=entities)
+    given = pairs(document, entities=entities)
     similarity = similarity or dict.fromkeys((("d", entity) for entity in entities), 1.0)
     [made] = synthesize_from_descriptions([document], given, similarity, **options)
     return made

@@ -26,23 +26,23 @@ def test_the_best_that_passes_is_kept(base):
         "large": values(base + 0.05 + 0.01 * rng.normal(size=100)),
     }
     choice = choose(values(base), after, 5, 0)
-    assert (choice.winner, choice.chosen_by_fold) == ("large", ["large"] * 5)
-    assert choice.cross_validated.mean_difference == pytest.approx(0.05, abs=0.005)
+    assert (choice["kept"], choice["chosen_by_fold"]) == ("large", ["large"] * 5)
+    assert choice["cross_validated"]["mean_difference"] == pytest.approx(0.05, abs=0.005)
 
 
 def test_a_gain_that_may_be_chance_is_not_kept(base):
     noise = np.random.default_rng(2).normal(size=100)
     noise += 0.03 - noise.mean()
     choice = choose(values(base), {"lucky": values(base + noise)}, 5, 0)
-    assert choice.winner == NOTHING and not choice.trials[0].passes
+    assert choice["kept"] == NOTHING and not choice["trials"][0]["passes"]
 
 
 def test_what_lowers_recall_is_not_kept(base):
     harming = values(base + 0.1, base - 0.02)
     choice = choose(values(base), {"harming": harming}, 5, 0)
-    assert (choice.winner, choice.trials[0].harms) == (NOTHING, True)
-    assert set(choice.chosen_by_fold) == {NOTHING}
-    assert choice.cross_validated.mean_difference == 0
+    assert (choice["kept"], choice["trials"][0]["harms"]) == (NOTHING, True)
+    assert set(choice["chosen_by_fold"]) == {NOTHING}
+    assert choice["cross_validated"]["mean_difference"] == 0
 
 
 def test_choosing_the_luckiest_of_many_gains_nothing_when_told(base):
@@ -52,9 +52,9 @@ def test_choosing_the_luckiest_of_many_gains_nothing_when_told(base):
         noise = rng.normal(scale=0.2, size=100)
         after[f"noise {i:02}"] = values(base + noise - noise.mean() + 0.001)
     choice = choose(values(base), after, 5, 0)
-    assert max(t.gain.mean_difference for t in choice.trials) < 0.01
-    assert len(set(choice.chosen_by_fold)) > 1
-    assert choice.cross_validated.low < 0
+    assert max(t["ndcg10"]["mean_difference"] for t in choice["trials"]) < 0.01
+    assert len(set(choice["chosen_by_fold"])) > 1
+    assert choice["cross_validated"]["low"] < 0
 
 
 def test_what_gains_only_where_it_was_chosen_is_not_kept(base):
@@ -63,6 +63,6 @@ def test_what_gains_only_where_it_was_chosen_is_not_kept(base):
         gains = [0.3 if query in fold else -0.02 for query in before]
         after[f"luck {i}"] = values(base + np.array(gains))
     choice = choose(before, after, 5, 0)
-    assert all(trial.passes for trial in choice.trials)
-    assert choice.winner == NOTHING
-    assert choice.cross_validated.mean_difference == pytest.approx(-0.02)
+    assert all(trial["passes"] for trial in choice["trials"])
+    assert choice["kept"] == NOTHING
+    assert choice["cross_validated"]["mean_difference"] == pytest.approx(-0.02)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,8 +36,6 @@ from argus.stores.spec import PANEL, StoreConfig, refuse_unread
 if TYPE_CHECKING:
     from argus.llm import Estimate
     from argus.remedies.remedy_result import RemedyResult
-    from argus.remedies.store_writing import StoreRollback
-    from argus.remedies.undo import ListedRemedy
 
 
 app = Group("Repair an index, with a receipt, and undo a repair.")
@@ -142,7 +140,7 @@ def store_encoder(
     return replace(embedding or EncoderConfig(), model=name, device=device)
 
 
-def show_rollback(note: StoreRollback) -> None:
+def show_rollback(note: dict[str, Any]) -> None:
     """Print the records taken out of a store."""
     typer.echo(
         f"removed {note['records_removed']:,} records of {note['remedy']} from {note['collection']}"
@@ -151,7 +149,7 @@ def show_rollback(note: StoreRollback) -> None:
         typer.echo("the collection was Argus's own and is empty: it is gone as well")
 
 
-def show_listed(listed: list[ListedRemedy], where: object) -> None:
+def show_listed(listed: list[dict[str, Any]], where: object) -> None:
     """Print the remedies of an index or a store."""
     if not listed:
         typer.echo(f"no remedy in {where}")

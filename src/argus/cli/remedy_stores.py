@@ -57,7 +57,7 @@ def write(
     records; argus.BlendedRetriever takes them of the index. The documents stay as they are, and
     `argus remedy rollback ID --store` takes the records out again.
     """
-    from argus.remedies.index_writing import write_index
+    from argus.remedies.store_writing import write_index
 
     written = write_index(
         index, place.store, into=place.into, opening=place.opening,

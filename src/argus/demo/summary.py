@@ -8,9 +8,6 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from argus.data.tables import read_records
-from argus.remedies.blend import BlendSummary
-from argus.remedies.diagnosis import DiagnosisSummary
-from argus.remedies.receipt import RemedySummary
 from argus.reports.section import Section, table
 
 
@@ -62,9 +59,9 @@ class DemoSummary(TypedDict, total=False):
 
     questions: QuestionsSummary
     index: dict[str, Any]
-    diagnosis: DiagnosisSummary
-    blend: BlendSummary
-    remedy: RemedySummary
+    diagnosis: dict[str, Any]
+    blend: dict[str, Any]
+    remedy: dict[str, Any]
 
 
 def section(folder: Path, questions: QuestionsSummary) -> Section:

@@ -6,12 +6,12 @@ receipt. `headline` and `section` present it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from typing_extensions import TypedDict
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
@@ -37,8 +37,6 @@ from argus.remedies.blend_search import (
     HUBS,
     SENTENCES,
     JudgedVectors,
-    Part,
-    Rival,
     Searched,
     check_cosine,
     describe_rivals,
@@ -55,69 +53,28 @@ from argus.verdict.verdict import BLEND_MEASURED
 MAX_TIMED = 30  # texts that are searched for to time a query
 
 
-class BlendDocuments(TypedDict):
-    """Documents of the index.
+@dataclass(frozen=True, repr=False)
+class BlendResult(RemedyResult[dict[str, Any]]):
+    """Result of `blend_index`.
 
-    with_views: documents that have sentence views.
-    without: documents of one sentence, or no word.
-    joined: documents of too many sentences, whose neighbours are joined.
-    """
-
-    total: int
-    with_views: int
-    without: int
-    joined: int
-
-
-class Hubness(TypedDict):
-    """Hubness r(d) over the documents.
-
-    sentences: sentences on which it was measured.
-    least, median, most: of r(d).
-    bytes: bytes of the numbers on disk.
-    """
-
-    sentences: int
-    least: float
-    median: float
-    most: float
-    bytes: int
-
-
-class BlendSummary(TypedDict):
-    """The receipt of a blend.
+    Keys of its summary:
 
     added: false if the index had it already.
+    settings: weights of the blend.
     max_views: most sentence views of a document.
+    documents: total, with_views (those that have sentence views), without (one sentence, or no
+        word) and joined (too many sentences, whose neighbours are joined).
     views: sentence views of the remedy.
     views_known: sentences left out, since their documents have views with that text.
+    views_failed: sentences that could not be embedded.
     bytes: bytes of texts (UTF-8) and vectors.
     relied_on: remedies whose views were left out here.
-    parts: cost and gain of each part, in the order in which they are added.
+    hubness: r(d) over the documents: least, median and most, the sentences on which it was
+        measured, and bytes of the numbers on disk. None if hubs do not count.
+    parts: cost and gain of each part, in the order in which they are added (`measure_parts`).
     rivals: gains of fixed fusions over the vectors alone. Empty without judged questions.
     seconds: seconds by step.
     """
-
-    remedy: str
-    index: str
-    added: bool
-    settings: dict[str, float]
-    max_views: int
-    documents: BlendDocuments
-    views: int
-    views_known: int
-    views_failed: int
-    bytes: int
-    relied_on: list[str]
-    hubness: Hubness | None
-    parts: list[Part]
-    rivals: list[Rival]
-    seconds: dict[str, float]
-
-
-@dataclass(frozen=True, repr=False)
-class BlendResult(RemedyResult[BlendSummary]):
-    """Result of `blend_index`."""
 
     def _receipt(self) -> Iterator[str]:
         return headline(self.summary)
@@ -176,9 +133,7 @@ def blend_index(
     vectors = store_of(opened.path)
     with EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as cache:
         with record.timed("embedding sentences, measuring hubness"):
-            made = make_blend(
-                blend, settings, remedy, documents, own, model, cache, parents
-            )  # fmt: skip
+            made = make_blend(blend, settings, remedy, documents, own, model, cache, parents)
         with record.timed("adding views"):
             new = _add(opened, remedy, blend, made, home)
         with record.timed("measuring what it costs and gains"):
@@ -200,7 +155,7 @@ def blend_index(
                 (made.vectors if made.views else own)[timed], stored, judged,
             )  # fmt: skip
             gains = [] if judged is None else measure_rivals(searched, judged)
-    summary: BlendSummary = {
+    summary: dict[str, Any] = {
         "remedy": remedy,
         "index": str(opened.path),
         "added": not was_there,
@@ -264,7 +219,7 @@ def _embed(
     return JudgedVectors(able, vectors, {q.id: qrels[q.id] for q in able}, questions.fold)
 
 
-def _describe_hubness(made: BlendParts, home: ArtifactFolder) -> Hubness | None:
+def _describe_hubness(made: BlendParts, home: ArtifactFolder) -> dict[str, Any] | None:
     if made.numbers is None:
         return None
     scores = made.numbers.hubness
@@ -277,7 +232,7 @@ def _describe_hubness(made: BlendParts, home: ArtifactFolder) -> Hubness | None:
     }
 
 
-def headline(summary: BlendSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the counts of a blend, its costs and gains, and its effect on other commands."""
     documents, settings, parts = summary["documents"], summary["settings"], summary["parts"]
     if not summary["added"]:
@@ -312,7 +267,7 @@ def headline(summary: BlendSummary) -> Iterator[str]:
     )
 
 
-def describe_sentences(documents: BlendDocuments, max_views: int) -> Iterator[str]:
+def describe_sentences(documents: Mapping[str, int], max_views: int) -> Iterator[str]:
     """Yield how many documents have no sentence views, and how many have joined ones."""
     if without := documents["without"]:
         yield f"{without:,} documents have one sentence or none, and are found by their own vector"
@@ -323,7 +278,7 @@ def describe_sentences(documents: BlendDocuments, max_views: int) -> Iterator[st
         )
 
 
-def section(folder: Path, blend: BlendSummary) -> Section:
+def section(folder: Path, blend: Mapping[str, Any]) -> Section:
     """Build the report's section: cost and gain of each part."""
     columns = ["search", "KiB more", "ms a query", "times the vectors alone"]
     if blend["parts"][0]["ndcg10"] is not None:

@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from typing_extensions import TypedDict
 
 from argus.data.types import Document, FloatArray, Qrels, Query, Run, View
 from argus.encoders.config import COSINE
@@ -28,7 +28,7 @@ from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.indexes.views import titled
 from argus.measures import evaluate, paired_difference
-from argus.measures.significance import DifferenceFigures, with_interval
+from argus.measures.significance import with_interval
 from argus.remedies.blend_parts import sentence_views
 from argus.remedies.config import SentenceSettings
 
@@ -40,36 +40,6 @@ SMOOTHING = "+ smoothing"
 PREVIEW_DOCUMENTS = 20  # first results whose sentences are embedded beside the wanted document's
 PREVIEW_SENTENCES = 400  # most sentences of a preview: a second or two per question
 WITHOUT_HUBS = Blend(hubs=0)  # the default blend that needs no sentences of the whole corpus
-
-
-class Part(TypedDict):
-    """Cost and gain of the search up to a part of the blend.
-
-    part: part up to which the blend is searched.
-    bytes: bytes that the part stores: texts and vectors of sentences, numbers, postings.
-    milliseconds: median of one query at a time, without its embedding.
-    times_dense: the same as a multiple of the vectors alone.
-    ndcg10: nDCG@10 against the vectors alone. None without judged questions.
-    recall10: recall@10 against the vectors alone. None without judged questions.
-    """
-
-    part: str
-    bytes: int
-    milliseconds: float
-    times_dense: float
-    ndcg10: DifferenceFigures | None
-    recall10: DifferenceFigures | None
-
-
-class Rival(TypedDict):
-    """A fixed fusion of the same vectors with BM25.
-
-    fusion: fusion of the vectors with BM25.
-    ndcg10: nDCG@10 against the vectors alone, or the index as it was.
-    """
-
-    fusion: str
-    ndcg10: DifferenceFigures
 
 
 @dataclass(frozen=True)
@@ -135,11 +105,18 @@ def measure_parts(
     vectors: FloatArray,
     stored: Mapping[str, int],
     judged: JudgedVectors | None,
-) -> list[Part]:
+) -> list[dict[str, Any]]:
     """Measure cost and gain of the blend, part after part.
 
     texts, vectors: questions for the timing, one at a time and all parts by turns. stored: bytes
-    that each part stores, by its name.
+    that each part stores, by its name. Returns for each part:
+
+    part: part up to which the blend is searched.
+    bytes: bytes that the part stores: texts and vectors of sentences, numbers, postings.
+    milliseconds: median of one query at a time, without its embedding.
+    times_dense: the same as a multiple of the vectors alone.
+    ndcg10: nDCG@10 against the vectors alone. None without judged questions.
+    recall10: recall@10 against the vectors alone. None without judged questions.
     """
     arms = steps(blend)
     queries = [Query(str(i), text) for i, text in enumerate(texts)]
@@ -175,32 +152,35 @@ def measure_parts(
     ]
 
 
-def run_rivals(searched: Searched, judged: JudgedVectors) -> dict[str, Run]:
-    """Return the runs of the vectors fused with BM25 by each of `RIVALS`, by its name."""
+def measure_rivals(
+    searched: Searched,
+    judged: JudgedVectors,
+    before: Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> list[dict[str, Any]]:
+    """Return the gain of the vectors fused with BM25 by each of `RIVALS`: fusion and ndcg10.
+
+    before: nDCG@10 of each query that they are compared with. None is that of the vectors alone.
+    """
+
+    def measure(run: Run) -> dict[str, float]:
+        per_query = evaluate(judged.fold_run(run), judged.qrels, [NDCG]).per_query
+        return {query: values[NDCG] for query, values in per_query.items()}
+
+    if before is None:
+        before = measure(searched.run(judged.queries, judged.vectors, judged.depth, DENSE))
     dense = searched.run(judged.queries, judged.vectors, FUSED_DEPTH, DENSE)
     texts, ids = [q.text for q in judged.queries], [q.id for q in judged.queries]
     words = searched.lexical.search(texts, FUSED_DEPTH).run(ids)
-    return {
-        name: judged.fold_run(fuse_with_bm25(dense, words, judged.depth, method, weight))
-        for name, (method, weight) in RIVALS.items()
-    }
+    gains = []
+    for name, (method, weight) in RIVALS.items():
+        after = measure(fuse_with_bm25(dense, words, judged.depth, method, weight))
+        figures = paired_difference(before, after, seed=seed).figures()
+        gains.append({"fusion": name, "ndcg10": figures})
+    return gains
 
 
-def measure_rivals(searched: Searched, judged: JudgedVectors) -> list[Rival]:
-    """Return the gain of each of `RIVALS` over the vectors alone."""
-    alone = searched.run(judged.queries, judged.vectors, judged.depth, DENSE)
-    values = {
-        name: {q: v[NDCG] for q, v in evaluate(run, judged.qrels, [NDCG]).per_query.items()}
-        for name, run in {ALONE: judged.fold_run(alone), **run_rivals(searched, judged)}.items()
-    }
-    dense = values.pop(ALONE)
-    return [
-        {"fusion": name, "ndcg10": paired_difference(dense, of, seed=0).figures()}
-        for name, of in values.items()
-    ]
-
-
-def describe_rivals(rivals: Sequence[Rival]) -> str:
+def describe_rivals(rivals: Sequence[Mapping[str, Any]]) -> str:
     """Return the gains of fixed fusions in one line."""
     changes = (f"{r['fusion']} {with_interval(r['ndcg10'])}" for r in rivals)
     return f"fixed fusions of the same vectors and BM25: {', '.join(changes)}"

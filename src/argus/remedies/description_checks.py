@@ -24,6 +24,14 @@ from pathlib import Path
 
 from argus.data.texts import stream_safe
 
+_LISTS = Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n    ", " ")
+WORDS = {
+    name: frozenset(words.split())
+    for name, colon, words in (line.partition(": ") for line in _LISTS.splitlines())
+    if colon and name[0] != "#"
+}
+"""Lists of words by name: words.txt says what each is for."""
+
 # ---- form ----------------------------------------------------------------------------------------
 
 MAX_WORDS = 5
@@ -39,11 +47,6 @@ _HIDDEN_MARKS = ((0x034F, 0x034F), (0x17B4, 0x17B5), (0x180B, 0x180F), (0xFE00, 
 _OVERLAY = 1  # canonical combining class of marks that strike a letter through
 _WHOLE_VOWELS = re.compile("[\u0e33\u0eb3]")  # of Thai and Lao, which NFKC takes apart
 _PER_WORD = ((re.compile(f"[{_HAN}]"), 2), (re.compile(f"[{_SOUTHEAST}]"), 4))
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
 
 
 def is_wording(description: str) -> bool:
@@ -110,24 +113,8 @@ _INFLECTED = re.compile(r"(.{4,})(?:ed|ing)\Z")
 _AGENT = re.compile(r"(.{5,})(?:er|or)\Z")
 _PLURAL_ES = re.compile(r"(.{2,}(?:s|x|z|ch|sh))es\Z")
 _PLURAL_S = re.compile(r"(.{2,}[^isu])s\Z")
-SMALL_WORDS = word_set(
-    """
-    a an and are as at by for from in into is its of on or that the their to was were which
-    who with
-    """
-)
-GENERIC_WORDS = word_set(
-    """
-    actor actress album animal architect area artist athlete author award band battle bishop
-    book building capital castle character church city club college comedy company composer
-    country county daughter director district drama event family festival film footballer game
-    genre group island king lake language magazine mountain museum musician national noble
-    novel novelist organization organisation painter park person philosopher physicist place
-    plant player poet politician president princess prince producer queen region religion
-    river saint school scientist screenwriter series show singer song songwriter species sport
-    state studio team television theory town university village war writer
-    """
-)
+SMALL_WORDS = WORDS["small"]
+GENERIC_WORDS = WORDS["generic"]
 """Types and roles that passages state in other words: at most half of a description."""
 
 
@@ -317,59 +304,10 @@ def _stems(word: str) -> set[str]:
 
 # ---- phrasing ------------------------------------------------------------------------------------
 
-_KINDS = {
-    kind: word_set(words)
-    for kind, _, words in (
-        line.strip().partition(": ")
-        for line in """
-        the: the
-        a: a an
-        of: at by for from in into of on to with
-        as: as
-        and: and or &
-        who: that which who
-        is: is are was were
-        its: its their
-        it: he it she they we you
-        """.strip().splitlines()
-    )
-}
-_NOT_ROLES = word_set(
-    """
-    after amber copper earlier either elder ever exterior former greater higher however inferior
-    inner interior junior larger later lesser lower major minor never newer number older order other
-    outer over paper popular power prior proper rather senior silver smaller summer super superior
-    tender thriller together under upper water whether winter younger
-    """
-)
-"""Words with the ending of a role that are none."""
+_KINDS = {name[5:]: words for name, words in WORDS.items() if name.startswith("kind ")}
 _ROLE = re.compile(r"[a-z]{3,}(?:er|or|ist|ian|ress|man|men|woman|women)s?")
 _ADJECTIVE = re.compile(r"[a-z]{3,}(?:ous|itical|orical|ological|edical|ional|less|ful)")
-_NEVER = {
-    kind.strip(): word_set(others)
-    for kind, _, others in (
-        line.partition(":")
-        for line in """
-        start: and is
-        the: the a of and who is its end
-        a: the a of and who is its end
-        of: of and is end
-        as: as and is end
-        and: and end
-        who: who of and its end
-        is: is and who end
-        its: the a of and who is its end
-        number: a
-        demonym: a the
-        it: the a and who its it number demonym name role
-        role: demonym number a the adjective-end
-        word: demonym-end adjective-end
-        adjective: demonym-end
-        name of: role-end
-        start of: role-end
-        """.strip().splitlines()
-    )
-}
+_NEVER = {name[6:]: kinds for name, kinds in WORDS.items() if name.startswith("never ")}
 """Kinds that never stand behind a kind, or behind two of them. `KIND-end`: not at the end."""
 _CERTAIN = frozenset({"demonym", "role", "adjective"})  # kinds of words that are surely English
 _LONG = 5  # characters from which a repeated word is surely no small one
@@ -461,7 +399,7 @@ def _kind(word: str, *, first: bool) -> str:
         return "number"
     if word[:1].isupper():
         return "demonym" if folded.rpartition("-")[2] in _places() else "name"
-    if folded in _NOT_ROLES:
+    if folded in WORDS["not a role"]:
         return "word"
     if folded.removesuffix("s") in GENERIC_WORDS or _ROLE.fullmatch(folded):
         return "role"

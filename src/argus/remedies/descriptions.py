@@ -13,9 +13,9 @@ from argus.data.types import Document, Span
 from argus.knowledge.names import without_parenthesis
 from argus.remedies.description_checks import (
     MAX_WORDS,
+    WORDS,
     find_misphrasing,
     is_wording,
-    word_set,
 )  # fmt: skip
 from argus.remedies.guard import repeats
 
@@ -27,41 +27,16 @@ _PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*+\)")
 _COPULA = re.compile(r"\b(?:is|was|are|were) (?:(?:a|an|the) )")
 _ARTICLE = re.compile(r"\A(?:a|an|the) ", re.IGNORECASE)
 _STOP = re.compile(r"[,;()\[\]\"“”]|:(?=\s)|(?<=\w\w\w)\.(?=\s)|\.\Z|\s[–—-]+\s")
-_BREAKS = word_set(
-    """
-    that which who whom whose where when while because although as about above across after
-    against along among around at before behind below beneath beside between beyond by during
-    except for from in including inside into like near off on onto outside over since through
-    throughout to toward towards under until upon with within without adapted based born
-    broadcast built called co-written composed created designed developed directed edited
-    established featuring formed found founded hosted known led living located made named
-    native owned performed played produced published recorded released serving set situated
-    starring given used using working written
-    """
-)
-"""Words at which you may cut a longer noun phrase: prepositions, conjunctions, participles."""
+_BREAKS = WORDS["break"]
 _AGENT = re.compile("(?:[eo]r|ist|i?an|ress)\\Z")
-_CLAUSES = word_set("that which who whom whose where when both")  # it is always cut here
+_CLAUSES = WORDS["clause"]  # it is always cut here
 _PARTICIPLE = re.compile(
     r"(?!(?:breed|seed|weed|bed|watershed)\Z)[a-z]+ed|"
     "(?:belong|border|compris|consist|contain|involv|overlook|relat|runn|specializ|stretch)ing"
 )
-_WEAK_BREAKS = word_set("and or of")  # cut here if nothing better is near: "of" may be of a name
-_HANGING = _BREAKS | _WEAK_BREAKS | word_set("a an the")  # leave a phrase incomplete at its end
-_MODIFIERS = word_set(
-    """
-    blues comedy country film folk funk jazz pop radio rock soul stage television theater
-    theatre voice
-    """
-)
-_EMPTY_HEADS = word_set(
-    """
-    best first form group kind largest last list main member most name number oldest one only
-    other part same second set sort surname term third title type
-    """
-)
-"""Words without meaning at the end of a phrase."""
-_NAMES = word_set("list name names one surname term word")  # first words about the name itself
+_WEAK_BREAKS = {"and", "or", "of"}  # cut here if nothing better is near: "of" may be of a name
+_HANGING = _BREAKS | _WEAK_BREAKS | {"a", "an", "the"}  # leave a phrase incomplete at its end
+_NAMES = WORDS["name"]  # first words about the name itself
 
 
 def describe(passage: Document, entity: str) -> str | None:
@@ -132,7 +107,7 @@ def shorten(phrase: str) -> str | None:
     phrase = _ARTICLE.sub("", " ".join(phrase.split()))
     stop = _STOP.search(phrase)
     words = (phrase[: stop.start()] if stop else phrase).split()
-    if stop and words and {words[-1], *phrase[stop.end() :].split()[:1]} <= _MODIFIERS:
+    if stop and words and {words[-1], *phrase[stop.end() :].split()[:1]} <= WORDS["modifier"]:
         return None  # "American stage, film and television actress"
     clause = next((i for i, w in enumerate(words) if i and w.casefold() in _CLAUSES), len(words))
     words = words[:clause]
@@ -165,4 +140,4 @@ def _cut(words: Sequence[str]) -> int:
 
 
 def _says_nothing(word: str) -> bool:
-    return word.casefold() in _EMPTY_HEADS | _HANGING
+    return word.casefold() in WORDS["empty head"] | _HANGING

@@ -15,18 +15,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.corpora import Corpus
-from argus.corpora.stored import OfStore
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
-from argus.data.types import Document, Span, State, StateCounts, View, count_states
+from argus.data.types import Document, Span, State, View, count_states
 from argus.data.writing import one_writer
 from argus.encoders import (
     DEFAULT_MODEL,
@@ -104,69 +103,31 @@ class Diagnosis:
         return risks
 
 
-class FinderFigures(TypedDict):
-    """The mention finder.
+@dataclass(frozen=True, repr=False)
+class DiagnoseResult(Result):
+    """Result of `diagnose`. Everything in it is also in `folder`.
 
-    left_out: names that it does not look for, by reason.
-    """
-
-    name: str
-    left_out: dict[str, int]
-
-
-class UnreadCounts(TypedDict):
-    """Entities that stand only beyond the encoder's window, and the documents that name them."""
-
-    entities: int
-    documents: int
-
-
-class RiskHistogram(TypedDict):
-    """Entities per step of predicted RPS.
-
-    edges: borders of the steps.
-    """
-
-    edges: list[float]
-    entities: list[int]
-
-
-class DiagnosisSummary(OfStore):
-    """Summary of a diagnosis.
+    Keys of its summary:
 
     tau: threshold τ. A predicted RPS below it is a risk.
+    finder: name of the mention finder, and left_out: names that it does not look for, by reason.
     documents: documents that were read.
     documents_with_entities: documents that name an entity.
     documents_at_risk: documents with an entity at risk.
     entities: entities by state, once per document.
+    unread: entities that stand only beyond the encoder's window, and documents that name them.
     flagged: entities at risk, once per document.
     share_flagged: these as a share of the scored entities.
     mean_rps: mean predicted RPS. None where none was predicted.
+    histogram: entities per step of predicted RPS, and edges of the steps.
+    stored_vectors: the vectors of a store, if they are of one.
     documents_without_text: documents that were left out.
     """
-
-    tau: float
-    finder: FinderFigures
-    documents: int
-    documents_with_entities: int
-    documents_at_risk: int
-    entities: StateCounts
-    unread: UnreadCounts
-    flagged: int
-    share_flagged: float | None
-    mean_rps: float | None
-    histogram: RiskHistogram
-    documents_without_text: int
-
-
-@dataclass(frozen=True, repr=False)
-class DiagnoseResult(Result):
-    """Result of `diagnose`. Everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: DiagnosisSummary
+    summary: dict[str, Any]
     diagnosis: Diagnosis
 
     @property
@@ -433,7 +394,7 @@ def explain_none_flagged(diagnosis: Diagnosis) -> str | None:
 
 def write_diagnosis(
     folder: ArtifactFolder, diagnosis: Diagnosis, record: Record, *, without_text: int = 0
-) -> DiagnosisSummary:
+) -> dict[str, Any]:
     """Write diagnosis.parquet and the job's sections, and return its summary.
 
     without_text: documents that were left out because there is nothing to read in them.
@@ -443,7 +404,7 @@ def write_diagnosis(
     values = [r.rps for r in risks if r.rps is not None]
     unread = [r for r in risks if r.unread == len(r.spans)]
     n_flagged = sum(map(len, flagged.values()))
-    summary: DiagnosisSummary = {
+    summary: dict[str, Any] = {
         "tau": diagnosis.tau,
         "finder": {"name": diagnosis.finder, "left_out": dict(diagnosis.left_out)},
         "documents": diagnosis.documents,
@@ -497,7 +458,7 @@ def risk_table(diagnosis: Diagnosis) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def headline(summary: DiagnosisSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many entities are at risk, and why others have no score."""
     counts, share, unread = summary["entities"], summary["share_flagged"], summary["unread"]
     yield (
@@ -530,7 +491,7 @@ def headline(summary: DiagnosisSummary) -> Iterator[str]:
         )
 
 
-def section(folder: Path, diagnosis: DiagnosisSummary) -> Section:
+def section(folder: Path, diagnosis: Mapping[str, Any]) -> Section:
     """Build the report's section from diagnosis.parquet: documents and entities most at risk."""
     columns = ["doc_id", "entity", "rps", "flagged"]
     rows = read_table(folder / "diagnosis.parquet", columns=columns).to_pylist()
@@ -571,7 +532,7 @@ def section(folder: Path, diagnosis: DiagnosisSummary) -> Section:
     return Section(plots, tables, brief)
 
 
-def draw_histogram(histogram: RiskHistogram, tau: float) -> Figure:
+def draw_histogram(histogram: Mapping[str, Any], tau: float) -> Figure:
     """Draw the entities per step of predicted RPS, with the steps below τ coloured as at risk."""
     bounds = np.array(histogram["edges"])
     at_risk = bounds[1:] <= tau + 1e-9

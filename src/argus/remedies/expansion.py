@@ -1,12 +1,12 @@
 """`argus remedy expand`: give documents at risk views with passages of a knowledge base.
 
 A view joins a document and a passage on one of its entities at risk, `d ∥ p` (ARGUS §5.2, eq.
-d^exp). The preset `paper` follows §5.2; `argus.remedies.paper` lists the differences. It moved the
-judged questions of five collections by -0.001 to +0.000, and those of the demo by text withheld
-from it. The preset `robust` avoids what hurt (docs/results.md): a passage that is not about the
-entity, one that the model never reads because the document fills its window, one that says nothing
-new, and further views of a document, which crowd out others. It adds one view, for the entity whose
-passage fits best.
+d^exp). The preset `paper` follows §5.2; `argus.remedies.config.BEYOND` lists the differences.
+It moved the judged questions of five collections by -0.001 to +0.000, and those of the demo by text
+withheld from it. The preset `robust` avoids what hurt (docs/results.md): a passage that is not
+about the entity, one that the model never reads because the document fills its window, one that
+says nothing new, and further views of a document, which crowd out others. It adds one view, for the
+entity whose passage fits best.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
@@ -27,18 +27,23 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, Item, Role, T
 from argus.encoders.protocol import directions
 from argus.knowledge.mentions import ground
 from argus.knowledge.names import name_key, names_of
-from argus.remedies.config import PAPER, ROBUST, TAU, ExpandConfig, ReferenceConfig
+from argus.remedies.config import (
+    PAPER,
+    ROBUST,
+    TAU,
+    ExpandConfig,
+    ReferenceConfig,
+    list_differences,
+)  # fmt: skip
 from argus.remedies.diagnosis import Diagnosis, Risk
-from argus.remedies.paper import list_differences
 from argus.remedies.receipt import OWN_SUBJECT, RepairResult, write_receipt
 from argus.remedies.reference import Passage, PassageLookup
 from argus.remedies.remedy_result import check_judged
 from argus.remedies.repair import OpenedIndex, Proposal, apply_remedy, open_index
-from argus.remedies.undo import Origin
 from argus.retrievability.probes import Probe
 from argus.settings import TOP_K
 
-KIND: Literal["expansion"] = "expansion"
+KIND = "expansion"
 MIN_BEARERS = 8  # passages of one name compared with a mention, if the context is checked
 SEAM_TOKENS = 2  # most tokens that joining two texts adds
 MAX_WORD_CHARS = 40  # a longer run without white space may be cut anywhere
@@ -92,7 +97,7 @@ def expand_index(
         if config.min_similarity is not None or config.max_views is not None:
             compared = check_context(pairs, opened.encoder, cache)
         fitting = choose(compared, config)
-        notes: Origin = {
+        notes: dict[str, Any] = {
             "preset": config.preset,
             "passages_found": len(pairs),
             "passages_without_vector": len(pairs) - len(compared),
@@ -103,9 +108,11 @@ def expand_index(
                 KIND, mentions=under.finder, tau=tau, k_aug=config.k_aug
             )  # fmt: skip
         views = make_views(fitting, config, opened.encoder, remedy=remedy)
-        return Proposal(views, notes, max_views=config.max_views)
+        return views, notes, {}
 
-    applied = apply_remedy(opened, "expand", config.preset, asdict(config), make, out=out)
+    applied = apply_remedy(
+        opened, "expand", config.preset, asdict(config), make, max_views=config.max_views, out=out
+    )
     return write_receipt(applied, questions, k=k)
 
 

@@ -11,16 +11,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NotRequired
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.data.folders import ArtifactFolder
 from argus.data.reading import parse_json
-from argus.data.tables import read_records, read_table
+from argus.data.tables import read_table
 from argus.data.types import FloatArray, IntArray, State, View
 from argus.encoders import Embedded, EmbeddingStore, embed
 from argus.encoders import queries as as_queries
@@ -32,12 +30,11 @@ from argus.indexes.retriever import before_and_after
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE
 from argus.jobs.recorded_model import spent
-from argus.measures.coverage import Covered
+from argus.remedies.config import K_AUG, NER_MODEL, TAU
 from argus.remedies.diagnosis import Risk, predict_in_views
-from argus.remedies.paper import describe_differences
 from argus.remedies.remedy_result import RemedyResult
 from argus.remedies.repair import Applied
-from argus.remedies.undo import Origin, write_recorded
+from argus.remedies.undo import write_recorded
 from argus.reports import write_report
 from argus.reports.figures import BAND_COLOURS, INK, MAX_POINTS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, table
@@ -45,165 +42,46 @@ from argus.settings import TOP_K
 
 MAX_NEIGHBOURS = 200  # fallen documents that the summary names
 JUDGED = "receipt_judged"
+SCHEMA = pa.schema([
+    ("doc_id", pa.string()), ("entity", pa.string()), ("rank_before", pa.int64()),
+    ("rank_after", pa.int64()), ("rps_before", pa.float64()), ("rps_after", pa.float64()),
+    ("rps_views", pa.float64()), ("views", pa.int64()), ("fell_from_lists", pa.int64()),
+    ("state", pa.string()), ("reason", pa.string()),
+])  # fmt: skip
+JUDGED_SCHEMA = pa.schema([
+    ("query_id", pa.string()), ("query", pa.string()), ("doc_id", pa.string()),
+    ("grade", pa.int64()), ("rank_before", pa.int64()), ("rank_after", pa.int64()),
+    ("repaired", pa.bool_()), ("state", pa.string()), ("reason", pa.string()),
+])  # fmt: skip
 OWN_SUBJECT = "own_subject"  # key in the source of a view about its document's own subject
 
 
-class RepairCounts(TypedDict):
-    """Documents at risk, and views that were added.
+@dataclass(frozen=True, repr=False)
+class RepairResult(RemedyResult[dict[str, Any]]):
+    """Result of a repair of documents at risk.
 
-    documents: documents of the index.
-    documents_at_risk: documents with an entity at risk.
-    documents_repaired: documents that got a view.
-    entities_at_risk: entities at risk, once per document.
-    views: views that were added.
-    views_about_own_subject: of these, views about the document's own subject.
-    bytes: bytes of texts (UTF-8) and vectors.
-    """
+    Keys of its summary:
 
-    documents: int
-    documents_at_risk: int
-    documents_repaired: int
-    entities_at_risk: int
-    views: int
-    views_about_own_subject: int
-    bytes: int
-
-
-class RiskQueries(TypedDict):
-    """Ranks of documents for the names of their entities. No ranks if every query failed.
-
-    queries: names that were searched for.
-    failed: names that could not be embedded.
-    found_before: share of the queries that bring their document into the top k.
-    found_after: the same with the remedy.
-    recovered: queries that find their document only with the remedy.
-    lost: queries that find it only without the remedy.
-    median_rank_before, median_rank_after: median rank of the document.
-    """
-
-    queries: int
-    failed: int
-    found_before: NotRequired[float]
-    found_after: NotRequired[float]
-    recovered: NotRequired[int]
-    lost: NotRequired[int]
-    median_rank_before: NotRequired[float]
-    median_rank_after: NotRequired[float]
-
-
-class RepairedRps(TypedDict):
-    """Mean predicted RPS of the repaired entities.
-
-    entities: repaired entities.
-    before: mean in the originals.
-    after: mean of the better of original and views, which is never lower.
-    entities_in_views: of these, entities that could be read in a view.
-    views: mean in the views alone. None if none could be read.
-    """
-
-    entities: int
-    before: float
-    after: float
-    entities_in_views: int
-    views: float | None
-
-
-class FallenDocument(TypedDict):
-    """A document that lost places in the top k.
-
-    lists: lists that it fell out of.
-    gained: lists that it came into.
-    """
-
-    doc_id: str
-    lists: int
-    gained: int
-
-
-class JudgedMoves(TypedDict):
-    """Moves of (query, relevant document) pairs.
-
-    measured: pairs whose rank is known.
-    not_measured: pairs without a rank.
-    repaired: pairs whose document was repaired.
-    rose, fell: pairs whose document ranks higher, or lower.
-    recovered, lost: pairs whose document came into the top k, or left it.
-    """
-
-    measured: int
-    not_measured: int
-    repaired: int
-    rose: int
-    fell: int
-    recovered: int
-    lost: int
-
-
-class RemedySummary(Covered):
-    """The receipt of a remedy.
-
-    added: false if the index had it already.
-    risk_queries: documents at risk, searched for by the names of their entities.
+    added: false if the index had the remedy already.
+    made: origin of the views (`argus.remedies.undo.read_origin`).
+    counts: documents, those at risk and those repaired, entities at risk (once per document),
+        views that were added, views_about_own_subject (of the document), and bytes of texts (UTF-8)
+        and vectors.
+    risk_queries: documents at risk, searched for by the names of their entities: queries, those
+        that failed, found_before and found_after (shares that bring their document into the top
+        k), recovered, lost, median_rank_before and median_rank_after. No ranks if all failed.
     of_repaired: the same of the repaired documents alone.
-    rps: predicted RPS of the repaired entities. None without any.
+    rps: mean predicted RPS of the repaired entities, before (in the originals), after (the better
+        of original and views, which is never lower) and in views alone. None without any.
     neighbours_fallen: documents that lost a place in the top k.
     places_lost: places that they lost.
-    neighbours: the documents that lost most places.
+    neighbours: the documents that lost most places, with the lists that they fell out of (lists)
+        and came into (gained).
     before: state of the index before the remedy, as `before:ID`.
+    coverage: documents that have the remedy. Missing without judged questions.
+    judged_documents: pairs of query and relevant document: measured, not_measured, repaired, rose,
+        fell, recovered (came into the top k) and lost. Missing without judged questions.
     """
-
-    remedy: str
-    index: str
-    added: bool
-    made: Origin
-    k: int
-    counts: RepairCounts
-    risk_queries: RiskQueries
-    of_repaired: RiskQueries
-    rps: RepairedRps | None
-    neighbours_fallen: int
-    places_lost: int
-    neighbours: list[FallenDocument]
-    seconds: float
-    before: str
-    judged_documents: NotRequired[JudgedMoves]
-
-
-class ReceiptRow(TypedDict):
-    """A row of receipt.parquet: an entity at risk. Failed risk queries have no ranks."""
-
-    doc_id: str
-    entity: str
-    rank_before: int
-    rank_after: int
-    rps_before: float | None
-    rps_after: float | None
-    rps_views: float | None
-    views: int
-
-
-class JudgedRow(TypedDict):
-    """A row of receipt_judged.parquet: a judged query and a relevant document.
-
-    query: text of the query.
-    rank_before, rank_after: rank without and with the remedy, or null.
-    repaired: whether the document has views of the remedy.
-    """
-
-    query_id: str
-    query: str
-    doc_id: str
-    grade: int
-    rank_before: NotRequired[int]
-    rank_after: NotRequired[int]
-    repaired: bool
-    state: str
-    reason: str
-
-
-@dataclass(frozen=True, repr=False)
-class RepairResult(RemedyResult[RemedySummary]):
-    """Result of a repair of documents at risk."""
 
     TABLES = ("table",)
 
@@ -214,17 +92,6 @@ class RepairResult(RemedyResult[RemedySummary]):
 
     def _receipt(self) -> Iterator[str]:
         return headline(self.summary)
-
-
-@dataclass(frozen=True)
-class RiskRanks:
-    """Ranks of documents for their risk queries. Arrays have shape (n_risks,)."""
-
-    measured: npt.NDArray[np.bool_]  # False if the entity's name has no vector
-    before: IntArray  # 1-based, 0 if not measured
-    after: IntArray
-    fell: Counter[str]  # document to the number of risk queries out of whose top k it fell
-    rose: Counter[str]
 
 
 def write_receipt(
@@ -258,12 +125,20 @@ def write_receipt(
             texts = as_queries([q.text for q in questions.with_judgements])
             asked = embed(texts, encoder, cache, what="judged queries")
             moves = rank_judged(questions, asked, before, after, views)
-        ranks = rank_risks(risks, names, before, after, k)
+        ranks, fell, rose = rank_risks(risks, names, before, after, k)
         rps = predict_in_views(risks, views, encoder, cache, applied.opened.probe)
         reasons = {entities[i]: why for i, why in embedded.failures.items()}
-        rows = receipt_table(risks, ranks, views, rps, reasons)
+        rows = receipt_table(risks, ranks, fell, views, rps, reasons)
     folder.write_table("receipt", rows, csv=True)
-    summary = _summarise(applied, risks, ranks, rows, views, k)
+    summary = _summarise(applied, rows, ranks, views, k)
+    fallen = sorted(fell.items(), key=lambda item: (-item[1], item[0]))[:MAX_NEIGHBOURS]
+    summary |= {
+        "neighbours_fallen": len(fell),
+        "places_lost": fell.total(),
+        "neighbours": [{"doc_id": d, "lists": n, "gained": rose[d]} for d, n in fallen],
+        "seconds": round(sum(applied.record.timings_s.values()), 1),
+        "before": f"{BEFORE}{remedy}",
+    }
     if moves is not None:
         folder.write_table(JUDGED, moves, csv=True)
         summary["judged_documents"] = count_moves(moves, k)
@@ -287,25 +162,28 @@ def rank_risks(
     before: Snapshot,
     after: Snapshot,
     k: int,
-) -> RiskRanks:
+) -> tuple[IntArray, Counter[str], Counter[str]]:
     """Rank every document at risk for its entity's name, in both states.
 
-    names: entity to its vector as a query, shape (dim,). An entity without one is not measured. A
-    document counts as fallen once per name. Raises InputError for a document that is not indexed.
+    names: entity to its vector as a query, shape (dim,). Returns the ranks before and after, shape
+    (2, n_risks), 1-based, 0 for an entity without a vector. Also returns, by document, the number
+    of names out of whose top k it fell, and into whose top k it came. Raises InputError for a
+    document that is not indexed.
     """
-    measured = np.array([risk.entity in names for risk in risks], bool)
+    able = [i for i, risk in enumerate(risks) if risk.entity in names]
     ranks = np.zeros((2, len(risks)), np.int64)
     fell, rose = Counter[str](), Counter[str]()
-    if measured.any():
-        able = [risk for risk in risks if risk.entity in names]
-        queries, targets = np.stack([names[r.entity] for r in able]), [r.doc_id for r in able]
-        ranks[:, measured] = before.ranks(queries, targets), after.ranks(queries, targets)
-        distinct = np.stack([names[entity] for entity in dict.fromkeys(r.entity for r in able)])
+    if able:
+        queries = np.stack([names[risks[i].entity] for i in able])
+        targets = [risks[i].doc_id for i in able]
+        ranks[:, able] = before.ranks(queries, targets), after.ranks(queries, targets)
+        entities = dict.fromkeys(risks[i].entity for i in able)
+        distinct = np.stack([names[entity] for entity in entities])
         lists = (state.search(distinct, k).doc_ids for state in (before, after))
         for earlier, later in zip(*lists, strict=True):
             fell.update(set(earlier) - set(later))
             rose.update(set(later) - set(earlier))
-    return RiskRanks(measured, ranks[0], ranks[1], fell, rose)
+    return ranks, fell, rose
 
 
 def rank_judged(
@@ -322,7 +200,7 @@ def rank_judged(
     `judged.with_judgements`. repaired: ids of the documents that have views of the remedy.
     """
     place = np.cumsum(embedded.ok) - 1
-    rows: list[JudgedRow] = []
+    rows: list[dict[str, Any]] = []
     vectors, with_rank = [], []
     for i, query in enumerate(judged.with_judgements):
         grades = judged.qrels[query.id]
@@ -332,7 +210,7 @@ def rank_judged(
                 state, reason = State.NOT_APPLICABLE, "not in the index"
             elif not embedded.ok[i]:
                 state, reason = State.FAILED, embedded.failures[i]
-            row: JudgedRow = {
+            row: dict[str, Any] = {
                 "query_id": query.id,
                 "query": query.text,
                 "doc_id": doc_id,
@@ -350,13 +228,10 @@ def rank_judged(
         ranks = (of.ranks(np.stack(vectors), targets).tolist() for of in (before, after))
         for row, earlier, later in zip(with_rank, *ranks, strict=True):
             row["rank_before"], row["rank_after"] = earlier, later
-    types = {"grade": pa.int64(), "rank_before": pa.int64(), "rank_after": pa.int64()}
-    types["repaired"] = pa.bool_()
-    schema = [(name, types.get(name, pa.string())) for name in JudgedRow.__annotations__]
-    return pa.Table.from_pylist(rows, schema=pa.schema(schema))
+    return pa.Table.from_pylist(rows, schema=JUDGED_SCHEMA)
 
 
-def count_moves(judged: pa.Table, k: int) -> JudgedMoves:
+def count_moves(judged: pa.Table, k: int) -> dict[str, int]:
     """Count the relevant documents that rose and fell, and that came into and left the top k."""
     rows = [row for row in judged.to_pylist() if row["state"] == State.MEASURED]
     moves = [(row["rank_before"], row["rank_after"]) for row in rows]
@@ -373,7 +248,8 @@ def count_moves(judged: pa.Table, k: int) -> JudgedMoves:
 
 def receipt_table(
     risks: Sequence[Risk],
-    ranks: RiskRanks,
+    ranks: IntArray,
+    fell: Mapping[str, int],
     views: Mapping[str, Sequence[View]],
     in_views: Sequence[Sequence[float]],
     reasons: Mapping[str, str],
@@ -390,43 +266,33 @@ def receipt_table(
     views: views that the remedy gave the document.
     fell_from_lists: risk queries of others from whose top k it fell.
     """
-    best = [
-        max([*([] if r.rps is None else [r.rps]), *rps], default=None)
-        for r, rps in zip(risks, in_views, strict=True)
-    ]
-    means = [float(np.mean(rps)) if rps else None for rps in in_views]
-    states = [str(State.MEASURED if ok else State.FAILED) for ok in ranks.measured]
-    return pa.table(
+    rows = [
         {
-            "doc_id": pa.array([r.doc_id for r in risks], pa.string()),
-            "entity": pa.array([r.entity for r in risks], pa.string()),
-            "rank_before": pa.array(ranks.before, pa.int64(), mask=~ranks.measured),
-            "rank_after": pa.array(ranks.after, pa.int64(), mask=~ranks.measured),
-            "rps_before": pa.array([r.rps for r in risks], pa.float64()),
-            "rps_after": pa.array(best, pa.float64()),
-            "rps_views": pa.array(means, pa.float64()),
-            "views": pa.array([len(views.get(r.doc_id, ())) for r in risks], pa.int64()),
-            "fell_from_lists": pa.array([ranks.fell[r.doc_id] for r in risks], pa.int64()),
-            "state": pa.array(states, pa.string()),
-            "reason": pa.array([reasons.get(r.entity, "") for r in risks], pa.string()),
+            "doc_id": risk.doc_id,
+            "entity": risk.entity,
+            "rank_before": before or None,
+            "rank_after": after or None,
+            "rps_before": risk.rps,
+            "rps_after": max([*([] if risk.rps is None else [risk.rps]), *rps], default=None),
+            "rps_views": float(np.mean(rps)) if rps else None,
+            "views": len(views.get(risk.doc_id, ())),
+            "fell_from_lists": fell.get(risk.doc_id, 0),
+            "state": str(State.MEASURED if before else State.FAILED),
+            "reason": reasons.get(risk.entity, ""),
         }
-    )
+        for risk, before, after, rps in zip(risks, *ranks.tolist(), in_views, strict=True)
+    ]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def _summarise(
-    applied: Applied,
-    risks: Sequence[Risk],
-    ranks: RiskRanks,
-    rows: pa.Table,
-    views: Mapping[str, Sequence[View]],
-    k: int,
-) -> RemedySummary:
-    repaired = np.array([risk.doc_id in views for risk in risks], bool)
+    applied: Applied, rows: pa.Table, ranks: IntArray, views: Mapping[str, list[View]], k: int
+) -> dict[str, Any]:
+    repaired = rows["views"].to_numpy() > 0
     new = [view for group in views.values() for view in group]
     text_bytes = sum(len(view.text.encode("utf-8", "surrogatepass")) for view in new)
-    fallen = sorted(ranks.fell.items(), key=lambda item: (-item[1], item[0]))
     index = applied.opened.index
-    rps: RepairedRps | None = None
+    rps = None
     if repaired.any():
         columns = ("rps_before", "rps_after", "rps_views")
         before, after, read = (rows[n].to_numpy().astype(float)[repaired] for n in columns)
@@ -448,31 +314,23 @@ def _summarise(
             "documents": applied.diagnosis.documents,
             "documents_at_risk": len(applied.diagnosis.flagged()),
             "documents_repaired": len(views),
-            "entities_at_risk": len(risks),
+            "entities_at_risk": rows.num_rows,
             "views": len(new),
             "views_about_own_subject": sum(
                 view.kind == "expansion" and OWN_SUBJECT in parse_json(view.source) for view in new
             ),
             "bytes": text_bytes + 4 * index.dim * len(new),
         },
-        "risk_queries": _count_ranks(ranks, np.ones(len(risks), bool), k),
-        "of_repaired": _count_ranks(ranks, repaired, k),
+        "risk_queries": _count_ranks(ranks, k),
+        "of_repaired": _count_ranks(ranks[:, repaired], k),
         "rps": rps,
-        "neighbours_fallen": len(fallen),
-        "places_lost": ranks.fell.total(),
-        "neighbours": [
-            {"doc_id": doc, "lists": n, "gained": ranks.rose[doc]}
-            for doc, n in fallen[:MAX_NEIGHBOURS]
-        ],
-        "seconds": round(sum(applied.record.timings_s.values()), 1),
-        "before": f"{BEFORE}{applied.remedy}",
     }
 
 
-def _count_ranks(ranks: RiskRanks, mask: npt.NDArray[np.bool_], k: int) -> RiskQueries:
-    """Count the risk queries of some entities, mask: (n_risks,)."""
-    failed = int((mask & ~ranks.measured).sum())
-    before, after = ranks.before[mask & ranks.measured], ranks.after[mask & ranks.measured]
+def _count_ranks(ranks: IntArray, k: int) -> dict[str, float]:
+    """Count risk queries by their ranks before and after, (2, n), 0 where a query failed."""
+    before, after = ranks[:, ranks[0] > 0]
+    failed = ranks.shape[1] - len(before)
     if not len(before):
         return {"queries": 0, "failed": failed}
     return {
@@ -487,7 +345,7 @@ def _count_ranks(ranks: RiskRanks, mask: npt.NDArray[np.bool_], k: int) -> RiskQ
     }
 
 
-def headline(summary: RemedySummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the views that were added and left out, and the gain in rank and RPS."""
     counts, made, repaired = summary["counts"], summary["made"], summary["of_repaired"]
     if not summary["added"]:
@@ -510,8 +368,13 @@ def headline(summary: RemedySummary) -> Iterator[str]:
             f"{back:,} documents keep their original alone, rejected or not answered: "
             "see synthesis.parquet"
         )
-    if "paper" in made:
-        yield from describe_differences(made["paper"])
+    if paper := made.get("paper"):
+        unlike = "; ".join(paper["unlike"])
+        yield (
+            f"preset paper, but not as published: {unlike}" if unlike else
+            f"preset paper as published: mentions by {NER_MODEL}, k_aug={K_AUG}, τ={TAU:g}"
+        )  # fmt: skip
+        yield "beyond the paper's text: " + "; ".join(paper["beyond"])
     if "language_model" in made:
         yield spent(made["language_model"])
     if failed := summary["risk_queries"]["failed"]:
@@ -531,34 +394,31 @@ def headline(summary: RemedySummary) -> Iterator[str]:
         )
 
 
-def section(folder: Path, remedy: RemedySummary) -> Section:
+def section(folder: Path, remedy: Mapping[str, Any]) -> Section:
     """Build the report's section from the tables of the receipt. Failed risk queries come last."""
-    rows = read_records(ReceiptRow, folder / "receipt.parquet")
-    repaired = [row for row in rows if row["views"]]
+    repaired = [row for row in read_table(folder / "receipt.parquet").to_pylist() if row["views"]]
     ranked = [row for row in repaired if row["rank_after"] is not None]
     ranked.sort(key=lambda row: (row["rank_after"] - row["rank_before"], row["doc_id"]))
     failed = [row for row in repaired if row["rank_after"] is None]
-    columns = {"asked for": "text", "document": "text"}
-    columns |= {"rank before": "count", "rank after": "count"}
-    columns |= {"predicted RPS before": "share", "best of original and views": "share"}
-    columns |= {"mean of the views": "share", "views": "count"}
-    cells = [
-        [
-            row["entity"], row["doc_id"], row["rank_before"], row["rank_after"], row["rps_before"],
-            row["rps_after"], row["rps_views"], row["views"],
-        ]
-        for row in [*ranked, *failed][:MAX_ROWS]
-    ]  # fmt: skip
-    tables = {"receipt": table(columns, cells, total=len(repaired))}
+    kinds = {
+        "asked for": "text", "document": "text", "rank before": "count", "rank after": "count",
+        "predicted RPS before": "share", "best of original and views": "share",
+        "mean of the views": "share", "views": "count",
+    }  # fmt: skip
+    names = ("entity", "doc_id", *SCHEMA.names[2:8])
+    cells = [[row[name] for name in names] for row in [*ranked, *failed][:MAX_ROWS]]
+    tables = {"receipt": table(kinds, cells, total=len(repaired))}
     if "judged_documents" in remedy:
-        judged = read_records(JudgedRow, folder / f"{JUDGED}.parquet")
+        judged = read_table(folder / f"{JUDGED}.parquet").to_pylist()
         moved = [row for row in judged if row["rank_after"] is not None]
         # The greatest loss of reciprocal rank first: 1 → 2 before 90 → 300.
         moved.sort(key=lambda r: (
             1 / r["rank_after"] - 1 / r["rank_before"], r["query_id"], r["doc_id"]
         ))  # fmt: skip
-        columns = {"query": "text", "relevant document": "text", "rank before": "count"}
-        columns |= {"rank after": "count", "repaired": "text"}
+        kinds = {
+            "query": "text", "relevant document": "text", "rank before": "count",
+            "rank after": "count", "repaired": "text",
+        }  # fmt: skip
         cells = [
             [
                 f"{row['query']} · {row['query_id']}", row["doc_id"], row["rank_before"],
@@ -566,12 +426,11 @@ def section(folder: Path, remedy: RemedySummary) -> Section:
             ]
             for row in moved[:MAX_ROWS]
         ]  # fmt: skip
-        tables[JUDGED] = table(columns, cells, total=len(moved))
+        tables[JUDGED] = table(kinds, cells, total=len(moved))
     if fallen := remedy["neighbours"]:
-        columns = {"document": "text", "lists it fell out of": "count"}
-        columns |= {"lists it came into": "count"}
+        kinds = {"document": "text", "lists it fell out of": "count", "lists it came into": "count"}
         cells = [[row["doc_id"], row["lists"], row["gained"]] for row in fallen]
-        tables["receipt_neighbours"] = table(columns, cells, total=remedy["neighbours_fallen"])
+        tables["receipt_neighbours"] = table(kinds, cells, total=remedy["neighbours_fallen"])
     counts, ranks = remedy["counts"], remedy["of_repaired"]
     brief = f"{counts['views']:,} views for {counts['documents_repaired']:,} documents"
     if ranks["queries"]:
@@ -583,7 +442,7 @@ def section(folder: Path, remedy: RemedySummary) -> Section:
     return Section({"receipt_ranks": draw_ranks(ranked)} if ranked else {}, tables, brief)
 
 
-def draw_ranks(rows: Sequence[ReceiptRow]) -> Figure:
+def draw_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw the rank before and after of every repaired document. Below the diagonal it rose."""
     shown = np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS)).astype(int).tolist()
     top = max([10, *(max(row["rank_before"], row["rank_after"]) for row in rows)])
@@ -597,15 +456,15 @@ def draw_ranks(rows: Sequence[ReceiptRow]) -> Figure:
         "marker": {"color": BAND_COLOURS["high"], "size": 5, "opacity": 0.45},
         "showlegend": False,
     }
-    diagonal = {
+    line = {"color": INK, "width": 1, "dash": "dot"}
+    diagonal: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",
         "x": [1, top],
         "y": [1, top],
-        "line": {"color": INK, "width": 1, "dash": "dot"},
-        "hoverinfo": "skip",
-        "showlegend": False,
+        "line": line,
     }
+    diagonal |= {"hoverinfo": "skip", "showlegend": False}
     figure = framed([points, diagonal], "rank before", "rank after", {})
     for axis in ("xaxis", "yaxis"):
         figure["layout"][axis] |= {"type": "log"}

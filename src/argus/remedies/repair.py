@@ -11,8 +11,9 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +41,7 @@ from argus.remedies.diagnosis import (
     write_diagnosis,
 )  # fmt: skip
 from argus.remedies.reference import PassageLookup, make_finder, open_lookup, open_probe
-from argus.remedies.undo import MADE, ROLLED_BACK, Origin, find_origin, is_recorded, read_origin
+from argus.remedies.undo import MADE, ROLLED_BACK, find_origin, is_recorded, read_origin
 from argus.retrievability.probes import Probe
 
 
@@ -62,20 +63,6 @@ class OpenedIndex:
 
 
 @dataclass(frozen=True)
-class Proposal:
-    """Views that a remedy would add.
-
-    notes: for made.json. tables: to leave beside the receipt, by name. max_views: most views of
-    their kind that a document may have, of all remedies.
-    """
-
-    views: Sequence[View]
-    notes: Origin
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    max_views: int | None = None
-
-
-@dataclass(frozen=True)
 class Applied:
     """A remedy that is in the index. added: False if an earlier run had added and recorded it."""
 
@@ -84,10 +71,12 @@ class Applied:
     opened: OpenedIndex
     diagnosis: Diagnosis
     added: bool
-    origin: Origin
+    origin: dict[str, Any]
     record: Record
 
 
+Proposal = tuple[Sequence[View], dict[str, Any], Mapping[str, pa.Table]]
+"""Views that a remedy would add, notes for made.json, and tables to leave beside the receipt."""
 Make = Callable[[OpenedIndex, Diagnosis, EmbeddingStore, str], Proposal]
 """Makes the views of a remedy from the entities at risk. The last argument is its id."""
 
@@ -148,6 +137,7 @@ def apply_remedy(
     settings: Mapping[str, object],
     make: Make,
     *,
+    max_views: int | None = None,
     out: Path | None = None,
 ) -> Applied:
     """Diagnose the documents of an index and add the views of a remedy in one commit.
@@ -156,8 +146,9 @@ def apply_remedy(
     is never added twice. A view whose document has one with that text is left out. If the remedy
     that holds that one was rolled back since, the view is added now. A run killed before the commit
     leaves the index as it was, and its vectors are used again. label: for the id. settings: those
-    that change the outcome. out: default `INDEX/remedies/ID`, which holds the notes on the views in
-    any case. Raises ArgusError if nothing is at risk, no view can be made, or all are in the index.
+    that change the outcome. max_views: most views of their kind that a document may have, of all
+    remedies. out: default `INDEX/remedies/ID`, which holds the notes on the views in any case.
+    Raises ArgusError if nothing is at risk, no view can be made, or all are in the index.
     """
     judges = {"finder": opened.finder.name, "probe": _name(opened.probe)}
     settings = {"tau": opened.tau, **settings, **opened.reference.described(), **judges}
@@ -179,7 +170,7 @@ def apply_remedy(
         if not is_whole:
             with record.timed("making views"):
                 proposal = make(opened, diagnosis, cache, remedy)
-            added |= _add(opened, diagnosis, cache, remedy, kind, proposal, home, record)
+            added |= _add(opened, diagnosis, cache, proposal, max_views, home, record)
     (home / ROLLED_BACK).unlink(missing_ok=True)
     origin = read_origin(home)
     if folder.path.resolve() != home.path.resolve():
@@ -193,9 +184,8 @@ def _add(
     opened: OpenedIndex,
     diagnosis: Diagnosis,
     cache: EmbeddingStore,
-    remedy: str,
-    kind: str,
     proposal: Proposal,
+    max_views: int | None,
     home: ArtifactFolder,
     record: Record,
 ) -> bool:
@@ -203,52 +193,53 @@ def _add(
 
     Returns whether any was added. None is if another remedy has added the rest of this one.
     """
-    index = opened.index
-    for name, table in proposal.tables.items():
+    index, remedy, (views, notes, tables) = opened.index, home.path.name, proposal
+    for name, table in tables.items():
         home.write_table(name, table)
-    new = new_views(proposal.views, index, remedy, proposal.max_views)
+    new = new_views(views, index, remedy, max_views)
     if not new.views and remedy not in {r.id for r in index.remedies()}:
         holders = f"(remedy {', '.join(new.relied_on)})"
-        if not proposal.views:
+        if not views:
             flagged = sum(map(len, diagnosis.flagged().values()))
-            why = next((f" {home / table}.parquet says why." for table in proposal.tables), "")
+            why = next((f" {home / table}.parquet says why." for table in tables), "")
             raise NothingToMend(
                 f"{index.path}: no view could be made for the {flagged:,} entities at risk, so "
                 f"nothing was added.{why} Another --kb may say more of them."
             )
         if not new.beyond:
             raise ArgusError(
-                f"{index.path}: all {len(proposal.views):,} views are in the index already "
+                f"{index.path}: all {len(views):,} views are in the index already "
                 f"{holders}; nothing was added."
             )
         raise ArgusError(
-            f"{index.path}: of {len(proposal.views):,} views {new.known:,} are in the index "
-            f"already, and the documents of {new.beyond:,} have their {proposal.max_views} "
+            f"{index.path}: of {len(views):,} views {new.known:,} are in the index "
+            f"already, and the documents of {new.beyond:,} have their {max_views} "
             f"{holders}; nothing was added. Raise --max-views, or roll a remedy back first."
         )
     with record.timed("embedding views"):
         texts = as_documents([view.text for view in new.views])
         embedded = embed(texts, opened.encoder, cache, what="views")
-    views = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
-    if new.views and not views:
+    able = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
+    if new.views and not able:
         raise ArgusError(
             f"{index.path}: none of {len(new.views):,} views could be embedded "
             f"({next(iter(embedded.failures.values()))}), so nothing was added."
         )
-    origin: Origin = {"remedy": remedy, "kind": kind, "at": utc_now()}
-    origin |= proposal.notes
-    origin["views_failed"] = len(new.views) - len(views)
+    origin = {
+        "remedy": remedy, "kind": remedy.partition("-")[0], "at": utc_now(), **notes,
+        "views_failed": len(new.views) - len(able),
+    }  # fmt: skip
     if new.known:
         origin["views_known"] = new.known
     if new.beyond:
         origin["views_beyond_cap"] = new.beyond
-    origin["tables"] = [*proposal.tables]
+    origin["tables"] = [*tables]
     origin["relied_on"] = new.relied_on
     home.write_json(MADE, origin)
-    if views:
+    if able:
         with record.timed("adding views"):
-            index.add(views, embedded.vectors, remedy=remedy)
-    return bool(views)
+            index.add(able, embedded.vectors, remedy=remedy)
+    return bool(able)
 
 
 def _hash(settings: Mapping[str, object], opened: OpenedIndex) -> str:

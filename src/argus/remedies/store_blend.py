@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, replace
 from dataclasses import fields as dataclass_fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from argus.remedies.store_records import state_records
 from argus.remedies.store_writing import (
     JOB,
     WrittenResult,
-    WrittenSource,
     deliver,
     make_home,
     parent_payloads,
@@ -117,7 +117,7 @@ def blend_store(
         if made.numbers is not None:
             state.hubness = made.numbers.hubness_of(state.doc_ids, made.numbers.position)
         records = state_records(remedy, state, 1.0, model.fingerprint)
-        source: WrittenSource = {
+        source: dict[str, Any] = {
             "index": None,
             "remedies": [],
             "settings": asdict(blend),

@@ -14,17 +14,14 @@ choice of one view of each kind is a record, and only rounding is lost.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot
-from argus.stores.protocol import Payload, Records, WritableStore
-from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
 
 DOCUMENT = "document"  # kind of the record of a document's own vector
 MIN_LENGTH = 1e-6  # a shorter mixture has no direction
@@ -48,74 +45,22 @@ class RemedyRecords:
     def __len__(self) -> int:
         return len(self.names)
 
-    def of(self, parents: Mapping[str, str]) -> RemedyRecords:
-        """Return the records of some documents, under the ids of their records in a store."""
-        rows = [row for row, parent in enumerate(self.parents) if parent in parents]
-        return replace(
-            self,
-            names=[self.names[row] for row in rows],
-            parents=[parents[self.parents[row]] for row in rows],
-            kinds=[self.kinds[row] for row in rows],
-            vectors=self.vectors[rows],
-            scales=self.scales[rows],
-            penalties=self.penalties[rows],
-        )
 
-    def batches(
-        self,
-        store: WritableStore,
-        payloads: Mapping[str, Payload],
-        size: int,
-        *,
-        max_bytes: int,
-        without: Collection[str] = (),
-    ) -> Iterator[Records]:
-        """Yield records for a store without those whose ids are in `without`.
-
-        A record's payload is its parent's, so that the same filters work, and its own fields.
-        payloads: of the parents, by id. A batch has at most `size` records and about `max_bytes` of
-        payloads as JSON. A record with a heavier payload has a batch of its own.
-        """
-        ids = [store.record_id(name) for name in self.names]
-        weights: dict[str, int] = {}
-        part: list[int] = []
-        total = 0
-        for row in (row for row, id_ in enumerate(ids) if id_ not in without):
-            parent = self.parents[row]
-            if parent not in weights:
-                weights[parent] = len(json.dumps(payloads[parent], default=str))
-            if part and (len(part) == size or total + weights[parent] > max_bytes):
-                yield self._batch(ids, part, payloads)
-                part, total = [], 0
-            part.append(row)
-            total += weights[parent]
-        if part:
-            yield self._batch(ids, part, payloads)
-
-    def _batch(
-        self, ids: Sequence[str], rows: list[int], payloads: Mapping[str, Payload]
-    ) -> Records:
-        made: list[dict[str, object]] = [
-            {
-                **payloads[self.parents[row]],
-                REMEDY: self.remedy,
-                PARENT: self.parents[row],
-                KIND: self.kinds[row],
-                ENCODER: self.encoder,
-                SCALE: float(self.scales[row]),
-                PENALTY: float(self.penalties[row]),
-            }
-            for row in rows
-        ]
-        return Records([ids[row] for row in rows], self.vectors[rows], made)
-
-
-def state_records(remedy: str, snapshot: Snapshot, weight: float, encoder: str) -> RemedyRecords:
+def state_records(
+    remedy: str,
+    snapshot: Snapshot,
+    weight: float,
+    encoder: str,
+    parents: Mapping[str, str] | None = None,
+) -> RemedyRecords:
     """Return the records of a state of an index. Mixtures of length 0 are left out.
 
-    weight: λ of its scenarios. encoder: fingerprint of the encoder of its vectors. A record's name
-    joins the ids of its views, without a document's own view beside others, and the remedy.
+    weight: λ of its scenarios. encoder: fingerprint of the encoder of its vectors. parents: the id
+    of each document's record in a store. Documents without one are left out. None has all, by their
+    own ids. A record's name joins the ids of its views, without a document's own view beside
+    others, and the remedy.
     """
+    parents = {id_: id_ for id_ in snapshot.doc_ids} if parents is None else parents
     layout = snapshot.layout(weight)
     choices: list[Choice] = []
     documents: list[int] = []
@@ -125,7 +70,8 @@ def state_records(remedy: str, snapshot: Snapshot, weight: float, encoder: str) 
         documents += [document] * len(own)
     vectors = _mix(snapshot, choices, layout.sentence_weight, weight)
     lengths = np.linalg.norm(vectors, axis=1)
-    rows = np.flatnonzero(lengths > MIN_LENGTH)
+    of_parents = np.array([snapshot.doc_ids[document] in parents for document in documents], bool)
+    rows = np.flatnonzero((lengths > MIN_LENGTH) & of_parents)
     view_ids: list[str] = snapshot.columns["id"].to_pylist()
     view_kinds: list[str] = snapshot.columns["kind"].to_pylist()
     names, kinds = [], []
@@ -144,7 +90,7 @@ def state_records(remedy: str, snapshot: Snapshot, weight: float, encoder: str) 
     return RemedyRecords(
         remedy,
         names,
-        [snapshot.doc_ids[document] for document in of],
+        [parents[snapshot.doc_ids[document]] for document in of],
         kinds,
         np.asarray(vectors[rows] / scales[:, None], np.float32),
         np.asarray(np.where(is_unit, 1.0, scales), np.float32),

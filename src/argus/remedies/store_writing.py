@@ -1,36 +1,47 @@
-"""Write the records of a remedy beside the documents of a vector store, and take them out exactly.
+"""Write an index and its remedies beside the documents of a store, and take them out exactly.
 
-The records go into a collection of their own, `COLLECTION_argus`, or one that you name. `deliver`
-writes those that are missing, searches for them by their own vectors and writes the receipt of
-`argus remedy write` and `argus remedy blend --store`. `rollback_in_store` removes them.
+The records go into a collection of their own, `COLLECTION_argus`, or one that you name.
+`write_index` makes them of an index (`argus remedy write`), `argus.remedies.store_blend` of the
+store's own documents. `deliver` writes those that are missing, searches for them by their own
+vectors and writes the receipt. `rollback_in_store` removes them.
 """
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from argus.commands import carry, command
-from argus.corpora.stored import OfStore
 from argus.data.folders import ArtifactFolder
-from argus.data.provenance import utc_now
+from argus.data.provenance import content_hash, utc_now
+from argus.data.writing import one_writer
 from argus.errors import ArgusError, InputError
+from argus.indexes.header import IndexSpec, parse_index_spec
+from argus.indexes.snapshot import Snapshot
+from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.progress import progress
-from argus.reach import ReachConfig, Reached, UnreachedRecord, reach
-from argus.remedies.blend import BlendDocuments, describe_sentences
-from argus.remedies.store_records import DOCUMENT, RemedyRecords
-from argus.remedies.undo import ListedRemedy
+from argus.reach import ReachConfig, reach
+from argus.remedies.blend import describe_sentences
+from argus.remedies.store_records import DOCUMENT, RemedyRecords, state_records
 from argus.reports import write_report
 from argus.reports.section import Section
 from argus.stores.opening import open_store
-from argus.stores.protocol import Metric, Payload, Store, WritableStore, sibling_name, writable
-from argus.stores.records import FIELDS, KIND, PARENT, REMEDY, is_of_remedy
+from argus.stores.protocol import (
+    Metric,
+    Payload,
+    Records,
+    Store,
+    WritableStore,
+    sibling_name,
+    writable,
+)
+from argus.stores.records import FIELDS, KIND, PARENT, REMEDY, is_of_remedy, values_of
 from argus.stores.spec import BLENDED, StoreConfig
 
 JOB = "written"
@@ -43,109 +54,34 @@ DELETE_SIZE = 1_000
 REACH_SAMPLE = 2_000  # records that are searched for, drawn at random from more
 
 
-class WrittenCounts(TypedDict):
-    """Records of a remedy.
+@dataclass(frozen=True, repr=False)
+class WrittenResult(Result):
+    """Records of a remedy in a store. Everything in it is also in `folder`.
 
-    documents: documents that have records.
-    views: records that are not a document's own vector, by kind of view.
-    records: records of the remedy.
-    written: records that this command wrote.
-    there_before: records that an earlier command had written.
-    bytes: bytes of their vectors.
-    """
+    Keys of its summary:
 
-    documents: int
-    views: dict[str, int]
-    records: int
-    written: int
-    there_before: int
-    bytes: int
-
-
-class WrittenReach(TypedDict):
-    """Records that the store returns for their own vectors.
-
-    causes: records that did not come back, by cause.
-    examples: the first records that did not come back.
-    """
-
-    k: int
-    reached: Reached
-    causes: dict[str, int]
-    examples: list[UnreachedRecord]
-
-
-class WrittenSentences(TypedDict):
-    """Sentences of a store's documents.
-
-    max_views: most sentence views of a document.
-    failed: sentences that could not be embedded.
-    """
-
-    max_views: int
-    documents: BlendDocuments
-    failed: int
-
-
-class WrittenSource(TypedDict):
-    """Origin of the records: a blend of the store's documents, or a state of an index.
-
+    store: store of the documents.
+    collection: collection of the records.
+    counts: documents that have records, views (records that are not a document's own vector, by
+        kind), records of the remedy, those that this command has written, those there_before, and
+        bytes of their vectors.
+    others: other remedies whose records are in the collection.
+    reach: records that the store returns for their own vectors: reached in the top k, causes of
+        those that did not come back, and the first of them (examples).
     index: index whose state it is. None without one.
     remedies: remedies of the index that the records hold.
     settings: settings of the blend, if there is one.
     weight: weight λ of documents against scenarios. None without.
     left_out: documents without a whole vector, or that the store lacks.
-    sentences: None if an index was written.
+    sentences: max_views (most sentence views of a document), documents as in a blend's summary, and
+        sentences that failed to be embedded. None if an index was written.
+    stored_vectors: the vectors that came with the store's documents.
     """
-
-    index: str | None
-    remedies: list[str]
-    settings: dict[str, float] | None
-    weight: float | None
-    left_out: int
-    sentences: WrittenSentences | None
-
-
-class WrittenSummary(WrittenSource, OfStore):
-    """Records of a remedy in a store.
-
-    store: store of the documents.
-    collection: collection of the records.
-    others: other remedies whose records are in the collection.
-    """
-
-    remedy: str
-    store: str
-    collection: str
-    counts: WrittenCounts
-    others: list[str]
-    reach: WrittenReach
-    seconds: float
-
-
-class StoreRollback(TypedDict):
-    """A rollback in a store.
-
-    collection: collection of the records.
-    records_removed: records that were removed.
-    collection_removed: true if Argus made the collection and it was empty.
-    """
-
-    remedy: str
-    collection: str
-    records_removed: int
-    collection_removed: bool
-    at: str
-
-
-@dataclass(frozen=True, repr=False)
-class WrittenResult(Result):
-    """Records of a remedy in a store. Everything in it is also in `folder`."""
 
     remedy: str
     folder: Path
     report: Path
-    summary: WrittenSummary
+    summary: dict[str, Any]
     undo: str
     """The command that takes the records out again."""
     python: str
@@ -168,6 +104,113 @@ class WrittenResult(Result):
         yield f"To search with it: {words} in every command that has a retriever; in Python:"
         yield from describe_serving(self.python)
         yield f"To undo it: {self.undo}"
+
+
+@one_writer
+def write_index(
+    index: Path | str | IndexSpec,
+    store: str | Store,
+    *,
+    into: str | None = None,
+    opening: StoreConfig | None = None,
+    id_field: str | None = None,
+    out: Path | str = "argus-out",
+    fresh: bool = False,
+) -> WrittenResult:
+    """Write the documents of an index and its remedies' views beside a store's records.
+
+    index: its path, or `PATH@STATE`. store: `KIND:PLACE/COLLECTION` of the same documents, or an
+    opened one. Its records stay as they are. into: the collection of the new records. None makes
+    NAME_argus. id_field: the field of the store's records that holds the ids of the index. None
+    uses the records' own. out: folder for the receipt. A run that was stopped goes on when it is
+    called again. A correction of queries and BM25 are no part of records: `BlendedRetriever` takes
+    them from the index. Raises InputError for bad input, and if the store has none of the
+    documents. Raises ArgusError if it cannot be written.
+    """
+    spec, folder = parse_index_spec(index), ArtifactFolder(Path(out), fresh=fresh)
+    opened = ViewIndex.open(spec.path)
+    if not opened.header.unit:
+        raise InputError(
+            f"vectors that are compared by {opened.header.similarity}",
+            expected="cosine: the records are scaled",
+            fix="Embed the documents with such an encoder, or serve the index itself.",
+            where=opened.path,
+        )
+    state, weight = opened.snapshot(spec.as_of), opened.weight(spec.as_of)
+    with open_store(store, opening) as there:
+        base = writable(there)
+        config: dict[str, object] = {"index": str(spec), "store": base.name, "into": into}
+        record = Record(
+            JOB, config | {"id_field": id_field}, {"index": spec.path},
+            {"fingerprint": opened.header.asked_with},
+        )  # fmt: skip
+        if (dim := base.describe().dim) not in (0, opened.dim):  # 0: the store is empty
+            raise InputError(
+                f"vectors of {dim} dimensions",
+                expected=f"{opened.dim}, as {opened.path} has",
+                fix="Name the store of the same documents and encoder, or serve the index itself.",
+                where=base.name,
+            )
+        payloads = parent_payloads(base)
+        parents = _find_parents(payloads, id_field, state, base)
+        target = make_home(base, into)
+        folder.open()
+        penalty, blend = state.layout().penalty, state.blend
+        ids = state.columns["id"].to_pylist()
+        made_of = (  # equal records share an id
+            opened.fingerprint,
+            json.dumps([None if blend is None else blend.weight, weight, ids]),
+            state.vectors.tobytes(),
+            b"" if penalty is None else penalty.tobytes(),
+            json.dumps(payloads, sort_keys=True, default=str),
+        )
+        name = f"index-{content_hash(*made_of, size=4).hex()}"
+        records = state_records(name, state, weight, opened.fingerprint, parents)
+        recipe = opened.recipe(spec.as_of)
+        # A blend may have no views. A correction is of queries, and no part of records.
+        blends = recipe.remedies[:1] if recipe.blend is not None else ()
+        source = {
+            "index": str(spec),
+            "remedies": sorted({*state.columns["remedy"].to_pylist(), *blends} - {""}),
+            "settings": None if blend is None else asdict(blend),
+            "weight": weight if state.scenario_rows is not None else None,
+            "left_out": len(state) - len({*records.parents}),
+            "sentences": None,
+        }
+        return deliver(
+            base, target, into, records, payloads, source, repr(str(spec)),
+            folder=folder, record=record, id_field=id_field,
+        )  # fmt: skip
+
+
+def _find_parents(
+    payloads: Mapping[str, Payload], id_field: str | None, state: Snapshot, store: WritableStore
+) -> dict[str, str]:
+    """Return the store's record of each document of the index.
+
+    Raises InputError if the store has none of them, or several records of one.
+    """
+    parents: dict[str, str] = {}
+    for record, payload in payloads.items():
+        values = [record] if id_field is None else values_of(payload, id_field)
+        for document in map(str, values):
+            if document in state and parents.setdefault(document, record) != record:
+                raise InputError(
+                    f"{document!r} is the {id_field} of {parents[document]!r} and {record!r}",
+                    expected="one record for each document of the index",
+                    fix="Name the field that tells records apart, or index the store itself: "
+                    "argus index build --corpus STORE.",
+                    where="--id-field",
+                )
+    if not parents:
+        raise InputError(
+            f"no record of the {len(state):,} documents of the index, such as "
+            f"{state.doc_ids[0]!r}" if len(state) else "an index without documents",
+            expected="the store that holds the same documents",
+            fix="Check the store; --id-field names the field with the ids of the index.",
+            where=store.name,
+        )  # fmt: skip
+    return parents
 
 
 def blended_retriever(*arguments: str, **named: str | None) -> str:
@@ -267,25 +310,44 @@ def write_records(
 ) -> None:
     """Write the records that are not in the store yet. No other record is changed.
 
-    payloads: of the parents, by id. undo: the command that takes the records out. Raises ArgusError
-    if the store fails, with the number of records that are in it. The same call writes the rest.
+    payloads: of the parents, by id. A record's payload is its parent's, so that the same filters
+    work, and its own fields. A request has at most WRITE_SIZE records and about WRITE_BYTES of
+    payloads as JSON. A record with a heavier payload has one of its own. undo: the command that
+    takes the records out. Raises ArgusError if the store fails, with the number of records that are
+    in it. The same call writes the rest.
     """
     before = frozenset(ids_of(store, records.remedy))
     size = max(1, min(WRITE_SIZE, WRITE_NUMBERS // max(1, records.vectors.shape[1])))
+    ids = [store.record_id(name) for name in records.names]
+    weights = {id_: len(json.dumps(payloads[id_], default=str)) for id_ in {*records.parents}}
+    batches: list[list[int]] = []
+    total = 0
+    for row in (row for row, id_ in enumerate(ids) if id_ not in before):
+        weight = weights[records.parents[row]]
+        if not batches or len(batches[-1]) == size or total + weight > WRITE_BYTES:
+            batches.append([])
+            total = 0
+        batches[-1].append(row)
+        total += weight
     done = len(before)
-    batches = records.batches(store, payloads, size, max_bytes=WRITE_BYTES, without=before)
     with progress(f"writing into {store.name}", len(records), done=done) as advance:
-        for batch in batches:
+        for rows in batches:
+            own: list[Payload] = []
+            for row in rows:
+                texts = (records.remedy, records.parents[row], records.kinds[row], records.encoder)
+                numbers = float(records.scales[row]), float(records.penalties[row])
+                fields = zip(FIELDS, (*texts, *numbers), strict=True)
+                own.append({**payloads[records.parents[row]], **dict(fields)})
             try:
-                store.upsert(batch)
+                store.upsert(Records([ids[row] for row in rows], records.vectors[rows], own))
             except ArgusError as error:
                 raise ArgusError(
                     f"{error}\n{done:,} of {len(records):,} records of {records.remedy} are in "
                     "it, and no record of yours was changed. Run the same command again to write "
                     f"the rest, or `{undo}` to take them out."
                 ) from error
-            done += len(batch.ids)
-            advance(len(batch.ids))
+            done += len(rows)
+            advance(len(rows))
 
 
 def deliver(
@@ -294,7 +356,7 @@ def deliver(
     into: str | None,
     records: RemedyRecords,
     payloads: Mapping[str, Payload],
-    source: WrittenSource,
+    source: Mapping[str, Any],
     *serving: str,
     folder: ArtifactFolder,
     record: Record,
@@ -311,12 +373,27 @@ def deliver(
     words = ["--store", store.name, *place, *carry("remedy rollback")]
     undo = command("remedy", "rollback", remedy, *words)
     with record.timed("writing"):
-        before = _count_before(target, records, folder)
+        # The first run may have been killed: its note says how many were there before. If there are
+        # fewer by now, they were taken out since, and the note no longer counts.
+        run, before = {"remedy": remedy, "collection": target.name}, len(ids_of(target, remedy))
+        match folder.read_json(BEGUN):
+            case {"there_before": int(first), **rest} if rest == run and first <= before:
+                before = first
+            case _:
+                folder.write_json(BEGUN, {**run, "there_before": before})
         write_records(target, records, payloads, undo=undo)
     with record.timed("asking for what was written"):
-        reached = _search_for(target, records, folder / remedy)
+        if (there := len(ids_of(target, remedy))) != len(records):
+            raise ArgusError(
+                f"{target.name}: took {len(records):,} records of {remedy}, and holds {there:,}. "
+                "Run the same command again."
+            )
+        config = ReachConfig(sample=REACH_SAMPLE if len(records) > REACH_SAMPLE else None)
+        # A client that searches in its own process may look at every payload for a filter.
+        matching = None if target.describe().records == there else {REMEDY: remedy}
+        found = reach(target, out=folder / remedy, config=config, matching=matching).summary
     kinds = sorted({*records.kinds} - {DOCUMENT})
-    summary: WrittenSummary = {
+    summary: dict[str, Any] = {
         "remedy": remedy,
         "store": store.name,
         "collection": target.name,
@@ -329,7 +406,7 @@ def deliver(
             "bytes": int(records.vectors.nbytes),
         },
         "others": [name for name in remedies_in(target) if name != remedy],
-        "reach": reached,
+        "reach": {name: found[name] for name in ("k", "reached", "causes", "examples")},
         **source,
         "seconds": round(sum(record.timings_s.values()), 1),
         **record.of_store(),
@@ -341,47 +418,12 @@ def deliver(
     return WrittenResult(remedy, folder.path, report, summary, undo, python)
 
 
-def _count_before(target: WritableStore, records: RemedyRecords, folder: ArtifactFolder) -> int:
-    """Return the number of records before this command, whose first run may have been killed.
-
-    The first run notes it in the folder. If there are fewer by now, they were taken out since, and
-    the note no longer counts.
-    """
-    before = len(ids_of(target, records.remedy))
-    run = {"remedy": records.remedy, "collection": target.name}
-    match folder.read_json(BEGUN):
-        case {"there_before": int(first), **rest} if rest == run and first <= before:
-            return first
-    folder.write_json(BEGUN, {**run, "there_before": before})
-    return before
-
-
-def _search_for(target: WritableStore, records: RemedyRecords, out: Path) -> WrittenReach:
-    """Search for the records by their own vectors, with a filter only beside other records.
-
-    A client that searches in its own process may look at every payload for a filter.
-    """
-    there = len(ids_of(target, records.remedy))
-    if there != len(records):
-        raise ArgusError(
-            f"{target.name}: took {len(records):,} records of {records.remedy}, and holds "
-            f"{there:,}. Run the same command again."
-        )
-    config = ReachConfig(sample=REACH_SAMPLE if len(records) > REACH_SAMPLE else None)
-    matching = None if target.describe().records == there else {REMEDY: records.remedy}
-    found = reach(target, out=out, config=config, matching=matching).summary
-    return {
-        "k": found["k"],
-        "reached": found["reached"],
-        "causes": found["causes"],
-        "examples": found["examples"],
-    }
-
-
 def rollback_in_store(
     store: str | Store, remedy: str, *, into: str | None = None, opening: StoreConfig | None = None
-) -> StoreRollback:
+) -> dict[str, Any]:
     """Remove exactly a remedy's records, and their collection if Argus made it and it is empty.
+
+    Returns remedy, collection, records_removed, collection_removed and the time (at).
 
     store: that of the documents. into: the collection of the records, if you named it. A rollback
     that was stopped goes on when it is called again. Raises InputError, naming the remedies that
@@ -418,8 +460,8 @@ def rollback_in_store(
 
 def list_in_store(
     store: str | Store, *, into: str | None = None, opening: StoreConfig | None = None
-) -> list[ListedRemedy]:
-    """Return the remedies whose records are in a store, by id."""
+) -> list[dict[str, Any]]:
+    """Return the remedies whose records are in a store, by id, as `list_remedies` does."""
     with open_store(store, opening) as opened:
         there = open_home(writable(opened), into)
         if there is None:
@@ -438,7 +480,7 @@ def list_in_store(
         ]
 
 
-def headline(summary: WrittenSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the counts of the records, then the documents left out, then unreachable records."""
     counts, settings, sentences = summary["counts"], summary["settings"], summary["sentences"]
     views = "".join(f", {n:,} {kind} views" for kind, n in counts["views"].items())
@@ -476,7 +518,7 @@ def headline(summary: WrittenSummary) -> Iterator[str]:
         yield f"  {unreached['id']}: {unreached['cause']}"
 
 
-def section(folder: Path, summary: WrittenSummary) -> Section:
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section. The section of the store shows the records' reach."""
     counts = summary["counts"]
     return Section(brief=f"{counts['records']:,} records of {summary['remedy']} written")

@@ -7,31 +7,25 @@ recorded.json that its command ran to the end, and rolled_back.json that they ar
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NotRequired
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
-from argus.data.reading import read_record
+from argus.data.reading import WRITTEN, reading
 from argus.errors import InputError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
 from argus.indexes.table import remove_half_written
 from argus.indexes.views import ViewIndex
-from argus.jobs.recorded_model import Answers
-from argus.remedies.paper import PaperNotes
 
 MADE, RECORDED, ROLLED_BACK = "made.json", "recorded.json", "rolled_back.json"
-DocumentStates = TypedDict(
-    "DocumentStates", {"measured": int, "failed": int, "not applicable": int}
-)  # documents by the state of their synthesis
+AS_WRITTEN = "the file as Argus wrote it"
 
 
-class Origin(TypedDict, total=False):
-    """made.json: how the views of a remedy came about. Empty if the file is gone.
+def read_origin(folder: ArtifactFolder) -> dict[str, Any]:
+    """Read made.json: how the views of a remedy came about. Returns {} without the file.
 
-    From `preset` on each kind of remedy has keys of its own.
+    Raises InputError for a damaged one. From `preset` on each kind of remedy has keys of its own.
 
     kind: kind of the remedy.
     at: when it was made, UTC.
@@ -48,74 +42,17 @@ class Origin(TypedDict, total=False):
     documents: documents by the state of their synthesis.
     insertions: descriptions that were put into texts.
     fallen_back: documents that keep their original alone, by reason.
+    language_model: prompts, tokens and cost of the model.
     component: part of a scenario that is a view.
     paper: under the preset `paper`, its differences from the paper.
     """
-
-    remedy: str
-    kind: str
-    at: str
-    views_failed: int
-    views_known: int
-    views_beyond_cap: int
-    tables: list[str]
-    relied_on: list[str]
-    preset: str
-    passages_found: int
-    passages_without_vector: int
-    passages_refused: int
-    written_by: str
-    documents: DocumentStates
-    insertions: int
-    fallen_back: dict[str, int]
-    language_model: Answers
-    component: str
-    paper: PaperNotes
+    made = folder.read_json(MADE)
+    with reading(folder / MADE, "is damaged", expected=AS_WRITTEN, fix=WRITTEN):
+        ", ".join([*made.get("tables", ()), *made.get("relied_on", ())])
+    return made
 
 
-class RollbackNote(TypedDict):
-    """rolled_back.json: the removal of a remedy.
-
-    views_removed: views that were removed.
-    at: when it was rolled back, UTC.
-    relied_on_by: remedies that left out views which this one held.
-    finished: false until the views are gone, then absent.
-    already: true, in a returned note, if an earlier call removed them.
-    """
-
-    remedy: str
-    views_removed: int
-    at: str
-    relied_on_by: list[str]
-    finished: NotRequired[bool]
-    already: NotRequired[bool]
-
-
-class ListedRemedy(TypedDict):
-    """A remedy in an index or a store.
-
-    id: id of the remedy.
-    kind: kind of the remedy. None if its folder no longer says.
-    at: when it was added, UTC. None likewise.
-    views: views of the remedy.
-    documents: documents that have one.
-    bytes: bytes of their texts and vectors.
-    """
-
-    id: str
-    kind: str | None
-    at: str | None
-    views: int
-    documents: int
-    bytes: int
-
-
-def read_origin(folder: ArtifactFolder) -> Origin:
-    """Read made.json. Returns {} without the file. Raises InputError for a damaged one."""
-    return read_record(Origin, folder.read_json(MADE), where=folder / MADE)
-
-
-def find_origin(folder: ArtifactFolder) -> Origin:
+def find_origin(folder: ArtifactFolder) -> dict[str, Any]:
     """Read made.json. Returns {} for a missing or damaged file."""
     try:
         return read_origin(folder)
@@ -145,40 +82,46 @@ def write_recorded(home: ArtifactFolder) -> None:
     home.write_json(RECORDED, {"at": utc_now()})
 
 
-def rollback(index: Path | str, remedy: str) -> RollbackNote:
+def rollback(index: Path | str, remedy: str) -> dict[str, Any]:
     """Remove exactly the views of a remedy and mark its folder in the index.
 
-    A second call removes nothing, and its note says so. The note names the remedies that left out
-    views which this one held: run them again to add these. Raises InputError, naming the remedies
-    there are, for an unknown one.
+    Returns the note of the removal, which is also in rolled_back.json. A second call removes
+    nothing. Raises InputError, naming the remedies there are, for an unknown one.
+
+    remedy: id of the remedy.
+    views_removed: views that were removed.
+    at: when it was rolled back, UTC.
+    relied_on_by: remedies that left out views which this one held. Run them again to add these.
+    already: true if an earlier call removed them, otherwise absent.
     """
     views = ViewIndex.open(index_folder(index))
     there = {r.id: r.views for r in views.remedies()}
     folder = ArtifactFolder(views.path / REMEDIES / remedy)
-    has_note = folder.path.name == remedy and (folder / ROLLED_BACK).is_file()
-    earlier: RollbackNote | None = None
-    if has_note:
-        where = folder / ROLLED_BACK
-        earlier = read_record(RollbackNote, folder.read_json(ROLLED_BACK), where=where)
-    begun = earlier is not None and not earlier.pop("finished", True)  # and then killed
-    if earlier is not None and remedy not in there:
+    earlier: dict[str, Any] = {}
+    if folder.path.name == remedy:
+        earlier = folder.read_json(ROLLED_BACK)
+    begun = not earlier.pop("finished", True)  # and then killed
+    if earlier and remedy not in there:
         if not begun:
             return {**earlier, "already": True}
         remove_half_written(views.path)
         folder.write_json(ROLLED_BACK, earlier)
         return earlier
+    removed = there.get(remedy, 0)
+    if begun and not removed:
+        with reading(folder / ROLLED_BACK, "is damaged", expected=AS_WRITTEN, fix=WRITTEN):
+            removed = int(earlier["views_removed"])
     origins = {name: find_origin(ArtifactFolder(views.path / REMEDIES / name)) for name in there}
-    note: RollbackNote = {
+    note = {
         "remedy": remedy,
-        "views_removed": there.get(remedy, 0)
-        or (earlier["views_removed"] if begun and earlier is not None else 0),
+        "views_removed": removed,
         "at": utc_now(),
         "relied_on_by": [n for n, made in origins.items() if remedy in made.get("relied_on", ())],
     }
     if folder.path.is_dir() and remedy in there:
         folder.write_json(ROLLED_BACK, {**note, "finished": False})
     try:
-        note["views_removed"] = views.rollback(remedy) or note["views_removed"]
+        note["views_removed"] = views.rollback(remedy) or removed
     except InputError:
         if remedy not in there or remedy in {r.id for r in ViewIndex.open(index).remedies()}:
             raise
@@ -188,19 +131,22 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
     return note
 
 
-def list_remedies(index: Path | str) -> list[ListedRemedy]:
-    """Return the remedies in an index, oldest first."""
+def list_remedies(index: Path | str) -> list[dict[str, Any]]:
+    """Return the remedies in an index, oldest first.
+
+    id: id of the remedy.
+    kind: kind of the remedy. None if its folder no longer says.
+    at: when it was added, UTC. None likewise.
+    views: views of the remedy.
+    documents: documents that have one.
+    bytes: bytes of their texts and vectors.
+    """
     views = ViewIndex.open(index_folder(index))
     views.check_recipes()
-    origins = (find_origin(ArtifactFolder(views.path / REMEDIES / r.id)) for r in views.remedies())
-    return [
-        {
-            "id": r.id,
-            "kind": origin.get("kind"),
-            "at": origin.get("at"),
-            "views": r.views,
-            "documents": r.documents,
-            "bytes": r.bytes,
-        }
-        for r, origin in zip(views.remedies(), origins, strict=True)
-    ]
+    listed = []
+    for remedy in views.remedies():
+        origin = find_origin(ArtifactFolder(views.path / REMEDIES / remedy.id))
+        made = {"id": remedy.id, "kind": origin.get("kind"), "at": origin.get("at")}
+        counts = {"views": remedy.views, "documents": remedy.documents, "bytes": remedy.bytes}
+        listed.append(made | counts)
+    return listed

@@ -7,20 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import NotRequired
+from typing import Any
 
 import numpy as np
-from typing_extensions import TypedDict
 
 from argus.commands import command
 from argus.corpora.opening import Origin
 from argus.data.folders import SUMMARY, ArtifactFolder
-from argus.data.reading import read_record
+from argus.data.reading import WRITTEN, reading
 from argus.data.tables import read_table
 from argus.data.types import Qrels, Query
 from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import ParentFold
 from argus.indexes.blend import REMEDIES
@@ -29,23 +28,21 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.views import ViewIndex, originals
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.measures.coverage import Coverage, coverage_words
-from argus.measures.significance import DifferenceFigures, with_interval
-from argus.remedies.blend_search import Rival, describe_rivals
+from argus.measures.coverage import coverage_words
+from argus.measures.significance import with_interval
+from argus.remedies.blend_search import describe_rivals
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.remedy_result import check_judged
-from argus.repair.config import MEASURE, RepairConfig
+from argus.repair.config import RepairConfig
 from argus.repair.trials import (
     BLEND,
     NOTHING,
     Materials,
     Questions,
+    apply_steps,
     candidates,
-    choose,
-    compare,
     hold_out_needs,
     of_judged,
-    trial_table,
     try_all,
 )  # fmt: skip
 from argus.reports import write_report
@@ -62,33 +59,19 @@ HOME = "repair"  # folder of an index for the last repair's receipt
 SAMPLE = "profiles"  # folder in it for the needs that a language model wrote
 
 
-class TrialFigures(TypedDict):
-    """A candidate on the questions, against the index as it was.
+@dataclass(frozen=True, repr=False)
+class ChosenRepair(Result):
+    """Result of `repair_index`. Everything in it is also in `folder`.
 
-    candidate: remedy that was tried.
-    passes: whether it is better on average: by more than chance, and without harm.
-    harms: whether it lowers either measure in the mean by more than it may.
-    needed: judged questions that would tell. None if these do, or nothing is gained.
-    coverage: how many of the documents, and of the relevant ones, have it.
-    ndcg10: nDCG@10 against the index as it was.
-    recall10: recall@10 against the index as it was.
-    """
-
-    candidate: str
-    passes: bool
-    harms: bool
-    needed: int | None
-    coverage: Coverage
-    ndcg10: DifferenceFigures
-    recall10: DifferenceFigures
-
-
-class RepairSummary(TypedDict):
-    """The trials, the candidate that was kept, and the proof.
+    Keys of its summary:
 
     judged_by: judged questions, held-out needs, or nothing.
     questions: questions that candidates were tried on.
-    trials: best first. Empty if nothing judged.
+    trials: best first, empty if nothing judged. Each has its candidate, whether it passes (is
+        better on average, by more than chance and without harm), whether it harms (lowers either
+        measure in the mean by more than it may), the judged questions needed to tell (None if these
+        do, or nothing is gained), the coverage of documents, and ndcg10 and recall10 against the
+        index as it was.
     rivals: fixed fusions of the documents' own vectors with BM25, against the index as it was.
     failed: candidates that could not be tried, and why.
     missing: candidates whose input was not given, and the input.
@@ -100,30 +83,10 @@ class RepairSummary(TypedDict):
     only_try: whether nothing was to be added.
     """
 
-    index: str
-    judged_by: str
-    questions: int
-    trials: list[TrialFigures]
-    rivals: list[Rival]
-    failed: dict[str, str]
-    missing: dict[str, str]
-    cross_validated: DifferenceFigures | None
-    chosen_by_fold: list[str]
-    kept: str
-    remedies: list[str]
-    in_index: NotRequired[list[str]]
-    only_try: NotRequired[bool]
-    seconds: float
-
-
-@dataclass(frozen=True, repr=False)
-class ChosenRepair(Result):
-    """Result of `repair_index`. Everything in it is also in `folder`."""
-
     folder: Path
     report: Path
     index: ViewIndex
-    summary: RepairSummary
+    summary: dict[str, Any]
 
     def headline(self) -> Iterator[str]:
         """Yield the trials and the candidate that was kept."""
@@ -223,7 +186,7 @@ def _try(
     materials: Materials,
     config: RepairConfig,
     folder: ArtifactFolder,
-) -> RepairSummary:
+) -> dict[str, Any]:
     """Try the candidates, and write the values of each question into a folder.
 
     Without judged questions, needs are held out of the profiles.
@@ -234,58 +197,28 @@ def _try(
             if (fold := materials.fold) is not None:
                 needs = replace(needs, qrels=fold.qrels(needs.qrels), fold=fold)
             questions, materials = needs, replace(materials, profiles=rest)
-    tried, missing = candidates(materials)
-    summary: RepairSummary = {
+    summary: dict[str, Any] = {
         "index": str(index.path),
         "judged_by": NOTHING,
         "questions": 0,
         "trials": [],
         "rivals": [],
         "failed": {},
-        "missing": missing,
+        "missing": candidates(materials)[1],
         "cross_validated": None,
         "chosen_by_fold": [],
         "kept": BLEND,
         "remedies": [],
-        "seconds": 0.0,
     }
     if questions is None:
         return summary
-    outcome = try_all(index.path, tried, materials.encoder, questions)
-    before, after = outcome.before, outcome.after
-    if not after:
-        why = next(iter(outcome.failed.values()))
-        raise ArgusError(f"{index.path}: no candidate could be tried ({why}).")
-    choice = choose(before, after, config.folds, config.seed)
-    folder.write_table(TABLE, trial_table(before, after, questions))
-    return {
-        **summary,
-        "judged_by": questions.kind,
-        "questions": len(questions.queries),
-        "trials": [
-            {
-                "candidate": t.candidate,
-                "passes": t.passes,
-                "harms": t.harms,
-                "needed": t.needed,
-                "coverage": outcome.coverages[t.candidate],
-                "ndcg10": t.gain.figures(),
-                "recall10": t.recall.figures(),
-            }
-            for t in choice.trials
-        ],
-        "rivals": [
-            {"fusion": name, "ndcg10": compare(before, of, MEASURE, config.seed).figures()}
-            for name, of in outcome.rivals.items()
-        ],
-        "failed": outcome.failed,
-        "cross_validated": choice.cross_validated.figures(),
-        "chosen_by_fold": choice.chosen_by_fold,
-        "kept": choice.winner,
-    }
+    found, rows = try_all(index.path, materials, questions, config.folds, config.seed)
+    folder.write_table(TABLE, rows)
+    about = {"judged_by": questions.kind, "questions": len(questions.queries)}
+    return summary | about | found
 
 
-def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -> RepairSummary:
+def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -> dict[str, Any]:
     """Return the trial in a folder with one of its candidates as the one that is kept.
 
     there: ids of the remedies in the index. Raises InputError without a trial of this candidate,
@@ -298,27 +231,28 @@ def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -
             f"{candidate!r}, and nothing was tried", expected=f"a trial in {folder.path}",
             fix=again, where="--apply",
         )  # fmt: skip
-    summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
-    names = [t["candidate"] for t in summary["trials"]] or [summary["kept"]]
+    with reading(folder / SUMMARY, "is damaged", expected="a trial as Argus wrote it", fix=WRITTEN):
+        names = [t["candidate"] for t in section["trials"]] or [section["kept"]]
+        in_index = [str(remedy) for remedy in section.get("in_index", [])]
+        int(section["questions"]), {**section["missing"], **section["failed"]}
     if candidate not in names:
         raise InputError(
             repr(candidate), expected=f"one of the last trial: {', '.join(names)}",
             fix="Correct it.", where="--apply",
         )  # fmt: skip
-    if summary.get("in_index") != there:
+    if in_index != there:
         raise InputError(
             "the index has other remedies than when they were tried",
-            expected=", ".join(summary.get("in_index", [])) or "none", fix=again, where="--apply",
+            expected=", ".join(in_index) or "none", fix=again, where="--apply",
         )  # fmt: skip
-    return {**summary, "kept": candidate, "remedies": []}
+    return {**section, "kept": candidate, "remedies": []}
 
 
 def _apply(name: str, materials: Materials, index: Path) -> list[str]:
     """Add a candidate to an index. Raises InputError if its inputs were not given."""
     there, missing = candidates(materials)
-    for candidate in there:
-        if candidate.name == name:
-            return candidate.apply(index)
+    if name in there:
+        return apply_steps(index, there[name])
     why = "; ".join(f"{of}: {lacks}" for of, lacks in missing.items())
     raise InputError(
         f"{name!r}, and not all that it is made of ({why})",
@@ -326,7 +260,7 @@ def _apply(name: str, materials: Materials, index: Path) -> list[str]:
     )  # fmt: skip
 
 
-def headline(summary: RepairSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the trials, the candidate that was kept, and how to undo it."""
     for name, why in {**summary["missing"], **summary["failed"]}.items():
         yield f"not tried: {name}: {why}"
@@ -370,19 +304,19 @@ def headline(summary: RepairSummary) -> Iterator[str]:
         yield f"kept: nothing; {why}{few}. `argus remedy blend` adds the default unproven"
 
 
-def describe_verdict(trial: TrialFigures) -> str:
+def describe_verdict(trial: Mapping[str, Any]) -> str:
     """Return a trial's verdict. A candidate that is better on average may harm single questions."""
     return "better on average" if trial["passes"] else "harms" if trial["harms"] else "not proven"
 
 
-def _describe_difference(figures: DifferenceFigures) -> str:
+def _describe_difference(figures: Mapping[str, Any]) -> str:
     low, high = figures["low"], figures["high"]
     interval = f" (95% {low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
     after, difference = figures["mean_after"], figures["mean_difference"]
     return f"{figures['mean_before']:.3f} → {after:.3f}, {difference:+.3f}{interval}"
 
 
-def section(folder: Path, repair: RepairSummary) -> Section:
+def section(folder: Path, repair: Mapping[str, Any]) -> Section:
     """Build the report's section: the trials, with the one that was kept marked."""
     columns = ["candidate", "nDCG@10", "difference (95%)", "improved, harmed", "R@10"]
     columns += ["a gain where", "verdict"]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +35,7 @@ from argus.measures import PairedDifference, evaluate, paired_difference
 from argus.measures.coverage import Coverage, cover
 from argus.progress import announce
 from argus.remedies.blend import blend_index
-from argus.remedies.blend_search import JudgedVectors, Searched, run_rivals
+from argus.remedies.blend_search import JudgedVectors, Searched, measure_rivals
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.expansion import expand_index
 from argus.remedies.undo import list_remedies, rollback
@@ -71,27 +72,6 @@ class Materials:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """One remedy, or several one after another."""
-
-    name: str
-    steps: tuple[Apply, ...]
-
-    def apply(self, index: Path) -> list[str]:
-        """Add it to an index and return the ids of its remedies that were not there.
-
-        If a step fails, those before it are taken out again.
-        """
-        before = {remedy.id for remedy in ViewIndex.open(index).remedies()}
-        try:
-            added = [step(index) for step in self.steps]
-        except BaseException:
-            take_out(index, before)
-            raise
-        return [remedy for remedy in added if remedy not in before]
-
-
-@dataclass(frozen=True)
 class Questions:
     """Queries with their relevant documents. fold: of chunks to these documents."""
 
@@ -101,8 +81,11 @@ class Questions:
     fold: ParentFold | None = None
 
 
-def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
-    """Return the candidates, alone and with the blend, and why the others cannot be tried."""
+def candidates(materials: Materials) -> tuple[dict[str, list[Apply]], dict[str, str]]:
+    """Return the steps of each candidate by its name, and why others cannot be tried.
+
+    A candidate is one remedy, one with the blend, or all of them.
+    """
     encoder, profiles = materials.encoder, materials.profiles
     there: dict[str, Apply] = {}
     missing: dict[str, str] = {}
@@ -135,8 +118,21 @@ def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
     sets: list[tuple[str, ...]] = [(name,) for name in there]
     sets += [pair for pair in combinations(there, 2) if BLEND in pair]
     sets += [tuple(there)] if len(there) > 2 else []
-    made = [Candidate(" + ".join(names), tuple(there[name] for name in names)) for names in sets]
-    return made, missing
+    return {" + ".join(names): [there[name] for name in names] for names in sets}, missing
+
+
+def apply_steps(index: Path, steps: Sequence[Apply]) -> list[str]:
+    """Add the remedies of a candidate to an index. Return the ids of those that were not there.
+
+    If a step fails, those before it are taken out again.
+    """
+    before = {remedy.id for remedy in ViewIndex.open(index).remedies()}
+    try:
+        added = [step(index) for step in steps]
+    except BaseException:
+        take_out(index, before)
+        raise
+    return [remedy for remedy in added if remedy not in before]
 
 
 def take_out(index: Path, but: Container[str]) -> None:
@@ -186,77 +182,64 @@ def hold_out_needs(
     return Questions(NEEDS, queries, qrels), rest
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A candidate on the questions, against the index as it is."""
-
-    candidate: str
-    gain: PairedDifference  # of nDCG@10
-    recall: PairedDifference  # of R@10
-
-    @property
-    def harms(self) -> bool:
-        """True if it lowers either measure in the mean by more than the limit."""
-        return min(self.gain.mean_difference, self.recall.mean_difference) < -HARM
-
-    @property
-    def needed(self) -> int | None:
-        """Questions that would tell its gain and harm from chance. None if these do."""
-        if self.gain.mean_difference <= 0 or self.recall.verdict == "worse":
-            return None
-        doubtful = [] if self.gain.verdict else [self.gain]
-        if self.recall.mean_difference < -HARM:
-            doubtful.append(self.recall)
-        return max((d.queries_needed for d in doubtful), default=None)
-
-    @property
-    def passes(self) -> bool:
-        """True if its gain is more than chance, and it harms nothing."""
-        return self.gain.verdict == "better" and not self.harms
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The candidate to keep, and the gain of choosing on questions that did not choose."""
-
-    winner: str  # NOTHING if none passes
-    trials: list[Trial]  # best first
-    cross_validated: PairedDifference  # choice of each fold's others, measured on that fold
-    chosen_by_fold: list[str]
-
-
-def choose(before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: int) -> Choice:
-    """Return the candidate to keep.
+def choose(
+    before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: int
+) -> dict[str, Any]:
+    """Return the trials, the candidate to keep, and the cross-validation of that choice.
 
     before: the index as it is. after: each candidate on the same queries. The choice is the highest
     nDCG@10 among the candidates whose gain has an interval above zero and that lower neither
     measure by more than 0.005. It is nothing if the cross-validated gain is not above zero. That
-    applies the same rule without the interval, in each fold, to the other folds' questions.
+    applies the same rule without the interval, in each fold, to the other folds' questions. Keys
+    are those of `argus.repair.job.ChosenRepair`.
     """
-    trials = [
-        Trial(name, *(compare(before, values, measure, seed) for measure in (MEASURE, GUARD)))
-        for name, values in after.items()
-    ]
-    trials.sort(key=lambda trial: (-trial.gain.mean_difference, trial.candidate))
+    trials: list[dict[str, Any]] = []
+    for name, values in after.items():
+        gain, recall = (
+            paired_difference(
+                {q: v[m] for q, v in before.items()},
+                {q: v[m] for q, v in values.items()},
+                seed=seed,
+            )
+            for m in (MEASURE, GUARD)
+        )
+        harms = min(gain.mean_difference, recall.mean_difference) < -HARM
+        doubtful: list[PairedDifference] = []
+        if gain.mean_difference > 0 and recall.verdict != "worse":
+            doubtful += [] if gain.verdict else [gain]
+            doubtful += [recall] if recall.mean_difference < -HARM else []
+        trials.append({
+            "candidate": name,
+            "passes": gain.verdict == "better" and not harms,
+            "harms": harms,
+            "needed": max((d.queries_needed for d in doubtful), default=None),
+            "ndcg10": gain.figures(),
+            "recall10": recall.figures(),
+        })  # fmt: skip
+    trials.sort(key=lambda t: (-t["ndcg10"]["mean_difference"], t["candidate"]))
     outcomes: dict[str, float] = {}
     by_fold = []
     for fold in deal_folds(sorted(before), folds, seed):
         best, others = NOTHING, [q for q in before if q not in fold]
         highest = 0.0
         for name in sorted(after) if others else ():
-            gain, recall = (
+            mean_gain, mean_recall = (
                 float(np.mean([after[name][q][m] - before[q][m] for q in others]))
                 for m in (MEASURE, GUARD)
             )
-            if gain > highest and recall >= -HARM:
-                best, highest = name, gain
+            if mean_gain > highest and mean_recall >= -HARM:
+                best, highest = name, mean_gain
         by_fold.append(best)
         outcomes |= {q: (after[best] if best != NOTHING else before)[q][MEASURE] for q in fold}
     plain = {q: values[MEASURE] for q, values in before.items()}
     validated = paired_difference(plain, outcomes, seed=seed)
-    passing = [trial.candidate for trial in trials if trial.passes]
-    winner = passing[0] if passing and validated.mean_difference > 0 else NOTHING
-    return Choice(winner, trials, validated, by_fold)
+    passing = [trial["candidate"] for trial in trials if trial["passes"]]
+    return {
+        "trials": trials,
+        "cross_validated": validated.figures(),
+        "chosen_by_fold": by_fold,
+        "kept": passing[0] if passing and validated.mean_difference > 0 else NOTHING,
+    }
 
 
 def deal_folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
@@ -266,34 +249,17 @@ def deal_folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
     return [{queries[i] for i in part} for part in parts]
 
 
-def compare(before: PerQuery, after: PerQuery, measure: str, seed: int) -> PairedDifference:
-    """Compare two systems' values of one measure, question by question."""
-    first, second = ({q: v[measure] for q, v in of.items()} for of in (before, after))
-    return paired_difference(first, second, seed=seed)
-
-
-@dataclass(frozen=True)
-class Tried:
-    """Values of every question, by the search that gave them."""
-
-    before: PerQuery  # the index as it is
-    after: Mapping[str, PerQuery]  # each candidate
-    rivals: Mapping[str, PerQuery]  # fixed fusions of the documents' own vectors with BM25
-    coverages: dict[str, Coverage]  # documents that have each candidate
-    failed: dict[str, str]  # candidates that could not be tried, and why
-
-
 def try_all(
-    index: Path, tried: Sequence[Candidate], encoder: Encoder, questions: Questions
-) -> Tried:
-    """Measure the index as it is, each candidate and each rival on a copy.
+    index: Path, materials: Materials, questions: Questions, folds: int, seed: int
+) -> tuple[dict[str, Any], pa.Table]:
+    """Measure the index as it is, each candidate and each rival on a copy, and choose.
 
     The index itself only gains the vectors of new texts. Remedies that were made of needs are left
-    out of the copy while needs judge.
+    out of the copy while needs judge. Returns a part of the summary (`ChosenRepair`) and
+    `trial_table`. Raises ArgusError if no candidate could be tried.
     """
-    texts = [query.text for query in questions.queries]
-    vectors = np.asarray(encoder.encode_queries(texts), np.float32)
-    fold = questions.fold
+    encoder, fold = materials.encoder, questions.fold
+    vectors = np.asarray(encoder.encode_queries([q.text for q in questions.queries]), np.float32)
 
     def measure(trial: Path) -> PerQuery:
         retriever = IndexRetriever(ViewIndex.open(trial), encoder)
@@ -312,25 +278,26 @@ def try_all(
         own = {remedy.id for remedy in opened.remedies()}
         before = measure(trial)
         lexical = IndexRetriever(opened, encoder, ORIGINAL).lexical()
-        runs = run_rivals(
+        rivals = measure_rivals(
             Searched(opened.snapshot(ORIGINAL), lexical),
             JudgedVectors(questions.queries, vectors, questions.qrels, fold),
-        )
-        rivals = {
-            name: evaluate(run, questions.qrels, [MEASURE, GUARD]).per_query
-            for name, run in runs.items()
-        }
-        for candidate in tried:
-            announce(f"repair: trying {candidate.name}")
+            {query: values[MEASURE] for query, values in before.items()}, seed,
+        )  # fmt: skip
+        for name, steps in candidates(materials)[0].items():
+            announce(f"repair: trying {name}")
             try:
-                candidate.apply(trial)
+                apply_steps(trial, steps)
             except ArgusError as error:
-                failed[candidate.name] = str(error)
+                failed[name] = str(error)
             else:
-                after[candidate.name] = measure(trial)
-                coverages[candidate.name] = _cover(trial, own, questions)
+                after[name] = measure(trial)
+                coverages[name] = _cover(trial, own, questions)
             take_out(trial, own)
-    return Tried(before, after, rivals, coverages, failed)
+    if not after:
+        raise ArgusError(f"{index}: no candidate could be tried ({next(iter(failed.values()))}).")
+    found = choose(before, after, folds, seed)
+    found["trials"] = [t | {"coverage": coverages[t["candidate"]]} for t in found["trials"]]
+    return found | {"rivals": rivals, "failed": failed}, trial_table(before, after, questions)
 
 
 def _cover(index: Path, but: Collection[str], questions: Questions) -> Coverage:

@@ -5,8 +5,7 @@ import pytest
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.knowledge.gazetteer import CapitalisedNames
-from argus.remedies.config import NER_MODEL, PAPER, ReferenceConfig
-from argus.remedies.paper import BEYOND
+from argus.remedies.config import BEYOND, NER_MODEL, PAPER, ReferenceConfig
 
 MODELS = []
 

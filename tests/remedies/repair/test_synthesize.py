@@ -5,7 +5,7 @@ import json
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.indexes.views import ViewIndex
+from argus.indexes.views import ViewIndex, originals
 from argus.llm import LanguageModelError
 from argus.remedies.config import SynthesizeConfig
 from argus.remedies.synthesis import estimate_synthesis
@@ -33,7 +33,7 @@ def test_without_a_model_own_descriptions_are_inserted(repairable, index, endpoi
         "city of Switzerland, was cut off for a week."
     )
     opened = ViewIndex.open(index)
-    assert {d: opened.document(d).text for d in repairable.texts} == repairable.texts
+    assert {d.id: d.text for d in originals(opened)} == repairable.texts
     made = result.summary["made"]
     assert made["documents"] == {"measured": AT_RISK, "failed": 0, "not applicable": 0}
     assert made["insertions"] == sum(len(row["insertions"]) for row in rows(result)) == 16
@@ -83,7 +83,7 @@ def test_what_the_guard_rejects_keeps_its_original(repairable, index, endpoint, 
     assert set(made["fallen_back"]) == {found[d]["reason"] for d in BAD}
     assert result.summary["counts"]["documents_repaired"] == 6
     opened = ViewIndex.open(index)
-    assert {d: opened.document(d).text for d in repairable.texts} == repairable.texts
+    assert {d.id: d.text for d in originals(opened)} == repairable.texts
     source = json.loads(views["bridge"].source)
     assert source["model"] == f"m@{endpoint.url}"
     assert source["entities"]["Aare"]

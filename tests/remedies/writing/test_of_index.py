@@ -12,8 +12,7 @@ from argus.errors import InputError
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
 from argus.remedies.blend import blend_index
-from argus.remedies.index_writing import write_index
-from argus.remedies.store_writing import list_in_store, rollback_in_store
+from argus.remedies.store_writing import list_in_store, rollback_in_store, write_index
 from argus.retrievers.blended import BlendedRetriever
 from argus.stores.opening import open_store
 from tests.remedies.writing.test_of_store import breaks as breaks

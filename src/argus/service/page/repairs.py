@@ -16,7 +16,7 @@ from argus.data.reading import WRITTEN, reading
 from argus.data.tables import Filter, read_where
 from argus.indexes.blend import BLEND, REMEDIES
 from argus.measures.coverage import coverage_words
-from argus.remedies.undo import ListedRemedy, list_remedies
+from argus.remedies.undo import list_remedies
 from argus.repair.job import HOME, JOB, TABLE
 from argus.repair.trials import ADAPT, EXPAND, NOTHING, SCENARIOS
 from argus.service.page.indexes import index_of
@@ -112,7 +112,7 @@ def known_inputs(folder: Path, place: Workplace) -> dict[str, dict[str, str]]:
     return {"inputs": inputs, "configured": configured, "outside": outside}
 
 
-def _last_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) -> Values | None:
+def _last_trial(index: Path, candidate: str, remedies: Sequence[Values]) -> Values | None:
     """Return the last trial with the questions of one candidate, the best where it has none such.
 
     names: candidates that can be applied. is_old: other remedies are in the index now. Raises
