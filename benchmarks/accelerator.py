@@ -4,7 +4,8 @@ Encoders have the shapes of MiniLM and of BERT-large with random weights (what a
 depend on what weights say) and read wiki2's passages: texts a second on either device in float32
 and in bfloat16, and how far the vectors of the GPU in float32 are from the processor's. Ranks are
 those of `pair_ranks` over random unit rows, equal on both to the bit or the benchmark fails. The
-student has the shape of Llama 3.2 3B, with LoRA as `argus scenarios distill` ships, and learns the
+student has the shape of Llama 3.2 3B, with LoRA as `argus research scenarios distill` ships, and
+learns the
 released profiles for an epoch, with and without gradient checkpointing: memory and tokens a second.
 
 ACCELERATOR_DEVICE (cuda) and ACCELERATOR_SIZE (1) are for trying it without one.

@@ -1,4 +1,4 @@
-"""A correction of queries (`argus remedy adapt`), on questions about documents that taught nothing.
+"""A correction of queries (`tune apply adapt`), on questions about documents that taught nothing.
 
 demo: the standard library's 150 judged questions, in five folds. For each fold a correction is
 learnt from the needs of the 504 profiled documents less those that the fold's questions want, and

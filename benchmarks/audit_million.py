@@ -1,7 +1,8 @@
 """An audit of millions: memory-mapped vectors, a reservoir, and what the reservoir costs in error.
 
 1,000,000 synthetic entities with paragraphs of about 20 words, 20 related entities each, audited as
-`argus audit` does with 20,000 competitors per 1,024 queries; the encoder takes its vectors of 384
+`argus research audit` does with 20,000 competitors per 1,024 queries; the encoder takes its
+vectors of 384
 dimensions from a hash, so that what is measured is the audit's own. It runs in a process of its
 own, whose memory is read. The error is that of RPS on FB15k-237 (MiniLM, N=800, k=50) against
 exact, for reservoirs of several sizes, beside the standard error that the audit reports for itself.

@@ -16,7 +16,7 @@ from argus.authority.benchmarks.finsuperqa import RATES, Rates, make
 from argus.authority.benchmarks.judging import Judge, about, answer_of, share
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import Chains, trace
+from argus.authority.resolution import Chains, trace
 from argus.indexes.lexical import LexicalIndex
 
 SEEDS, K, ANCHORS = range(4), 5, 20

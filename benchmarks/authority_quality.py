@@ -5,7 +5,7 @@ FinSuperQA, CVEPatchQA and LegalPrecedentQA, generic and with a hint: controllin
 anchor recall with Wilson intervals, per hop type where there are hop types. On GHSA the second
 stage runs by a rule (a release note supersedes the disclosure of its CVE id); the rows called
 "edges" follow the pairs that are given, as on SCOTUS, where no rule could tell. Settings are the
-defaults of `argus authority score`; none was set on these collections.
+defaults of `argus research authority score`; none was set on these collections.
 """
 
 from __future__ import annotations

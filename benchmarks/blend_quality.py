@@ -1,6 +1,6 @@
 """Measure the blend on judged collections, beside its rivals and part after part.
 
-`argus remedy blend` as it ships, MiniLM in float32: each collection is indexed and blended in a
+`argus tune apply blend` as it ships, MiniLM in float32: each collection is indexed and blended in a
 folder of its own, then every arm searches the same index. Rivals are fixed fusions of the same
 vectors and the same BM25. Intervals are over questions, paired, against the vectors alone.
 BLEND_INDICES=FOLDER keeps the indexes, so that another run embeds nothing.

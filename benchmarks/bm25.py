@@ -1,6 +1,6 @@
 """BM25 lookups of 10,000 mentions over the wiki2 passages: building, asking, and plain scoring.
 
-Mentions: the first 10,000 distinct labels of fb15k237, looked up as `argus remedy expand` does,
+Mentions: the first 10,000 distinct labels of fb15k237, looked up as `argus tune apply expand` does,
 two passages each. The baseline is BM25 written out, one dictionary of counts per passage and one
 pass over all passages per word (as the package rank_bm25 does it), over the same words, on 50
 mentions spread over the 10,000; both answer those 50, by turns, and their answers are compared.

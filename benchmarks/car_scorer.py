@@ -7,7 +7,8 @@
 in the released form, and run as `evaluate.py --retriever_path FILE --k 5` three times: over a
 retriever that writes down the corpus, with the distractors that the scorer makes; over its own
 BM25, the class that has BM25 in its name; and over that class wrapped. Stored are the numbers of
-the file that it writes, or else of what it prints, and those of `argus authority score` over the
+the file that it writes, or else of what it prints, and those of `argus research authority score`
+over the
 same files. Without CAR_SCORER it says where to get it and ends with exit code 2.
 """
 
@@ -66,10 +67,10 @@ WRAPPED = """
 import argus
 from evaluate import {name}
 
-made = argus.open_task("car:{questions},distractors={corpus}").benchmark
+made = argus.tasks.open_task("car:{questions},distractors={corpus}").benchmark
 
 
-class Retriever(argus.AuthorityRetriever):
+class Retriever(argus.authority.AuthorityRetriever):
     def __init__(self):
         authority = argus.Authority(made.records, edges=made.edges)
         super().__init__({name}, authority)
@@ -186,7 +187,7 @@ def _numbers(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
 
 
 def scored_here(home: Path, name: str) -> dict[str, float]:
-    """Return what `argus authority score` says of the same retriever on the same files."""
+    """Return what `argus research authority score` says of the same retriever on the same files."""
     place = f"car:data/{QUESTIONS},distractors={CORPUS}"
     command = [
         sys.executable, "-m", "argus", "authority", "score", "--benchmark", place,

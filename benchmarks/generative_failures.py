@@ -1,4 +1,4 @@
-"""Why generative retrieval fails on this project's own outputs (`argus generative analyse`).
+"""Why generative retrieval fails on this project's own outputs (`research generative analyse`).
 
 The models and indexes of `generative_quality`: SEAL with and without titles in the passages on 200
 held-out titles of wiki2, SEAL and MINDER on the demo's 150 questions, and both where the beam is 60

@@ -1,4 +1,4 @@
-"""Every table of the papers that has cells here: `argus reproduce` of each, beside the published.
+"""Every table of the papers that has cells here: `research reproduce` of each beside the published.
 
     python -m benchmarks reproduce_tables                     # what takes little
     python -m benchmarks reproduce_tables --all               # the others, too: audits, collections
@@ -67,7 +67,7 @@ def _is_due(name: str) -> bool:
 def reproduced(name: str, cells: int, data: Path, out: Path) -> dict[str, Any]:
     """Run a recipe; a run that fails or takes too long is a record of its own."""
     bound = LONG_S if name.startswith(LONG) else QUICK_S
-    command = ["argus", "reproduce", name]
+    command = ["argus", "research", "reproduce", name]
     about = {"command": " ".join(command), "finished": utc_now(), "cells": cells}
     before = _processor()
     try:

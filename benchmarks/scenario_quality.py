@@ -1,10 +1,12 @@
 """Scenarios on the demo's questions and on the released teacher data, with MiniLM.
 
-demo: `argus scenarios ablate` on the standard library (5,463 documents, 504 with scenarios, 150
+demo: `argus research scenarios ablate` on the standard library (5,463 documents, 504 with
+scenarios, 150
 judged questions), all components, with baselines and placebo. without: what scenarios of others do
 to documents that have none: ten times, a random half of the profiles is left out, and the questions
 whose relevant documents are all in that half are measured, documents alone and M+E at λ = 0.7.
-needs: `argus scenarios needs` on the 67 released documents, among 5,000 texts of wiki2, cranfield
+needs: `argus research scenarios needs` on the 67 released documents, among 5,000 texts of wiki2,
+cranfield
 and FB15k-237 that have no scenarios.
 """
 

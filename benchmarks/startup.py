@@ -80,14 +80,14 @@ def _commands(place: Path) -> dict[str, list[str]]:
     _seconds(ARGUS, ["index", "build", *index], place, 0)
     (place / "rules.yaml").write_text(RULES, encoding="utf-8")
     _write(place / "records.jsonl", map(_record, range(RECORDS)))
-    audit = ["audit", "--out", "out", "--corpus"]
+    audit = ["research", "audit", "--out", "out", "--corpus"]
     return {
         "help": ["--help"],
-        "wrong index": ["search", "boats", "--index", "nowhere"],
+        "wrong index": ["explain", "boats", "--index", "nowhere"],
         "wrong corpus": [*audit, "nowhere"],
-        "wrong option": ["search", "boats", "--index", "index", "--nothing", "1"],
+        "wrong option": ["explain", "boats", "--index", "index", "--nothing", "1"],
         "wrong column": [*audit, str(corpus), "--text-field", "nowhere"],
-        "search": ["search", "boats in harbour 3", "--index", "index", "--device", "cpu"],
+        "search": ["explain", "boats in harbour 3", "--index", "index", "--device", "cpu"],
         "authority search": [
             "authority", "search", "boats in harbour 3", "--records", "records.jsonl",
             "--rules", "rules.yaml",

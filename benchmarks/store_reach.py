@@ -1,4 +1,4 @@
-"""`argus reach` beside the stores' own bare queries and pages.
+"""`argus check` beside the stores' own bare queries and pages.
 
 Random unit vectors with a little payload, in Qdrant (memory), LanceDB with an approximate index,
 and pgvector with HNSW on a real PostgreSQL. Bare is what the client does alone: the same searches
@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.reach import ReachConfig, exact_ranks, survey
+from argus.reachability.config import ReachConfig
+from argus.reachability.job import exact_ranks, survey
 from argus.stores.lancedb import open_lancedb
 from argus.stores.pgvector import open_pgvector
 from argus.stores.protocol import Store

@@ -25,7 +25,8 @@ from argus.evaluation.gate import GateBounds, gate
 from argus.evaluation.job import evaluate
 from argus.explanation.config import RunConfig
 from argus.explanation.run import explain_retriever
-from argus.reach import ReachConfig, reach
+from argus.reachability.config import ReachConfig
+from argus.reachability.job import reach
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.job import exposure
 from argus.retrievers.config import AskingConfig

@@ -13,6 +13,7 @@ import typer
 from typer.cli import get_docs_for_click
 
 import argus
+from argus.cli.groups import Loaded
 from argus.cli.main import app
 from argus.reports.glossary import MEASURED, TERMS
 
@@ -30,11 +31,20 @@ def _commands() -> dict[str, str]:
     top: Any = typer.main.get_command(app)
     context = typer.Context(top, info_name="argus")
     texts, rows = {}, []
-    for name, command in top.commands.items():
-        texts[f"commands/{name}.md"] = get_docs_for_click(
-            obj=command, ctx=context, name=name, call_prefix="argus"
-        )
-        rows.append(f"* [`argus {name}`]({name}.md): {top.commands.entries[name].help}\n")
+
+    def add(commands: Any, prefix: str) -> None:
+        for name, command in commands.items():
+            called = f"{prefix} {name}"
+            if isinstance(inside := getattr(command, "commands", {}), Loaded):
+                add(inside, called)
+                continue
+            page = "-".join(called.split()[1:])
+            texts[f"commands/{page}.md"] = get_docs_for_click(
+                obj=command, ctx=context, name=name, call_prefix=prefix
+            )
+            rows.append(f"* [`{called}`]({page}.md): {commands.entries[name].help}\n")
+
+    add(top.commands, "argus")
     return {"commands/overview.md": "# Commands\n\n" + "".join(rows)} | texts
 
 
@@ -54,7 +64,7 @@ def _names() -> dict[str, str]:
 def _summaries() -> dict[str, str]:
     """Return a page per room whose jobs write summary.json, of records with its keys."""
     rooms: dict[str, list[str]] = defaultdict(list)
-    for path in sorted([*SRC.rglob("summary.py"), SRC / "reach.py"]):
+    for path in sorted([*SRC.rglob("summary.py"), SRC / "reachability/job.py"]):
         module = ".".join(("argus", *path.relative_to(SRC).with_suffix("").parts))
         rooms[module.split(".")[1]].append(f"::: {module}\n")
     texts = {f"files/{room}.md": f"# {room}\n\n" + "\n".join(of) for room, of in rooms.items()}

@@ -50,7 +50,9 @@ def files(tmp_path, monkeypatch):
 
 def tried(**parts):
     """Return the checks of these parts by name, with the default encoder."""
-    trial = Trial(argus.ProjectParts(**parts), encoder=argus.EncoderConfig(precision="float32"))
+    trial = Trial(
+        argus.health.ProjectParts(**parts), encoder=argus.EncoderConfig(precision="float32")
+    )
     return {check.part: check for check in trial.checks()}
 
 

@@ -116,7 +116,9 @@ def files(tmp_path: Path) -> None:
 
 def test_the_light_core_brings_nothing_heavy(site: Path, light) -> None:
     assert not [name for name in HEAVY if (site / name).exists()]
-    done = light(code="import argus; print(argus.__version__); print(argus.resolve, argus.gate)")
+    done = light(
+        code="import argus; print(argus.__version__); print(argus.authority.resolve, argus.gate)"
+    )
     assert done.returncode == 0, done.stderr
 
 

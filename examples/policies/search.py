@@ -21,6 +21,6 @@ def plain(query: str, k: int) -> list[tuple[str, float]]:
     return [(rows[place]["_id"], float(score)) for place, score in pairs if score > 0]
 
 
-domain = argus.load_domain("rules.yaml")
+domain = argus.authority.load_domain("rules.yaml")
 authority = argus.Authority(domain.read(Path("policies.jsonl")), domain.rules)
-in_force = argus.AuthorityRetriever(plain, authority)
+in_force = argus.authority.AuthorityRetriever(plain, authority)

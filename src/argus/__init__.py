@@ -1,34 +1,32 @@
-"""Argus finds what a retriever does not reach.
+"""Argus finds what a retriever does not bring back, says why, and repairs it.
 
 >>> import argus
->>> result = argus.audit("corpus/", out="report/")  # doctest: +SKIP
->>> result.summary["mean_rps"]  # doctest: +SKIP
+>>> result = argus.check("docs.jsonl", out="report/")  # doctest: +SKIP
+>>> result.summary["exposure"]  # doctest: +SKIP
 
-There is a function per command, here with its parameters and results: `audit` and `exposure`
-measure reachability. `fit_probe`, `predict_rps` and `diagnose` predict it. `build_index`,
-`repair_index`, `blend_index`, `adapt_index`, `expand_index`, `synthesize_index` and `rollback` mend
-it. `audit_traffic` describes the questions of people. `rank_by_risk` and `judge_traffic` tell how
-often these fail. `evaluate`, `compare_indexes`, `explain` and `gate` judge the outcome.
-`read_verdict` names the next step, and `history` the changes from run to run. `profile_documents`,
-`add_scenarios`, `audit_needs`, `ablate_scenarios`, `compare_answers`, `make_study` with
-`read_preferences`, and `distill` index the needs that documents serve. `Authority`, `resolve`,
-`lint`, `audit_authority` and `search_authority` keep superseded documents from being served.
-`build_ngrams`, `train_generative` and `search_ngrams` retrieve by n-grams that a model writes.
-`analyse_failures` says why they miss. `build_kb` makes knowledge bases of dumps and other sources,
-`run_suite` asks retrievers x remedies x tasks in one run, and `reproduce` measures a paper's table
-beside the published one. `start_project` writes the settings of all this into argus.toml, and
-`check_up` tries them. Each job writes a folder of results. The pieces under them, such as the
-measures of `argus.measures`, live in the folders that docs/architecture.md names. Importing this
-package loads nothing heavy.
+`check` measures reachability: by `exposure` of documents, by `reach` of a store's own records, and
+by `audit_authority` of superseded documents. `audit` scores entities (RPS). `explain` says why one
+document does not come back. `evaluate` measures on judged questions, and `gate` holds results to
+bounds. `repair_index` tries remedies and keeps what is proven. `blend_index` applies the one that
+needs no label, `rollback` takes it out again, and `BlendedRetriever` serves it over a retriever of
+your own. `audit_traffic` describes the questions of people, and `judge_traffic` estimates how often
+they fail. `lint` and `search_authority` keep superseded documents from being served.
+
+Each job writes a folder of results, and docs/python.md has an example of every function. All other
+names live in the rooms of this package, such as `argus.generative`. Importing it loads nothing
+heavy.
 """
+
+from pathlib import Path
 
 import lazy_loader
 
 from .commands import declare
 from .extras import naming_extras
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, names = lazy_loader.attach_stub(__name__, __file__)
 __getattr__ = naming_extras()(__getattr__)
+__all__ = [name for name in names if not (Path(__file__).parent / name).is_dir()]
 
 
 def _taken_by(command):

@@ -108,7 +108,7 @@ class FingerprintMismatch(ArgusError):
         super().__init__(
             f"{where} holds vectors of another encoder; two encoders are never mixed."
             f"\n  stored: {stored}\n  given:  {given}\n"
-            "Use the stored encoder, give another --out (or --store), or start over with --fresh."
+            "Use the stored encoder, give another --out (or --cache), or start over with --fresh."
         )
 
 

@@ -27,7 +27,7 @@ from argus.stores.spec import StoreConfig, asks_store, is_store
 HEAD = """\
 # The settings of this project, written by `argus init`. Every command reads its own table:
 #
-#     argus exposure --config {file}
+#     argus check --config {file}
 #
 # An option that is given by hand wins. A table holds options of its command, without the dashes
 # (argus COMMAND --help lists them); a value above all tables is for every command that has such an
@@ -111,7 +111,7 @@ def start_project(
     config.to.parent.mkdir(parents=True, exist_ok=True)
     write_whole(config.to, text)
     is_bad = ProjectResult(checks, config.to, "").bad
-    following = command("doctor" if is_bad else "exposure", "--config", config.to)
+    following = command("doctor" if is_bad else "check", "--config", config.to)
     return ProjectResult(checks, config.to, following)
 
 
@@ -192,14 +192,11 @@ def _tables(answers: Answers) -> Iterator[Table]:
     judging = _judging(answers.parts)
     everything = {**_searched(answers), **_parents(answers), **judging}
     yield Table("doctor", ("Is everything there?",), everything)
+    searched = {**_searched(answers), **_parents(answers), "out": REPORT}
     if store := answers.searched_store or (answers.store and str(answers.store.store)):
-        says = ("Which records does the store itself lose?",)
-        yield Table("reach", says, {"store": store, "out": REPORT, **_opening(answers)})
-    yield Table(
-        "exposure",
-        ("Which documents do not come back, asked for by their titles and sentences?",),
-        {**_searched(answers), **_parents(answers), "out": REPORT},
-    )
+        searched["store"] = store
+    says = ("Which documents do not come back, and which records does a store itself lose?",)
+    yield Table("check", says, searched)
     yield from _repairs(answers)
     if answers.parts.queries is not None and answers.parts.qrels is not None:
         yield _judged(answers)
@@ -260,11 +257,13 @@ def _repairs(answers: Answers) -> Iterator[Table]:
         }  # fmt: skip
         named = {**_changed(answers.columns), **_parents(answers)}
         values = {"store": place, **named, **encoder, **_opening(answers)}
-        says = ("Repair the store beside its documents: argus remedy blend. Undo: remedy rollback",)
-        yield Table("remedy.blend", says, {**values, "out": BLENDED})
+        says = (
+            "Repair the store beside its documents: argus tune apply blend. Undo: argus tune undo",
+        )
+        yield Table("tune.apply.blend", says, {**values, "out": BLENDED})
         shared = {"store": place, **_opening(answers)}
-        yield Table("remedy.list", ("What a store was repaired with.",), shared)
-        yield Table("remedy.rollback", ("argus remedy rollback ID undoes exactly that.",), shared)
+        yield Table("tune.list", ("What a store was repaired with.",), shared)
+        yield Table("tune.undo", ("argus tune undo ID undoes exactly that.",), shared)
         return
     index = answers.index or INDEX
     if answers.index is None:
@@ -274,12 +273,12 @@ def _repairs(answers: Answers) -> Iterator[Table]:
     judging = {} if answers.parts.qrels is None else _judging(answers.parts)
     judging |= _chunks(answers)
     says = ("Keeps what the questions prove; without judged ones, adds the default.",)
-    yield Table("repair", says, {"index": index, **judging})
+    yield Table("tune.try", says, {"index": index, **judging})
     says = ("The default repair by itself, proven or not.",)
-    yield Table("remedy.blend", says, {"index": index, **judging})
-    yield Table("remedy.list", ("What the index was repaired with.",), {"index": index})
-    says = ("argus remedy rollback ID makes it exactly as it was.",)
-    yield Table("remedy.rollback", says, {"index": index})
+    yield Table("tune.apply.blend", says, {"index": index, **judging})
+    yield Table("tune.list", ("What the index was repaired with.",), {"index": index})
+    says = ("argus tune undo ID makes it exactly as it was.",)
+    yield Table("tune.undo", says, {"index": index})
 
 
 def _judged(answers: Answers) -> Table:

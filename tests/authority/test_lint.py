@@ -6,7 +6,7 @@ from argus.authority.config import Places
 from argus.authority.lint import Removed, lint_queries
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import resolve
+from argus.authority.resolution import resolve
 from argus.authority.rules import Rule
 from argus.data.types import State
 

@@ -10,7 +10,7 @@ from argus.authority.conditions import check_conditions
 from argus.authority.config import Chains, Places
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import resolve, strictly_decreasing, trace
+from argus.authority.resolution import resolve, strictly_decreasing, trace
 from argus.authority.rules import Edge, Rule
 from argus.data.runs import ranking
 from argus.errors import InputError

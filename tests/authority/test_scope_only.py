@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from argus.authority.entities import ScopeTimes
 from argus.authority.relation import Authority
-from argus.authority.resolve import resolve
+from argus.authority.resolution import resolve
 from tests.support.authorities import LATER, chain, record, relations
 
 RECORDS = [

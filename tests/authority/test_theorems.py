@@ -13,7 +13,7 @@ from argus.authority.conditions import check_conditions
 from argus.authority.entities import EntityIndex
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import resolve, trace
+from argus.authority.resolution import resolve, trace
 from argus.authority.rules import Rule
 from argus.authority.theory import divergence
 from argus.data.runs import ranking

@@ -11,7 +11,7 @@ from argus.authority.conditions import check_conditions
 from argus.authority.entities import EntityIndex, ScopeTimes
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import resolve, trace
+from argus.authority.resolution import resolve, trace
 from argus.authority.theory import scope_ambiguity
 from argus.data.runs import ranking
 from tests.authority.test_theorems import BLACKOUT, RANKERS, disjoint_corpus, family

@@ -17,7 +17,7 @@ from argus.authority.conditions import check_conditions
 from argus.authority.entities import EntityIndex, ScopeTimes
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.resolve import resolve
+from argus.authority.resolution import resolve
 from argus.authority.rules import Edge, Rule, ScopeKey
 from argus.authority.theory import neighbourhood, scope_ambiguity, scope_ceiling, supersession_graph
 from tests.support.authorities import LATER, at, chain, record, relations
@@ -158,7 +158,7 @@ def events(
     served: Sequence[str],
     gold_anchor: str,
 ) -> tuple[Stages, bool]:
-    """Return Proposition 1's events as `argus authority score` counts them, and TCA.
+    """Return Proposition 1's events as `argus research authority score` counts them, and TCA.
 
     reached: the pipeline's closure of its anchors. The gold documents control the gold anchor.
     """

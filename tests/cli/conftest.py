@@ -71,7 +71,7 @@ def refused(argus: Argus, tmp_path: Path) -> Callable[..., str]:
     """Run an audit that must fail; return its message."""
 
     def run(*arguments: object, corpus: Path, writes: bool = False) -> str:
-        ran = argus("audit", "--corpus", corpus, "--out", "out", *SMALL, *arguments)
+        ran = argus("research", "audit", "--corpus", corpus, "--out", "out", *SMALL, *arguments)
         assert ran.code == 2
         assert ran.out == ""
         assert writes or not (tmp_path / "out").exists(), "bad input leaves no folder behind"

@@ -1,4 +1,4 @@
-"""`argus authority score` and `generate`: what they print and write, and how they refuse."""
+"""`research authority score` and `generate`: what they print and write, and how they refuse."""
 
 from __future__ import annotations
 
@@ -104,10 +104,11 @@ class Words:
     def retrieve(self, query, corpus, k):
         words = set(query.replace("?", "").split())
         return sorted(self.texts, key=lambda i: (-len(words & self.texts[i]), i))
-class Retriever(argus.AuthorityRetriever):
+class Retriever(argus.authority.AuthorityRetriever):
     def __init__(self, corpus):
-        records = [argus.Record(d["doc_id"], d["event_type"], scope=d["entities"]) for d in corpus]
-        rule = argus.Rule("patch", "flaw", "id", order="type")
+        records = [argus.authority.Record(d["doc_id"], d["event_type"], scope=d["entities"]) for d
+        in corpus]
+        rule = argus.authority.Rule("patch", "flaw", "id", order="type")
         super().__init__(Words(corpus), argus.Authority(records, [rule]))
 """
 

@@ -1,4 +1,4 @@
-"""Relations, entities and options that `argus audit` refuses: a message, and exit code 2."""
+"""Relations, entities and options that `research audit` refuses: a message, and exit code 2."""
 
 from __future__ import annotations
 

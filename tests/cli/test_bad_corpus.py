@@ -1,4 +1,4 @@
-"""Corpora that `argus audit` cannot read: a message to act on, and exit code 2."""
+"""Corpora that `argus research audit` cannot read: a message to act on, and exit code 2."""
 
 from __future__ import annotations
 

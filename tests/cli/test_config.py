@@ -14,10 +14,10 @@ def test_config_values_are_used_and_options_win_over_them(
     config = text(
         tmp_path / "argus.toml",
         'seed = 3\nprecision = "float32"\n'
-        '[audit]\nk = [2, 3]\npool = 5\npooling = "sentence"\n'
-        "[exposure]\nsentences = 1\n",
+        '[research.audit]\nk = [2, 3]\npool = 5\npooling = "sentence"\n'
+        "[check]\nsentences = 1\n",
     )
-    common = ("audit", "--corpus", corpus, "--out", "out", "--json", "--config", config)
+    common = ("research", "audit", "--corpus", corpus, "--out", "out", "--json", "--config", config)
     ran = argus(*common)
     assert ran.code == 0
     settings = [(s["k"], s["pool"]) for s in json.loads(ran.out)["settings"]]
@@ -37,14 +37,14 @@ WHOLE = """\
 seed = 3
 precision = "float32"
 
-[audit]
+[research.audit]
 k = [2, 3]
 pool = 5
 
-[probe]
+[research.probe]
 out = "probes"
 
-[probe.fit]
+[research.probe.fit]
 audit = "nowhere"
 families = ["ridge", "mlp"]
 
@@ -57,7 +57,7 @@ index = ["missing-a", "missing-b"]
 queries = "queries.jsonl"
 qrels = "qrels.txt"
 
-[remedy.expand]
+[tune.apply.expand]
 kb = "kb.jsonl"
 """
 """A file for all commands: each reads its own part."""
@@ -66,13 +66,13 @@ kb = "kb.jsonl"
 @pytest.mark.parametrize(
     ("command", "reached"),
     [
-        (("audit", "--corpus", "none"), "argus: none: no such file or folder"),
+        (("research", "audit", "--corpus", "none"), "argus: none: no such file or folder"),
         (("gate", "none"), "argus: argus gate: no check"),
-        (("probe", "fit"), "argus: nowhere: no audit in it"),
-        (("probe", "predict", "--entities", "e"), "argus: e: no such file"),
+        (("research", "probe", "fit"), "argus: nowhere: no audit in it"),
+        (("research", "probe", "predict", "--entities", "e"), "argus: e: no such file"),
         (("index", "build"), "argus: no-corpus.jsonl: no such file or folder"),
         (("index", "add", "--index", "there", "--corpus", "c"), "argus: there: no such folder"),
-        (("remedy", "expand", "--index", "there"), "argus: there: no such folder"),
+        (("tune", "apply", "expand", "--index", "there"), "argus: there: no such folder"),
         (("evaluate",), "argus: missing-a: no such folder; expected an index"),
     ],
 )
@@ -91,7 +91,9 @@ def test_one_file_serves_every_command_in_a_group_or_not(
     ("content", "message"),
     [
         ("limi = 1", "field 'limi': unknown setting 'limi'; expected an option of argus: "),
-        ("[audti]\nk = 2", "field 'audti': unknown table 'audti'; expected tables called audit, "),
+        ("[chekc]\nk = 2", "field 'chekc': unknown table 'chekc'; expected tables called "
+        "authority, "
+         "check, "),
         ("[index]\nlimt = 1", "field 'index.limt': unknown setting 'limt'; expected an option of "
          "argus index: "),
         ("[index.buld]\nlimit = 2", "field 'index.buld': unknown table 'buld'; expected tables "
@@ -133,9 +135,9 @@ def test_no_bound_of_a_file_is_passed_over(header, lines, said, text, argus, tmp
         "index build --corpus c.jsonl --out",
         "gate",
         "gate out --junit",
-        "exposure --store",
-        "exposure --corpus",
-        "search x --index",
+        "check --cache",
+        "check --corpus",
+        "explain x --index",
     ],
 )
 def test_an_empty_path_is_not_the_current_folder(words, argus, tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""`argus diagnose`: a corpus becomes a table and a report, a mistake a message and exit code 2."""
+"""`research diagnose`: a corpus becomes a table and a report, a mistake a message."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,9 @@ def steps_left_out(err):
 
 def test_a_real_corpus_becomes_a_table_a_summary_and_a_report(argus, wiki2, tmp_path):
     corpus, kb = wiki2
-    ran = argus("diagnose", "--corpus", corpus, "--kb", kb, "--out", "out", *FLOAT32, "--json")
+    ran = argus(
+        "research", "diagnose", "--corpus", corpus, "--kb", kb, "--out", "out", *FLOAT32, "--json"
+    )
     assert ran.code == 0, ran.err
     summary = json.loads(ran.out)
     out = tmp_path / "out"
@@ -54,7 +56,7 @@ def test_a_real_corpus_becomes_a_table_a_summary_and_a_report(argus, wiki2, tmp_
     assert json.loads((out / "summary.json").read_text())["diagnosis"] == summary
     assert "diagnosis" in json.loads((out / "manifest.json").read_text())
     assert "<html" in (out / "report.html").read_text()
-    shown = argus("diagnose", "--corpus", corpus, "--kb", kb, "--out", "out", *FLOAT32)
+    shown = argus("research", "diagnose", "--corpus", corpus, "--kb", kb, "--out", "out", *FLOAT32)
     first, second, third, last = shown.out.splitlines()
     left_out = summary["finder"]["left_out"]
     assert third.startswith(f"{sum(left_out.values()):,} names of the knowledge base were not ")
@@ -73,7 +75,9 @@ def refused(argus, corpus, tmp_path):
     """Run a diagnosis that must fail; return its message."""
 
     def run(*arguments, corpus=corpus, writes=False):
-        ran = argus("diagnose", "--corpus", corpus, "--out", "out", *FLOAT32, *arguments)
+        ran = argus(
+            "research", "diagnose", "--corpus", corpus, "--out", "out", *FLOAT32, *arguments
+        )
         assert ran.code == 2 and ran.out == ""
         assert writes or not (tmp_path / "out").exists(), "bad input leaves no folder behind"
         assert not (tmp_path / "out" / "diagnosis.parquet").exists()
@@ -104,12 +108,14 @@ def test_a_probe_of_another_encoder_is_refused_with_what_to_do(refused, corpus, 
     probe = save_ridge(tmp_path / "probe", "sentence-transformers:other@1 dim=384", 384, "span")
     message = refused("--kb", corpus, "--probe", probe, writes=True)
     assert message.startswith(f"argus: {probe} is a probe of another encoder")
-    assert "probe: sentence-transformers:other@1" in message and "argus probe fit" in message
+    assert (
+        "probe: sentence-transformers:other@1" in message and "argus research probe fit" in message
+    )
 
 
 def test_a_full_disk_leaves_the_earlier_results_and_says_so(argus, corpus, tmp_path):
     """/dev/full answers every write as a disk does that has no space left."""
-    run = ("diagnose", "--corpus", corpus, "--kb", corpus, "--out", "out", *FLOAT32)
+    run = ("research", "diagnose", "--corpus", corpus, "--kb", corpus, "--out", "out", *FLOAT32)
     assert argus(*run).code == 0
     out = tmp_path / "out"
     names = ("diagnosis.parquet", "summary.json", "manifest.json", "report.html")

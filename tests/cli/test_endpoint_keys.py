@@ -105,7 +105,7 @@ def asked(build, embedding, argus, monkeypatch):
         trust._pairs.clear()  # in the process of whoever was given the index
         sent.clear()
         monkeypatch.setenv(name, "TOPSECRET")
-        return argus(*(words or ("search", "bears", "--index", "ix")))
+        return argus(*(words or ("explain", "bears", "--index", "ix")))
 
     return ask
 
@@ -114,10 +114,10 @@ def asked(build, embedding, argus, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        ("search", "bears", "--index", "ix"),
+        ("explain", "bears", "--index", "ix"),
         ("explain", "bears", "1", "--index", "ix"),
         ("index", "add", "--index", "ix", "--corpus", "c.jsonl"),
-        ("remedy", "blend", "--index", "ix"),
+        ("tune", "apply", "blend", "--index", "ix"),
     ],
     ids=" ".join,
 )
@@ -136,14 +136,14 @@ def test_pairs_that_the_caller_named_are_asked(asked, embedding, argus, monkeypa
     trust._pairs.clear()
     sent.clear()
     monkeypatch.setenv("ARGUS_KEYS", f"MINE={url}x OTHER={url}")
-    assert argus("search", "lions", "--index", "ix").code == 2 and not sent
+    assert argus("explain", "lions", "--index", "ix").code == 2 and not sent
     monkeypatch.setenv("ARGUS_KEYS", "MINE")
-    ran = argus("search", "lions", "--index", "ix")
+    ran = argus("explain", "lions", "--index", "ix")
     assert ran.code == 2 and "ARGUS_KEYS: 'MINE' without an address" in ran.err
     monkeypatch.delenv("MINE")
-    assert argus("search", "lions", "--index", "ix").code == 2 and not sent
+    assert argus("explain", "lions", "--index", "ix").code == 2 and not sent
     monkeypatch.setenv("ARGUS_KEYS", f"MINE={url}")
-    assert argus("search", "lions", "--index", "ix").code == 0 and set(sent) == {None}
+    assert argus("explain", "lions", "--index", "ix").code == 0 and set(sent) == {None}
 
 
 def test_the_usual_variable_goes_to_openai(monkeypatch):

@@ -26,7 +26,12 @@ def test_options_that_do_not_fit_are_refused():
 
 @pytest.mark.parametrize(
     "command",
-    [("audit",), ("exposure",), ("diagnose", "--mentions", "capitals"), ("index", "build")],
+    [
+        ("research", "audit"),
+        ("check",),
+        ("research", "diagnose", "--mentions", "capitals"),
+        ("index", "build"),
+    ],
 )
 def test_an_unknown_engine_is_named_and_nothing_is_written(
     command, corpus, tmp_path, monkeypatch, capsys

@@ -1,4 +1,4 @@
-"""`argus evaluate`, `compare` and `gate`: options, what they print, exit codes, messages."""
+"""`argus evaluate` and `gate`: options, what they print, exit codes, messages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from argus.cli.compare import compare
-from argus.cli.measure import evaluate, gate
+from argus.cli.evaluate import evaluate
+from argus.cli.gate import gate
 from argus.data.runs import write_run
 from argus.errors import InputError
 
 app = typer.Typer()
-for command in (evaluate, compare, gate):
+for command in (evaluate, gate):
     app.command()(command)
 
 BEFORE = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 1.0}}
@@ -75,19 +75,19 @@ def test_measures_and_resamples_that_give_no_figure_are_refused(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--queries", "none"], "--queries: is not read when folders are compared"),
+        (["--queries", "none"], "--queries: is not read where folders are compared"),
         (
             ["--k", "99"],
-            "--k: is not read when folders are compared; expected --k with --run or --index or",
+            "--k: is not read where folders are compared; expected --k with --run or --index or",
         ),
-        (["--corpus", "none"], "--corpus: is not read when folders are compared"),
+        (["--corpus", "none"], "--corpus: is not read where folders are compared"),
         (
             ["--lambda", "0.5"],
-            "--lambda: is not read when folders are compared; expected --lambda w",
+            "--lambda: is not read where folders are compared; expected --lambda w",
         ),
         (
             ["--index", "i", "--index", "j", "--relations", "x"],
-            "--relations: is not read when --in",
+            "--relations: is not read where --in",
         ),
     ],
 )
@@ -95,4 +95,4 @@ def test_options_that_a_comparison_would_not_read_are_refused(
     tmp_path: Path, options: list[str], message: str
 ) -> None:
     folders = [] if "--index" in options else [tmp_path / "a", tmp_path / "b"]
-    assert refused("compare", *folders, *options).startswith(message)
+    assert refused("evaluate", *folders, *options).startswith(message)

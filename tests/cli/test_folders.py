@@ -9,15 +9,15 @@ import pytest
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
 
 
-@pytest.mark.parametrize("command", ["audit", "exposure"])
+@pytest.mark.parametrize("command", ["research audit", "check"])
 def test_fresh_deletes_nothing_in_a_foreign_folder(
     text, argus, corpus: Path, tmp_path: Path, command: str
 ) -> None:
     foreign = tmp_path / "thesis"
     foreign.mkdir()
     text(foreign / "chapter1.tex", "years of work")
-    options = SMALL if command == "audit" else ("--precision", "float32")
-    ran = argus(command, "--corpus", corpus, "--out", foreign, "--fresh", *options)
+    options = SMALL if command == "research audit" else ("--precision", "float32")
+    ran = argus(*command.split(), "--corpus", corpus, "--out", foreign, "--fresh", *options)
     assert ran.code == 2
     assert ran.err.startswith(f"argus: {foreign}: holds files that Argus did not write")
     assert "give another --out, or clear it" in ran.err
@@ -27,7 +27,7 @@ def test_fresh_deletes_nothing_in_a_foreign_folder(
 @pytest.fixture
 def earlier(argus, corpus: Path, tmp_path: Path) -> dict[str, bytes]:
     """Run a good audit into `out`; return every file that it left."""
-    assert argus("audit", "--corpus", corpus, "--out", "out", *SMALL).code == 0
+    assert argus("research", "audit", "--corpus", corpus, "--out", "out", *SMALL).code == 0
     return contents(tmp_path / "out")
 
 
@@ -58,7 +58,10 @@ def test_fresh_with_a_bad_option_leaves_earlier_results(
     arguments: tuple[str, str],
 ) -> None:
     assert (
-        argus("audit", "--corpus", corpus, "--out", "out", *SMALL, "--fresh", *arguments).code == 2
+        argus(
+            "research", "audit", "--corpus", corpus, "--out", "out", *SMALL, "--fresh", *arguments
+        ).code
+        == 2
     )
     assert contents(tmp_path / "out") == earlier
 
@@ -70,7 +73,7 @@ def test_fresh_does_not_empty_the_folder_that_holds_the_input(
     (out / "corpus").mkdir(parents=True)
     source = jsonl(out / "corpus" / "corpus.jsonl")
     table = text(out / "exposure.csv", "mine\n")
-    assert argus("audit", "--corpus", source, "--out", out, *SMALL).code == 0
-    ran = argus("audit", "--corpus", source, "--out", out, *SMALL, "--fresh")
+    assert argus("research", "audit", "--corpus", source, "--out", out, *SMALL).code == 0
+    ran = argus("research", "audit", "--corpus", source, "--out", out, *SMALL, "--fresh")
     assert ran.code == 2 and "--fresh would empty the folder that holds" in ran.err
     assert source.is_file() and table.read_text() == "mine\n"

@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from argus.cli import index, search
+from argus.cli import explain, index
 from argus.cli.main import app, main
 
 CORPUS = [
@@ -20,7 +20,7 @@ def argus(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("COLUMNS", "200")
     if "index" not in {group.name for group in app.registered_groups}:
         app.add_typer(index.app, name="index")
-        app.command()(search.search)
+        app.command()(explain.explain)
     (tmp_path / "c.jsonl").write_text("".join(json.dumps(d) + "\n" for d in CORPUS))
     (tmp_path / "more.jsonl").write_text('{"_id": "sun", "text": "The sun is a star."}\n')
 
@@ -42,7 +42,7 @@ def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path
     code, out, _ = argus(*build, "--vectors", "v.npy")
     assert code == 0
     assert "warning: your vectors are not what" in out
-    code, out, err = argus("search", "band", "--index", "i", "--json")
+    code, out, err = argus("explain", "band", "--index", "i", "--json")
     assert (code, len(json.loads(out)["results"])) == (0, 2)
     assert err.startswith("warning: the vectors of i are not what")
     code, _, err = argus("index", "add", "--index", "i", "--corpus", "more.jsonl")
@@ -57,10 +57,10 @@ def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("search", "x", "--index", "none"), "argus: none: no such folder"),
-        (("search", "x", "--index", "."), "is not an index: it holds no index.json"),
-        (("search", "x", "--index", ".@original"), "is not an index"),
-        (("search", "x", "--index", "i@"), "expected PATH, PATH@original, PATH@REMEDY_ID or"),
+        (("explain", "x", "--index", "none"), "argus: none: no such folder"),
+        (("explain", "x", "--index", "."), "is not an index: it holds no index.json"),
+        (("explain", "x", "--index", ".@original"), "is not an index"),
+        (("explain", "x", "--index", "i@"), "expected PATH, PATH@original, PATH@REMEDY_ID or"),
         (("index", "delete", "--index", ".", "x"), "is not an index"),
         (("index", "compact", "--index", "none"), "argus: none: no such folder"),
         (("index", "build", "--corpus", "none", "--out", "i"), "no such file or folder"),

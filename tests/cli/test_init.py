@@ -34,11 +34,11 @@ def test_the_commands_it_names_run(argus, files):
     ran = argus("init", "--corpus", "docs.jsonl", *JUDGED, "--precision", "float32")
     assert ran.code == 0 and "written: argus.toml" in ran.out
     *_, last = ran.out.splitlines()
-    assert last == "next: argus exposure --config argus.toml"
-    for words in (("exposure",), ("index", "build"), ("evaluate",), ("gate",)):
+    assert last == "next: argus check --config argus.toml"
+    for words in (("check",), ("index", "build"), ("evaluate",), ("gate",)):
         ran = argus(*words, "--config", "argus.toml")
         assert ran.code == 0, (words, ran.out, ran.err)
-    ran = argus("remedy", "list", "--config", "argus.toml")
+    ran = argus("tune", "list", "--config", "argus.toml")
     assert ran.code == 0
     assert tables(files)["evaluate"]["index"] == ["argus-index@original", "argus-index"]
 

@@ -1,4 +1,4 @@
-"""Options of `argus kb build` that a source has no use for are refused, not passed over."""
+"""Options of `research kb build` that a source has no use for are refused, not passed over."""
 
 import json
 
@@ -32,7 +32,15 @@ def inputs(tmp_path):
 @pytest.fixture
 def argus(tmp_path, monkeypatch, capsys):
     def run(*options):
-        arguments = ["argus", "kb", "build", "--out", str(tmp_path / "kb"), *map(str, options)]
+        arguments = [
+            "argus",
+            "research",
+            "kb",
+            "build",
+            "--out",
+            str(tmp_path / "kb"),
+            *map(str, options),
+        ]
         monkeypatch.setattr("sys.argv", arguments)
         with pytest.raises(SystemExit) as stopped:
             main()
@@ -59,6 +67,6 @@ def test_an_option_that_would_do_nothing_is_refused(source, option, what, inputs
     code, output = argus(*inputs[source], *option)
     assert code == 2
     assert output.startswith(
-        f"argus: argus kb build: {option[0]} with a source that has no use for"
+        f"argus: argus research kb build: {option[0]} with a source that has no use for"
     )
     assert f"what it is for: {what}" in output and not (tmp_path / "kb").exists()

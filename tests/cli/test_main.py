@@ -51,10 +51,10 @@ def test_help_imports_nothing_heavy():
 @pytest.mark.parametrize(
     "command",
     [
-        "audit --corpus WRONG",
+        "check --corpus WRONG",
         "index build --corpus WRONG --out out",
-        "search boats --index WRONG@original",
-        "compare --index INDEX --index WRONG",
+        "explain boats --index WRONG@original",
+        "tune list --index WRONG",
     ],
 )
 def test_a_wrong_path_is_refused_before_heavy_imports(command, place):

@@ -19,7 +19,7 @@ def test_an_entity_without_paragraph_is_null_and_not_zero(
 ) -> None:
     records = [*documents, {"_id": "d12", "title": "Silent Partner", "text": ""}]
     path = jsonl(tmp_path / "c.jsonl", records)
-    ran = argus("audit", "--corpus", path, "--out", "out", *SMALL)
+    ran = argus("research", "audit", "--corpus", path, "--out", "out", *SMALL)
     assert ran.code == 0
     assert "12 measured, 0 failed, 1 not applicable" in ran.out
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())["audit"]

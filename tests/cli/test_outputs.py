@@ -7,16 +7,16 @@ import pytest
 from argus.cli import config_options
 from argus.cli.config_options import INTERRUPTED
 
-EXPAND = "remedy expand --index i --kb kb"
-EXPOSURE = "exposure --corpus c"
+EXPAND = "tune apply expand --index i --kb kb"
+EXPOSURE = "check --corpus c"
 LINT = "authority lint a.run --records r"
 WRITING = [
-    ("audit --corpus c", "argus-out"),
+    ("research audit --corpus c", "argus-out"),
     ("index build --corpus c --out i", "i"),
-    ("kb build --pages p --out kb", "kb"),
-    ("probe fit --audit a", "a"),
+    ("research kb build --pages p --out kb", "kb"),
+    ("research probe fit --audit a", "a"),
     (f"{EXPAND} --out receipt", "i and receipt"),
-    ("remedy rollback expand-1 --index i", "i"),
+    ("tune undo expand-1 --index i", "i"),
     (f"{EXPOSURE} --export-probes p", "p"),
     (f"{LINT} --out a", "a"),
 ]

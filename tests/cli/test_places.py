@@ -25,7 +25,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-EXPOSURE = ("exposure", "--corpus", "corpus.jsonl", "--retriever", "ask.py:ok", "--out", "out")
+EXPOSURE = ("check", "--corpus", "corpus.jsonl", "--retriever", "ask.py:ok", "--out", "out")
 
 
 def test_a_file_that_another_option_names_is_no_place_to_write(place, argus):
@@ -60,20 +60,20 @@ def test_probes_are_not_written_over_a_collection_of_somebody_elses(place, argus
     (place / "mine").mkdir()
     (place / "mine/corpus.jsonl").write_text(ROWS)
     (place / "mine/queries.jsonl").write_text('{"_id": "q", "text": "mine"}\n')
-    ran = argus("exposure", "--corpus", "mine", "--export-probes", "mine")
+    ran = argus("check", "--corpus", "mine", "--export-probes", "mine")
     assert ran.code == 2 and "Argus did not write it" in ran.err
     assert "mine" in (place / "mine/queries.jsonl").read_text()
     for _ in range(2):  # its own are written again
-        assert argus("exposure", "--corpus", "mine", "--export-probes", "probes").code == 0
+        assert argus("check", "--corpus", "mine", "--export-probes", "probes").code == 0
     assert (place / "probes/qrels/test.tsv").is_file()
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("exposure", "--corpus", "d\udcff.jsonl", "--out", "o"),
-        ("exposure", "--corpus", "corpus.jsonl", "--out", "d\udcff"),
-        ("search", "d\udcff", "--index", "corpus.jsonl"),
+        ("check", "--corpus", "d\udcff.jsonl", "--out", "o"),
+        ("check", "--corpus", "corpus.jsonl", "--out", "d\udcff"),
+        ("explain", "d\udcff", "--index", "corpus.jsonl"),
     ],
 )
 def test_what_is_not_utf8_is_refused_by_its_option(words, place, argus):
@@ -99,7 +99,7 @@ def test_texts_of_documents_steer_no_terminal(place, argus):
     text = "tea\x1b]0;owned\x07 and \u202e milk"
     (place / "odd.jsonl").write_text(json.dumps({"_id": "a\x1b[2J", "text": text}) + "\n")
     assert argus("index", "build", "--corpus", "odd.jsonl", "--out", "i").code == 0
-    ran = argus("search", "tea", "--index", "i")
+    ran = argus("explain", "tea", "--index", "i")
     assert ran.code == 0 and r"tea\u001b]0;owned\u0007 and \u202e milk" in ran.out
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out)
 

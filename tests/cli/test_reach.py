@@ -1,4 +1,4 @@
-"""`argus reach` on a real store: what it prints, and what a wrong name is told."""
+"""`argus check` on a real store: what it prints, and what a wrong name is told."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def store(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("redis:here/docs",), "'redis:here/docs' names no store"),
+        (("--store", "redis:here/docs"), "'redis:here/docs' names no store"),
         (("qdrant:nowhere/docs",), "nowhere: no such file or folder"),
         (("STORE", "--where", "tenant"), "--where: 'tenant'; expected FIELD=VALUE"),
         (
@@ -27,6 +27,6 @@ def store(tmp_path):
     ],
 )
 def test_bad_input_is_told_and_writes_nothing(argus, store, tmp_path, arguments, problem):
-    ran = argus("reach", *(store if a == "STORE" else a for a in arguments), "--out", "out")
+    ran = argus("check", *(store if a == "STORE" else a for a in arguments), "--out", "out")
     assert ran.code == 2 and problem in ran.err
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""`argus remedy expand|synthesize|rollback` as a person types it."""
+"""`argus tune apply expand|synthesize|rollback` as a person types it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def remedy(argus, index, repairable):
 
     def run(name, *arguments, kb=repairable.kb, tau=repairable.tau):
         known = () if kb is None else ("--kb", kb)
-        return argus("remedy", name, "--index", index, *known, "--tau", tau, *arguments)
+        return argus("tune", "apply", name, "--index", index, *known, "--tau", tau, *arguments)
 
     return run
 

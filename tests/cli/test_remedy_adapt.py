@@ -1,4 +1,4 @@
-"""`argus remedy adapt` as a person types it."""
+"""`argus tune apply adapt` as a person types it."""
 
 import pytest
 
@@ -38,6 +38,6 @@ def built(minilm, tmp_path):
     ],
 )
 def test_bad_options_are_refused_with_the_mend(argus, built, arguments, message):
-    ran = argus("remedy", "adapt", "--index", built, *arguments)
+    ran = argus("tune", "apply", "adapt", "--index", built, *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -1,4 +1,4 @@
-"""`argus remedy queries`: refusals."""
+"""`argus tune apply queries`: refusals."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ import pytest
     ],
 )
 def test_bad_input_is_refused(argus, options, message):
-    ran = argus("remedy", "queries", *options)
+    ran = argus("tune", "apply", "queries", *options)
     assert ran.code == 2 and message in ran.err

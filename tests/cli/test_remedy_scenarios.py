@@ -1,4 +1,4 @@
-"""`argus remedy scenarios` and what a search then shows, as a person types it."""
+"""`argus tune apply scenarios` and what a search then shows, as a person types it."""
 
 import json
 import re
@@ -33,37 +33,37 @@ def built(minilm, tmp_path):
 
 
 def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, built, tmp_path):
-    ran = argus("remedy", "scenarios", "--index", built, *asked)
+    ran = argus("tune", "apply", "scenarios", "--index", built, *asked)
     assert ran.code == 0
     lines = ran.out.splitlines()
     name = re.match(r"(scenarios-ME-[0-9a-f]{8}): 12 views \(0\.0 MiB\) of 6 documents", lines[0])[
         1
     ]
     assert lines[1] == "documents without scenarios, found by their own text alone: 1 (noise)"
-    again = argus("remedy", "scenarios", "--index", built, *asked).out.splitlines()
+    again = argus("tune", "apply", "scenarios", "--index", built, *asked).out.splitlines()
     assert again[0] == f"{name} was in the index already; nothing added"
 
     question = "priority queue"
-    shown = argus("search", question, "--index", built, "--k", 7, "--explain").out
+    shown = argus("explain", question, "--index", built, "--k", 7, "--explain").out
     assert "main topic: About: heapq Heap queue algorithm" in shown
     assert re.search(r"error\n +404 page not found\n +no scenario: found by its own text", shown)
-    context = argus("search", question, "--index", built, "--k", 2, "--context").out
+    context = argus("explain", question, "--index", built, "--k", 2, "--context").out
     assert "Information need: A user wants to know thing" in context
     assert context.count("<document ") == 2
     block = json.loads(
-        argus("search", question, "--index", built, "--k", 2, "--context", "--json").out
+        argus("explain", question, "--index", built, "--k", 2, "--context", "--json").out
     )["context"]
     assert context.strip() == block
-    short = argus("search", question, "--index", built, "--context", "--max-chars", 900)
+    short = argus("explain", question, "--index", built, "--context", "--max-chars", 900)
     assert "left out: --max-chars 900" in short.err
-    assert argus("search", "x", "--index", built, "--context", "--explain").code == 2
-    alone = argus("search", question, "--index", built, "--k", 7, "--lambda", 1, "--json").out
-    before = argus("search", question, "--index", f"{built}@original", "--k", 7, "--json").out
+    assert argus("explain", "x", "--index", built, "--context", "--explain").code == 2
+    alone = argus("explain", question, "--index", built, "--k", 7, "--lambda", 1, "--json").out
+    before = argus("explain", question, "--index", f"{built}@original", "--k", 7, "--json").out
     ranked = [[hit["id"] for hit in json.loads(out)["results"]] for out in (alone, before)]
     assert ranked[0] == ranked[1]
-    other = argus("remedy", "scenarios", "--index", built, *asked, "--component", "I").out
+    other = argus("tune", "apply", "scenarios", "--index", built, *asked, "--component", "I").out
     assert f"{name} also in the index: the best scenario of all counts" in other
-    assert argus("remedy", "rollback", name, "--index", built).code == 0
+    assert argus("tune", "undo", name, "--index", built).code == 0
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,6 @@ def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, built, tmp_p
 )
 def test_bad_options_are_refused_with_the_mend(argus, jsonl, tmp_path, arguments, message):
     jsonl(tmp_path / "c.jsonl")
-    ran = argus("remedy", "scenarios", *arguments)
+    ran = argus("tune", "apply", "scenarios", *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -1,4 +1,4 @@
-"""`argus remedy blend|rollback|list --store`, as a person types them."""
+"""`argus tune apply blend|rollback|list --store`, as a person types them."""
 
 from __future__ import annotations
 
@@ -24,17 +24,26 @@ def store(minilm, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "where"),
     [
-        (("list",), "--index: neither --index nor --store"),
-        (("list", "--index", "INDEX", "--store", "STORE"), "--index: --index and --store"),
-        (("list", "--index", "INDEX", "--into", "x"), "--into: is said of"),
-        (("blend", "--index", "INDEX", "--store-id", "x"), "--store-id: is said of"),
-        (("blend", "--store", "STORE"), "--encoder: a store without its encoder"),
-        (("blend", "--store", "STORE", "--encoder", "m", "--queries", "q"), "--queries: is said"),
-        (("rollback", "blend-1", "--store", "STORE"), "docs_argus: no record of remedy"),
-        (("blend", "--store", "redis:a/b", "--encoder", "m"), "STORE: 'redis:a/b' names no store"),
+        (("tune", "list"), "--index: neither --index nor --store"),
+        (("tune", "list", "--index", "INDEX", "--store", "STORE"), "--index: --index and --store"),
+        (("tune", "list", "--index", "INDEX", "--into", "x"), "--into: is said of"),
+        (
+            ("tune", "apply", "blend", "--index", "INDEX", "--store-id", "x"),
+            "--store-id: is said of",
+        ),
+        (("tune", "apply", "blend", "--store", "STORE"), "--encoder: a store without its encoder"),
+        (
+            ("tune", "apply", "blend", "--store", "STORE", "--encoder", "m", "--queries", "q"),
+            "--queries: is said",
+        ),
+        (("tune", "undo", "blend-1", "--store", "STORE"), "docs_argus: no record of remedy"),
+        (
+            ("tune", "apply", "blend", "--store", "redis:a/b", "--encoder", "m"),
+            "STORE: 'redis:a/b' names no store",
+        ),
     ],
 )
 def test_what_does_not_fit_is_told(argus, store, index, arguments, where):
     names = {"INDEX": str(index), "STORE": store}
-    ran = argus("remedy", *(names.get(a, a) for a in arguments))
+    ran = argus(*(names.get(a, a) for a in arguments))
     assert ran.code == 2 and where in ran.err.replace("\n", " ")

@@ -1,4 +1,4 @@
-"""`argus scenarios ablate`: real documents and scenarios become a grid; a mistake, a message."""
+"""`research scenarios ablate`: real documents and scenarios become a grid; a mistake, a message."""
 
 import json
 
@@ -43,7 +43,8 @@ def run(argus, spike):
         } | files  # fmt: skip
         inputs = [part for name, file in names.items() for part in (f"--{name}", spike / file)]
         return argus(
-            "scenarios", "ablate", *inputs, "--out", "out", "--resamples", 1000, *FLOAT32,
+            "research", "scenarios", "ablate", *inputs, "--out", "out", "--resamples", 1000,
+            *FLOAT32,
             *arguments,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`argus scenarios distill`: what it writes and says, and what it refuses."""
+"""`argus research scenarios distill`: what it writes and says, and what it refuses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def given(tmp_path, jsonl):
 def distill(argus, given, base):
     def run(*more, corpus=given[0], profiles=given[1], model=base, quick=QUICK):
         return argus(
-            "scenarios", "distill", "--corpus", corpus, "--profiles", profiles, "--base", model,
+            "research", "scenarios", "distill", "--corpus", corpus, "--profiles", profiles,
+            "--base", model,
             "--out", "out", *quick, *more,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`argus scenarios needs`: real documents and their scenarios become a table and a report."""
+"""`research scenarios needs`: real documents and their scenarios become a table and a report."""
 
 from pathlib import Path
 
@@ -24,7 +24,8 @@ def run(argus, spike):
 
     def go(*arguments, corpus=spike, profiles=spike):
         return argus(
-            "scenarios", "needs", "--corpus", corpus, "--profiles", profiles, "--out", "out",
+            "research", "scenarios", "needs", "--corpus", corpus, "--profiles", profiles, "--out",
+            "out",
             *FLOAT32, *arguments,
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from argus.evaluation.gate import GateResult, Outcome, Verdict, holm
 from tests.runs.test_record import LOST, expose
 from tests.support.words import ByWords, corpus
 
-NONE = argus.GateBounds()
+NONE = argus.evaluation.GateBounds()
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,9 @@ def folders(tmp_path_factory):
 
 
 def check(folders, name, **bounds):
-    return argus.gate([folders / name], argus.GateBounds(**bounds), baseline=folders / "baseline")
+    return argus.gate(
+        [folders / name], argus.evaluation.GateBounds(**bounds), baseline=folders / "baseline"
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,7 @@ def check(folders, name, **bounds):
      ("worse", "baseline", 0.3, 0), ("failing", "baseline", 0, 2)],
 )  # fmt: skip
 def test_only_a_loss_beyond_chance_and_tolerance_fails(folders, name, baseline, tolerance, code):
-    bounds = argus.GateBounds(tolerance=tolerance)
+    bounds = argus.evaluation.GateBounds(tolerance=tolerance)
     assert argus.gate([folders / name], bounds, baseline=folders / baseline).exit_code == code
 
 

@@ -56,7 +56,7 @@ def test_the_readme_prints_what_it_shows(tmp_path, monkeypatch, minilm):
     page.write_text(re.sub(r"^\$ make .*?(?=^\$ make|^```)", "", text, flags=re.M | re.S))
     monkeypatch.chdir(tmp_path)
     assert len(console.check(page)) == 5
-    console.run("argus remedy blend --index argus-index", {})
+    console.run("argus tune apply blend --index argus-index", {})
     (code,) = python_of(DOCS.parent / "README.md")
     names = {"argus": argus, "my_langchain_retriever": langchain_retriever(minilm)}
     exec(compile(code, "README.md", "exec"), names)
@@ -104,8 +104,8 @@ def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
     ran = console.check(DOCS / "tutorial.md")
     (code,) = python_of(DOCS / "tutorial.md")  # it says of them that they are repaired.py
     assert Path("repaired.py").read_text("utf-8").endswith(f'"""\n\n{code}')
-    console.run("argus remedy blend --config argus.toml", {})  # which the tutorial has undone
-    check_printed(ran, "argus serve", "argus remedy")
+    console.run("argus tune apply blend --config argus.toml", {})  # which the tutorial has undone
+    check_printed(ran, "argus serve", "argus tune apply")
 
 
 GUIDES = DOCS / "guides"

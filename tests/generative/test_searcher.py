@@ -223,7 +223,7 @@ def test_a_model_of_another_vocabulary_is_refused(parts, tmp_path):
     _, index, _ = parts
     other = train_vocabulary(["entirely other words"], 290)
     folder = make_seq2seq(tmp_path / "m", other)
-    with pytest.raises(InputError, match=r"its vocabulary.*argus generative train"):
+    with pytest.raises(InputError, match=r"its vocabulary.*argus research generative train"):
         Seq2Seq.open(folder, index.vocabulary)
 
 

@@ -39,7 +39,7 @@ def large(monkeypatch):
 
 def test_vectors_that_a_machine_cannot_read_are_refused_first(large, tmp_path):
     source = KnowledgeSource(relations="mentions")
-    config = argus.AuditConfig(k=(1,), pool=(3,))
+    config = argus.retrievability.AuditConfig(k=(1,), pool=(3,))
     engine = TwoMachines(["10.0.0.2"])
     jobs = [
         lambda out: argus.audit(

@@ -55,7 +55,9 @@ def test_damage_exits_with_2_after_writing_what_precedes_it(dump, tmp_path, monk
     (tmp_path / "broken.bz2").write_bytes(broken)
     out = tmp_path / "kb"
     options = ["--wikipedia", str(tmp_path / "broken.bz2"), "--out", str(out), "--no-words"]
-    monkeypatch.setattr("sys.argv", ["argus", "kb", "build", *options, "--split-mib", "1"])
+    monkeypatch.setattr(
+        "sys.argv", ["argus", "research", "kb", "build", *options, "--split-mib", "1"]
+    )
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argus.reach import Cause, reach
+from argus.reachability.job import Cause, reach
 
 DIM, CLUSTERS, N = 16, 200, 2_000
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.reach import Cause, ReachConfig, reach
+from argus.reachability.config import ReachConfig
+from argus.reachability.job import Cause, reach
 from argus.stores.protocol import Metric, Records, StoreFacts
 from tests.support.word_encoder import WordEncoder
 

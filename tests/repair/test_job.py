@@ -1,4 +1,4 @@
-"""`argus repair` on real indexes: chosen by questions, by needs, or by default."""
+"""`argus tune try` on real indexes: chosen by questions, by needs, or by default."""
 
 import json
 

@@ -22,7 +22,7 @@ def whole(minilm, tmp_path_factory):
     names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", "Fir Gate"]
     texts = [f"{a} stands by {b} all day long." for a, b in pairwise(names)]
     documents = [Document(f"d{i}", text, names[i]) for i, text in enumerate([*texts, ""])]
-    config = argus.AuditConfig(k=(1, 2), pool=(3,), reservoir=6)
+    config = argus.retrievability.AuditConfig(k=(1, 2), pool=(3,), reservoir=6)
     source = KnowledgeSource(relations="mentions")
     argus.audit(documents, out=out, source=source, encoder=minilm, config=config)
     argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))

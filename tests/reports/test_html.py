@@ -24,7 +24,7 @@ def folder(minilm, tmp_path_factory):
     ]
     argus.audit(
         documents, out=out, source=KnowledgeSource(relations="mentions"), encoder=minilm,
-        config=argus.AuditConfig(k=(1,), pool=(3,)),
+        config=argus.retrievability.AuditConfig(k=(1,), pool=(3,)),
     )  # fmt: skip
     argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
     return out
@@ -68,11 +68,11 @@ def test_a_job_that_was_stopped_while_it_wrote_is_in_no_report_and_no_figures(
     folder, tmp_path, caplog
 ):
     torn = copytree(folder, tmp_path / "torn")
-    both = argus.figure_dicts(torn)
+    both = argus.reports.figure_dicts(torn)
     summary = json.loads((torn / "summary.json").read_text())
     summary["exposure"]["success_at_k"] = 1.0
     (torn / "summary.json").write_text(json.dumps(summary))
-    left = argus.figure_dicts(torn)
+    left = argus.reports.figure_dicts(torn)
     assert 0 < len(left) < len(both) and left.items() <= both.items()
     assert "left out of the report: exposure" in caplog.text
     page = write_report(torn).read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ def page(minilm, tmp_path_factory):
     ]
     argus.audit(
         documents, out=out, source=KnowledgeSource(relations="mentions"), encoder=minilm,
-        config=argus.AuditConfig(k=(1,), pool=(3,)),
+        config=argus.retrievability.AuditConfig(k=(1,), pool=(3,)),
     )  # fmt: skip
     argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
     return out / "report.html"

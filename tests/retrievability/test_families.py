@@ -83,7 +83,7 @@ def test_an_audit_ranks_related_entities_among_neutral_ones(encoder, tmp_path):
     result = argus.audit(
         DOCUMENTS, out=tmp_path / "audit", encoder=encoder,
         source=KnowledgeSource(relations=str(edges)),
-        config=argus.AuditConfig(k=(2,), pool=(8,), pooling="sentence"),
+        config=argus.retrievability.AuditConfig(k=(2,), pool=(8,), pooling="sentence"),
     )  # fmt: skip
     rows = concatenate([encoder.encode_documents([d.content]) for d in documents])
     ids = [d.id for d in documents]

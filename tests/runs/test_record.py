@@ -32,7 +32,7 @@ def two(tmp_path):
 
 def test_every_run_is_recorded_with_a_value_per_document(tmp_path):
     result = expose(tmp_path / "out")
-    (run,) = argus.runs_in(tmp_path / "out")
+    (run,) = argus.runs.runs_in(tmp_path / "out")
     assert (run.name, run.job) == ("000001-exposure", "exposure")
     rows = {row["id"]: row for row in result.table.to_pylist()}
     values = run.items["found by its own title and sentences"]
@@ -46,7 +46,7 @@ def test_fresh_leaves_the_runs(two):
     expose(two, lost=["elm-mill"])
     config = argus.ExposureConfig(k=5)
     argus.exposure(corpus(), out=two, retriever=ByWords(corpus()), config=config, fresh=True)
-    assert len(argus.runs_in(two)) >= 3
+    assert len(argus.runs.runs_in(two)) >= 3
 
 
 def test_a_run_that_was_killed_in_between_counts_for_nothing(tmp_path):
@@ -55,7 +55,7 @@ def test_a_run_that_was_killed_in_between_counts_for_nothing(tmp_path):
     partial = home / ".run.4711abcd.partial"
     partial.mkdir()
     (partial / "run.json").write_text("{")
-    assert len(argus.runs_in(tmp_path / "out")) == 1
+    assert len(argus.runs.runs_in(tmp_path / "out")) == 1
     assert damaged_in(tmp_path / "out") == []
     shutil.rmtree(home / "000001-exposure")
     record_runs(tmp_path / "out")
@@ -74,14 +74,14 @@ def test_a_number_that_another_process_took_is_left_to_it(tmp_path):
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": 1}'])
 def test_a_damaged_record_is_left_out_and_named(two, text):
     (two / HISTORY / "000001-exposure" / "run.json").write_text(text)
-    assert [run.name for run in argus.runs_in(two)] == ["000002-exposure"]
+    assert [run.name for run in argus.runs.runs_in(two)] == ["000002-exposure"]
     assert [place.name for place in damaged_in(two)] == ["000001-exposure"]
     with pytest.raises(InputError, match=r"run\.json"):
-        argus.runs_of(two / HISTORY / "000001-exposure")
+        argus.runs.runs_of(two / HISTORY / "000001-exposure")
 
 
 @pytest.mark.parametrize("name", ["missing", "empty"])
 def test_a_folder_without_a_run_is_refused(tmp_path, name):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"no such folder|no run in it"):
-        argus.runs_of(tmp_path / name)
+        argus.runs.runs_of(tmp_path / name)

@@ -39,7 +39,10 @@ def test_no_request_is_answered_by_a_fault(served):
     app.state.service.searcher._source = served.service.searcher.source()  # warm already
     with run_in_a_thread(app, config) as port, httpx.Client(timeout=120) as http:
         url = f"http://127.0.0.1:{port}"
-        request = {"command": "history", "options": {"folders": [str(served.folder / "index")]}}
+        request = {
+            "command": "gate",
+            "options": {"history": True, "folders": [str(served.folder / "index")]},
+        }
         job = f"{url}/jobs/{http.post(f'{url}/jobs', json=request).json()['id']}"
         while http.get(job).json()["state"] in ("queued", "running"):
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""`argus suite` on draws of real collections: what cells say, and which are made again."""
+"""`argus research suite` on draws of real collections: what cells say, and which are made again."""
 
 import json
 

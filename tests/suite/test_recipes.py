@@ -1,4 +1,4 @@
-"""`argus reproduce`: recipes are whole, and one table of each paper runs on small real data."""
+"""`research reproduce`: recipes are whole, and one table of each paper runs on small real data."""
 
 import json
 from shutil import copytree

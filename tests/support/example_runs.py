@@ -32,35 +32,33 @@ EXAMPLES: dict[str, Any] = {
     name: getattr(one.callback, "example", None) for name, one in COMMANDS.items()
 }
 FOLLOWS = {
-    "argus search": "argus index build",
     "argus explain": "argus index build",
     "argus evaluate": "argus index build",
     "argus index add": "argus index build",
     "argus index delete": "argus index build",
     "argus index compact": "argus index delete",
-    "argus remedy expand": "argus index build",
-    "argus repair": "argus index build",
-    "argus remedy blend": "argus index build",
-    "argus remedy list": "argus remedy expand",
-    "argus remedy rollback": "argus remedy expand",
-    "argus remedy write": "argus remedy expand",
-    "argus remedy synthesize": "argus index build",
-    "argus remedy scenarios": "argus index build",
-    "argus remedy adapt": "argus remedy scenarios",
-    "argus scenarios needs": "argus remedy scenarios",
-    "argus scenarios ablate": "argus remedy scenarios",
-    "argus scenarios qa": "argus remedy scenarios",
-    "argus scenarios study": "argus remedy scenarios",
-    "argus scenarios preferences": "argus scenarios study",
-    "argus scenarios distill": "argus remedy scenarios",
-    "argus gate": "argus audit",
-    "argus history": "argus audit",
-    "argus report": "argus audit",
-    "argus probe fit": "argus audit",
-    "argus serve": "argus audit",
-    "argus generative train": "argus generative build",
-    "argus generative tune": "argus generative train",
-    "argus generative search": "argus generative train",
+    "argus tune apply expand": "argus index build",
+    "argus tune try": "argus index build",
+    "argus tune apply blend": "argus index build",
+    "argus tune list": "argus tune apply expand",
+    "argus tune undo": "argus tune apply expand",
+    "argus tune apply write": "argus tune apply expand",
+    "argus tune apply synthesize": "argus index build",
+    "argus tune apply scenarios": "argus index build",
+    "argus tune apply adapt": "argus tune apply scenarios",
+    "argus research scenarios needs": "argus tune apply scenarios",
+    "argus research scenarios ablate": "argus tune apply scenarios",
+    "argus research scenarios qa": "argus tune apply scenarios",
+    "argus research scenarios study": "argus tune apply scenarios",
+    "argus research scenarios preferences": "argus research scenarios study",
+    "argus research scenarios distill": "argus tune apply scenarios",
+    "argus gate": "argus research audit",
+    "argus report": "argus research audit",
+    "argus research probe fit": "argus research audit",
+    "argus serve": "argus research audit",
+    "argus research generative train": "argus research generative build",
+    "argus research generative tune": "argus research generative train",
+    "argus research generative search": "argus research generative train",
 }
 """Which command's example comes first, in the same folder."""
 URL, REMEDY = "http://127.0.0.1:8000/v1", r"expand-robust-\w{8}"
@@ -69,11 +67,11 @@ URL, REMEDY = "http://127.0.0.1:8000/v1", r"expand-robust-\w{8}"
 def prepare(name: str, folder: Path, earlier: Path, fb15k237: Path) -> None:
     """Copy what comes before a command's example into its folder, and add what it alone wants."""
     shutil.copytree(earlier, folder)
-    if name == "argus audit":  # its N of 800 wants a larger corpus
+    if name == "argus research audit":  # its N of 800 wants a larger corpus
         write_rows(folder / "docs.jsonl", documents(fb15k237))
-    if name == "argus remedy write":
+    if name == "argus tune apply write":
         fill_store(folder)
-    if name == "argus scenarios preferences":
+    if name == "argus research scenarios preferences":
         fill(folder / "study", folder / "filled", lambda row: row["side"])
 
 
@@ -84,6 +82,6 @@ def arguments(name: str, url: str) -> list[str]:
     """
     line = EXAMPLES[name].replace(URL, url)
     if re.search(REMEDY, line):
-        listed = CliRunner().invoke(app, ["remedy", "list", "--index", "index", "--json"])
+        listed = CliRunner().invoke(app, ["tune", "list", "--index", "index", "--json"])
         line = re.sub(REMEDY, json.loads(listed.stdout)[0]["id"], line)
     return shlex.split(line)[1:]

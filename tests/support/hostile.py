@@ -71,7 +71,9 @@ def make_place(root: Path) -> Workplace:
     exposed = argus.ExposureConfig(k=5, by=(FIELD,))
     lost = [d.id for d in everything if d.id.endswith("-mill") or d.id == ID]
     argus.exposure(file, out=report, retriever=ByWords(everything, lost=lost), config=exposed)
-    source = argus.KnowledgeSource(relations=_relations(root / "relations.tsv", everything))
+    source = argus.knowledge.KnowledgeSource(
+        relations=_relations(root / "relations.tsv", everything)
+    )
     audit(file, out=report, source=source, encoder=encoder, config=AuditConfig(k=(2,), pool=(8,)))
     _generative(place)
     _compared(place, everything)

@@ -85,7 +85,7 @@ SAID = {
     "WORDS": "copy", "QUESTION": "cost", "OTHER": "other",
 }  # fmt: skip
 """What is known to the person alone who reads the command."""
-UNTRIED = ("argus reach STORE", "argus audit", "argus generative")
+UNTRIED = ("argus check STORE", "argus research audit", "argus research generative")
 """Commands of parts that a project may lack: a store, relations, a model that writes n-grams."""
 
 

@@ -22,7 +22,7 @@ from argus.traffic.formats import records_in
 from argus.traffic.values import opinion
 from tests.support.examples import write_rows
 
-FEW = argus.TrafficConfig(resamples=1_000)
+FEW = argus.traffic.TrafficConfig(resamples=1_000)
 
 
 def run(path: Path, out: Path, **more: Any) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def test_a_log_of_another_shape_names_its_fields(tmp_path):
         run(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="no field 'ask'"):
-        run(path, tmp_path / "out", reading=argus.LogConfig(query_field="ask"))
+        run(path, tmp_path / "out", reading=argus.traffic.LogConfig(query_field="ask"))
 
 
 def test_half_written_lines_cost_themselves_alone(tmp_path):
@@ -75,7 +75,7 @@ def test_secrets_inside_questions_are_nowhere_in_the_results(tmp_path):
     rows += [{"query": f"context of {s}", "results": [{"text": f"about {s}"}]} for s in secrets]
     path = lines(tmp_path / "log.jsonl", *rows)
     result = argus.audit_traffic(
-        path, out=tmp_path / "out", config=FEW, reading=argus.LogConfig(by=("team",)),
+        path, out=tmp_path / "out", config=FEW, reading=argus.traffic.LogConfig(by=("team",)),
         retriever=lambda query, k: [("d1", 1.0)],
     )  # fmt: skip
     assert set(result.summary["log"]["redacted"]) == {"mail", "card", "phone", "account", "token"}
@@ -138,7 +138,7 @@ def test_a_line_without_an_end_is_passed_over_in_bounded_memory(
     long = character * (1 << 24)
     path.write_bytes(pack(f"{GOOD}\n{long}\n{GOOD}\n{long}".encode()))
     del long
-    reader = argus.read_traffic(path)
+    reader = argus.traffic.read_traffic(path)
     tracemalloc.start()
     try:
         assert len(list(reader)) == 2

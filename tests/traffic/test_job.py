@@ -64,8 +64,8 @@ def test_windows_are_compared_by_tests(tmp_path):
                      "time": BEGIN + i * 3600, "team": "a" if i % 4 else "b"})  # fmt: skip
     log = log_of(tmp_path / "log.jsonl", rows)
     result = argus.audit_traffic(
-        log, out=tmp_path / "out", reading=argus.LogConfig(by=("team",)),
-        config=argus.TrafficConfig(resamples=1_000),
+        log, out=tmp_path / "out", reading=argus.traffic.LogConfig(by=("team",)),
+        config=argus.traffic.TrafficConfig(resamples=1_000),
     )  # fmt: skip
     windows = result.summary["windows"]
     assert windows is not None and (windows["asks_before"], windows["asks_after"]) == (200, 200)
@@ -81,7 +81,7 @@ def test_windows_are_compared_by_tests(tmp_path):
     assert sum(row["asks"] for row in steps) == 400 and len(steps) == 17
     shuffled = log_of(tmp_path / "shuffled.jsonl", rng.sample(rows, len(rows)))
     again = argus.audit_traffic(
-        shuffled, out=tmp_path / "again", config=argus.TrafficConfig(resamples=1_000)
+        shuffled, out=tmp_path / "again", config=argus.traffic.TrafficConfig(resamples=1_000)
     )
     assert again.summary["windows"] == windows  # clocks that run backwards change no figure
     assert again.summary["log"]["backwards"] > 100
@@ -104,7 +104,9 @@ def test_superseded_is_what_was_so_on_the_day(tmp_path):
         {"query": "new law?", "results": ["new"], "time": "2026-03-17"},
         {"query": "other?", "results": ["elsewhere"], "time": "2026-03-17"},
     ]
-    config = argus.TrafficConfig(records=records, edges=tmp_path / "edges.tsv", resamples=1_000)
+    config = argus.traffic.TrafficConfig(
+        records=records, edges=tmp_path / "edges.tsv", resamples=1_000
+    )
     log = log_of(tmp_path / "log.jsonl", rows)
     result = argus.audit_traffic(log, out=tmp_path / "out", config=config)
     stale = result.summary["superseded"]
@@ -120,7 +122,7 @@ def test_hashes_alone_keep_no_text(tmp_path):
         {"query": f"secret question {i % 3}", "results": ["d1"], "user": "jane"} for i in range(9)
     ]
     log = log_of(tmp_path / "log.jsonl", rows)
-    reading = argus.LogConfig(hash_only=True)
+    reading = argus.traffic.LogConfig(hash_only=True)
     result = argus.audit_traffic(log, out=tmp_path / "out", reading=reading)
     assert result.summary["questions"]["different"] == 3 and result.summary["unmet"] is None
     for path in result.folder.rglob("*"):

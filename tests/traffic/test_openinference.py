@@ -59,8 +59,8 @@ def exported():
 def test_an_export_of_its_own_library_is_read_back(exported, tmp_path):
     path = tmp_path / "spans.json"
     path.write_text(exported)
-    reader = argus.read_traffic(path)
-    exchanges = [one for one in reader if isinstance(one, argus.Exchange)]
+    reader = argus.traffic.read_traffic(path)
+    exchanges = [one for one in reader if isinstance(one, argus.traffic.Exchange)]
     assert [one.query for one in exchanges] == list(QUESTIONS)
     rows = [[(r.id, r.score) for r in one.results or ()] for one in exchanges]
     assert rows[0] == [("d3", 1.0), ("d2", 0.9), ("d1", 0.8)] == rows[2]

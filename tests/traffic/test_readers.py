@@ -22,8 +22,10 @@ def write_lines(path: Path, rows: Iterable[Any]) -> Path:
     return path
 
 
-def read(path: Path, **settings: Any) -> tuple[list[Exchange | Feedback], argus.TrafficReader]:
-    reader = argus.read_traffic(path, argus.LogConfig(**settings))
+def read(
+    path: Path, **settings: Any
+) -> tuple[list[Exchange | Feedback], argus.traffic.TrafficReader]:
+    reader = argus.traffic.read_traffic(path, argus.traffic.LogConfig(**settings))
     return list(reader), reader
 
 

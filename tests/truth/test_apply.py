@@ -25,7 +25,7 @@ def run(*words):
 
 
 def add(index, candidate):
-    ran = run("repair", "--index", index, "--apply", candidate)
+    ran = run("tune", "try", "--index", index, "--apply", candidate)
     if ran.exception is not None:
         raise ran.exception
     return ran.output
@@ -49,7 +49,7 @@ def test_nothing_is_added_that_was_not_tried(index):
 
 
 def test_a_candidate_is_added_with_the_figures_of_its_trial(index):
-    assert run("repair", "--index", index, *JUDGED, "--only-try").exit_code == 0
+    assert run("tune", "try", "--index", index, *JUDGED, "--only-try").exit_code == 0
     tried = summary(index)
     with pytest.raises(InputError, match="blend"):
         add(index, "scenarios")
@@ -64,6 +64,6 @@ def test_a_candidate_is_added_with_the_figures_of_its_trial(index):
     assert receipt["changes"]["improved"] == tried["trials"][0]["ndcg10"]["improved"]
     with pytest.raises(InputError, match="other remedies"):
         add(index, "blend")
-    assert run("repair", "--index", index, *JUDGED, "--only-try").exit_code == 0
+    assert run("tune", "try", "--index", index, *JUDGED, "--only-try").exit_code == 0
     (receipt,) = read_receipts(index, [])
     assert receipt["difference"] == tried["trials"][0]["ndcg10"]

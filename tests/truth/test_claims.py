@@ -31,7 +31,7 @@ def index(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def repaired(index):
-    result = run("repair", "--index", index, *JUDGED, "--only-try")
+    result = run("tune", "try", "--index", index, *JUDGED, "--only-try")
     assert result.exit_code == 0, result.output
     return result.output, json.loads((index / "repair" / "summary.json").read_text())["repair"]
 
@@ -79,7 +79,7 @@ def test_a_repair_that_keeps_nothing_says_how_many_questions_would_tell(repaired
 
 
 def test_a_blend_with_judged_questions_sets_fixed_fusions_beside_its_parts(index, tmp_path):
-    result = run("remedy", "blend", "--index", index, *JUDGED, "--out", tmp_path / "o")
+    result = run("tune", "apply", "blend", "--index", index, *JUDGED, "--out", tmp_path / "o")
     assert result.exit_code == 0, result.output
     blend = json.loads((tmp_path / "o" / "summary.json").read_text())["blend"]
     assert [rival["fusion"] for rival in blend["rivals"]] == FUSIONS

@@ -50,13 +50,13 @@ def project(tmp_path, monkeypatch):
 
 def test_what_a_run_over_deep_fields_prints_runs(project):
     said = {**SAID, "QUERIES": "questions.jsonl", "QRELS": "qrels.tsv", "LOG": "questions.jsonl"}
-    first = run(f"argus exposure --corpus chunks.jsonl {FIELDS} --parent-field payload.doc.id "
+    first = run(f"argus check --corpus chunks.jsonl {FIELDS} --parent-field payload.doc.id "
                 "--out 'the report'")  # fmt: skip
     lines = [line for line in told_of("the report") if not line.startswith(LEFT_OUT)]
     assert sum("--id-field chunk_ref" in line for line in lines) > 3
     assert set(printed_in(first)) <= {*lines, *told_of("the report")}
     run_all(lines, said)
-    run("argus repair --index 'the report/index' --queries questions.jsonl --qrels qrels.tsv")
+    run("argus tune try --index 'the report/index' --queries questions.jsonl --qrels qrels.tsv")
     later = told_of("the report")
     known = {"QUERIES", "QRELS", "CORPUS"}
     assert [line for line in later if known & set(CAPITALS.findall(line))] == []
@@ -91,7 +91,7 @@ def test_what_the_runs_of_a_project_over_a_store_print_runs(deep_store):
     outputs = [run(f"argus init --no-check --corpus {deep_store} {FIELDS} --parent-field "
                    "payload.doc.id --queries questions.jsonl --qrels qrels.tsv")]  # fmt: skip
     outputs += [run(f"argus {job} --config argus.toml") for job in ("reach", "exposure")]
-    outputs.append(run("argus remedy blend --config argus.toml"))
+    outputs.append(run("argus tune apply blend --config argus.toml"))
     assert any("rollback" in line for line in printed_in(outputs[-1]))
     check(outputs, {**SAID, "LOG": "questions.jsonl"}, "argus serve")
 
@@ -108,7 +108,7 @@ def test_a_moved_and_a_copied_folder_print_commands_that_run_from_there(tmp_path
     monkeypatch.chdir(tmp_path / "elsewhere")
     lines = [action.command for action in argus.read_verdict("copy").actions]
     blend = next(line for line in lines if "remedy blend" in line)
-    assert blend == "argus remedy blend --index copy/index"
+    assert blend == "argus tune apply blend --index copy/index"
     run(blend)
     places = Results.of(Path("copy")).places
     assert places.queries == str(home / "questions.jsonl")

@@ -35,7 +35,7 @@ def compared(tmp_path_factory):
     )
     corpus = ["--corpus", DATA / "chunks.jsonl", "--title-field", "metadata.title"]
     encoders = ["--encoder", "all-MiniLM-L6-v2", "--encoder", root / "cut"]
-    done = run("compare", *corpus, *encoders, *JUDGED, "--out", root / "out")
+    done = run("evaluate", *corpus, *encoders, *JUDGED, "--out", root / "out")
     assert done.exit_code == 0, done.output
     return done.output, root / "out"
 
@@ -79,7 +79,7 @@ def test_the_comparison_and_the_gate_agree(compared):
 def test_questions_without_judgements_are_refused_for_two_encoders(tmp_path):
     encoders = ["--encoder", "all-MiniLM-L6-v2"] * 2
     corpus = ["--corpus", DATA / "chunks.jsonl"]
-    done = run("compare", *corpus, *encoders, *JUDGED[:2], "--out", tmp_path / "out")
+    done = run("evaluate", *corpus, *encoders, *JUDGED[:2], "--out", tmp_path / "out")
     assert done.exit_code == 1 and not (tmp_path / "out").exists()
 
 
@@ -93,7 +93,7 @@ def test_judged_questions_are_measured_by_document_where_chunks_are_compared(tmp
     (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "tide"}\n')
     (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\ttide\t1\n")
     done = run(
-        "compare", "--corpus", tmp_path / "chunks.jsonl", "--parent-field", "metadata.of",
+        "evaluate", "--corpus", tmp_path / "chunks.jsonl", "--parent-field", "metadata.of",
         *["--encoder", "all-MiniLM-L6-v2"] * 2, "--queries", tmp_path / "queries.jsonl",
         "--qrels", tmp_path / "qrels.tsv", "--k", "2", "--out", tmp_path / "out",
     )  # fmt: skip

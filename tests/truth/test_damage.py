@@ -56,7 +56,7 @@ def test_a_damaged_version_of_an_index_is_told_with_its_path(argus, tmp_path):
     for damaged in damages:
         for file in files:
             file.write_bytes(damaged)
-        ran = argus("search", "bear", "--index", "ix")
+        ran = argus("explain", "bear", "--index", "ix")
         assert ran.code in (0, 1, 2)
         assert ran.code == 0 or "ix" in ran.err
         told += ran.code != 0

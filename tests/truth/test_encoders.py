@@ -31,7 +31,7 @@ def static(tmp_path_factory):
 
 
 def test_a_folder_of_static_vectors_embeds_and_audits(static, tmp_path):
-    loaded = argus.load_encoder(str(static)).encoder
+    loaded = argus.encoders.load_encoder(str(static)).encoder
     assert loaded.encode_documents(["rain and the harbour"]).shape == (1, 16)
     assert loaded.max_tokens is None and loaded.count_tokens(["rain, rain"]).tolist() == [3]
     corpus = tmp_path / "docs.jsonl"
@@ -41,16 +41,16 @@ def test_a_folder_of_static_vectors_embeds_and_audits(static, tmp_path):
     ]
     rows = [{"_id": str(i), "title": text[:4], "text": text} for i, text in enumerate(texts)]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = ["exposure", "--corpus", str(corpus), "--encoder", str(static), "--out"]
+    words = ["check", "--corpus", str(corpus), "--encoder", str(static), "--out"]
     done = CliRunner().invoke(app, [*words, str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
 
 
 def test_an_encoder_is_loaded_by_its_name():
-    loaded = argus.load_encoder("all-MiniLM-L6-v2").encoder
+    loaded = argus.encoders.load_encoder("all-MiniLM-L6-v2").encoder
     assert loaded.encode_queries(["rain"]).shape == (1, 384)
 
 
 def test_a_rule_cannot_be_subclassed_in_vain():
     with pytest.raises(TypeError, match="subclasses Rule"):
-        type("Mine", (argus.Rule,), {})
+        type("Mine", (argus.authority.Rule,), {})

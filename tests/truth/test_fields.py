@@ -200,28 +200,31 @@ def test_columns_of_judgements_are_recognised_or_named(here, header):
 
 
 def test_a_column_of_judgements_that_is_not_there_is_told_with_the_header(here):
-    code, printed = run("repair", "--index", "index", *JUDGED, "--qrels-grade-field", "stars",
+    code, printed = run("tune", "try", "--index", "index", *JUDGED, "--qrels-grade-field", "stars",
                         "--corpus", "chunks.jsonl", *FIELDS)  # fmt: skip
     assert code == 2 and "'question_id', 'document', 'relevance'" in printed
     assert "--qrels-grade-field" in printed
 
 
 def test_the_two_lines_that_a_blend_prints_give_texts_and_ids(index):
-    printed = ran("remedy", "blend", "--index", index, *JUDGED, "--corpus", "chunks.jsonl", *FIELDS)
+    printed = ran(
+        "tune", "apply", "blend", "--index", index, *JUDGED, "--corpus", "chunks.jsonl", *FIELDS
+    )
     my_retriever = runpy.run_path("search.py")["search"]
     assert served(printed, my_retriever=lambda query: my_retriever(query, 100)) == BODIES
 
 
 def test_the_two_lines_that_a_blend_in_a_store_prints_give_texts_and_ids(here, tmp_path):
     shutil.copytree("store", tmp_path / "store")
-    printed = ran("remedy", "blend", "--store", f"qdrant:{tmp_path}/store/docs", *ENCODER, *FIELDS,
+    printed = ran("tune", "apply", "blend", "--store", f"qdrant:{tmp_path}/store/docs", *ENCODER,
+    *FIELDS,
                   "--out", tmp_path / "out")  # fmt: skip
     assert served(printed) == BODIES
 
 
 def test_repair_counts_by_document(index):
     judged = (*JUDGED, "--corpus", "chunks.jsonl", *FIELDS)
-    ran("repair", "--index", index, *judged, "--only-try", "--out", index / "tried")
+    ran("tune", "try", "--index", index, *judged, "--only-try", "--out", index / "tried")
     ran("evaluate", "--index", index, *judged, "--out", index / "judged")
     (trial,) = summary(index / "tried", "repair")["trials"]
     by_document = means(index / "judged")["nDCG@10"]
@@ -229,7 +232,7 @@ def test_repair_counts_by_document(index):
     fusions = summary(index / "tried", "repair")["rivals"]
     assert {r["ndcg10"]["mean_before"] for r in fusions} == {trial["ndcg10"]["mean_before"]}
     assert min(r["ndcg10"]["mean_after"] for r in fusions) > 0.5
-    ran("remedy", "blend", "--index", index, *judged, "--out", index / "blended")
+    ran("tune", "apply", "blend", "--index", index, *judged, "--out", index / "blended")
     parts = summary(index / "blended", "blend")["parts"]
     assert parts[-1]["ndcg10"]["mean_before"] == pytest.approx(by_document)
     assert summary(index / "blended", "blend")["rivals"] == fusions
@@ -237,10 +240,10 @@ def test_repair_counts_by_document(index):
 
 
 def test_a_blend_that_is_printed_for_an_index_counts_by_document(here, tmp_path):
-    ran("exposure", "--corpus", "chunks.jsonl", *FIELDS, "--out", tmp_path / "out")
+    ran("check", "--corpus", "chunks.jsonl", *FIELDS, "--out", tmp_path / "out")
     report = unescape((tmp_path / "out" / "report.html").read_text())
-    line = next(part for part in report.splitlines() if "argus remedy blend --index" in part)
-    printed = line[line.index("argus remedy blend --index") :].partition("<")[0]
+    line = next(part for part in report.splitlines() if "argus tune apply blend --index" in part)
+    printed = line[line.index("argus tune apply blend --index") :].partition("<")[0]
     assert set(FIELDS) <= set(printed.split())
 
 

@@ -59,7 +59,7 @@ def received(argus, tmp_path, endpoint, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        ("search", "bears", "--index", "ix"),
+        ("explain", "bears", "--index", "ix"),
         ("explain", "bears", "1", "--index", "ix"),
         ("index", "add", "--index", "ix", "--corpus", "c.jsonl"),
     ],

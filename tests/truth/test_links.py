@@ -8,11 +8,12 @@ import pytest
 
 ENCODER = ("--precision", "float32")
 COMMANDS = {
-    "exposure": ("exposure", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
+    "exposure": ("check", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
     "report": ("report", "place"),
     "index build": ("index", "build", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
     "index add": ("index", "add", "--corpus", "more.jsonl", "--index", "place"),
     "generative build": (
+        "research",
         "generative",
         "build",
         "--corpus",

@@ -34,7 +34,7 @@ def test_a_folder_of_qdrant_can_be_named_twice_in_one_command(tmp_path, minilm, 
     client.upsert("c", models.Batch(ids=list(range(len(rows))), vectors=vectors, payloads=payloads))
     client.close()
     encoder = ["--encoder", "all-MiniLM-L6-v2"]
-    output = run("remedy", "blend", "--store", "qdrant:p/c", *encoder, "--id-field", "id")
+    output = run("tune", "apply", "blend", "--store", "qdrant:p/c", *encoder, "--id-field", "id")
     told = re.search("To search with it: (.*) in every command that has a retriever", output)
     run("explain", "How long is a password valid?", rows[0]["id"], *shlex.split(told[1]),
         "--corpus", "qdrant:p/c")  # fmt: skip

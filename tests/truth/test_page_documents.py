@@ -72,8 +72,8 @@ def test_what_is_wrong_holds_causes_worst_first_and_rps_is_a_column(files, tmp_p
         "".join(f"{d.id}\tbeside\t{PLAIN[i - 1].id}\n" for i, d in enumerate(PLAIN))
     )
     argus.audit(
-        files, out=out, encoder=minilm, config=argus.AuditConfig(k=(1,), pool=(8,)),
-        source=argus.KnowledgeSource(relations=relations),
+        files, out=out, encoder=minilm, config=argus.retrievability.AuditConfig(k=(1,), pool=(8,)),
+        source=argus.knowledge.KnowledgeSource(relations=relations),
     )  # fmt: skip
     edges = tmp_path / "edges.jsonl"
     edges.write_text(f'{{"superseded": "{PLAIN[2].id}", "superseding": "{PLAIN[3].id}"}}\n')

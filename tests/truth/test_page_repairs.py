@@ -82,7 +82,7 @@ def test_a_remedy_that_is_added_says_how_many_relevant_documents_have_it(index):
 
 
 def test_an_ablation_says_how_many_relevant_documents_have_scenarios(tmp_path):
-    result = argus.ablate_scenarios(
+    result = argus.scenarios.ablate_scenarios(
         DOCUMENTS, profiles(OWN), QUESTIONS, QRELS, out=tmp_path / "out", encoder=DEFAULT_MODEL
     )
     assert result.summary["coverage"] == {

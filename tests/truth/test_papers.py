@@ -26,10 +26,10 @@ def test_reproduce_promises_what_it_then_measures(argus, tmp_path):
         (data / "thesis" / name).write_text(json.dumps(output_records()))
     small_vocabulary().save(data / "thesis" / "tokenizer")
     options = "--data", data, "--out", tmp_path / "out", "--json"
-    listed = {one["name"]: one for one in json.loads(argus("reproduce", *options).out)}
+    listed = {one["name"]: one for one in json.loads(argus("research", "reproduce", *options).out)}
     assert listed["car-4"]["here"] and listed["thesis-13"]["perhaps"]
     for name in ("car-4", "thesis-13"):
-        measured = json.loads(argus("reproduce", name, *options).out)["measured"]
+        measured = json.loads(argus("research", "reproduce", name, *options).out)["measured"]
         most = listed[name]["here"] + listed[name]["perhaps"]
         assert measured > 0 and listed[name]["here"] <= measured <= most, name
 
@@ -45,7 +45,7 @@ def test_the_look_up_blind_to_rules_finds_recalls_of_labels_without_time(argus, 
     file = tmp_path / "fda_recall_pairs.json"
     file.write_text(json.dumps(pairs))
     ran = argus(
-        *("authority", "score", "--benchmark", f"car:{file}", "--encoder", "none"),
+        *("research", "authority", "score", "--benchmark", f"car:{file}", "--encoder", "none"),
         *("--k", 1, "--system", "okapi", "--system", "latest-okapi", "--json"),
     )
     systems = {one["name"]: one["overall"] for one in json.loads(ran.out)["systems"]}
@@ -85,10 +85,10 @@ def test_a_split_that_is_a_path_is_refused_by_name(kind, tmp_path):
     (folder / "queries.jsonl").write_text('{"_id": "q", "text": "rain"}\n')
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
     (tmp_path / "x.tsv").write_text((folder / "qrels" / "test.tsv").read_text())
-    assert argus.open_task(f"{kind}:{folder},split=test").qrels == {"q": {"d": 1}}
+    assert argus.tasks.open_task(f"{kind}:{folder},split=test").qrels == {"q": {"d": 1}}
     for path in (tmp_path / "x", "../../x"):
         with pytest.raises(InputError, match="split=") as error:
-            argus.open_task(f"{kind}:{folder},split={path}")
+            argus.tasks.open_task(f"{kind}:{folder},split={path}")
         assert str(folder) in error.value.expected
 
 
@@ -97,7 +97,7 @@ def test_a_reasoning_that_is_a_path_is_refused_by_name(tmp_path):
     (folder / "examples").rename(away)
     (folder / "examples").symlink_to(away)
     with pytest.raises(InputError, match="reasoning=") as error:
-        argus.open_task(f"bright:{folder},reasoning=../away")
+        argus.tasks.open_task(f"bright:{folder},reasoning=../away")
     assert str(folder) in error.value.expected
 
 

@@ -35,7 +35,7 @@ def explain(corpus, name, doc):
 
 
 def test_a_ranking_with_ties_keeps_its_scores_and_breaks_ties_by_id(corpus):
-    config = argus.RunConfig(corpus=corpus)
+    config = argus.explanation.RunConfig(corpus=corpus)
     found = argus.explain_retriever(
         QUESTION, "d", f"{corpus.parent / 'mine.py'}:tied", config=config
     )

@@ -22,13 +22,13 @@ def files(home):
 
 def test_a_log_says_to_judge_it_and_what_nobody_met(tmp_path):
     corpus, log = files(tmp_path)
-    config = argus.TrafficConfig(resamples=1_000, near=1)
+    config = argus.traffic.TrafficConfig(resamples=1_000, near=1)
     argus.audit_traffic(log, out=tmp_path / "out", corpus=corpus, config=config)
     verdict = read_verdict(tmp_path / "out")
     judge, unmet = verdict.actions
     assert judge.title.startswith("Judge 50 real questions")
     assert str(corpus) in judge.command and "out-judged" in judge.command
-    assert "the largest demand that nobody met" in unmet.title and "argus search" in unmet.command
+    assert "the largest demand that nobody met" in unmet.title and "argus explain" in unmet.command
     for action in verdict.actions:
         parses(action.command)
     assert any(line.strip() == judge.command for line in verdict_lines(verdict))
@@ -50,5 +50,5 @@ def test_judged_questions_that_fail_say_what_to_try_and_what_the_risk_was_worth(
     assert any("that order, measured here: AUC 1.00" in line for line in result.headline())
     assert "measured here on 40 judged questions" in result.report.read_text("utf-8")
     (action,) = read_verdict(tmp_path / "out").actions
-    assert "argus remedy blend" in action.command and str(corpus) in action.command
+    assert "argus tune apply blend" in action.command and str(corpus) in action.command
     parses(action.command)

@@ -1,1 +1,5 @@
 """Controlling-authority retrieval: find superseded documents, and serve their superseders."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

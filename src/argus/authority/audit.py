@@ -1,4 +1,4 @@
-"""`argus authority audit`: test which superseded documents bring back their controlling documents.
+"""`argus check`: test which superseded documents bring back their controlling documents.
 
 No queries are needed. Every superseded document is a query itself, by its title and by its text,
 and the documents that control it must come into the top k. `audit_authority` ranks them by the

@@ -1,4 +1,4 @@
-"""`argus authority harm`: compare answers from superseded and from controlling documents.
+"""`argus research authority harm`: compare answers from superseded and from controlling documents.
 
 A language model answers each question of a benchmark from the superseded documents, from those that
 control, and from those that a system serves. A judge holds each answer against the documents that

@@ -86,7 +86,7 @@ class Rate(TypedDict):
 
 
 class Bounds(TypedDict):
-    """Bounds on a run's violations, as `argus.LintBounds`.
+    """Bounds on a run's violations, as `argus.authority.LintBounds`.
 
     violations: most queries that may violate Theorem 4, as a share.
     stale_hits: most of the top k that may be superseded, as a share. None for any.

@@ -79,7 +79,7 @@ class Rule:
     def __init_subclass__(cls) -> None:
         raise TypeError(
             f"{cls.__name__} subclasses Rule, whose methods nothing calls. Set its fields, or give "
-            "supersessions of your own as edges (argus.Edge)."
+            "supersessions of your own as edges (argus.authority.Edge)."
         )
 
     def __post_init__(self) -> None:

@@ -33,7 +33,7 @@ from argus.authority.opening import (
     require_records,
 )
 from argus.authority.relation import Authority, Link, chain_to
-from argus.authority.resolve import Hit, Resolution, ranked_hits, trace
+from argus.authority.resolution import Hit, Resolution, ranked_hits, trace
 from argus.authority.theory import scope_ambiguity
 from argus.authority.uncertain import SafeFrontier, safe_frontier
 from argus.data.runs import read_run
@@ -190,7 +190,8 @@ def search_authority(
     Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
     own texts (kept in `store`), or from BM25 over them. hybrid: min-max, rrf or dbsf fuses vectors
     and BM25. anchors: how many of them are looked at, k at least. places, chains: as for
-    `argus.resolve`. named: records of the scopes that the question names (a CVE id, a case) are
+    `argus.authority.resolve`. named: records of the scopes that the question names (a CVE
+    id, a case) are
     anchors before those retrieved, the latest first. variant: a safe frontier or a latent scope in
     place of the certain controllers. Raises InputError for bad input, and for an index of which no
     document has a record.

@@ -59,7 +59,7 @@ class AuthorityRetriever:
                 f"a {type(retriever).__name__} without invoke or retrieve",
                 expected="a retriever as in LangChain (invoke), LlamaIndex (retrieve) or CAR "
                 "(retrieve(query, corpus, k))",
-                fix="For anything else call argus.resolve on its run.",
+                fix="For anything else call argus.authority.resolve on its run.",
             )
         require_count("k", k)
         self.retriever, self.authority, self.k = retriever, authority, k

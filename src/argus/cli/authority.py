@@ -26,9 +26,9 @@ from argus.authority.config import (
 )
 from argus.cli import options as o
 from argus.cli.config_options import job, with_blocks
+from argus.cli.explain import snippet
 from argus.cli.groups import Group, example
 from argus.cli.model_options import Judge, LanguageModel
-from argus.cli.search import snippet
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.errors import InputError
 from argus.retrievers.config import NAMES, AskingConfig
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 app = Group("Never serve a superseded document as current.")
+benchmarks = Group("Benchmarks of supersession, and the harm of stale documents.")
 
 
 @app.command()
@@ -80,28 +81,6 @@ def lint(
 
     A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
     forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
-    """
-
-
-@app.command()
-@job(
-    "argus.authority.audit:audit_authority",
-    "argus authority audit --records records.jsonl --rules rules.yaml --out authority/",
-)
-def audit(
-    *,
-    source: AuthoritySource,
-    retriever: o.Retriever = None,
-    asking: AskingConfig,
-    encoder: EncoderConfig,
-    out: o.Out = o.OUT,
-    k: Annotated[int, Ge(1), Doc("Results in which it must be.")] = TOP_K,
-    store: o.Store = None,
-    fresh: o.Fresh = False,
-) -> None:
-    """Ask with every superseded document's own title and text for what controls it now.
-
-    No queries needed. Writes authority.parquet and .csv, summary.json, manifest.json, report.html.
     """
 
 
@@ -153,6 +132,7 @@ def search(
     store: Annotated[
         Path | None,
         Doc("Folder that keeps the records' vectors between calls."),
+        Option(("--cache",)),
         o.OUTPUT,
     ] = None,
     json: o.AsJson = False,
@@ -218,9 +198,9 @@ def print_hit(hit: SearchHit, phi: float) -> None:
 NONE = "none"  # name of the encoder that is none
 
 
-@app.command()
+@benchmarks.command()
 @example(
-    "argus authority score --benchmark finsuperqa --encoder none --system latest-okapi "
+    "argus research authority score --benchmark finsuperqa --encoder none --system latest-okapi "
     "--out scores/"
 )
 @with_blocks
@@ -314,8 +294,8 @@ def stream(
     typer.echo(f"{n:,} of {summary['cached']:,} cached answers went stale")
 
 
-@app.command()
-@example("argus authority generate finsuperqa --out finsuperqa/")
+@benchmarks.command()
+@example("argus research authority generate finsuperqa --out finsuperqa/")
 @with_blocks
 def generate(
     name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
@@ -332,7 +312,8 @@ def generate(
 ) -> None:
     """Make a benchmark: corpus, questions, supersessions, judgements and rules.
 
-    The same seed gives the same files, to the byte. `argus authority score --benchmark OUT` reads
+    The same seed gives the same files, to the byte. `argus research authority score --benchmark
+    OUT` reads
     them; the corpus alone is a BEIR corpus.
     """
     from argus.authority.benchmarks.job import generate_benchmark
@@ -345,8 +326,8 @@ def generate(
     typer.echo(f"benchmark: {out}")
 
 
-@app.command()
-@example("argus authority gap --benchmark cvepatchqa")
+@benchmarks.command()
+@example("argus research authority gap --benchmark cvepatchqa")
 @with_blocks
 def gap(
     *,
@@ -370,9 +351,10 @@ def gap(
     o.print_lines(gap_lines(summary))
 
 
-@app.command()
+@benchmarks.command()
 @example(
-    "argus authority harm --benchmark cvepatchqa --model NAME --base-url http://127.0.0.1:8000/v1 "
+    "argus research authority harm --benchmark cvepatchqa --model NAME --base-url "
+    "http://127.0.0.1:8000/v1 "
     "--first 4"
 )
 @with_blocks
@@ -392,7 +374,8 @@ def harm(
     """Answer questions from superseded and from controlling documents, and judge the answers.
 
     Each answer is correct, confidently wrong or uncertain (CAR, Table 12). --system also answers
-    from what a system of argus authority score serves. Answers are kept in OUT/answers.sqlite: a
+    from what a system of argus research authority score serves. Answers are kept in
+    OUT/answers.sqlite: a
     run that was stopped goes on, and nothing is paid for twice. Writes authority_harm.parquet and
     .csv, summary.json, manifest.json and report.html.
     """

@@ -1,7 +1,9 @@
 """`--config file.toml`: one file of settings for every command.
 
-Values at the top are for every command that has such an option, `[audit]` is for `argus audit`,
-`[probe]` for all of `argus probe`, `[probe.fit]` for `argus probe fit`. Inner tables win. A command
+Values at the top are for every command that has such an option, `[audit]` is for `argus research
+audit`,
+`[probe]` for all of `argus research probe`, `[probe.fit]` for `argus research probe fit`. Inner
+tables win. A command
 checks the names of tables, and each setting in those that are for it.
 """
 

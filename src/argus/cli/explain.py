@@ -1,10 +1,11 @@
-"""`argus explain`: why one document does not come back for one query."""
+"""`argus explain`: search an index, or say why one document does not come back for a query."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +19,8 @@ from argus.explanation.config import ExplainConfig, RpsSource, RunConfig
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.names import is_index
-from argus.settings import Doc, Option
+from argus.scenarios.qa.config import MAX_CHARS
+from argus.settings import Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.explanation.evidence import (
@@ -29,8 +31,11 @@ if TYPE_CHECKING:
         RunStanding,
         Standing,
     )
-    from argus.indexes.retriever import IndexRetriever
+    from argus.indexes.retriever import Hit, IndexRetriever, MatchedScenario
+    from argus.indexes.views import ViewScenario
+    from argus.scenarios.context import ContextBlock
 
+SNIPPET = 160
 WIDTH = 98
 LABEL = 28
 SHOWN = 5
@@ -43,7 +48,10 @@ def explain(
     query: Annotated[
         str, typer.Argument(help="The question; with --queries or --run, the id of one.")
     ],
-    doc_id: Annotated[str, typer.Argument(help="The document that should come back.")],
+    doc_id: Annotated[
+        str | None,
+        typer.Argument(help="The document that should come back; without it, --index is searched."),
+    ] = None,
     index: Annotated[
         str | None,
         Doc("Index folder; PATH@original or PATH@REMEDY for that state."),
@@ -60,10 +68,18 @@ def explain(
     asking: AskingConfig,
     measure: ExplainConfig,
     of_run: RunConfig,
+    scenario: Annotated[
+        bool, Doc("Of a search: also the scenario that matched, in words.")
+    ] = False,
+    context: Annotated[
+        bool, Doc("Of a search: only a context block for a language model.")
+    ] = False,
+    max_chars: Annotated[int, Ge(1), Doc("Length of that block at most.")] = MAX_CHARS,
     encoder: o.IndexEncoder = None,
     store: Annotated[
         Path | None,
         Doc("With --corpus and --encoder alone: folder of vectors, such as OUT/embeddings."),
+        Option(("--cache",)),
     ] = None,
     device: o.Device = None,
     json: o.AsJson = False,
@@ -71,19 +87,33 @@ def explain(
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first.
 
     Of an index, of a run, of a retriever, or of an exact search by --encoder through --corpus: so
-    for sparse and late-interaction encoders, with what of the query they matched.
+    for sparse and late-interaction encoders, with what of the query they matched. Without DOC_ID:
+    the documents of --index that answer QUERY best.
     """
     own = _of_index(index, measure)
+    if doc_id is None:
+        _check_search(index, run=run, retriever=retriever, corpus=of_run.corpus)
+        return _search(
+            query, _index(index, None, encoder, device), measure, encoder, device,
+            scenario=scenario, max_chars=max_chars if context else None, as_json=json,
+        )  # fmt: skip
+    if scenario or context:
+        raise InputError(
+            "--scenario and --context with a document",
+            expected="a search: argus explain QUERY --index PATH",
+            fix="Leave it out, or leave DOC_ID out.",
+            where="--context" if context else "--scenario",
+        )
     if encoder is not None and of_run.corpus is not None and not (run or index or retriever):
         model = EncoderConfig(model=encoder, device=device)
         _of_corpus(query, doc_id, model, of_run, own, store, as_json=json)
         return
     if store is not None:
         raise InputError(
-            "--store without --corpus and --encoder alone",
+            "--cache without --corpus and --encoder alone",
             expected="a search through a corpus: an index has its vectors, a run needs none",
-            fix="Leave --store out.",
-            where="--store",
+            fix="Leave --cache out.",
+            where="--cache",
         )
     if run is not None:
         from argus.evaluation.config import run_alone
@@ -112,6 +142,118 @@ def explain(
 
     explanation = explain_index(query, doc_id, home, measure, encoder=encoder, device=device)
     _print(explanation, describe(explanation), as_json=json)
+
+
+def _check_search(index: str | None, **others: object) -> None:
+    """Refuse a search of something other than an index."""
+    named = [f"--{name}" for name, value in others.items() if value is not None]
+    if index is None or named:
+        raise InputError(
+            f"no DOC_ID{' beside ' + ', '.join(named) if named else ''}",
+            expected="a document to explain, or --index PATH alone to search",
+            fix="Name the document that should come back.",
+            where="DOC_ID",
+        )
+
+
+def _search(
+    query: str, index: Any, measure: ExplainConfig, encoder: str | None, device: str | None,
+    *, scenario: bool, max_chars: int | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Print the documents of an index that answer a question best."""
+    from argus.indexes.retriever import search_index
+
+    if scenario and max_chars:
+        raise InputError(
+            "--scenario with --context",
+            expected="one of them: a context block holds the scenarios that matched",
+            fix="Leave --scenario out.",
+            where="--scenario",
+        )
+    answer = search_index(
+        query, index, k=measure.k, hybrid=measure.hybrid, weight=measure.weight,
+        encoder=encoder, device=device,
+    )  # fmt: skip
+    if answer["warning"]:
+        typer.echo(f"warning: {answer['warning']}", err=True)
+    block = _block(answer["results"], max_chars) if max_chars else None
+    if as_json:
+        o.print_json(answer if block is None else answer | {"context": block.text})
+    elif block is not None:
+        typer.echo(block.text)
+    else:
+        _print_hits(answer["results"], explain=scenario)
+
+
+def _print_hits(hits: list[Hit], *, explain: bool) -> None:
+    if not hits:
+        typer.echo("nothing found")
+    for hit in hits:
+        through = hit["view"] if hit["kind"] not in {None, "original"} else None
+        view = f"  (through {hit['kind']} {through})" if through else ""
+        o.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
+        o.say(f"     {snippet(hit['text'])}")
+        if explain:
+            for line in _matched(hit["scenario"]):
+                o.say(f"     {line}")
+
+
+def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
+    """Return the context block. Warn of results without room, InputError if none has room."""
+    block = _context(hits, max_chars)
+    if hits and not block.text:
+        raise InputError(
+            f"{max_chars}",
+            expected="room for one document at least",
+            fix="Give more characters.",
+            where="--max-chars",
+        )
+    if block.left_out or block.cut:
+        losses = f"{len(block.cut)} documents are cut, {len(block.left_out)} left out"
+        typer.echo(f"warning: {losses}: --max-chars {max_chars}", err=True)
+    return block
+
+
+def _context(hits: list[Hit], max_chars: int) -> ContextBlock:
+    """Return the results as a language model is shown them, scenarios included."""
+    from argus.scenarios.context import ContextHit, build_context
+
+    shown = [
+        ContextHit(hit["id"], hit["text"], (_as_matched(scenario),))
+        if (scenario := hit["scenario"])
+        else ContextHit(hit["id"], hit["text"])
+        for hit in hits
+    ]
+    return build_context(shown, max_chars=max_chars)
+
+
+def _as_matched(scenario: MatchedScenario) -> ViewScenario:
+    from argus.indexes.views import ViewScenario
+
+    return ViewScenario(
+        scenario["main_topic"], scenario["information_need"], scenario["explanation"]
+    )
+
+
+def _matched(scenario: MatchedScenario | None) -> Iterator[str]:
+    """Yield the scenario that matched, whole."""
+    if scenario is None:
+        yield "no scenario: found by its own text"
+        return
+    parts = {
+        "main topic": scenario["main_topic"],
+        "information need": scenario["information_need"],
+        "explanation": scenario["explanation"],
+    }
+    for name, text in parts.items():
+        if text:
+            yield f"{name}: {' '.join(text.split())}"
+
+
+def snippet(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= SNIPPET else line[: SNIPPET - 3] + "..."
 
 
 def _of_corpus(

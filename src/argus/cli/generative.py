@@ -1,4 +1,4 @@
-"""`argus generative`: n-gram retrieval (SEAL, MINDER), and why it fails."""
+"""`argus research generative`: n-gram retrieval (SEAL, MINDER), and why it fails."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import Without, job, with_blocks
+from argus.cli.explain import snippet
 from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel
-from argus.cli.remedy import print_estimate
-from argus.cli.search import snippet
+from argus.cli.tune import print_estimate
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
@@ -36,21 +36,28 @@ app = Group("Retrieve by n-grams that a language model writes (SEAL, MINDER).")
 
 def _training(_result: Any, given: Mapping[str, Any]) -> str:
     return o.command(
-        "generative", "train", "--index", given["out"], "--corpus", given["corpus"],
-        *o.carry("generative train"),
+        "research", "generative", "train", "--index", given["out"], "--corpus", given["corpus"],
+        *o.carry("research generative train"),
     )  # fmt: skip
 
 
 def _searching(result: Any, given: Mapping[str, Any]) -> str:
     return o.command(
-        "generative", "search", given["index"], "--model", result.model, "--query", "WORDS"
+        "research",
+        "generative",
+        "search",
+        given["index"],
+        "--model",
+        result.model,
+        "--query",
+        "WORDS",
     )
 
 
 @app.command()
 @job(
     "argus.generative.index.job:build_ngrams",
-    "argus generative build --corpus docs.jsonl --tokenizer bpe:500 --out ngrams/",
+    "argus research generative build --corpus docs.jsonl --tokenizer bpe:500 --out ngrams/",
     _training,
 )
 def build(
@@ -100,7 +107,7 @@ class Learning:
 
 @app.command()
 @example(
-    "argus generative train --index ngrams/ --corpus docs.jsonl --d-model 32 --layers 1 "
+    "argus research generative train --index ngrams/ --corpus docs.jsonl --d-model 32 --layers 1 "
     "--epochs 1 --out trained/"
 )
 @with_blocks
@@ -134,19 +141,23 @@ def train(
         pseudo_queries=pseudo_queries, fields=columns, limit=limit, device=device,
         fresh=fresh,
     )  # fmt: skip
-    search = o.command("generative", "search", index, "--model", result.model, "--query", "WORDS")
+    search = o.command(
+        "research", "generative", "search", index, "--model", result.model, "--query", "WORDS"
+    )
     o.show(result, as_json=json, then=f"Next: {search}")
 
 
 @app.command()
 @job(
     "argus.generative.tuning.job:tune_generative",
-    "argus generative tune ngrams/ --model trained/ --corpus task/ "
+    "argus research generative tune ngrams/ --model trained/ --corpus task/ "
     "--questions q.jsonl --qrels q.tsv --smoothing 0",
     _searching,
 )
 def tune(
-    index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
+    index: Annotated[
+        Path, typer.Argument(help="Folder that argus research generative build wrote.")
+    ],
     *,
     corpus: o.Corpus,
     queries: Annotated[
@@ -174,11 +185,14 @@ SHOWN_KEYS = 5
 
 @app.command()
 @example(
-    "argus generative search ngrams/ --model trained/model --queries queries.jsonl --k 5 --beams 3"
+    "argus research generative search ngrams/ --model trained/model --queries queries.jsonl --k "
+    "5 --beams 3"
 )
 @with_blocks
 def search(
-    index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
+    index: Annotated[
+        Path, typer.Argument(help="Folder that argus research generative build wrote.")
+    ],
     *,
     how: NgramSearchConfig,
     queries: Annotated[
@@ -276,7 +290,7 @@ class Judge(LanguageModel):
 
 @app.command()
 @example(
-    "argus generative analyse run.trec --corpus docs.jsonl --queries queries.jsonl "
+    "argus research generative analyse run.trec --corpus docs.jsonl --queries queries.jsonl "
     "--qrels qrels.tsv"
 )
 @with_blocks
@@ -284,7 +298,8 @@ def analyse(
     outputs: Annotated[
         list[Path],
         typer.Argument(
-            help="Of one or two systems: DPR JSON with keys, a folder of argus generative search, "
+            help="Of one or two systems: DPR JSON with keys, a folder of argus research "
+            "generative search, "
             "KILT JSONL, or a run (with --corpus and --queries).",
             metavar="OUTPUT [OUTPUT2]",
             show_default=False,

@@ -65,12 +65,15 @@ class Group(typer.Typer):
     """A group of commands. The help of each opens with its example.
 
     first: the command that is meant where the group is given none of its own, as in
-    `argus traffic LOG` for `argus traffic audit LOG`.
+    `argus traffic LOG` for `argus traffic audit LOG`. entries: its commands, where each is loaded
+    when it runs.
     """
 
-    def __init__(self, help: str, *, first: str | None = None) -> None:
+    def __init__(
+        self, help: str, *, first: str | None = None, entries: tuple[Entry, ...] = ()
+    ) -> None:
         super().__init__(
-            cls=TyperGroup if first is None else _meaning(first),
+            cls=lazy_group(entries) if entries else _meaning(first) if first else TyperGroup,
             help=help,
             no_args_is_help=True,
             add_completion=False,
@@ -115,7 +118,7 @@ class Entry:
     name: str
     home: str
     help: str
-    panel: str
+    panel: str | None = None
 
     def load(self) -> Any:
         """Return the command that typer makes of it."""

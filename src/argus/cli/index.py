@@ -72,7 +72,7 @@ def build(
         ann=ann,
         engine=engine,
     )  # fmt: skip
-    search = o.command("search", "WORDS", "--index", out)
+    search = o.command("explain", "WORDS", "--index", out)
     o.show(result, as_json=json, then=f"Next: {search}")
 
 

@@ -1,4 +1,4 @@
-"""`argus kb build`: a knowledge base of dumps, triples, rows or pages."""
+"""`argus research kb build`: a knowledge base of dumps, triples, rows or pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 OTHER = "Other sources"
-COMMAND = "argus kb build"
+COMMAND = "argus research kb build"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +175,7 @@ app = Group("Make knowledge bases: entities, first paragraphs, relations, aliase
 
 
 @app.command()
-@example("argus kb build --pages docs/ --out kb/")
+@example("argus research kb build --pages docs/ --out kb/")
 @with_blocks
 def build(
     *,
@@ -204,7 +204,7 @@ def build(
         sources.source(settings, columns, out), out=out, config=settings, shards=shards,
         engine=engine or EngineConfig(), fresh=fresh,
     )  # fmt: skip
-    audit = o.command("audit", "--corpus", out, "--out", "report/")
+    audit = o.command("research", "audit", "--corpus", out, "--out", "report/")
     o.show(result, as_json=json, then=f"Next: {audit}")
     if result.damage:
         raise typer.Exit(2)

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import typer
 
-from argus.cli.groups import HELP, Entry, lazy_group
+from argus.cli.groups import HELP, Entry, Group, lazy_group
 from argus.cli.streams import (
     GONE,
     INTERRUPTED,
@@ -29,11 +29,8 @@ from argus.version import __version__
 from argus.visible import visible
 
 START = "Start here"
-FIND = "Find what is never brought back"
-EXPLAIN = "Search and explain"
-REPAIR = "Repair"
-CURRENT = "Keep current"
-MEASURE = "Measure and guard"
+ANSWERS = "Find, explain, repair"
+CURRENT = "Keep it right"
 RESEARCH = "For researchers and large jobs"
 
 # All commands, in the order and under the headings of `argus --help`.
@@ -41,29 +38,41 @@ COMMANDS = (
     Entry("init", "start:init", "Three questions, then argus.toml.", START),
     Entry("doctor", "start:doctor", "What is here, and what to mend.", START),
     Entry("demo", "start:demo", "Everything below, on Python's documentation.", START),
-    Entry("serve", "serve:serve", "A page and a service over your results.", START),
-    Entry("audit", "find:audit", "How reachable entities are (RPS).", FIND),
-    Entry("reach", "reach:reach", "Which stored records a store does not find.", FIND),
-    Entry("exposure", "find:exposure", "How reachable documents are.", FIND),
-    Entry("traffic", "traffic:app", "What people really ask, and how often it fails.", FIND),
-    Entry("diagnose", "find:diagnose", "Where the risk is, before indexing.", FIND),
-    Entry("search", "search:search", "Ask an index one question.", EXPLAIN),
-    Entry("explain", "explain:explain", "Why one document does not come back.", EXPLAIN),
-    Entry("repair", "remedy:repair", "Try what may help; keep what is proven.", REPAIR),
-    Entry("index", "index:app", "Build and change indexes.", REPAIR),
-    Entry("remedy", "remedy_scenarios:app", "Repair an index; undo it.", REPAIR),
-    Entry("authority", "authority:app", "Never serve what is superseded.", CURRENT),
-    Entry("evaluate", "measure:evaluate", "Ask judged questions, before and after.", MEASURE),
-    Entry("compare", "compare:compare", "What a change gains and loses.", MEASURE),
-    Entry("gate", "measure:gate", "Check results against bounds, for CI.", MEASURE),
-    Entry("history", "measure:history", "What changed from run to run.", MEASURE),
-    Entry("report", "measure:report", "Make the page of a folder of results.", MEASURE),
-    Entry("suite", "research:suite", "Retrievers x remedies x tasks.", RESEARCH),
-    Entry("reproduce", "research:reproduce", "A paper's table, beside ours.", RESEARCH),
-    Entry("scenarios", "scenarios:app", "What documents are needed for.", RESEARCH),
-    Entry("generative", "generative:app", "N-gram retrieval, and why it fails.", RESEARCH),
-    Entry("probe", "research:app", "Learn to predict what comes back.", RESEARCH),
-    Entry("kb", "kb:app", "Knowledge bases of dumps, triples, pages.", RESEARCH),
+    Entry("check", "check:check", "Which documents are never found, and which are stale.", ANSWERS),
+    Entry("explain", "explain:explain", "Search, or why one document does not come back.", ANSWERS),
+    Entry("evaluate", "evaluate:evaluate", "Ask judged questions; compare two systems.", ANSWERS),
+    Entry("tune", "main:tune", "Try what may help, keep it, undo it.", ANSWERS),
+    Entry("traffic", "traffic:app", "What people really ask, and how often it fails.", ANSWERS),
+    Entry("gate", "gate:gate", "Check results against bounds, for CI.", CURRENT),
+    Entry("authority", "authority:app", "Never serve a superseded document as current.", CURRENT),
+    Entry("index", "index:app", "Build and change indexes.", CURRENT),
+    Entry("serve", "serve:serve", "A page and a service over your results.", CURRENT),
+    Entry("report", "gate:report", "Make the page of a folder of results.", CURRENT),
+    Entry("research", "main:research", "The methods of the papers, and large jobs.", RESEARCH),
+)
+
+tune = Group(
+    "Try what may help a retriever, keep what is proven, undo it.",
+    entries=(
+        Entry("try", "tune:try_", "Try the remedies on a copy; keep what is proven."),
+        Entry("apply", "tune_scenarios:apply", "Apply one remedy, with a receipt."),
+        Entry("list", "tune:list_", "Show the remedies in an index or a store."),
+        Entry("undo", "tune:undo", "Remove exactly what a remedy added."),
+    ),
+)
+research = Group(
+    "Measure and repair by the methods of the papers: entities, probes, needs, n-grams.",
+    entries=(
+        Entry("audit", "research:audit", "How reachable entities are (RPS)."),
+        Entry("diagnose", "research:diagnose", "Where the risk is, before indexing."),
+        Entry("probe", "research:probe", "Learn to predict what comes back."),
+        Entry("scenarios", "scenarios:app", "What documents are needed for."),
+        Entry("generative", "generative:app", "N-gram retrieval, and why it fails."),
+        Entry("authority", "authority:benchmarks", "Benchmarks of supersession, and its harm."),
+        Entry("suite", "research:suite", "Retrievers x remedies x tasks."),
+        Entry("reproduce", "research:reproduce", "A paper's table, beside ours."),
+        Entry("kb", "kb:app", "Knowledge bases of dumps, triples, pages."),
+    ),
 )
 
 app = typer.Typer(

@@ -93,7 +93,8 @@ def print_json(value: Any) -> None:
 Corpus = Annotated[
     NamedCorpus,
     Doc(
-        "BEIR folder, knowledge base (argus kb build), a JSONL, CSV, TSV or Parquet file, or a "
+        "BEIR folder, knowledge base (argus research kb build), a JSONL, CSV, TSV or Parquet "
+        "file, or a "
         "store (KIND:PLACE/COLLECTION)."
     ),
     Option(("--corpus",)),
@@ -110,7 +111,7 @@ Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",)), OUTPUT
 Store = Annotated[
     Path | None,
     Doc("Folder for vectors, to share between runs; default OUT/embeddings."),
-    Option(("--store",), panel="Encoder"),
+    Option(("--cache",), panel="Encoder"),
 ]
 Limit = Annotated[
     int | None,
@@ -124,7 +125,7 @@ Fresh = Annotated[
 AsJson = Annotated[bool, Doc("Print the summary as JSON."), Option(("--json",))]
 NeedProfiles = Annotated[
     Path | None,
-    Doc("Profiles of documents (argus remedy scenarios), whose information needs are used."),
+    Doc("Profiles of documents (argus tune apply scenarios), whose information needs are used."),
 ]
 Hybrid = Annotated[
     list[str] | None,
@@ -149,7 +150,7 @@ Retriever = Annotated[
 ]
 ProbeFolder = Annotated[
     Path | None,
-    Doc("Folder from argus probe fit; default: what ships for the encoder."),
+    Doc("Folder from argus research probe fit; default: what ships for the encoder."),
     Option(("--probe",)),
 ]
 IndexEncoder = Annotated[

@@ -1,4 +1,4 @@
-"""`argus suite`, `reproduce` and `probe`: for papers and large jobs."""
+"""`argus research`: entities, probes, suites and published tables."""
 
 from __future__ import annotations
 
@@ -13,16 +13,66 @@ from argus.cli.config_options import Without, job, with_blocks
 from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel
 from argus.corpora import NamedCorpus
+from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.knowledge.source import KnowledgeSource
-from argus.retrievability.audit.config import POOLING, Pooling
+from argus.remedies.config import TAU, ReferenceConfig
+from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
 from argus.retrievability.probes.config import ProbeConfig
 from argus.settings import Doc, Option
 from argus.suite.config import ReproduceConfig
 
 
-@example("argus suite suite.toml --out suite/")
+@job(
+    "argus.retrievability.audit.job:audit", "argus research audit --corpus docs.jsonl --out report/"
+)
+def audit(
+    *,
+    corpus: o.Corpus,
+    out: o.Out = o.OUT,
+    source: KnowledgeSource,
+    config: AuditConfig,
+    encoder: EncoderConfig,
+    engine: EngineConfig | None,
+    store: o.Store = None,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Measure how reachable entities are: RPS, which tells nothing of real questions.
+
+    Writes retrievability.parquet and .csv, pair_ranks.parquet, summary.json, manifest.json and
+    report.html. A run that was stopped goes on where it was.
+    """
+
+
+@job(
+    "argus.remedies.diagnosis:diagnose",
+    "argus research diagnose --corpus docs.jsonl --kb kb.jsonl --out diagnosis/",
+)
+def diagnose(
+    *,
+    corpus: o.Corpus,
+    out: o.Out = o.OUT,
+    reference: ReferenceConfig,
+    probe: o.ProbeFolder = None,
+    tau: o.Tau = TAU,
+    encoder: EncoderConfig,
+    engine: EngineConfig | None,
+    store: o.Store = None,
+    fields: FieldNames,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Find the entities of every document and predict how reachable they are (RPS).
+
+    RPS measures reachability, and cannot tell which real questions fail (AUC 0.50, where 0.50 is
+    chance). Needs no query and no index. Writes diagnosis.parquet, summary.json, manifest.json and
+    report.html.
+    """
+
+
+@example("argus research suite suite.toml --out suite/")
 @with_blocks
 def suite(
     file: Annotated[Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.")],
@@ -44,7 +94,7 @@ def suite(
     o.show(run_suite(file, out=out, store=store, engine=engine, fresh=fresh), as_json=json)
 
 
-@example("argus reproduce car-9 --out reproduced/")
+@example("argus research reproduce car-9 --out reproduced/")
 @with_blocks
 def reproduce(
     name: Annotated[
@@ -84,7 +134,7 @@ def reproduce(
     o.print_lines(listed_lines(listed))
 
 
-app = Group("Predict how reachable entities are, before anything is indexed.")
+probe = Group("Predict how reachable entities are, before anything is indexed.")
 
 
 def _prediction(result: Any, given: Mapping[str, Any]) -> str:
@@ -92,20 +142,21 @@ def _prediction(result: Any, given: Mapping[str, Any]) -> str:
 
     places = Results.of(given["audit"]).places
     return o.command(
-        "probe", "predict", "--corpus", places.corpus, *places.options_of("probe predict"),
+        "research", "probe", "predict", "--corpus", places.corpus, *places.options_of("research "
+        "probe predict"),
         "--probe", result.folder,
     )  # fmt: skip
 
 
-@app.command()
+@probe.command()
 @job(
     "argus.retrievability.probes.fit:fit_probe",
-    "argus probe fit --audit report/ --families ridge",
+    "argus research probe fit --audit report/ --families ridge",
     _prediction,
 )
 def fit(
     *,
-    audit: Annotated[Path, Doc("Folder that argus audit wrote.")],
+    audit: Annotated[Path, Doc("Folder that argus research audit wrote.")],
     out: Annotated[
         Path | None,
         Doc("Folder for the results; default: the audit's."),
@@ -126,10 +177,10 @@ def fit(
     """
 
 
-@app.command()
+@probe.command()
 @job(
     "argus.retrievability.probes.predict:predict_rps",
-    "argus probe predict --corpus docs.jsonl --out predicted/",
+    "argus research probe predict --corpus docs.jsonl --out predicted/",
 )
 def predict(
     *,

@@ -1,4 +1,4 @@
-"""`argus scenarios`: the needs that documents serve: audit, ablation, answers, a study."""
+"""`argus research scenarios`: the needs that documents serve: audit, ablation, answers, a study."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argus.cli import options as o
 from argus.cli.config_options import Without, job, with_blocks
 from argus.cli.groups import Group, example
 from argus.cli.model_options import Judge, LanguageModel, NamedModel, needs_model
-from argus.cli.remedy import print_estimate
+from argus.cli.tune import print_estimate
 from argus.data.fields import CoerceIds, FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
@@ -51,7 +51,7 @@ def _renamed(setting: Setting) -> Option:
 
 
 @app.command()
-@example("argus scenarios needs --corpus docs.jsonl --profiles profiles/ --out needs/")
+@example("argus research scenarios needs --corpus docs.jsonl --profiles profiles/ --out needs/")
 @with_blocks
 def needs(
     *,
@@ -135,7 +135,8 @@ ENDPOINT = ("base_url", "api_key_env", "batch_size", "concurrency")
 @app.command()
 @job(
     "argus.scenarios.ablation.job:ablate_scenarios",
-    "argus scenarios ablate --corpus docs.jsonl --profiles profiles/ --queries queries.jsonl "
+    "argus research scenarios ablate --corpus docs.jsonl --profiles profiles/ --queries "
+    "queries.jsonl "
     "--qrels qrels.tsv",
 )
 def ablate(
@@ -191,7 +192,7 @@ class Subject:
 
 @app.command()
 @example(
-    "argus scenarios qa --index index/ --queries queries.jsonl --model NAME "
+    "argus research scenarios qa --index index/ --queries queries.jsonl --model NAME "
     "--base-url http://127.0.0.1:8000/v1"
 )
 @with_blocks
@@ -242,13 +243,15 @@ def qa(
 
 
 def _reading(_result: Any, given: Mapping[str, Any]) -> str:
-    return o.command("scenarios", "preferences", "--study", given["out"], "--answers", "FILLED")
+    return o.command(
+        "research", "scenarios", "preferences", "--study", given["out"], "--answers", "FILLED"
+    )
 
 
 @app.command()
 @job(
     "argus.scenarios.study.job:make_study",
-    "argus scenarios study --index index/ --queries queries.jsonl --out study/",
+    "argus research scenarios study --index index/ --queries queries.jsonl --out study/",
     _reading,
 )
 def study(
@@ -266,18 +269,19 @@ def study(
 
     Each person gets OUT/sheets/sheet-N: a page for a browser, and the same as a table. Neither says
     which side has what; OUT/key.jsonl does, and stays with you. Four criteria: specificity,
-    comprehensibility, usefulness, overall. argus scenarios preferences reads what comes back.
+    comprehensibility, usefulness, overall. argus research scenarios preferences reads what comes
+    back.
     """
 
 
 @app.command()
 @job(
     "argus.scenarios.study.reading:read_preferences",
-    "argus scenarios preferences --study study/ --answers filled/",
+    "argus research scenarios preferences --study study/ --answers filled/",
 )
 def preferences(
     *,
-    study: Annotated[Path, Doc("Folder of argus scenarios study, with its key.")],
+    study: Annotated[Path, Doc("Folder of argus research scenarios study, with its key.")],
     answers: Annotated[
         list[Path], Doc("Filled sheets, or a folder of them; may be given again."), Option()
     ],
@@ -300,7 +304,8 @@ def preferences(
 @app.command()
 @job(
     "argus.scenarios.distill.job:distill",
-    "argus scenarios distill --corpus docs.jsonl --profiles profiles/ --base student/ --epochs 3",
+    "argus research scenarios distill --corpus docs.jsonl --profiles profiles/ --base student/ "
+    "--epochs 3",
 )
 def distill(
     *,

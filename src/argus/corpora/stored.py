@@ -479,7 +479,7 @@ def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> Stored
         raise wrong(
             f"not one of {len(documents):,} records has a text and a whole vector",
             expected="records with both",
-            fix="See what is in it: argus reach STORE.",
+            fix="See what is in it: argus check STORE.",
         )
     if encoder.dim != (dim := vectors.shape[1]):
         raise wrong(

@@ -275,7 +275,7 @@ class KnowledgeFolder:
 
 
 def _no_kb(where: str, more: str = "") -> InputError:
-    fix = f"Check the path; `argus kb build` makes one.{more}"
+    fix = f"Check the path; `argus research kb build` makes one.{more}"
     return InputError(f"no {KB_FILE} in it", expected="a knowledge base", fix=fix, where=where)
 
 

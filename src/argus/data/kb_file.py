@@ -56,7 +56,8 @@ def kb_file(path: str | Path) -> Path | None:
             raise InputError(
                 "is a file of rows in an object store",
                 expected="a knowledge base there; other files are read from this machine only",
-                fix="Copy it here, or make a knowledge base of it: argus kb build --entities FILE.",
+                fix="Copy it here, or make a knowledge base of it: argus research kb build "
+                "--entities FILE.",
                 where=home,
             )
         return Path(file)

@@ -160,8 +160,8 @@ def require_vectors(encoder: object) -> None:
     if family != "dense":
         expected = "one that makes a vector per text"
         fix = (
-            "Sparse encoders and those of late interaction work with `argus exposure`, `argus "
-            "audit` and `argus explain --corpus`."
+            "Sparse encoders and those of late interaction work with `argus check`, `argus "
+            "research audit` and `argus explain --corpus`."
         )
         raise InputError(f"{NAMES[family]} encoder", expected=expected, fix=fix, where="--encoder")
 

@@ -60,7 +60,7 @@ class Store(ABC, Generic[R]):
         path.mkdir(parents=True, exist_ok=True)
         for name in path.iterdir():
             check_plain(name)
-        busy = f"{path} is in use by another run; wait for it, or give another --store."
+        busy = f"{path} is in use by another run; wait for it, or give another --cache."
         self._lock = take_lock(path / "lock", busy=busy)
         try:
             self._check_header()
@@ -200,7 +200,7 @@ class Store(ABC, Generic[R]):
         stored, family, dim = _header(self.path)
         if stored is None and (self.path / KEYS).exists():
             got = "holds vectors but no store.json, so nobody can tell which encoder made them"
-            fix = "Put it back, give another --store, or start over with --fresh."
+            fix = "Put it back, give another --cache, or start over with --fresh."
             raise InputError(got, expected="the header that Argus wrote", fix=fix, where=self.path)
         if stored is None:
             kind = {} if self.family == "dense" else {"family": self.family}
@@ -211,10 +211,10 @@ class Store(ABC, Generic[R]):
         elif family != self.family:
             got = f"holds {family} rows"
             expected = f"{self.family} ones"
-            raise InputError(got, expected=expected, fix="Give another --store.", where=self.path)
+            raise InputError(got, expected=expected, fix="Give another --cache.", where=self.path)
         elif dim is not None and dim != self.dim:
             got = f"says dim {dim}, the encoder makes vectors of {self.dim}"
-            fix = "Restore it from a copy, give another --store, or start over with --fresh."
+            fix = "Restore it from a copy, give another --cache, or start over with --fresh."
             raise InputError(got, expected="one dimension", fix=fix, where=self.path / HEADER)
 
 
@@ -471,7 +471,7 @@ def _header(path: Path) -> tuple[str | None, str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         got = "is not the header of an embedding store"
         expected = 'JSON with "fingerprint" and "dim"'
-        fix = "Give another --store, or start over with --fresh."
+        fix = "Give another --cache, or start over with --fresh."
         raise InputError(got, expected=expected, fix=fix, where=header) from error
 
 

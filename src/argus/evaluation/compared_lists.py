@@ -1,4 +1,4 @@
-"""Compare two indexes, retrievers or runs by the top k of the same queries (`argus compare`).
+"""Compare two indexes, retrievers or runs by the top k of the same queries (`argus evaluate`).
 
 Two indexes are also asked for every document by its own title, and for every entity of a diagnosis
 by its name.

@@ -1,4 +1,4 @@
-"""Compare two folders of audit or exposure results, or two encoders (`argus compare`).
+"""Compare two folders of audit or exposure results, or two encoders (`argus evaluate`).
 
 Entities are compared by their band of RPS, documents by whether any query brings them back. Two
 encoders are measured first, each into a folder of its own.
@@ -127,7 +127,7 @@ def compare_encoders(
             "--queries without --qrels" if qrels is None else "--qrels without --queries",
             expected="questions with their judgements, or neither",
             fix="Give both files.",
-            where="argus compare",
+            where="argus evaluate",
         )
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
     measure = exposure_config or ExposureConfig()
@@ -223,7 +223,7 @@ def _read_results(folder: Path) -> _Results:
     if not summaries.keys() & set(JOBS):
         raise InputError(
             "no results of audit or exposure in it" if folder.is_dir() else "no such folder",
-            expected="a folder that argus audit or exposure wrote",
+            expected="a folder that argus research audit or exposure wrote",
             fix="Run one of them with --out set to this folder.",
             where=folder,
         )

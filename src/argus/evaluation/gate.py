@@ -57,7 +57,7 @@ class GateBounds:
     max_low_rps_share: Annotated[float | None, SHARE, Doc("Entities with RPS below 0.33.")] = None
     min_mean_rps: Annotated[float | None, SHARE, Doc("Mean RPS.")] = None
     max_at_risk_share: Annotated[
-        float | None, SHARE, Doc("Entities that argus diagnose flags.")
+        float | None, SHARE, Doc("Entities that argus research diagnose flags.")
     ] = None
     min_recall: Annotated[float | None, SHARE, Doc("Of the last system evaluated.")] = None
     recall_measure: Annotated[str, Doc("What --min-recall reads.")] = "R@10"
@@ -231,7 +231,7 @@ def gate(
         if not summaries[folder]:
             raise InputError(
                 "no summary.json in it" if folder.exists() else "no such folder",
-                expected="a folder that argus audit, diagnose, exposure or evaluate wrote",
+                expected="a folder that argus research audit, diagnose, exposure or evaluate wrote",
                 fix="Run one of them with --out set to this folder.",
                 where=folder,
             )
@@ -423,14 +423,15 @@ class Check(NamedTuple):
 TWO = "argus evaluate with two systems"
 CHECKS = {
     "max_low_rps_share": Check(
-        "audit", "entities with RPS below 0.33", "argus audit",
+        "audit", "entities with RPS below 0.33", "argus research audit",
         lambda section, _: _read_rps(section, "share_below_0.33", good=False),
     ),
     "min_mean_rps": Check(
-        "audit", "mean RPS", "argus audit",
+        "audit", "mean RPS", "argus research audit",
         lambda section, _: _read_rps(section, "mean_rps", good=True),
     ),
-    "max_at_risk_share": Check("diagnosis", "entities at risk", "argus diagnose", _read_at_risk),
+    "max_at_risk_share": Check("diagnosis", "entities at risk", "argus research diagnose",
+    _read_at_risk),
     "min_recall": Check(
         "evaluation", "recall", "argus evaluate",
         lambda section, bounds: _read_measure(section, bounds.recall_measure),
@@ -442,16 +443,16 @@ CHECKS = {
     "max_ndcg_drop": Check("evaluation", "mean loss of nDCG, before to after", TWO, _read_drop),
     "max_harmed_share": Check("evaluation", "queries harmed", TWO, _read_harmed),
     "max_never_retrieved_share": Check(
-        "exposure", "documents never retrieved", "argus exposure", _read_never_retrieved
+        "exposure", "documents never retrieved", "argus check", _read_never_retrieved
     ),
     "min_self_retrieval": Check(
-        "exposure", "probes that find their own document", "argus exposure", _read_self_retrieval
+        "exposure", "probes that find their own document", "argus check", _read_self_retrieval
     ),
     "max_unreachable_share": Check(
-        "reach", "records that their own vector does not find", "argus reach", _read_unreachable
+        "reach", "records that their own vector does not find", "argus check", _read_unreachable
     ),
     "min_index_recall": Check(
-        "reach", "recall against an exact search", "argus reach", _read_index_recall
+        "reach", "recall against an exact search", "argus check", _read_index_recall
     ),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""List the runs of a folder and test the changes between two of them (`argus history`)."""
+"""List the runs of a folder and test the changes between two of them (`argus gate --history`)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,8 @@ def history(
     if not runs:
         raise InputError(
             f"no run of {job}" if job else "no folder",
-            expected="a job with runs", fix="Leave out --job to see all.", where="argus history",
+            expected="a job with runs", fix="Leave out --job to see all.", where="argus gate "
+            "--history",
         )  # fmt: skip
     if before or after:
         pairs = [(_find_run(runs, before), _find_run(runs, after))]
@@ -252,7 +253,7 @@ def check_comparable(before: JobRun, after: JobRun) -> None:
         raise NotComparable(
             f"a run of {before.job} and one of {after.job}",
             expected="two runs of the same job",
-            fix="argus history lists the runs of a folder.",
+            fix="argus gate --history lists the runs of a folder.",
             where=before.place,
         )
     for name, values in before.items.items():

@@ -304,7 +304,7 @@ def diagnosis_file(path: Path) -> Path:
         raise InputError(
             f"no {DIAGNOSIS}",
             expected="a folder that holds a diagnosis",
-            fix="Make one with `argus diagnose`, or leave out --diagnosis.",
+            fix="Make one with `argus research diagnose`, or leave out --diagnosis.",
             where=path,
         )
     return file

@@ -297,7 +297,8 @@ def compare_terms(evidence: Evidence) -> Finding:
             FOUND,
             "an implicit question: it shares no term with the document",
             evidence,
-            "Nothing lexical can help. Add views that say what the document implies (`argus remedy "
+            "Nothing lexical can help. Add views that say what the document implies (`argus tune "
+            "apply "
             "expand`), or put the question in the document's words.",
         )
     if share < LOW_COVERAGE:
@@ -307,7 +308,8 @@ def compare_terms(evidence: Evidence) -> Finding:
             f"a partly implicit question: the document lacks {quoted(missing)} ({1 - share:.0%} of "
             "the query's weight)",
             evidence,
-            "Add views that say what the document implies (`argus remedy expand`), or ask with its "
+            "Add views that say what the document implies (`argus tune apply expand`), or ask "
+            "with its "
             "own words.",
         )
     text = f"it holds {len(shared)} of {len(shared) + len(missing)} query terms ({share:.0%} of "

@@ -254,7 +254,7 @@ def _check_words(case: Case, place: Standing) -> Finding:
     if not helps:
         advice = (
             "Weigh BM25 more in the fusion; add views that say what the document implies (`argus "
-            "remedy expand`)."
+            "tune apply expand`)."
         )
     return Finding(
         cause,
@@ -460,7 +460,8 @@ def _check_entities(case: Case, source: RpsSource, probe: Probe | str) -> Findin
         f"predicted RPS is below tau {tau} for {len(low)} of its {len(measured)} entities: {shown}"
         f"{abstained}",
         evidence,
-        "Add views that say what these entities are (`argus remedy expand`, `remedy synthesize`).",
+        "Add views that say what these entities are (`argus tune apply expand`, `remedy "
+        "synthesize`).",
     )
 
 

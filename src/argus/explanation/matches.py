@@ -39,8 +39,9 @@ MAX_LISTED = 20
 _SPECIAL = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
 """Notation of special tokens in tokenizers, the border among them."""
 _TRAIN = (
-    "Search with more beams (`argus generative search --beams`), index pseudo-queries (`argus "
-    "generative build --pseudo-queries`), or train the model on questions like this one."
+    "Search with more beams (`argus research generative search --beams`), index pseudo-queries "
+    "(`argus "
+    "research generative build --pseudo-queries`), or train the model on questions like this one."
 )
 
 
@@ -71,7 +72,8 @@ def read_keys(
     if keys is not None and not keys.is_file():
         raise InputError(
             no_file(keys),
-            expected=f"{FILE}, or DPR JSON with keys, as `argus generative search` writes them",
+            expected=f"{FILE}, or DPR JSON with keys, as `argus research generative search` "
+            f"writes them",
             fix="Check the path, or leave --keys out.",
             where=keys,
         )

@@ -139,7 +139,8 @@ def explain_retriever(
 
     query: the question, or with `config.queries` the id of one. The retriever is asked for k
     results, as people ask it, and for 100 if the document is not among these. retriever, asking,
-    encoder: as for `argus.compare_retrievers`. authority: supersessions, in place of the config's
+    encoder: as for `argus.evaluation.compare_retrievers`. authority: supersessions, in place of
+    the config's
     file. Raises InputError for an unknown query or name and for a corpus without any document of
     the results. Raises ArgusError where the retriever fails.
     """

@@ -6,3 +6,7 @@ index allows only n-grams that exist. Passages are ranked by the n-grams found i
 the index's constraint) -> `scoring` and `evidence` (n-grams to ranked passages). `searcher` joins
 them, `training` makes the model.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -23,7 +23,7 @@ def index_folder(path: Path | str) -> Path:
     if path.is_file():
         raise InputError(
             "is a file",
-            expected="the folder that `argus generative build` wrote",
+            expected="the folder that `argus research generative build` wrote",
             fix="Give that folder.",
             where=path,
         )
@@ -43,12 +43,13 @@ def described(home: Path) -> str:
 
 
 def need_model(model: Path | None) -> Path:
-    """Return the folder of a model, or of the one in a folder of `argus generative train`.
+    """Return the folder of a model, or of the one in a folder of `argus research generative train`.
 
     Raises InputError with a remedy where there is none.
     """
     fix = (
-        "Train one on your corpus: argus generative train; or give the folder of a seq2seq "
+        "Train one on your corpus: argus research generative train; or give the folder of a "
+        "seq2seq "
         "checkpoint of SEAL or MINDER in the format of transformers."
     )
     if model is None:

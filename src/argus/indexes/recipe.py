@@ -121,7 +121,7 @@ def find_correction(path: Path) -> Path:
     expected = (
         f"{CORRECTION}, the folder of a remedy that holds one, or an index that is searched so"
     )
-    fix = "Learn one: argus remedy adapt --index INDEX --profiles PATH."
+    fix = "Learn one: argus tune apply adapt --index INDEX --profiles PATH."
     raise InputError("no correction of queries", expected=expected, fix=fix, where=path)
 
 

@@ -233,7 +233,7 @@ class ViewIndex:
                 f"says of remedy {ahead.remedy} what came with state {ahead.added}; the table of "
                 f"views ends with {latest}", expected="both of one time",
                 fix=f"Put {FILE} and views.lance back from one copy, or take the remedy out "
-                f"(argus remedy rollback --index {self.path} {ahead.remedy}) and run it again.",
+                f"(argus tune undo --index {self.path} {ahead.remedy}) and run it again.",
                 where=self.path / FILE,
             )  # fmt: skip
 

@@ -48,6 +48,6 @@ def require_shared(engine: Engine | None, home: Path, n_vectors: int, dim: int) 
             f"{', '.join(unseen)} of the cluster cannot read what is written there",
             expected=f"storage that all its machines see: {n_vectors:,} vectors, "
             f"{size / 2**30:.1f} GiB, are not sent to them but read from a file",
-            fix="Give an --out (or --store) that they share, at the same path.",
+            fix="Give an --out (or --cache) that they share, at the same path.",
             where=home,
         )

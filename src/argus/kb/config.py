@@ -31,7 +31,7 @@ class Dumps:
                 expected="--wikipedia, --wikidata or both; or another source: --triples, "
                 "--entities, --pages",
                 fix="Give one.",
-                where="argus kb build",
+                where="argus research kb build",
             )
         for name in ("wikipedia", "wikidata"):
             if value := getattr(self, name):

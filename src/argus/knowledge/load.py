@@ -141,7 +141,8 @@ def _refuse_source(relations: Path | str) -> None:
         raise InputError(
             f"{str(relations)!r} is a source of a knowledge base's relations",
             expected='a triples file, or "mentions"',
-            fix="Give a knowledge base as the corpus (`argus kb build` makes one), or a file.",
+            fix="Give a knowledge base as the corpus (`argus research kb build` makes one), or a "
+            "file.",
             where="--relations",
         )
 

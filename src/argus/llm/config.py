@@ -156,7 +156,7 @@ class LocalConfig:
     model: Model
     adapter: Annotated[
         Path | None,
-        Doc("LoRA adapter for a local: model, as argus scenarios distill writes it."),
+        Doc("LoRA adapter for a local: model, as argus research scenarios distill writes it."),
         _PANEL,
     ] = None
     device: str | None = None

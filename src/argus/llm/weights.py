@@ -68,7 +68,8 @@ def find_adapter(path: Path) -> Path:
         raise InputError(
             f"holds no {' and no '.join(missing)}" if path.is_dir() else "no such folder",
             expected=f"the folder of a LoRA adapter: {ADAPTER_CONFIG}, {ADAPTER_WEIGHTS}",
-            fix="Give the adapter folder that argus scenarios distill wrote, or leave it out.",
+            fix="Give the adapter folder that argus research scenarios distill wrote, or leave "
+            "it out.",
             where=path,
         )
     return path
@@ -159,7 +160,7 @@ def read_note(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {"base": {}, "trained_for": []}
     with reading(
-        path, "broken JSON", expected="the file as argus scenarios distill wrote it",
+        path, "broken JSON", expected="the file as argus research scenarios distill wrote it",
         fix="Restore it, or train the adapter again.",
     ):  # fmt: skip
         note = parse_json(read_own(path))
@@ -222,7 +223,7 @@ def _other_base(adapter: Path, base: Path, trained_on: str) -> InputError:
         f"the adapter was not trained on top of {base}",
         expected=f"{named or 'its own base model'} ({trained_on})",
         fix=f"Give --model local:{named or 'BASE'} with it, or train an adapter for this model: "
-        "argus scenarios distill --base.",
+        "argus research scenarios distill --base.",
         where=adapter,
     )
 

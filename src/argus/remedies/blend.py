@@ -1,4 +1,4 @@
-"""`argus remedy blend`: mix sentences, a hub correction and BM25 into the search of an index.
+"""`argus tune apply blend`: mix sentences, a hub correction and BM25 into the search of an index.
 
 `blend_index` adds the parts as one remedy, measures each against the vectors alone and writes the
 receipt. `headline` and `section` present it.
@@ -98,7 +98,7 @@ def blend_index(
 
     Sentence views of all documents are added as one remedy, with one number per document. Once all
     are there, every search of the index uses the blend. The same blend is never added twice. A
-    killed run changes no search, and the same command continues it. `argus remedy rollback` removes
+    killed run changes no search, and the same command continues it. `argus tune undo` removes
     the blend. queries, qrels: to measure the gain of each part, and to evaluate before and after.
     chunks: the corpus of the index, and the field in which its chunks name their document. Then
     sentences of siblings make a chunk no hub, and judgements are of documents. fold: the same,

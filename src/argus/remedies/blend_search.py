@@ -232,7 +232,7 @@ def preview_blend(
         raise InputError(
             f"hubs {blend.hubs:g}, smoothing {blend.smoothing:g}",
             expected="0: both are measured on the whole corpus",
-            fix="Add the blend itself, which measures them: argus remedy blend.",
+            fix="Add the blend itself, which measures them: argus tune apply blend.",
             where="blend",
         )
     if retriever.recipe.blend is not None:

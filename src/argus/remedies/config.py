@@ -108,7 +108,8 @@ class ReferenceConfig:
     kb: Annotated[
         tuple[Path, ...],
         Doc(
-            "Knowledge base (argus kb build), or passages with titles that say what entities "
+            "Knowledge base (argus research kb build), or passages with titles that say what "
+            "entities "
             "are; may be given again."
         ),
         Option(repeated=True),

@@ -1,4 +1,4 @@
-"""`argus diagnose`: predict which entities of new documents are hard to reach (ARGUS §5.1, §D).
+"""`research diagnose`: predict which entities of new documents are hard to reach (ARGUS §5.1, §D).
 
 `diagnose_documents` finds the entities of documents, embeds every mention in its context and scores
 it with a probe. An entity of a document takes the least RPS of its occurrences (§D.2) and is at
@@ -160,7 +160,7 @@ def diagnose(
     Reachability does not tell which real questions fail (docs/results/what-reachability-tells.md).
 
     corpus, out, encoder, store, limit, engine: as for `argus.audit`. probe: a folder from `argus
-    probe fit`. None uses the one shipped for the encoder. Writes diagnosis.parquet. Raises
+    research probe fit`. None uses the one shipped for the encoder. Writes diagnosis.parquet. Raises
     InputError for bad input, ArgusError when no document has text.
     """
     check_tau(tau)
@@ -384,7 +384,8 @@ def explain_none_flagged(diagnosis: Diagnosis) -> str | None:
     if not with_rps:
         return (
             f"the RPS of none of its {len(diagnosis.risks):,} entities could be predicted "
-            f"({diagnosis.risks[0].reason}). Fit a probe on documents like these (argus probe fit)"
+            f"({diagnosis.risks[0].reason}). Fit a probe on documents like these (argus research "
+            f"probe fit)"
         )
     return (
         f"{with_rps:,} of its {len(diagnosis.risks):,} entities have a predicted RPS, none below "

@@ -1,4 +1,4 @@
-"""`argus remedy expand`: give documents at risk views with passages of a knowledge base.
+"""`argus tune apply expand`: give documents at risk views with passages of a knowledge base.
 
 A view joins a document and a passage on one of its entities at risk, `d ∥ p` (ARGUS §5.2, eq.
 d^exp). The preset `paper` follows §5.2; `argus.remedies.config.BEYOND` lists the differences.

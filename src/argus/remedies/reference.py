@@ -98,7 +98,7 @@ def read_passages(config: ReferenceConfig) -> list[Document]:
 
 
 def read_words(config: ReferenceConfig) -> LexicalIndex | None:
-    """Open the BM25 index that `argus kb build` made for a single knowledge base.
+    """Open the BM25 index that `argus research kb build` made for a single knowledge base.
 
     Returns None without one, and for one of paragraphs that have changed since.
     """
@@ -120,7 +120,8 @@ def open_lookup(config: ReferenceConfig) -> tuple[list[Document], PassageLookup]
         raise InputError(
             "no knowledge base that says what the entities are",
             expected="--kb FILE, passages with titles",
-            fix="Give one; to see what is at risk without, run `argus diagnose`.", where="--kb",
+            fix="Give one; to see what is at risk without, run `argus research diagnose`.",
+            where="--kb",
         )  # fmt: skip
     passages = read_passages(config)
     return passages, PassageLookup(passages, read_words(config))

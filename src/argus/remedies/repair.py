@@ -1,6 +1,6 @@
 """Repair an index: diagnose its documents, make views for those at risk, and add the views.
 
-`argus remedy expand` and `argus remedy synthesize` make different views and share the rest.
+`argus tune apply expand` and `argus tune apply synthesize` make different views and share the rest.
 `open_index` reads all that a repair needs, `diagnose_index` finds the entities at risk, and
 `apply_remedy` adds the views in one commit.
 """

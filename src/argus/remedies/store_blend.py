@@ -1,4 +1,4 @@
-"""`argus remedy blend --store`: write a blend of a store's own documents beside them."""
+"""`argus tune apply blend --store`: write a blend of a store's own documents beside them."""
 
 from __future__ import annotations
 

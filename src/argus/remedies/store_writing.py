@@ -1,7 +1,7 @@
 """Write an index and its remedies beside the documents of a store, and take them out exactly.
 
 The records go into a collection of their own, `COLLECTION_argus`, or one that you name.
-`write_index` makes them of an index (`argus remedy write`), `argus.remedies.store_blend` of the
+`write_index` makes them of an index (`argus tune apply write`), `argus.remedies.store_blend` of the
 store's own documents. `deliver` writes those that are missing, searches for them by their own
 vectors and writes the receipt. `rollback_in_store` removes them.
 """
@@ -26,7 +26,8 @@ from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.progress import progress
-from argus.reach import ReachConfig, reach
+from argus.reachability.config import ReachConfig
+from argus.reachability.job import reach
 from argus.remedies.blend import describe_sentences
 from argus.remedies.store_records import DOCUMENT, RemedyRecords, state_records
 from argus.reports import write_report
@@ -266,7 +267,7 @@ def make_home(store: WritableStore, into: str | None) -> WritableStore:
         raise InputError(
             f"no column {', '.join(missing)}",
             expected="the columns of the documents, and those of a remedy's records",
-            fix="Roll back what is in it (argus remedy list, argus remedy rollback): it is made "
+            fix="Roll back what is in it (argus tune list, argus tune undo): it is made "
             "again with them; or add them to the table."
             if there.name == sibling_name(store.name, store.collection + SUFFIX)
             else "Add them (texts; argus_scale and argus_penalty are numbers), or leave --into "
@@ -370,8 +371,8 @@ def deliver(
     all records that it accepted.
     """
     remedy, place = records.remedy, [] if into is None else ["--into", into]
-    words = ["--store", store.name, *place, *carry("remedy rollback")]
-    undo = command("remedy", "rollback", remedy, *words)
+    words = ["--store", store.name, *place, *carry("tune undo")]
+    undo = command("tune", "undo", remedy, *words)
     with record.timed("writing"):
         # The first run may have been killed: its note says how many were there before. If there are
         # fewer by now, they were taken out since, and the note no longer counts.
@@ -446,7 +447,7 @@ def rollback_in_store(
             raise InputError(
                 f"no record of remedy {remedy!r}",
                 expected=f"one of {known}" if known else "a remedy; there is none in it",
-                fix="Check the id (argus remedy list); records that went elsewhere need --into.",
+                fix="Check the id (argus tune list); records that went elsewhere need --into.",
                 where=sibling_name(base.name, name),
             )
         return {

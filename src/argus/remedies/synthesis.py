@@ -1,4 +1,4 @@
-"""`argus remedy synthesize`: index documents at risk again, with short descriptions inserted.
+"""`argus tune apply synthesize`: index documents at risk again, with short descriptions inserted.
 
 A synthesis (ARGUS §5.2 (2), §D.3) is the document itself with a description after first mentions of
 entities at risk. A language model proposes the descriptions (`synthesize_with_model`), or the

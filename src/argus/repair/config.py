@@ -1,4 +1,4 @@
-"""Settings of `argus repair`: folds, needs, and the measures that judge candidates."""
+"""Settings of `argus tune try`: folds, needs, and the measures that judge candidates."""
 
 from __future__ import annotations
 

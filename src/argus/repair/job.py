@@ -1,4 +1,4 @@
-"""`argus repair`: try the remedies there are, keep the one that is proven to help."""
+"""`argus tune try`: try the remedies there are, keep the one that is proven to help."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -
     there: ids of the remedies in the index. Raises InputError without a trial of this candidate,
     and for a trial on an index that had other remedies.
     """
-    again = "Try again first: argus repair --only-try."
+    again = "Try again first: argus tune try --only-try."
     section = folder.read_json(SUMMARY).get(JOB)
     if section is None:
         raise InputError(
@@ -290,7 +290,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"kept: {summary['kept']} ({remedies})"
         yield "search, evaluate and explain use it from now on. To undo it:"
         for remedy in reversed(summary["remedies"]):
-            yield f"  {command('remedy', 'rollback', remedy, '--index', summary['index'])}"
+            yield f"  {command('tune', 'undo', remedy, '--index', summary['index'])}"
     elif summary["kept"] != NOTHING:
         yield f"kept: {summary['kept']}, which was in the index already"
     else:
@@ -301,7 +301,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         )
         needed = min((t["needed"] for t in summary["trials"] if t["needed"]), default=None)
         few = f". Too few questions: about {needed:,} would tell" if needed else ""
-        yield f"kept: nothing; {why}{few}. `argus remedy blend` adds the default unproven"
+        yield f"kept: nothing; {why}{few}. `argus tune apply blend` adds the default unproven"
 
 
 def describe_verdict(trial: Mapping[str, Any]) -> str:

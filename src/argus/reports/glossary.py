@@ -44,20 +44,25 @@ TERMS: dict[str, str] = {
 }
 # Terms by the commands that measure them, for docs/reference/glossary.md.
 MEASURED: dict[str, tuple[str, ...]] = {
-    "reachable": ("audit", "exposure", "reach", "scenarios needs"),
-    "validity": ("evaluate", "scenarios needs", "traffic judge"),
-    "AUC": ("evaluate", "scenarios needs", "traffic judge"),
-    "RPS": ("audit", "probe predict", "diagnose", "scenarios needs"),
-    "blind spot": ("audit",),
-    "never retrieved": ("exposure",),
-    "held-out sentence": ("exposure",),
-    "hub": ("exposure", "explain", "remedy blend"),
-    "Gini": ("exposure",),
-    "need": ("scenarios needs",),
-    "nDCG@10": ("evaluate", "repair", "scenarios ablate"),
+    "reachable": ("research audit", "check", "research scenarios needs"),
+    "validity": ("evaluate", "research scenarios needs", "traffic judge"),
+    "AUC": ("evaluate", "research scenarios needs", "traffic judge"),
+    "RPS": (
+        "research audit",
+        "research probe predict",
+        "research diagnose",
+        "research scenarios needs",
+    ),
+    "blind spot": ("research audit",),
+    "never retrieved": ("check",),
+    "held-out sentence": ("check",),
+    "hub": ("check", "explain", "tune apply blend"),
+    "Gini": ("check",),
+    "need": ("research scenarios needs",),
+    "nDCG@10": ("evaluate", "tune try", "research scenarios ablate"),
     "R@10": ("evaluate",),
-    "superseded": ("authority lint", "authority audit", "traffic audit"),
-    "λ": ("remedy blend", "scenarios ablate"),
+    "superseded": ("authority lint", "check", "traffic audit"),
+    "λ": ("tune apply blend", "research scenarios ablate"),
 }
 # Terms by the section that uses them.
 OF_SECTION: dict[str, tuple[str, ...]] = {

@@ -72,7 +72,7 @@ def _require(folder: Path, *names: str) -> None:
     if not all((folder / name).is_file() for name in names):
         raise InputError(
             f"no {' and '.join(names)} in it",
-            expected="a folder that argus audit, exposure or demo wrote",
+            expected="a folder that argus check, evaluate or demo wrote",
             fix="Run one of them with --out set to this folder.",
             where=folder,
         )

@@ -53,39 +53,47 @@ class Home:
 
 # By the name that the job has in summary.json.
 SECTIONS: dict[str, Home] = {
-    "audit": Home("Entities", "audit", "argus.retrievability.audit.section"),
+    "audit": Home("Entities", "research audit", "argus.retrievability.audit.section"),
     "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
     "judging": Home("Judged traffic", "traffic judge", "argus.traffic.judging.estimates"),
-    "exposure": Home("Documents", "exposure", "argus.retrievability.exposure.section"),
-    "reach": Home("Store", "reach", "argus.reach"),
-    "probe": Home("Probe", "probe fit", "argus.retrievability.probes.section"),
+    "exposure": Home("Documents", "check", "argus.retrievability.exposure.section"),
+    "reach": Home("Store", "check", "argus.reachability.job"),
+    "probe": Home("Probe", "research probe fit", "argus.retrievability.probes.section"),
     "prediction": Home(
-        "Predicted", "probe predict", "argus.retrievability.probes.prediction_section"
+        "Predicted", "research probe predict", "argus.retrievability.probes.prediction_section"
     ),
     "questions": Home("Questions", "demo", "argus.demo.summary"),
-    "diagnosis": Home("Diagnosis", "diagnose", "argus.remedies.diagnosis"),
-    "remedy": Home("Repair", "remedy", "argus.remedies.receipt"),
-    "blend": Home("Blend", "remedy blend", "argus.remedies.blend"),
-    "written": Home("Written", "remedy write", "argus.remedies.store_writing"),
-    "repair": Home("Chosen repair", "repair", "argus.repair.job"),
-    "adapt": Home("Queries corrected", "remedy adapt", "argus.scenarios.adapt.section"),
-    "scenarios": Home("Scenarios", "remedy scenarios", "argus.scenarios.profiles.section"),
-    "needs": Home("Needs", "scenarios needs", "argus.scenarios.needs.section"),
-    "needs_served": Home("Needs served", "scenarios needs", "argus.scenarios.needs.served_section"),
-    "scenarios_qa": Home("Answers", "scenarios qa", "argus.scenarios.qa.section"),
-    "preferences": Home("People", "scenarios preferences", "argus.scenarios.study.section"),
-    "ablation": Home("Scenario ablation", "scenarios ablate", "argus.scenarios.ablation.section"),
+    "diagnosis": Home("Diagnosis", "research diagnose", "argus.remedies.diagnosis"),
+    "remedy": Home("Repair", "tune apply", "argus.remedies.receipt"),
+    "blend": Home("Blend", "tune apply blend", "argus.remedies.blend"),
+    "written": Home("Written", "tune apply write", "argus.remedies.store_writing"),
+    "repair": Home("Chosen repair", "tune try", "argus.repair.job"),
+    "adapt": Home("Queries corrected", "tune apply adapt", "argus.scenarios.adapt.section"),
+    "scenarios": Home("Scenarios", "tune apply scenarios", "argus.scenarios.profiles.section"),
+    "needs": Home("Needs", "research scenarios needs", "argus.scenarios.needs.section"),
+    "needs_served": Home(
+        "Needs served", "research scenarios needs", "argus.scenarios.needs.served_section"
+    ),
+    "scenarios_qa": Home("Answers", "research scenarios qa", "argus.scenarios.qa.section"),
+    "preferences": Home(
+        "People", "research scenarios preferences", "argus.scenarios.study.section"
+    ),
+    "ablation": Home(
+        "Scenario ablation", "research scenarios ablate", "argus.scenarios.ablation.section"
+    ),
     "generative_search": Home(
-        "Generative search", "generative search", "argus.generative.jobs.search_section"
+        "Generative search", "research generative search", "argus.generative.jobs.search_section"
     ),
     "generative_failures": Home(
-        "Failures", "generative analyse", "argus.generative.failures.report.section"
+        "Failures", "research generative analyse", "argus.generative.failures.report.section"
     ),
-    "kb": Home("Knowledge base", "kb build", "argus.kb.findings"),
+    "kb": Home("Knowledge base", "research kb build", "argus.kb.findings"),
     "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.summary"),
-    "comparison": Home("Gained and lost", "compare", "argus.evaluation.comparison"),
-    "authority": Home("Superseded documents", "authority audit", "argus.authority.audit"),
+    "comparison": Home("Gained and lost", "evaluate", "argus.evaluation.comparison"),
+    "authority": Home("Superseded documents", "check", "argus.authority.audit"),
     "lint": Home("Superseded results", "authority lint", "argus.authority.lint"),
-    "harm": Home("Stale context", "authority harm", "argus.authority.harm"),
-    "scoring": Home("Authority benchmark", "authority score", "argus.authority.benchmarks.job"),
+    "harm": Home("Stale context", "research authority harm", "argus.authority.harm"),
+    "scoring": Home(
+        "Authority benchmark", "research authority score", "argus.authority.benchmarks.job"
+    ),
 }

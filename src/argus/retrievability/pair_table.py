@@ -55,7 +55,7 @@ def _check(path: Path, name: str, column: pa.ChunkedArray) -> None:
 def _damaged(path: Path, name: str, what: str, row: int | None = None) -> InputError:
     return InputError(
         what,
-        expected="the ranks that argus audit wrote",
+        expected="the ranks that argus research audit wrote",
         fix=WRITTEN,
         where=Location(path, row, name),
     )

@@ -61,7 +61,7 @@ class AskingConfig:
     correction: Annotated[
         Path | None,
         Doc(
-            "Correct the queries of a store, or an http: endpoint's {vector}, as argus remedy "
+            "Correct the queries of a store, or an http: endpoint's {vector}, as argus tune apply "
             "adapt learnt: its .npz file, the folder INDEX/remedies/ID, or the index."
         ),
         Option(panel=PANEL),

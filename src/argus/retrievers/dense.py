@@ -3,7 +3,8 @@
 An index is `index:PATH[@STATE]` or its folder alone. Settings of the search follow after commas,
 since several retrievers of one command may be indexes:
 `index:PATH@original,hybrid=min-max,lambda=0.5,exact=yes`. A store is `KIND:PLACE/COLLECTION`, with
-`blended:` before it for the records that `argus remedy blend --store` wrote. These rank documents
+`blended:` before it for the records that `argus tune apply blend --store` wrote. These rank
+documents
 by sentences and hubs as the blend does, without BM25, which needs `argus.BlendedRetriever`.
 """
 
@@ -142,7 +143,7 @@ def open_index(name: str, encoder: AnyEncoder | None = None) -> IndexRetriever:
 
 
 def correction_of(config: AskingConfig, encoder: Encoder) -> QueryCorrection | None:
-    """Read the correction of queries that `argus remedy adapt` learnt, if one is configured.
+    """Read the correction of queries that `argus tune apply adapt` learnt, if one is configured.
 
     Raises FingerprintMismatch if it was learnt for another encoder.
     """

@@ -41,7 +41,7 @@ MEASURED = ("score", "rank")
 
 @naming_extras()
 def as_mteb(source: Source, encoder: Encoder | str | None = None, *, name: str = "") -> Foreign:
-    """Return a search model of mteb (SearchProtocol): `mteb.evaluate(argus.as_mteb(...), tasks)`.
+    """Return a search model of mteb, for `mteb.evaluate(as_mteb(...), tasks)`.
 
     source: an index (`PATH@STATE` or open) of the task's corpus, any retriever of Argus, or a
     function that makes one of documents, for tasks with corpora of their own. encoder: for an index
@@ -55,7 +55,7 @@ def as_mteb(source: Source, encoder: Encoder | str | None = None, *, name: str =
 
 @naming_extras()
 def as_beir(source: Source, encoder: Encoder | str | None = None) -> Foreign:
-    """Return a `BaseSearch` of BEIR: `EvaluateRetrieval(argus.as_beir("index@blend-1"))`.
+    """Return a `BaseSearch` of BEIR: `EvaluateRetrieval(as_beir("index@blend-1"))`.
 
     source and encoder are as for `as_mteb`. Raises MissingPackage without beir.
     """

@@ -132,7 +132,7 @@ def _open(
 
         if isinstance(retriever, IndexRetriever):
             return _ask_index(retriever, retriever.name, config)
-        if hasattr(retriever, "can_search_exactly"):  # of `argus.Store`, and nothing else
+        if hasattr(retriever, "can_search_exactly"):  # of `argus.stores.Store`, and nothing else
             return stack.enter_context(_open_store(retriever, documents, config, encoder))
         return python_retriever(retriever, documents, "", config), "", config
     name = str(retriever)

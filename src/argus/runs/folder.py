@@ -100,7 +100,7 @@ def _nothing(folder: Path, what: str) -> InputError:
     return InputError(
         what,
         expected="a folder of results (summary.json), of runs (history/), or one run (run.json)",
-        fix="Run argus exposure, audit, evaluate, scenarios needs or authority audit with --out.",
+        fix="Run argus check, audit, evaluate, scenarios needs or authority audit with --out.",
         where=folder,
     )
 

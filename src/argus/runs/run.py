@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RUN, ITEMS = "run.json", "items.parquet"
 ID = "id"
-AGAIN = "Remove it and take another run; argus history lists them."
+AGAIN = "Remove it and take another run; argus gate --history lists them."
 MOST = 100_000  # items of one run that are kept
 
 

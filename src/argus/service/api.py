@@ -142,7 +142,7 @@ def resolve(body: Resolve, service: ServiceOf) -> dict[str, str | list[Resolved]
     as_of, known_by: time that counts. documents: each once, in the order asked for.
     """
     if (authority := service.authority) is None:
-        fix = "Start it so, or over a folder of `argus authority audit`."
+        fix = "Start it so, or over a folder of `argus check`."
         raise InputError("no records are served", expected=WITH_RECORDS, fix=fix)
     as_of, known_by = authority.times(body.as_of, body.known_by)
     documents = authority.resolve(body.ids, as_of, known_by)

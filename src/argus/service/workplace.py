@@ -38,7 +38,7 @@ class Workplace:
     """The folders that the service may read and write, and the source that it searches.
 
     Nothing outside `folders` is read or written for a request. index: PATH or PATH@STATE.
-    retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
+    retriever: as `--retriever` of every command names it. store: as `argus check` names it.
     encoder: of the questions of a store. chunks: the corpus whose texts a retriever's documents
     have, and where its chunks name their document. asking: how a retriever is asked. authority: the
     records that name the controlling documents. beside: systems that the page compares with it,

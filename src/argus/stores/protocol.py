@@ -161,7 +161,7 @@ def writable(store: Store) -> WritableStore:
         "a store that holds vectors alone" if store.name.startswith("faiss:") else "this store",
         expected="one that keeps fields beside vectors: Qdrant, Chroma, pgvector, LanceDB, Milvus "
         "or sqlite-vec",
-        fix="Build an index (argus index build), repair it (argus remedy blend --index), and "
+        fix="Build an index (argus index build), repair it (argus tune apply blend --index), and "
         "serve that folder.",
         where=store.name,
     )

@@ -130,8 +130,9 @@ def blended_store(name: str) -> str | None:
     if not is_store(store):
         raise InputError(
             f"{shown(name)!r} names no store",
-            expected="blended:KIND:PLACE/COLLECTION, the collection that argus remedy blend wrote",
-            fix="Check the name; its receipt says it, and argus remedy list --store.",
+            expected="blended:KIND:PLACE/COLLECTION, the collection that argus tune apply blend "
+            "wrote",
+            fix="Check the name; its receipt says it, and argus tune list --store.",
             where="--retriever",
         )
     return store

@@ -68,7 +68,8 @@ class ReproduceConfig:
 class SuiteRetriever:
     """A retriever. One of encoder, bm25, source and output is set.
 
-    source: as --retriever names it. output: answers of a generative search, as `argus generative
+    source: as --retriever names it. output: answers of a generative search, as `argus research
+    generative
     analyse` takes them. corpus_index: the index of n-grams that it searched. {task} in these stands
     for the task's name. remedies: names of its remedies, by default all of the suite.
     """

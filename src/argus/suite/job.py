@@ -1,4 +1,4 @@
-"""Run the grid of a suite, retrievers x remedies x tasks, cell by cell (`argus suite`)."""
+"""Run the grid of a suite, retrievers x remedies x tasks, cell by cell (`argus research suite`)."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def read_recipe(name: str, places: Mapping[str, Path]) -> Recipe:
     if name not in names():
         raise InputError(
             f"no recipe {name!r}", expected=f"one of {', '.join(names())}",
-            fix=nearest(name, names()), where="argus reproduce",
+            fix=nearest(name, names()), where="argus research reproduce",
         )  # fmt: skip
     file = HOME / f"{name}.toml"
     table: Any = _fill(read_toml(file), places)

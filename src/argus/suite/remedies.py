@@ -1,6 +1,6 @@
 """Apply the remedies of a suite: a class per kind, with its settings and the job that it runs.
 
-`apply` changes an index that a suite builds for one task, by a job of `argus remedy`. `serve`
+`apply` changes an index that a suite builds for one task, by a job of `argus tune apply`. `serve`
 changes the answers of any retriever instead.
 """
 
@@ -31,7 +31,7 @@ from argus.settings import Doc, Ge, check_settings
 from argus.suite.config import ORIGINAL
 from argus.tasks.task import Task
 
-Profiles = Annotated[Path | None, Doc("Profiles of documents (argus remedy scenarios).")]
+Profiles = Annotated[Path | None, Doc("Profiles of documents (argus tune apply scenarios).")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class _KnowledgeRemedy(Remedy):
     """Add knowledge about entities at risk. A probe ships for the default encoder only."""
 
     reference: ReferenceConfig
-    probe: Annotated[Path | None, Doc("Folder from argus probe fit.")] = None
+    probe: Annotated[Path | None, Doc("Folder from argus research probe fit.")] = None
     tau: Tau = TAU
     paths = ("kb", "probe")
     needs = ("kb",)
@@ -117,7 +117,7 @@ class SynthesizeRemedy(_KnowledgeRemedy):
 class ScenariosRemedy(Remedy):
     """Index scenarios in which documents are needed. component: also `auto`."""
 
-    profiles: Annotated[Path, Doc("Profiles of documents (argus remedy scenarios).")]
+    profiles: Annotated[Path, Doc("Profiles of documents (argus tune apply scenarios).")]
     component: Annotated[str, Doc("M, I, E, M+E, I+E, or auto.")] = str(COMPONENT)
     weight: Weight = None
     paths = ("profiles",)

@@ -1,4 +1,4 @@
-"""Measure one table of a paper, every cell that can be measured here (`argus reproduce`)."""
+"""Measure one table of a paper, every cell that can be measured here (`research reproduce`)."""
 
 from __future__ import annotations
 
@@ -279,10 +279,10 @@ def listed_lines(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     more = f", {perhaps} more perhaps" if perhaps else ""
     yield (
         f"{here} of {len(listed)} tables have cells that are measured here{more}; of the others "
-        "argus reproduce NAME says which model or data each wants"
+        "argus research reproduce NAME says which model or data each wants"
     )
     first = max(listed, key=lambda recipe: recipe["here"] / recipe["cells"])["name"]
-    yield f"one of them: argus reproduce {first}"
+    yield f"one of them: argus research reproduce {first}"
     if any(recipe["perhaps"] for recipe in listed):
         yield "perhaps: only the run can tell, by what its model writes or how many questions fit"
 

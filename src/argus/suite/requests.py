@@ -36,7 +36,7 @@ QUERIES, DISTRACTORS = "queries", "distractors"
 was released: they may be absent."""
 NO_MODEL = (
     "no language model is named: --model NAME (the paper's is gpt-4o-mini), --base-url and "
-    "--api-key-env as for argus authority harm"
+    "--api-key-env as for argus research authority harm"
 )
 
 
@@ -115,7 +115,7 @@ def model_lacking(model: str) -> str:
 
 
 def task_folder(place: str) -> Path:
-    """Return the folder of a task, named as for `argus.open_task`."""
+    """Return the folder of a task, named as for `argus.tasks.open_task`."""
     return parse_task_spec(place).place
 
 
@@ -224,7 +224,7 @@ def _dense_lacking(system: str, encoder: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorityRequest(BenchmarkRequest):
-    """A share that `argus authority score` prints of a system on a benchmark.
+    """A share that `argus research authority score` prints of a system on a benchmark.
 
     share: as the summary calls it: tca, controlling_hit, ... percent: in percent. hop: of questions
     of this type alone. contaminated: the variant with distractors in scope. hint: questions that
@@ -280,7 +280,7 @@ class AuthorityRequest(BenchmarkRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class GapRequest(BenchmarkRequest):
-    """A figure of `argus authority gap`: of one side, or the share of questions that have a gap.
+    """A figure of `research authority gap`: of one side, or the share of questions that have a gap.
 
     gap: the measure: Jaccard, Jaccard (no stop words), or BM25. side: superseded or controlling
     documents. positive: the share of positive gaps, in percent. queries: another file of questions.
@@ -318,7 +318,7 @@ class GapRequest(BenchmarkRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class HarmRequest(BenchmarkRequest):
-    """A share of `argus authority harm`, in percent: answers from a system's results.
+    """A share of `argus research authority harm`, in percent: answers from a system's results.
 
     verdict: the class that is counted: correct, wrong or uncertain. ask: what the model is asked;
     {question} is the benchmark's.

@@ -66,7 +66,7 @@ class EncoderRequest(Measured):
 
 @dataclass(frozen=True, kw_only=True)
 class AblationRequest(EncoderRequest):
-    """nDCG@10 of a component at a λ, as `argus scenarios ablate` measures it.
+    """nDCG@10 of a component at a λ, as `argus research scenarios ablate` measures it.
 
     collection: a task. scenarios: folder of profiles.jsonl and expansions.jsonl; by default the
     task's. component: of the grid; none: documents alone; pseudo-queries; summary. weight: λ.
@@ -124,7 +124,7 @@ class AblationRequest(EncoderRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class KnowledgeRequest(Measured):
-    """A figure of an audit of entities. knowledge: their folder, as `argus audit` takes it."""
+    """A figure of an audit of entities. knowledge: their folder, as `research audit` takes it."""
 
     knowledge: str
     encoder: str = DEFAULT_MODEL
@@ -203,7 +203,7 @@ class ReachRequest(KnowledgeRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeRequest(KnowledgeRequest):
-    """A measure of a probe on held-out entities, as `argus probe fit` prints it.
+    """A measure of a probe on held-out entities, as `argus research probe fit` prints it.
 
     family: ridge, xgboost, mlp, all zero, all one, mean, or best. measure: rmse, mae, pearson, ...
     """
@@ -242,8 +242,10 @@ class ProbeRequest(KnowledgeRequest):
 class GoldRequest(EncoderRequest):
     """ARGUS' Table 4: highest RPS of relevant documents that are retrieved less that of others.
 
-    judged: a task. mentions: finder of entities, as `argus diagnose` takes it. kb: passages with
-    the names of the gazetteer. probe: folder of `argus probe fit`; by default the one that ships.
+    judged: a task. mentions: finder of entities, as `argus research diagnose` takes it. kb:
+    passages with
+    the names of the gazetteer. probe: folder of `argus research probe fit`; by default the one
+    that ships.
     k: results that count as retrieved: 10, 20 or 50.
     """
 
@@ -311,7 +313,7 @@ class GoldRequest(EncoderRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class FailureRequest(Measured):
-    """A value of a table that `argus generative analyse` makes of a system's output.
+    """A value of a table that `argus research generative analyse` makes of a system's output.
 
     output: the system: seal or minder. table: SECTION.TABLE of its figures. line: words in the
     table's first column. value: the column. The outputs are the published ones if they are here,
@@ -368,7 +370,7 @@ def how_counted(place: Place) -> str:
     if not place.outputs:
         return ""
     if place.tokenizer:
-        return "Counted as the thesis does (argus generative analyse --strict)."
+        return "Counted as the thesis does (argus research generative analyse --strict)."
     return (
         "Not counted as the thesis does, by words instead of its tokens: DATA/thesis/tokenizer"
         " (of GPT-2 or BART) is not here, so that digits differ where tokens are counted."

@@ -14,7 +14,7 @@ CAR = "car:"
 def benchmark_of(name: str) -> Benchmark | str:
     """Return a released file, by `car:FILE,setting=value` or its path, or another name as it is.
 
-    Raises InputError as `argus.open_task` does.
+    Raises InputError as `argus.tasks.open_task` does.
     """
     if not name.startswith(CAR) and not Path(name).is_file():
         return name

@@ -38,7 +38,7 @@ class Task:
     the queries. instructions: of single queries, where each has its own. evidence: of KILT, the
     sets of documents of which each alone is an answer. answers: query id to a reference answer,
     where the task has them (BRIGHT). benchmark: of CAR, records with the relation between them,
-    which `argus.score_systems` scores. files: that it was read from.
+    which `argus.authority.score_systems` scores. files: that it was read from.
     """
 
     name: str

@@ -82,7 +82,8 @@ class Exchange:
     not have them, () for an empty list. good, bad: signs of approval and disapproval, such as
     thumbs. clicks: ids of opened results, "" for one without an id. slices: values of the fields
     of `--by`. ref: the log's own id of the question. marks: feedback of 1, 0 or -1, see
-    `ReadingTally.meant`. From `argus.read_traffic`, query, slices and passages are redacted, and
+    `ReadingTally.meant`. From `argus.traffic.read_traffic`, query, slices and passages are
+    redacted, and
     user, session and ref are keyed hashes.
     """
 

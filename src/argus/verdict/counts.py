@@ -308,7 +308,7 @@ def _count_reach(results: Results) -> Fields | None:
     return {
         "count": count, "total": total, "bounds": "reach",
         "interval": (count / total, count / total) if is_whole else None,
-        "unit": "records", "source": "argus reach",
+        "unit": "records", "source": "argus check",
         "meaning": f"come back in the top {section['k']}, asked for by their own vectors"
         + (f"; {broken:,} have no whole vector" if broken else ""),
         "validity": (REACH,),
@@ -330,7 +330,7 @@ def _count_exposure(results: Results) -> Fields | None:
         "count": round((kind["success_at_k"] or 0.0) * kind["probes"]), "total": kind["probes"],
         "bounds": "left in" if left_in else "held out",
         "interval": (kind["low"], kind["high"]) if "low" in kind and "high" in kind else None,
-        "unit": "sentences", "source": "argus exposure",
+        "unit": "sentences", "source": "argus check",
         "meaning": f"bring their own {'document' if 'parents' in section else 'text'} into the top "
         f"{figures['k']}; "
         + ("the sentence stays in it" if left_in else "it is searched without the sentence"),
@@ -411,7 +411,7 @@ def _count_needs(results: Results) -> Fields | None:
         area = risk["judged"]["area"] if risk["judged"] else None
     return {
         "count": count, "total": total, "bounds": "needed",
-        "unit": "documents", "source": "argus scenarios needs",
+        "unit": "documents", "source": "argus research scenarios needs",
         "meaning": f"come back in the top {section['k']} for one at least of what they are needed "
         "for",
         "validity": validity_of_needs(area),
@@ -441,7 +441,7 @@ def _count_authority(results: Results) -> Fields | None:
     n = proxies[proxy]["documents"]
     return {
         "count": round(proxies[proxy].get("reachable", 0.0) * n), "total": n,
-        "bounds": "superseded", "unit": "superseded documents", "source": "argus authority audit",
+        "bounds": "superseded", "unit": "superseded documents", "source": "argus check",
         "meaning": f"asked with their {proxy}, bring what controls them into the top "
         f"{section['k']}; the others answer a question in their words themselves",
         "validity": (AUTHORITY,),

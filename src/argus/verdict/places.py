@@ -227,20 +227,22 @@ class Places:
     @property
     def reaching(self) -> str:
         """The command that searches a store for its own records."""
-        return command("reach", self.store, *self.options_of("reach", "Store"), "--out", self.out)
+        return command(
+            "check", "--store", self.store, *self.options_of("check", "Store"), "--out", self.out
+        )
 
     @property
     def exposing(self) -> str:
         """The command that searches for all documents by their own sentences."""
         asking = ["--corpus", self.corpus] if self.retriever is None else self.answering
-        return command(*self._telling("exposure", *asking), "--out", self.out)
+        return command(*self._telling("check", *asking), "--out", self.out)
 
     @property
     def auditing_authority(self) -> str:
         """The command that finds superseded documents that still come first."""
-        options = self.options_of("authority audit", "Encoder")
+        options = self.options_of("check", "Encoder")
         asking = ["--records", self.records, *self.rules, *options]
-        return command("authority", "audit", *asking, "--out", self.out)
+        return command("check", *asking, "--out", self.out)
 
     @property
     def auditing_traffic(self) -> str:
@@ -289,7 +291,7 @@ class Places:
     def blending(self) -> str:
         """The command that blends the search of an index, a store, or a file."""
         if self.index is None and is_store(self.corpus):
-            return command(*self._telling("remedy blend", "--store", self.corpus))
+            return command(*self._telling("tune apply blend", "--store", self.corpus))
         blending = self._blending_index(self.index or self.beside)
         return blending if self.index else f"{self.indexing} && {blending}"
 
@@ -299,9 +301,9 @@ class Places:
         return f"{self.indexing} && {self._blending_index(self.beside)}"
 
     def _blending_index(self, index: str) -> str:
-        chunks = ["--corpus", self.corpus, *self.options_of("remedy blend", "Input", "Store")]
+        chunks = ["--corpus", self.corpus, *self.options_of("tune apply blend", "Input", "Store")]
         options = chunks if self.parent_field and self.corpus != "CORPUS" else []
-        return command("remedy", "blend", "--index", index, *options)
+        return command("tune", "apply", "blend", "--index", index, *options)
 
     @property
     def indexing(self) -> str:
@@ -329,15 +331,23 @@ class Places:
     @property
     def auditing(self) -> str:
         """The command that audits entities."""
-        asking = ["--corpus", self.corpus, *self.options_of("audit"), "--relations", "RELATIONS"]
-        return command("audit", *asking, "--out", self.out)
+        asking = [
+            "--corpus",
+            self.corpus,
+            *self.options_of("research audit"),
+            "--relations",
+            "RELATIONS",
+        ]
+        return command("research", "audit", *asking, "--out", self.out)
 
     @property
     def estimating_scenarios(self) -> str:
         """The command that estimates the cost of scenarios."""
         where = ["--index", self.index] if self.index else ["--corpus", self.corpus]
-        options = [] if self.index else self.options_of("remedy scenarios", "Input", "Store")
-        return command("remedy", "scenarios", *where, *options, *self.language_model, "--estimate")
+        options = [] if self.index else self.options_of("tune apply scenarios", "Input", "Store")
+        return command(
+            "tune", "apply", "scenarios", *where, *options, *self.language_model, "--estimate"
+        )
 
     @property
     def index(self) -> str | None:

@@ -38,8 +38,8 @@ BLEND_MEASURED = (
 VIEWS_GAIN = 0.022
 """Gain of its sentences and hubs there, which a store serves by itself."""
 FOUND_BY = {
-    "argus scenarios needs": "come back for something that they are needed for",
-    "argus authority audit": "bring what replaced them",
+    "argus research scenarios needs": "come back for something that they are needed for",
+    "argus check": "bring what replaced them",
 }
 """Words for the items that are found, in place of their kind's, by the command that counted."""
 
@@ -185,9 +185,9 @@ def _undo(results: Results, _: Counts) -> VerdictAction | None:
         return None
     return VerdictAction(
         "Undo the last repair: judged questions say that it harms",
-        command("remedy", "list", "--index", index),
+        command("tune", "list", "--index", index),
         f"measured here: {section['headline']} {change['mean_difference']:+.3f}; "
-        "argus remedy rollback ID takes it out",
+        "argus tune undo ID takes it out",
         abs(change["mean_difference"]),
     )
 
@@ -295,7 +295,7 @@ def _adapt(results: Results, _: Counts) -> VerdictAction | None:
         return None
     return VerdictAction(
         "Learn from the needs of some documents how to correct all queries",
-        command("remedy", "adapt", "--index", index, "--profiles", profiles),
+        command("tune", "apply", "adapt", "--index", index, "--profiles", profiles),
         "nDCG@10 +0.030 (+0.009 to +0.051) on one collection: a lead, not a proof; it abstains "
         "where held-out needs do not improve",
         0.030,
@@ -308,11 +308,11 @@ def _split(results: Results, _: Counts) -> VerdictAction | None:
     if not window or window["tokens_unread"] < MAX_UNREAD * window["tokens"]:
         return None
     share, places = window["tokens_unread"] / window["tokens"], results.places
-    options = places.options_of("exposure", "Input", "Encoder")
+    options = places.options_of("check", "Input", "Encoder")
     options += [] if places.parent_field else [PARENT, "FIELD"]
     return VerdictAction(
         f"Split the {window['texts_cut']:,} documents that are longer than the model reads",
-        command("exposure", "--corpus", "CHUNKS", *options, "--out", f"{places.out}-chunks"),
+        command("check", "--corpus", "CHUNKS", *options, "--out", f"{places.out}-chunks"),
         f"measured here: {share:.1%} of all tokens are in no vector. What splitting gains was not "
         "measured",
     )
@@ -396,7 +396,7 @@ def _see_unmet(results: Results, _: Counts) -> VerdictAction | None:
     return VerdictAction(
         f"See what the corpus has for “{first['words']}”, the largest demand that nobody met",
         f"{places.indexing} && "
-        + command("search", first["examples"][0], "--index", places.beside),
+        + command("explain", first["examples"][0], "--index", places.beside),
         f"{first['questions']:,} of {unmet['questions']:,} unmet questions ({first['asks']:,} "
         "asks); unmet.csv has the others. Either the corpus lacks the answer, or hides it",
     )

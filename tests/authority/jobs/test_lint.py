@@ -32,7 +32,7 @@ def test_violations_rates_and_intervals_of_a_run(story):
 
 def test_a_resolved_run_has_no_violation_and_no_false_retirement(story):
     from argus.authority.opening import open_authority
-    from argus.authority.resolve import resolve
+    from argus.authority.resolution import resolve
 
     authority = open_authority(story_source(story)).authority
     resolved = resolve(RUN, authority)

@@ -1,4 +1,4 @@
-"""`argus generative analyse`: figures, diagnoses and a report; bad files are told."""
+"""`argus research generative analyse`: figures, diagnoses and a report; bad files are told."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.failures import WRONG, record, two_of_three, write_output
 
 
 def analyse(argus, *given, code=0):
-    ran = argus("generative", "analyse", *given, "--out", "out")
+    ran = argus("research", "generative", "analyse", *given, "--out", "out")
     assert ran.code == code, ran.err
     return ran
 

@@ -1,4 +1,4 @@
-"""`argus generative build`: what it prints, and what it refuses."""
+"""`argus research generative build`: what it prints, and what it refuses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def corpus(tmp_path):
     ],
 )
 def test_bad_options_are_refused_and_leave_no_folder(argus, corpus, tmp_path, options, message):
-    ran = argus("generative", "build", "--corpus", corpus, "--out", "ix", *options)
+    ran = argus("research", "generative", "build", "--corpus", corpus, "--out", "ix", *options)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(message)
     assert not (tmp_path / "ix").exists()

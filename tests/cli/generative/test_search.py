@@ -1,4 +1,4 @@
-"""`argus generative search`: hits in words, results in files, and what is refused."""
+"""`argus research generative search`: hits in words, results in files, and what is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SMALL = ("--beams", "3", "--tokens", "4", "--title-tokens", "6", "--smoothing", 
 def search(argus, ready):
     def run(*options, model=ready.model):
         given = () if model is None else ("--model", model)
-        return argus("generative", "search", ready.index, *given, *SMALL, *options)
+        return argus("research", "generative", "search", ready.index, *given, *SMALL, *options)
 
     return run
 

@@ -1,4 +1,4 @@
-"""`argus generative train`: what it writes and says, and what it refuses."""
+"""`argus research generative train`: what it writes and says, and what it refuses."""
 
 import pytest
 
@@ -9,7 +9,8 @@ QUICK = ("--d-model", "32", "--layers", "1", "--epochs", "1", "--batch", "8", "-
 def train(argus, ready):
     def run(*more, index=ready.index):
         return argus(
-            "generative", "train", "--index", index, "--corpus", ready.corpus, "--out", "out",
+            "research", "generative", "train", "--index", index, "--corpus", ready.corpus, "--out",
+            "out",
             *QUICK, *more,
         )  # fmt: skip
 

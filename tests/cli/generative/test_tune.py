@@ -1,4 +1,4 @@
-"""`argus generative tune`: what it writes and says, and what it refuses."""
+"""`argus research generative tune`: what it writes and says, and what it refuses."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def tune(argus, ready, tmp_path):
 
     def run(*more):
         return argus(
-            "generative", "tune", ready.index, "--model", ready.model,
+            "research", "generative", "tune", ready.index, "--model", ready.model,
             "--corpus", ready.corpus, "--questions", questions, "--qrels", qrels, "--out", "out",
             "--beams", "3", "--smoothing", "0.01", "--epochs", "1", "--device", "cpu", *more,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`argus scenarios qa` as a person types it."""
+"""`argus research scenarios qa` as a person types it."""
 
 import json
 
@@ -20,7 +20,8 @@ def qa(argus, given, endpoint):
 
     def run(*arguments, qrels=("--qrels", given.qrels), answers=("--answers", given.answers)):
         return argus(
-            "scenarios", "qa", "--index", given.index, "--queries", given.queries, *answers,
+            "research", "scenarios", "qa", "--index", given.index, "--queries", given.queries,
+            *answers,
             *qrels, "--model", "m", "--base-url", endpoint.url, "--out", "out", *arguments,
         )  # fmt: skip
 

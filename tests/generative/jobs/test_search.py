@@ -144,7 +144,7 @@ def test_without_a_model_it_is_said_how_to_get_one(ready, tmp_path):
             search_ngrams(
                 ready.index, ready.questions, config=NgramSearchConfig(model=model), out=tmp_path
             )
-        assert "argus generative train" in str(caught.value)
+        assert "argus research generative train" in str(caught.value)
         assert "seq2seq checkpoint" in str(caught.value)
 
 

@@ -67,5 +67,7 @@ def test_a_probe_of_another_encoder_is_refused_with_both_named(tmp_path, minilm)
     folder = save_probe(probe_for(minilm, fingerprint=other), tmp_path / "probe")
     message = refusal(tmp_path, minilm, probe=folder, error=FingerprintMismatch)
     assert message.startswith(f"{folder} is a probe of another encoder")
-    assert other in message and minilm.fingerprint in message and "argus probe fit" in message
+    assert (
+        other in message and minilm.fingerprint in message and "argus research probe fit" in message
+    )
     assert not (tmp_path / "out" / "diagnosis.parquet").exists()

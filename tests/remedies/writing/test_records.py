@@ -29,7 +29,7 @@ def test_a_batch_is_bounded_by_its_payloads(monkeypatch):
     payloads["d3"] = {"text": "w" * (WRITE_BYTES + 1)}
     batches, upsert = [], store.upsert
     monkeypatch.setattr(store, "upsert", lambda batch: batches.append(batch) or upsert(batch))
-    write_records(store, records, payloads, undo="argus remedy rollback r")
+    write_records(store, records, payloads, undo="argus tune undo r")
     sent = sum(len(batch.ids) for batch in batches)
     assert sent == len(records) == client.count("docs_argus").count
     for batch in batches:

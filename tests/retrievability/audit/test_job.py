@@ -33,7 +33,7 @@ def result(corpus, minilm, tmp_path_factory):
         corpus,
         out=tmp_path_factory.mktemp("audit"),
         encoder=minilm,
-        config=argus.AuditConfig(k=(3, 1), pool=(20, 30)),
+        config=argus.retrievability.AuditConfig(k=(3, 1), pool=(20, 30)),
     )
 
 
@@ -77,7 +77,7 @@ def test_running_again_embeds_nothing_and_gives_the_same(result, corpus):
         corpus,
         out=result.folder,
         encoder=Unusable(),
-        config=argus.AuditConfig(k=(3, 1), pool=(20, 30)),
+        config=argus.retrievability.AuditConfig(k=(3, 1), pool=(20, 30)),
     )
     assert again.table.equals(result.table)
 
@@ -94,7 +94,10 @@ def test_an_entity_that_cannot_be_embedded_is_failed_not_zero(corpus, minilm, tm
         encode_queries = encode_documents = minilm.encode_documents
 
     result = argus.audit(
-        corpus, out=tmp_path, encoder=Picky(), config=argus.AuditConfig(k=(3,), pool=(20,))
+        corpus,
+        out=tmp_path,
+        encoder=Picky(),
+        config=argus.retrievability.AuditConfig(k=(3,), pool=(20,)),
     )
     row = next(r for r in result.table.to_pylist() if r["id"] == "comet-2")
     assert (row["state"], row["reason"], row["rps"]) == ("failed", "too bright", None)
@@ -113,7 +116,7 @@ def test_relations_from_mentions_need_no_file(minilm, tmp_path):
         out=tmp_path,
         source=KnowledgeSource(relations="mentions"),
         encoder=minilm,
-        config=argus.AuditConfig(k=(1,), pool=(3,)),
+        config=argus.retrievability.AuditConfig(k=(1,), pool=(3,)),
     )
     assert result.summary["pairs"]["related"] == 12
     assert result.summary["entities"]["measured"] == 6

@@ -34,7 +34,7 @@ def collection(shared):
 @pytest.fixture(scope="module")
 def audited(collection, minilm, tmp_path_factory):
     out = tmp_path_factory.mktemp("audit")
-    config = argus.AuditConfig(k=(5,), pool=(100,))
+    config = argus.retrievability.AuditConfig(k=(5,), pool=(100,))
     return argus.audit(collection, out=out, encoder=minilm, config=config, limit=LIMIT).folder
 
 

@@ -45,4 +45,4 @@ def test_another_encoder_is_refused_with_both_named(probe):
     with pytest.raises(FingerprintMismatch, match="probe of another encoder") as caught:
         probe.check_vectors_of(other, "span", where=HERE)
     assert "tiny@abc" in str(caught.value) and "tiny@def" in str(caught.value)
-    assert "argus probe fit" in str(caught.value)
+    assert "argus research probe fit" in str(caught.value)

@@ -56,6 +56,6 @@ def audits(tmp_path_factory):
         folders[name] = tmp_path_factory.mktemp(name)
         argus.audit(
             base, out=folders[name], encoder=Hazy(name, blur),
-            config=argus.AuditConfig(k=(10,), pool=(160,), pooling="sentence"),
+            config=argus.retrievability.AuditConfig(k=(10,), pool=(160,), pooling="sentence"),
         )  # fmt: skip
     return folders

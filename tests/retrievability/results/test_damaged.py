@@ -11,7 +11,7 @@ from argus.errors import InputError
 from argus.evaluation.gate import GateBounds
 from tests.support.results import unbound
 
-RIDGE = argus.ProbeConfig(families=("ridge",))
+RIDGE = argus.retrievability.ProbeConfig(families=("ridge",))
 NAN, INF = float("nan"), float("inf")
 
 
@@ -46,8 +46,8 @@ def readers(audit, other):
     """What reads the scores of an audit."""
     return [
         lambda: argus.gate([audit], GateBounds(), baseline=other),
-        lambda: argus.fit_probe(audit, out=audit.parent / "fit", config=RIDGE),
-        lambda: argus.compare_folders(audit, other, out=audit.parent / "compared"),
+        lambda: argus.retrievability.fit_probe(audit, out=audit.parent / "fit", config=RIDGE),
+        lambda: argus.evaluation.compare_folders(audit, other, out=audit.parent / "compared"),
     ]
 
 

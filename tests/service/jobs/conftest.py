@@ -78,7 +78,7 @@ def holding(work, **settings):
 def held_request(work, out="held"):
     """Return the request of a job that runs until work/go is there."""
     options = {"corpus": str(work / "docs.jsonl"), "out": str(work / out), "retriever": "served"}
-    return {"command": "exposure", "options": options}
+    return {"command": "check", "options": options}
 
 
 @pytest.fixture

@@ -48,16 +48,19 @@ def test_every_command_can_be_started_or_says_why_not():
 
 def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
     planned = plan(
-        place, "repair", index="served", queries=str(place.folders[0] / "q.jsonl"),
+        place, "tune try", index="served", queries=str(place.folders[0] / "q.jsonl"),
         **{"only-try": True, "folds": 3},
     )  # fmt: skip
     inside = place.folders[0].resolve()
-    assert planned.words == ("repair",)
+    assert planned.words == (
+        "tune",
+        "try",
+    )
     assert planned.arguments == (
         f"--index={inside}/ix", f"--queries={inside}/q.jsonl", "--folds=3", "--only-try",
     )  # fmt: skip
     assert planned.writes == (inside / "ix",)
-    hostile = plan(place, "remedy rollback", index="served", remedy="--help")
+    hostile = plan(place, "tune undo", index="served", remedy="--help")
     assert hostile.arguments[-2:] == ("--", "--help")
     assert plan(place, "explain", query="--json", doc_id="d", index="served").arguments[-3:] == (
         "--", "--json", "d",
@@ -69,44 +72,43 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
     [
         ("serve", {}, "command"),
         ("repair; rm -rf /", {}, "command"),
-        ("search", {"query": "q"}, "command"),
         ("index build", {"corpus": "INSIDE/d", "out": "INSIDE/o", "encoder": "evil"}, "encoder"),
         ("index build", {"corpus": "INSIDE/d", "out": "/tmp/elsewhere"}, "out"),
-        ("remedy synthesize", {"index": "served", "model": "m"}, "model"),
-        ("suite", {"file": "INSIDE/grid.toml", "out": "INSIDE/o"}, "file"),
-        ("kb build", {"wikipedia": "/etc", "out": "INSIDE/o"}, "wikipedia"),
-        ("repair", {"index": "/etc"}, "index"),
-        ("repair", {"index": "served", "queries": "../../etc/passwd"}, "queries"),
-        ("repair", {"index": "served", "queries": "INSIDE/away/q.jsonl"}, "queries"),
-        ("repair", {"index": "served", "queries": "INSIDE/../outside/q"}, "queries"),
-        ("repair", {"index": "served", "out": "/tmp/elsewhere"}, "out"),
-        ("repair", {"index": "served", "queries": "a\0b"}, "queries"),
-        ("repair", {"index": "served", "queries": ""}, "queries"),
-        ("repair", {"index": "served", "model": "gpt"}, "model"),
-        ("repair", {"index": "served", "base-url": "http://elsewhere"}, "base-url"),
-        ("repair", {"index": "served", "api_key_env": "AWS_SECRET"}, "api_key_env"),
-        ("repair", {"index": "served", "encoder": "evil/model"}, "encoder"),
-        ("repair", {"index": "served", "adapter": "INSIDE/lora"}, "adapter"),
-        ("repair", {"index": "served", "config": "INSIDE/x.toml"}, "config"),
-        ("repair", {"index": "served", "device": "cuda"}, "device"),
-        ("repair", {"index": "served", "nothing": 1}, "nothing"),
-        ("repair", {"index": "served", "folds": "many"}, "repair"),
-        ("repair", {"index": "served", "folds": 1}, "repair"),
-        ("repair", {"index": "served", "folds": [3, 4]}, "folds"),
-        ("repair", {"index": "served", "folds": True}, "folds"),
-        ("repair", {"index": "served", "only_try": "yes"}, "only_try"),
-        ("repair", {}, "repair"),
-        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "retriever": "x.py:f"}, "retriever"),
-        ("exposure", {"corpus": "INSIDE/d"}, "out"),
-        ("exposure", {"corpus": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "corpus"),
-        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "trust_remote_code": True},
+        ("tune apply synthesize", {"index": "served", "model": "m"}, "model"),
+        ("research suite", {"file": "INSIDE/grid.toml", "out": "INSIDE/o"}, "file"),
+        ("research kb build", {"wikipedia": "/etc", "out": "INSIDE/o"}, "wikipedia"),
+        ("tune try", {"index": "/etc"}, "index"),
+        ("tune try", {"index": "served", "queries": "../../etc/passwd"}, "queries"),
+        ("tune try", {"index": "served", "queries": "INSIDE/away/q.jsonl"}, "queries"),
+        ("tune try", {"index": "served", "queries": "INSIDE/../outside/q"}, "queries"),
+        ("tune try", {"index": "served", "out": "/tmp/elsewhere"}, "out"),
+        ("tune try", {"index": "served", "queries": "a\0b"}, "queries"),
+        ("tune try", {"index": "served", "queries": ""}, "queries"),
+        ("tune try", {"index": "served", "model": "gpt"}, "model"),
+        ("tune try", {"index": "served", "base-url": "http://elsewhere"}, "base-url"),
+        ("tune try", {"index": "served", "api_key_env": "AWS_SECRET"}, "api_key_env"),
+        ("tune try", {"index": "served", "encoder": "evil/model"}, "encoder"),
+        ("tune try", {"index": "served", "adapter": "INSIDE/lora"}, "adapter"),
+        ("tune try", {"index": "served", "config": "INSIDE/x.toml"}, "config"),
+        ("tune try", {"index": "served", "device": "cuda"}, "device"),
+        ("tune try", {"index": "served", "nothing": 1}, "nothing"),
+        ("tune try", {"index": "served", "folds": "many"}, "tune try"),
+        ("tune try", {"index": "served", "folds": 1}, "tune try"),
+        ("tune try", {"index": "served", "folds": [3, 4]}, "folds"),
+        ("tune try", {"index": "served", "folds": True}, "folds"),
+        ("tune try", {"index": "served", "only_try": "yes"}, "only_try"),
+        ("tune try", {}, "tune try"),
+        ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "retriever": "x.py:f"}, "retriever"),
+        ("check", {"corpus": "INSIDE/d"}, "out"),
+        ("check", {"corpus": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "corpus"),
+        ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "trust_remote_code": True},
          "trust_remote_code"),
-        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "revision": "main"}, "revision"),
-        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "engine": "ray", "address": "x"},
+        ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "revision": "main"}, "revision"),
+        ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "engine": "ray", "address": "x"},
          "address"),
-        ("reach", {"store": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "store"),
-        ("reach", {"store": "served", "out": "INSIDE/o"}, "store"),
-        ("remedy blend", {"store": "chroma:x/docs"}, "store"),
+        ("check", {"store": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "store"),
+        ("check", {"store": "served", "out": "INSIDE/o"}, "store"),
+        ("tune apply blend", {"store": "chroma:x/docs"}, "store"),
         ("gate", {"folders": ["/etc"]}, "folders"),
     ],
 )  # fmt: skip
@@ -126,7 +128,7 @@ def test_an_index_elsewhere_is_read_but_not_changed(place, tmp_path):
     planned = plan(other, "explain", query="q", doc_id="d", index="served")
     assert f"--index={tmp_path / 'outside'}@original" in planned.arguments
     with pytest.raises(InputError, match="outside the folders"):
-        plan(other, "repair", index="served")
+        plan(other, "tune try", index="served")
 
 
 @pytest.mark.parametrize(

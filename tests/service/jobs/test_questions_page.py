@@ -42,7 +42,7 @@ def place(tmp_path_factory):
     write_rows(work / "log.jsonl", asks)
     argus.audit_traffic(
         work / "log.jsonl", out=work / "traffic", corpus=work / "docs.jsonl",
-        retriever=ByWords(documents), config=argus.TrafficConfig(resamples=1_000, k=3),
+        retriever=ByWords(documents), config=argus.traffic.TrafficConfig(resamples=1_000, k=3),
     )  # fmt: skip
     with service(work) as url, open_browser() as launched:
         yield work / "traffic", url, launched

@@ -9,8 +9,8 @@ from argus.service.jobs.planning import JobRequest, Planned
 from argus.service.jobs.table import JobTable
 
 JOB = (
-    JobRequest(command="repair", options={"index": "a b"}),
-    Planned(("repair",), ("--index=a b",), (Path("/a b"),)),
+    JobRequest(command="tune try", options={"index": "a b"}),
+    Planned(("tune", "try"), ("--index=a b",), (Path("/a b"),)),
 )
 
 

@@ -45,7 +45,7 @@ def page(stored, name, headers=HTML, **values):
 def test_any_two_that_the_command_line_names_are_asked_side_by_side(stored):
     text = page(stored, "compare").text
     assert 'value="served"' in text and 'value="beside-1"' in text
-    assert "argus compare --retriever" in text and stored.store in text
+    assert "argus evaluate --retriever" in text and stored.store in text
     asked = page(stored, "compare", PART, q=QUESTION, a="beside-1", b="served", k=2).text
     assert "mine.py:retrieve" in asked and ">docs<" in asked
     assert asked.index("Weak random numbers") < asked.index("Path traversal")

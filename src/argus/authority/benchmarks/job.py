@@ -1,4 +1,4 @@
-"""`argus authority score` and `generate`: score systems on a benchmark, and make benchmarks."""
+"""`research authority score` and `generate`: score systems on a benchmark, and make benchmarks."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from argus.authority.benchmarks.scoring import Closure
 from argus.authority.config import ANCHORS, Chains, Places
 from argus.authority.entities import ScopeNames, ScopeTimes
 from argus.authority.relation import Authority
-from argus.authority.resolve import trace
+from argus.authority.resolution import trace
 from argus.errors import InputError
 
 RERANKED = 20  # documents that a re-ranker sees of each first stage

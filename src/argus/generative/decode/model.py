@@ -166,7 +166,8 @@ def _require_rows(network: Any, vocabulary: Vocabulary, name: str) -> None:
             f"the model has {rows:,} embeddings, the vocabulary {vocabulary.size:,} tokens, "
             f"{vocabulary.added} of them markers that were added",
             expected="a row for every token",
-            fix="Train it for the index: argus generative train --model DIR gives the markers "
+            fix="Train it for the index: argus research generative train --model DIR gives the "
+            "markers "
             "theirs.",
             where=name,
         )
@@ -182,7 +183,8 @@ def load_network(folder: Path) -> Any:
         raise InputError(
             "no such folder" if not folder.is_dir() else "no model in it (no config.json)",
             expected="a folder with a seq2seq language model in transformers' format",
-            fix="Train one (argus generative train), or give the folder of a SEAL or MINDER "
+            fix="Train one (argus research generative train), or give the folder of a SEAL or "
+            "MINDER "
             "checkpoint that was saved with save_pretrained.",
             where=folder,
         )
@@ -192,7 +194,7 @@ def load_network(folder: Path) -> Any:
             raise InputError(
                 f"a {config.model_type} model, which has no encoder of its own",
                 expected="a seq2seq language model (BART, T5, ...)",
-                fix="Train one (argus generative train), or give another --model.",
+                fix="Train one (argus research generative train), or give another --model.",
                 where=folder,
             )
         network, loading = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
@@ -231,6 +233,6 @@ def check_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:
             f"index ({vocabulary.size:,} tokens, {vocabulary.fingerprint[:8]})",
             expected="a model that was trained with the index's tokenizer",
             fix=f"Build the index with --tokenizer {folder}, or train the model on the index: "
-            "argus generative train --index INDEX.",
+            "argus research generative train --index INDEX.",
             where=folder,
         )

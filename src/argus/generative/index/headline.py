@@ -33,7 +33,7 @@ def build_headline(summary: NgramBuildSummary) -> Iterator[str]:
     if summary["markers_added"]:
         yield (
             f"note: {summary['markers_added']} markers (@@, ||) are new to this tokenizer: a model "
-            "made before has to learn them (argus generative train)"
+            "made before has to learn them (argus research generative train)"
         )
     if queries := summary["pseudo_queries"]:
         elsewhere = ""

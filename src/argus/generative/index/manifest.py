@@ -97,7 +97,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     except (ValueError, TypeError, KeyError, OSError) as error:
         raise InputError(
             f"no manifest of an n-gram index ({error})",
-            expected="the file as `argus generative build` wrote it",
+            expected="the file as `argus research generative build` wrote it",
             fix="Build the index again with --fresh.",
             where=path,
         ) from error

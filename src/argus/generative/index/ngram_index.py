@@ -83,10 +83,12 @@ class NgramIndex:
         if manifest is None or not manifest.finished or not manifest.segments:
             raise InputError(
                 "no n-gram index in it" if manifest is None else "its build was interrupted",
-                expected="a folder that `argus generative build` wrote to its end",
-                fix="Run the same `argus generative build` again: it goes on where it stopped."
+                expected="a folder that `argus research generative build` wrote to its end",
+                fix="Run the same `argus research generative build` again: it goes on where it "
+                "stopped."
                 if manifest is not None
-                else "Make one: argus generative build --corpus X --tokenizer T --out DIR.",
+                else "Make one: argus research generative build --corpus X --tokenizer T --out "
+                "DIR.",
                 where=path,
             )
         return open_segments(path, manifest)

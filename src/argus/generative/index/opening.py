@@ -53,7 +53,7 @@ def _array(path: Path) -> Array:
 def _damaged(path: Path, what: str) -> InputError:
     return InputError(
         what,
-        expected="the array as `argus generative build` wrote it",
+        expected="the array as `argus research generative build` wrote it",
         fix="Build the index again with --fresh.",
         where=path,
     )

@@ -45,6 +45,6 @@ class NgramBuildConfig:
                 "no tokenizer",
                 expected="the folder of the model that will search, or bpe:SIZE",
                 fix="Without a model at hand, give bpe:8000 (small corpora) or bpe:50000: "
-                "argus generative train makes a model for it.",
+                "argus research generative train makes a model for it.",
                 where="--tokenizer",
             )

@@ -184,7 +184,7 @@ def _read(kind: type[T], path: Path, line: bytes) -> T:
 def _broken(path: Path, why: str) -> InputError:
     return InputError(
         f"cannot be read ({why})",
-        expected="answers as `argus generative search` wrote them",
+        expected="answers as `argus research generative search` wrote them",
         fix="Start over with --fresh, or give another --out.",
         where=path,
     )

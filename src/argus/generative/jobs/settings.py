@@ -29,7 +29,7 @@ class NgramSearchConfig:
 
     model: Annotated[
         Path | None,
-        Doc("Folder of a seq2seq model, as argus generative train writes it."),
+        Doc("Folder of a seq2seq model, as argus research generative train writes it."),
     ] = None
     mode: Annotated[Mode, Doc("seal (titles and texts) or minder (pseudo-queries, too).")] = (
         Mode.SEAL

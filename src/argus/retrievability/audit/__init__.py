@@ -1,1 +1,1 @@
-"""`argus audit`: the Retrieval Probability Score of every entity (ARGUS §3)."""
+"""`argus research audit`: the Retrieval Probability Score of every entity (ARGUS §3)."""

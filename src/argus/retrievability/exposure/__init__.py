@@ -1,1 +1,1 @@
-"""`argus exposure`: every document asked for by its title and its own sentences."""
+"""`argus check`: every document asked for by its title and its own sentences."""

@@ -71,7 +71,7 @@ class Row(TypedDict):
     state: str
 
 
-AGAIN = "Run argus audit again with the same --out; what was embedded is kept."
+AGAIN = "Run argus research audit again with the same --out; what was embedded is kept."
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,10 @@ def _key(row: Row, table: Path) -> bytes:
 
 def _damaged(path: Path, field: str, what: str) -> InputError:
     return InputError(
-        what, expected="what argus audit wrote", fix=AGAIN, where=Location(path, field=field)
+        what,
+        expected="what argus research audit wrote",
+        fix=AGAIN,
+        where=Location(path, field=field),
     )
 
 
@@ -158,8 +161,8 @@ def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
     if origin is None or headline is None or not table.is_file():
         raise InputError(
             "no audit in it",
-            expected="a folder that argus audit wrote",
-            fix="Check --audit, or run argus audit --out DIR first.",
+            expected="a folder that argus research audit wrote",
+            fix="Check --audit, or run argus research audit --out DIR first.",
             where=folder,
         )
     if "vector" not in open_parquet(table).schema_arrow.names or "store" not in origin["encoder"]:

@@ -141,7 +141,7 @@ def _header(path: Path) -> Header:
     if not path.is_file():
         raise InputError(
             "no probe.json in it",
-            expected="a folder that argus probe fit wrote",
+            expected="a folder that argus research probe fit wrote",
             fix="Check --probe, or leave it out for the probe that ships with the encoder.",
             where=path.parent,
         )
@@ -153,7 +153,7 @@ def _header(path: Path) -> Header:
         raise InputError(
             f"format version {facts.get('format')!r}",
             expected=f"{FORMAT}, which this version of Argus reads",
-            fix="Fit it again: argus probe fit --audit DIR.",
+            fix="Fit it again: argus research probe fit --audit DIR.",
             where=path,
         )
     try:
@@ -188,7 +188,7 @@ def _tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
 def _damaged(where: Location | Path | str, what: str) -> InputError:
     return InputError(
         what,
-        expected="the probe as argus probe fit wrote it",
-        fix="Copy it again, or fit it again: argus probe fit --audit DIR.",
+        expected="the probe as argus research probe fit wrote it",
+        fix="Copy it again, or fit it again: argus research probe fit --audit DIR.",
         where=where,
     )

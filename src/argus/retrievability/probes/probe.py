@@ -116,7 +116,8 @@ class ProbeMismatch(FingerprintMismatch):
             f"{where} is a probe of another encoder; what it says of other vectors means nothing."
             f"\n  probe: {stored}\n  given: {given}\n"
             "(precision and query prompt may differ, nothing else.) Use the probe's encoder, or "
-            "fit a probe for yours: argus audit --encoder NAME --out DIR, then argus probe fit "
+            "fit a probe for yours: argus research audit --encoder NAME --out DIR, then argus "
+            "research probe fit "
             "--audit DIR."
         )
 

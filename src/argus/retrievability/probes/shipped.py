@@ -28,8 +28,9 @@ def load_default(encoder_fingerprint: str, pooling: str = POOLING) -> Probe:
         f"no probe ships for {encoder_fingerprint} with {pooling} pooling",
         expected=f"one of {'; '.join(known)}",
         fix=(
-            f"Fit your own: argus audit --encoder NAME --pooling {pooling} --out DIR, then argus "
-            "probe fit --audit DIR, and give --probe DIR."
+            f"Fit your own: argus research audit --encoder NAME --pooling {pooling} --out DIR, "
+            f"then argus "
+            "research probe fit --audit DIR, and give --probe DIR."
         ),
         where="--probe",
     )

@@ -1,1 +1,1 @@
-"""`argus scenarios ablate`: every component at every weight, beside its baselines."""
+"""`argus research scenarios ablate`: every component at every weight, beside its baselines."""

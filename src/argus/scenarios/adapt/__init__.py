@@ -1,1 +1,1 @@
-"""`argus remedy adapt`: a low-rank correction of queries, learnt from the needs of documents."""
+"""`tune apply adapt`: a low-rank correction of queries, learnt from the needs of documents."""

@@ -112,7 +112,7 @@ def adapt_index(
     texts, and the documents that each is for. learn_from: titles or held-out sentences, which did
     not carry over to questions where that was measured. Where held-out needs do not improve beyond
     chance, nothing is prescribed and the index is searched as before. The same correction is never
-    learnt twice. `argus remedy rollback` takes it out. queries, qrels: for an evaluation before and
+    learnt twice. `argus tune undo` takes it out. queries, qrels: for an evaluation before and
     after. device: of the encoder and the learning. out: default `INDEX/remedies/ID`. Raises
     InputError for bad input and for needs of other documents alone, ArgusError where none can be
     embedded.

@@ -99,7 +99,7 @@ def _check_source(profiles: object, needs: object, needs_qrels: object, unlabell
         raise InputError(
             " and ".join(named) or "nothing to learn from",
             expected="one of --profiles, --needs and --from",
-            fix="Scenario profiles (argus remedy scenarios) are what was measured to help.",
+            fix="Scenario profiles (argus tune apply scenarios) are what was measured to help.",
             where=", ".join(sources),
         )
     if unlabelled not in (None, *get_args(Unlabelled)):

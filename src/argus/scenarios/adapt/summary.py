@@ -152,4 +152,4 @@ def _abstained(summary: AdaptSummary) -> Iterator[str]:
         f"nothing was prescribed: held out, {summary['needs']['source']} do not improve beyond "
         f"chance; {summary['index']} is searched as before"
     )
-    yield "Needs of more documents may tell more (argus remedy scenarios writes them)."
+    yield "Needs of more documents may tell more (argus tune apply scenarios writes them)."

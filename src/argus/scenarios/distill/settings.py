@@ -57,6 +57,6 @@ class DistillConfig:
             raise InputError(
                 repr(self.base),
                 expected="the folder of a language model",
-                fix="See argus scenarios distill --help.",
+                fix="See argus research scenarios distill --help.",
                 where="--base",
             )

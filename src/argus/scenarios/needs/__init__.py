@@ -1,1 +1,1 @@
-"""`argus scenarios needs`: every document asked for by its own information needs."""
+"""`argus research scenarios needs`: every document asked for by its own information needs."""

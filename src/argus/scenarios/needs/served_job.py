@@ -76,8 +76,10 @@ def ask_needs(
 ) -> ServedNeedsResult:
     """Ask a retriever for every document by its own information needs, as it serves them.
 
-    corpus, profiles, out, model, judged: as for `argus.audit_needs`. Of config, k, by and who is
-    drawn count. retriever, asking, encoder: as for `argus.compare_retrievers`. Raises InputError
+    corpus, profiles, out, model, judged: as for `argus.scenarios.audit_needs`. Of config, k, by
+    and who is
+    drawn count. retriever, asking, encoder: as for `argus.evaluation.compare_retrievers`. Raises
+    InputError
     for bad input and where no result is a document of the corpus, ArgusError where the retriever
     fails on every need.
     """

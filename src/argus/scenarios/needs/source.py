@@ -49,7 +49,8 @@ class NeedSource:
             raise InputError(
                 "neither --profiles nor --model",
                 expected="what documents are needed for, or a language model that writes it",
-                fix="Give --profiles of argus remedy scenarios, or --model NAME with --estimate "
+                fix="Give --profiles of argus tune apply scenarios, or --model NAME with "
+                "--estimate "
                 "to see what that costs.",
                 where="--profiles",
             )

@@ -84,7 +84,7 @@ def open_writer(
     """Open the model that writes, and tell its cost before it is asked. None without one.
 
     documents: of which profiles may be written. Answers are kept in `folder`/answers.sqlite, which
-    `argus remedy scenarios` goes on with.
+    `argus tune apply scenarios` goes on with.
     """
     if config is None:
         yield None

@@ -92,7 +92,7 @@ def add_scenarios(
     searches that name none. "auto" has held-out needs choose (`argus.scenarios.choice`). form:
     whether explanations are indexed without the beginnings that many share. The
     remedy's id names its sources, so the same
-    profiles are never added twice. `argus remedy rollback` takes them out. out: default
+    profiles are never added twice. `argus tune undo` takes them out. out: default
     `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents alone,
     ArgusError where no view could be embedded.
     """

@@ -159,7 +159,7 @@ def added_headline(summary: AddedScenarios) -> Iterator[str]:
     if others := summary["other_scenarios"]:
         yield (
             f"{', '.join(others)} also in the index: the best scenario of all counts. To have one "
-            "component alone, roll the others back (argus remedy rollback ID)"
+            "component alone, roll the others back (argus tune undo ID)"
         )
     without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
     if without:

@@ -56,7 +56,7 @@ def scenarios_in(snapshot: Snapshot, name: str) -> int:
         raise InputError(
             "holds no scenarios in this state",
             expected="an index with views of kind scenario",
-            fix="Add them with argus remedy scenarios, or name another state.",
+            fix="Add them with argus tune apply scenarios, or name another state.",
             where=name,
         )
     return int(snapshot.scenario_rows.sum())

@@ -52,7 +52,7 @@ def read_key(study: Path) -> dict[tuple[int, str], KeyRow]:
     if not path.is_file():
         raise InputError(
             "no key.jsonl in it",
-            expected="the folder that argus scenarios study wrote",
+            expected="the folder that argus research scenarios study wrote",
             fix="Give its --out: the key stands there, beside the sheets.",
             where=study,
         )

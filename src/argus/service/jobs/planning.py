@@ -19,24 +19,27 @@ NAME = "argus"
 CONFIG = "config"
 MAX_CHARACTERS = 4_096  # of one value
 STARTABLE = (
-    "demo", "audit", "exposure", "reach", "diagnose", "traffic audit", "traffic judge", "evaluate",
-    "compare", "gate", "history", "report", "explain", "repair", "index build", "index add",
-    "index delete", "index compact", "remedy blend", "remedy expand", "remedy synthesize",
-    "remedy scenarios", "remedy adapt", "remedy rollback", "remedy list",
-    "remedy queries", "remedy write", "authority lint", "authority audit", "authority score",
-    "authority generate", "authority gap", "authority harm", "authority propose",
-    "authority accept", "suite", "reproduce", "scenarios needs",
-    "scenarios ablate", "scenarios qa", "scenarios study", "scenarios preferences",
-    "scenarios distill", "generative build", "generative train",
-    "generative tune", "generative search", "generative analyse",
-    "probe fit", "probe predict", "kb build",
+    "demo", "research audit", "check", "research diagnose", "traffic audit", "traffic judge",
+    "evaluate",
+    "gate", "report", "explain", "tune try", "index build", "index add",
+    "index delete", "index compact", "tune apply blend", "tune apply expand", "tune apply "
+    "synthesize",
+    "tune apply scenarios", "tune apply adapt", "tune undo", "tune list",
+    "tune apply queries", "tune apply write", "authority lint", "research authority score",
+    "research authority generate", "research authority gap", "research authority harm",
+    "authority propose",
+    "authority accept", "research suite", "research reproduce", "research scenarios needs",
+    "research scenarios ablate", "research scenarios qa", "research scenarios study", "research "
+    "scenarios preferences",
+    "research scenarios distill", "research generative build", "research generative train",
+    "research generative tune", "research generative search", "research generative analyse",
+    "research probe fit", "research probe predict", "research kb build",
 )  # fmt: skip
 """Commands that a request may start."""
 PROMPT_ONLY = {
     "init": "asks its questions of a person",
     "doctor": "tells of the machine, not of the folders",
     "serve": "is what runs already",
-    "search": "GET /search answers at once",
     "authority search": "GET /search answers from records, too",
     "authority stream": "prints its figures, and writes none",
 }
@@ -56,7 +59,7 @@ TEXTS = frozenset({
 """Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
 REFUSED = frozenset({"trust_remote_code", "revision", CONFIG, "adapter"})
 """Options that no request may set, whatever their kind: they load code or other settings."""
-REFUSED_OF = frozenset({("suite", "file")})  # it names retrievers, models and code
+REFUSED_OF = frozenset({("research suite", "file")})  # it names retrievers, models and code
 
 
 class Declared(NamedTuple):
@@ -87,7 +90,7 @@ class Commands(Protocol):
 
 
 class JobRequest(BaseModel):
-    """A command to start: "repair" with its options apart, or "argus repair --only-try" as typed.
+    """A command to start: "repair" with its options apart, or "argus tune try --only-try" as typed.
 
     command: command, with its options apart or as typed.
     options: values by the option's name, dashes or underscores.

@@ -182,10 +182,10 @@ def _command(both: tuple[System, System], place: Workplace, places: Places) -> s
         else:
             words += ["--retriever", without_secrets(system.beside or str(place.searches))]
     if "--retriever" in words:
-        words += ["--corpus", places.corpus, *places.options_of("compare")]
+        words += ["--corpus", places.corpus, *places.options_of("evaluate")]
     if "--retriever" in words or places.queries != QUERIES:
         words += ["--queries", places.queries]
-    return command("compare", *words, "--out", "comparison/")
+    return command("evaluate", *words, "--out", "comparison/")
 
 
 def _gains(home: Path) -> Values | None:

@@ -194,8 +194,8 @@ def export_map(page: PageOf, warm: Warm) -> Response:
 def _mapped(page: Page) -> DocumentTable:
     """Return the table of a folder with a map. Raises InputError where it has none."""
     if page.path is None or not any_of(page.path, "retrievability.parquet"):
-        fix = "Run argus audit with --out set to this folder."
-        raise refused(page.folder, "no map", "a folder that argus audit wrote", fix)
+        fix = "Run argus research audit with --out set to this folder."
+        raise refused(page.folder, "no map", "a folder that argus research audit wrote", fix)
     table = table_of(page.path)
     if not _has_points(table):
         got, expected = "the audit made no projection", "at least two bands of entities"

@@ -74,13 +74,13 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
     return page.render(
         "repairs.html.j2", index=str(index), can_write=place.contains(index), what=WHAT,
         nothing=NOTHING, tried=tried, known=known, there=there,
-        apply={name: _job("repair", {**own, "apply": name, **last, **chunks}) for name in names},
+        apply={name: _job("tune try", {**own, "apply": name, **last, **chunks}) for name in names},
         receipts=[
-            (one, _job("remedy rollback", {**own, "remedy": one["remedy"]["id"]}))
+            (one, _job("tune undo", {**own, "remedy": one["remedy"]["id"]}))
             for one in receipts
         ],
         inputs={name: file for name, file in known["inputs"].items() if name not in there},
-        trial=_job("repair", {**own, "only_try": True, **chunks}), **page.panel(index),
+        trial=_job("tune try", {**own, "only_try": True, **chunks}), **page.panel(index),
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def known_inputs(folder: Path, place: Workplace) -> dict[str, dict[str, str]]:
         inputs = {n: file for n, file in inputs.items() if n not in ("queries", "qrels")}
     configured: dict[str, str] = {}
     for name in INPUTS if place.config is not None else ():
-        if name not in inputs and (file := project.of_job(name, "repair")):
+        if name not in inputs and (file := project.of_job(name, "tune.try")):
             configured[name] = file
     outside = {n: f for n, f in files.items() if n not in inputs and n not in configured}
     return {"inputs": inputs, "configured": configured, "outside": outside}

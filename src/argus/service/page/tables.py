@@ -157,7 +157,7 @@ class DocumentTable:
                     present.append((source, own))
         if not present:
             expected = "exposure.parquet, retrievability.parquet, or another of their kind"
-            fix = "Run argus exposure or argus audit with --out set to this folder."
+            fix = "Run argus check or argus research audit with --out set to this folder."
             raise refused(folder, "no table of documents", expected, fix)
         self.columns = tuple(column for _, columns in present for column in columns)
         self.listed = tuple(column for column in self.columns if column.is_listed)
@@ -295,7 +295,7 @@ def sliced_corpus(folder: Path) -> tuple[Path, tuple[str, ...]]:
         if isinstance(fields, list | tuple) and fields and corpus:
             return Path(corpus["file"]), tuple(map(str, fields))
     expected = "results that were told by fields of their corpus"
-    fix = "Run argus exposure or argus audit with --by FIELD."
+    fix = "Run argus check or argus research audit with --by FIELD."
     raise refused(folder, "no slices", expected, fix)
 
 

@@ -151,7 +151,8 @@ def _explain_index(
         "previews": _previews(explanation, places),
         "has_preview": not (explanation.came_back or fold) and doc in snapshot
         and can_preview(retriever),  # it ranks the indexed texts, chunks
-        "repair": command("remedy", repair, *made_of, "--index", places.out) if repair else "",
+        "repair": command("tune", "apply", repair, *made_of, "--index",
+        places.out) if repair else "",
         "question": mark_terms(q, terms, analyzer),
         "texts": [
             (one, mark_terms(one.title, terms, analyzer), mark_terms(one.text, terms, analyzer))
@@ -262,7 +263,7 @@ def _previews(explanation: Explanation, places: Places) -> Rows:
 
     if standing.ranked_by != "fused":
         made_by = command(
-            "search", explanation.query, "--index", index, "--hybrid", standing.fusion
+            "explain", explanation.query, "--index", index, "--hybrid", standing.fusion
         )
         add(f"with BM25 ({standing.fusion})", standing.fused.rank, made_by)
     if standing.approximate is not None and standing.ranked_by == "approximate":
@@ -277,7 +278,7 @@ def _previews(explanation: Explanation, places: Places) -> Rows:
         by_vectors = standing.ranked_by != "fused"  # hubs are counted among those above it there
         if by_vectors and "rank_without_hubs" in evidence and evidence["hubs_above"]:
             is_blended = any(f.cause is Cause.BLEND for f in explanation.findings)
-            blend = "" if is_blended else command("remedy", "blend", "--index", places.out)
+            blend = "" if is_blended else command("tune", "apply", "blend", "--index", places.out)
             add("without the hubs above it", evidence["rank_without_hubs"], blend)
         if cause is Cause.BLEND and "rank_without" in evidence:
             for part, rank in evidence["rank_without"].items():

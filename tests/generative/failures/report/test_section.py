@@ -9,7 +9,7 @@ from tests.support.pages import tables
 
 
 def figures(tmp_path):
-    return argus.figure_dicts(tmp_path / "out")
+    return argus.reports.figure_dicts(tmp_path / "out")
 
 
 def columns(table):

@@ -205,7 +205,8 @@ def _file(path: Path) -> Path:
             return path
         raise InputError(
             "no such file",
-            expected="DPR JSON, KILT JSONL, a run, or the folder of argus generative search",
+            expected="DPR JSON, KILT JSONL, a run, or the folder of argus research generative "
+            "search",
             fix="Check the path.",
             where=path,
         )
@@ -213,7 +214,7 @@ def _file(path: Path) -> Path:
     if file is None:
         raise InputError(
             f"the folder holds none of {DPR}, {ANSWERS}, {RUN}",
-            expected="the folder of argus generative search, or a file",
+            expected="the folder of argus research generative search, or a file",
             fix="Give the file itself.",
             where=path,
         )

@@ -94,7 +94,8 @@ def _of_outputs(
         yield "The outputs hold no n-grams: generative and scoring failures are not applicable." + (
             ""
             if any(isinstance(output, RunOutput) for output in outputs)
-            else " SEAL and MINDER write them with --include_keys, argus generative search always."
+            else " SEAL and MINDER write them with --include_keys, argus research generative "
+            "search always."
         )
     if all(row["answer_hit_k"] is None for row in rows):
         yield "No answers are known: give --queries with answers, or outputs that hold them."

@@ -151,7 +151,7 @@ def _known(kind: type[S], values: object) -> S:
 def _unreadable(error: Exception) -> InputError:
     return InputError(
         f"settings of the search that cannot be read ({error})",
-        expected="answers.jsonl as argus generative search wrote it",
+        expected="answers.jsonl as argus research generative search wrote it",
         fix="Give the DPR file from another folder, and --mode and --beams.",
         where="OUTPUT",
     )

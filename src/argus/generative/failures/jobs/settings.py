@@ -105,7 +105,7 @@ class FailureConfig:
     ] = False
     index: Annotated[
         Path | None,
-        Doc("Folder that argus generative build wrote."),
+        Doc("Folder that argus research generative build wrote."),
         Option(("--corpus-index",)),
     ] = None
     replay: ReplayConfig | None = None

@@ -34,7 +34,8 @@ def read_case(content: bytes, number: int, settings: Reading, problems: Problems
     * DPR JSON: question, answers, positive_ctxs, and in ctxs passages, best first, whose keys are
       `[n-gram, frequency, weight]`. A frequency may be null or left out, and a key an object.
     * KILT: input, and in output the passages of provenance, keys in their meta.
-    * answers.jsonl of `argus generative search`: hits. Its first line, the settings, is no problem.
+    * answers.jsonl of `argus research generative search`: hits. Its first line, the settings, is
+    no problem.
 
     Unreadable parts are left out. All problems are noted in `problems`.
     """

@@ -20,7 +20,8 @@ Mask = npt.NDArray[np.bool_]
 _NEEDS = {
     "keys": (
         "score_all",
-        "The passages have no n-grams. Give an output with its keys: `argus generative search`"
+        "The passages have no n-grams. Give an output with its keys: `argus research generative "
+        "search`"
         " always writes them, SEAL and MINDER with --include_keys.",
     ),
     "frequencies": (

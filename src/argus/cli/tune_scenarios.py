@@ -1,4 +1,4 @@
-"""`argus remedy scenarios`: write the needs that documents would serve, and index them."""
+"""`argus tune apply scenarios`: write the needs that documents would serve, and index them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
-from argus.cli.remedy import app as app
-from argus.cli.remedy import print_estimate, show_remedy
-from argus.cli.remedy_stores import queries as queries
+from argus.cli.tune import apply as apply
+from argus.cli.tune import print_estimate, show_remedy
+from argus.cli.tune_stores import queries as queries
 from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
@@ -86,9 +86,9 @@ class Source:
         return originals(ViewIndex.open(index_folder(self.index)))
 
 
-@app.command()
+@apply.command()
 @example(
-    "argus remedy scenarios --index index/ --out profiles/ --model NAME "
+    "argus tune apply scenarios --index index/ --out profiles/ --model NAME "
     "--base-url http://127.0.0.1:8000/v1"
 )
 @with_blocks
@@ -138,7 +138,7 @@ def scenarios(
             read = ["--corpus", source.corpus, *o.carry("index build")]
             making = o.command("index", "build", *read, "--out", "index/")
             index = ["--index", "index/", "--profiles", source.home]
-            adding = o.command("remedy", "scenarios", *index)
+            adding = o.command("tune", "apply", "scenarios", *index)
             o.show(written, as_json=json, then=f"Next: {making} && {adding}")
             return
         profiles = written.folder

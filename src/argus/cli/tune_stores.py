@@ -1,4 +1,4 @@
-"""`argus remedy write` and `queries`: a repair in the store that is served."""
+"""`argus tune apply write` and `queries`: a repair in the store that is served."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
-from argus.cli.remedy import RECEIPTS, Into, app, collection_of
+from argus.cli.tune import RECEIPTS, Into, apply, collection_of
 from argus.data.fields import FieldNames
 from argus.errors import InputError
 from argus.retrievers.config import QueriesConfig
@@ -38,8 +38,8 @@ class WrittenPlace:
         check_settings(self)
 
 
-@app.command()
-@example("argus remedy write --index index/ --store chroma:store/docs")
+@apply.command()
+@example("argus tune apply write --index index/ --store chroma:store/docs")
 @with_blocks
 def write(
     index: o.IndexState,
@@ -55,7 +55,7 @@ def write(
     index gives it. --id-field names the field of the store's records that holds the ids of the
     index, where they are not its own ids. BM25 and a correction of queries are no part of
     records; argus.BlendedRetriever takes them of the index. The documents stay as they are, and
-    `argus remedy rollback ID --store` takes the records out again.
+    `argus tune undo ID --store` takes the records out again.
     """
     from argus.remedies.store_writing import write_index
 
@@ -66,8 +66,8 @@ def write(
     o.show(written, as_json=json, then="\n".join(written.last_lines()))
 
 
-@app.command()
-@example("argus remedy queries --engine elasticsearch --collection docs_argus --remedy blend-1")
+@apply.command()
+@example("argus tune apply queries --engine elasticsearch --collection docs_argus --remedy blend-1")
 @with_blocks
 def queries(
     *,
@@ -128,7 +128,7 @@ def _written(store: str | None, own: str | None) -> str:
     if store is None:
         raise InputError(
             "neither a remedy nor the store that holds its records", expected="the id of a blend",
-            fix="Give --remedy, as `argus remedy list --store` names it, or --store.",
+            fix="Give --remedy, as `argus tune list --store` names it, or --store.",
             where="--remedy",
         )  # fmt: skip
     from argus.remedies.store_writing import remedies_in

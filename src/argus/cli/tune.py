@@ -1,4 +1,4 @@
-"""`argus remedy` and `argus repair`: repair an index or a store, and undo it."""
+"""`argus tune`: try remedies, apply one to an index or a store, list and undo them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from argus.remedies.remedy_result import RemedyResult
 
 
-app = Group("Repair an index, with a receipt, and undo a repair.")
+apply = Group("Apply one remedy to an index or a store, with a receipt.")
 # Settings of an encoder that are not asked for beside a store: named otherwise, or seldom.
 NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
 
@@ -214,8 +214,8 @@ class Proof(Judging):
     k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K
 
 
-@app.command()
-@example("argus remedy blend --index index/")
+@apply.command()
+@example("argus tune apply blend --index index/")
 @with_blocks
 def blend(
     place: RepairedPlace,
@@ -233,7 +233,7 @@ def blend(
 
     All documents get a view of title and sentence for each of their sentences, and one number for
     how near they are to sentences of others. No label and no language model is needed; it is the
-    repair that helped without them. `argus remedy rollback` takes it out again.
+    repair that helped without them. `argus tune undo` takes it out again.
 
     With --store the views are written as records into a collection beside the documents, which
     stay as they are; then the store is asked for what was written.
@@ -266,8 +266,8 @@ def blend(
         o.print_lines(describe_serving(served))
 
 
-@app.command()
-@example("argus remedy expand --index index/ --kb kb.jsonl --tau 1")
+@apply.command()
+@example("argus tune apply expand --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def expand(
     index: Repaired,
@@ -279,9 +279,9 @@ def expand(
 ) -> None:
     """Add views that join documents at risk with what a knowledge base says of their entities.
 
-    No language model is needed. The same repair is never added twice; `argus remedy rollback`
+    No language model is needed. The same repair is never added twice; `argus tune undo`
     takes it out again. Repairing only what is at risk loses most of what repairing all documents
-    gains (docs/results/what-reachability-tells.md); `argus remedy blend` repairs all.
+    gains (docs/results/what-reachability-tells.md); `argus tune apply blend` repairs all.
     """
     from argus.remedies.expansion import expand_index
 
@@ -293,8 +293,8 @@ def expand(
     show_remedy(result, json)
 
 
-@app.command()
-@example("argus remedy synthesize --index index/ --kb kb.jsonl --tau 1")
+@apply.command()
+@example("argus tune apply synthesize --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def synthesize(
     index: Repaired,
@@ -360,14 +360,13 @@ def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> No
     if as_json and result.evaluation:
         o.print_json({**result.summary, "evaluation": result.evaluation})
         return
-    undo = o.command("remedy", "rollback", result.remedy, "--index", result.summary["index"])
+    undo = o.command("tune", "undo", result.remedy, "--index", result.summary["index"])
     o.show(result, as_json=as_json, then=f"To undo it: {undo}")
 
 
-@app.command()
-@example("argus remedy rollback expand-robust-3f2a91c4 --index index/")
+@example("argus tune undo expand-robust-3f2a91c4 --index index/")
 @with_blocks
-def rollback(
+def undo(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
     place: RepairedPlace,
     json: o.AsJson = False,
@@ -392,8 +391,7 @@ def rollback(
         typer.echo(f"{other} left out views that this one held: run its command again to add them")
 
 
-@app.command("list")
-@example("argus remedy list --index index/")
+@example("argus tune list --index index/")
 @with_blocks
 def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
     """Show the remedies in an index, oldest first; or those in a store, by id."""
@@ -433,8 +431,8 @@ class LearntFrom:
     coerce_ids: CoerceIds = False
 
 
-@app.command()
-@example("argus remedy adapt --index index/ --profiles profiles/")
+@apply.command()
+@example("argus tune apply adapt --index index/ --profiles profiles/")
 @with_blocks
 def adapt(
     index: Repaired,
@@ -450,7 +448,7 @@ def adapt(
     A repair that reaches beyond the documents that it was learnt from: no view is added, every
     query is moved a little, q' = unit(q + α·U Wᵀ q). Needs that are held out stop the learning and
     decide how far queries are moved; where they do not improve beyond chance, nothing is
-    prescribed. `argus remedy rollback` takes it out again.
+    prescribed. `argus tune undo` takes it out again.
     """
     from argus.scenarios.adapt.job import adapt_index
 
@@ -466,9 +464,9 @@ def adapt(
         o.show(result, as_json=json)
 
 
-@example("argus repair --index index/ --queries queries.jsonl --qrels qrels.tsv")
+@example("argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv")
 @with_blocks
-def repair(
+def try_(
     *,
     index: Repaired,
     judging: Judging,

@@ -1,4 +1,4 @@
-"""`argus reach`: ask a vector store for its own records, and tell why some do not come back.
+"""`argus check`: ask a vector store for its own records, and tell why some do not come back.
 
 The store is read twice. `survey` reads its records and asks for them by their own vectors.
 `exact_ranks` then compares those that did not come back, and a sample for recall, with every record
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ import pyarrow as pa
 from typing_extensions import TypedDict
 
 from argus.data.documents import read_queries
-from argus.data.fields import By, PayloadField, Value
+from argus.data.fields import PayloadField, Value
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.tables import read_records
@@ -35,10 +35,10 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
 from argus.measures import slices, wilson
 from argus.progress import progress
+from argus.reachability.config import ReachConfig
 from argus.reports import write_report
 from argus.reports.section import Section, table
 from argus.reports.slices import slices_table
-from argus.settings import TOP_K, Doc, Ge, Gt, Lt, Seed, TopK, check_settings
 from argus.stores.opening import open_store
 from argus.stores.protocol import Filter, Metric, Records, Store, StoreFacts
 from argus.stores.records import check_dimension, refuse_nothing, shown_rows, typed, whole_rows
@@ -73,29 +73,6 @@ NEXT = {
     Cause.CHANGED: "Run it again when nothing is written to the store.",
     Cause.UNEXAMINED: "unreached.csv names them.",
 }  # the next step, of the first cause that there is
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReachConfig:
-    """The depth of searches in a store, and the number of records asked for."""
-
-    k: TopK = TOP_K
-    sample: Annotated[
-        int | None, Ge(1), Doc("Ask for so many records, drawn at random; default: for all.")
-    ] = None
-    until_width: Annotated[
-        float | None, Gt(0), Lt(1),
-        Doc("Ask for random records until the 95% interval of their share is this narrow."),
-    ] = None  # fmt: skip
-    recall_sample: Annotated[
-        int, Ge(1), Doc("Records whose whole lists are compared with exact ones, for recall.")
-    ] = 1_000
-    batch: Annotated[int, Ge(1), Doc("Records that are read, and searches sent, at once.")] = 500
-    seed: Seed = 0
-    by: By = ()
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class StoreRecord(TypedDict):
@@ -151,7 +128,7 @@ class Recall(TypedDict):
 class UnreachedRecord(TypedDict):
     """One row per record that does not come back for its own vector.
 
-    cause: why it does not come back, as in `argus.reach.Cause`.
+    cause: why it does not come back, as in `argus.reachability.job.Cause`.
     detail: evidence of the cause, empty where nothing more is known.
     """
 

@@ -1,0 +1,95 @@
+"""`argus gate` and `report`: hold results to bounds, list their runs, show them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
+from argus.evaluation.gate import GateBounds
+from argus.settings import Doc
+
+
+@example("argus gate report/ --max-low-rps-share 0.5")
+@with_blocks
+def gate(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Folders that audit, diagnose, exposure, evaluate or reach wrote."),
+    ],
+    bounds: GateBounds,
+    against: Annotated[
+        Path | None,
+        Doc("Baseline: a folder of results or a run of its history; fails on what is worse."),
+    ] = None,
+    junit: Annotated[
+        Path | None, Doc("Write a JUnit report here."), o.Output(marks=("<testsuite",))
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        Doc("Write a summary here, for a step or a pull request; - prints it."),
+        o.Output(marks=("**Argus gate: ",)),
+    ] = None,
+    history: Annotated[
+        bool, Doc("List the runs of the folders, and what changed; check nothing.")
+    ] = False,
+    job: Annotated[
+        str | None, Doc("With --history: runs of this job alone, such as exposure.")
+    ] = None,
+    before: Annotated[
+        int | None, Doc("Number of the run to compare; default: last but one.")
+    ] = None,
+    after: Annotated[int | None, Doc("Number of the run that it is compared with.")] = None,
+    json: o.AsJson = False,
+) -> None:
+    """Check results against bounds: exit 0 pass, 1 fail, 2 could not measure.
+
+    A check passes only on a measurement: what failed counts as its worst value. A failed check
+    decides (1); else one that could not be measured does (2). No check at all is 2.
+    --against compares every figure with an earlier run by a paired test over the same documents
+    and questions, corrected for their number. --history says what changed from run to run: every
+    job records its run in OUT/history.
+    """
+    if history:
+        from argus.evaluation.history import history as list_runs
+
+        o.show(list_runs(folders, job=job, before=before, after=after), as_json=json)
+        return
+    from argus.data.writing import write_whole
+    from argus.evaluation.gate import gate as run
+
+    result = run(folders, bounds, baseline=against)
+    printed = str(markdown) == "-"
+    texts = {junit: result.junit, None if printed else markdown: result.markdown}
+    for path, text in texts.items():
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, text())
+    if json:
+        outcomes = [asdict(outcome) for outcome in result.outcomes]
+        o.print_json({"verdict": result.verdict, "outcomes": outcomes})
+    elif printed:
+        typer.echo(result.markdown(), nl=False)
+    else:
+        o.print_lines(result.headline())
+    raise typer.Exit(result.exit_code)
+
+
+@example("argus report report/")
+@with_blocks
+def report(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder that audit, exposure or demo wrote."), o.OUTPUT
+    ],
+) -> None:
+    """Write FOLDER/report.html from the results in FOLDER."""
+    from argus.data.folders import check_one_run
+    from argus.reports import write_report
+
+    typer.echo(f"report: {write_report(folder)}")
+    check_one_run(folder)  # the page is without a job that is not whole: that is no success

@@ -1,0 +1,1 @@
+from .config import ExplainConfig as ExplainConfig, RunConfig as RunConfig
