@@ -191,11 +191,9 @@ def open_listener(config: ServeConfig) -> socket.socket:
             listener.bind(address)
             listener.listen(MAX_PENDING)
         except OSError as error:
-            raise InputError(
-                f"{config.host}:{config.port} cannot be listened on ({error.strerror})",
-                expected="an address of this machine, and a port that is free",
-                fix="Give another --port; 0 takes a free one.",
-                where="--port",
-            ) from error
+            got = f"{config.host}:{config.port} cannot be listened on ({error.strerror})"
+            expected = "an address of this machine, and a port that is free"
+            fix = "Give another --port; 0 takes a free one."
+            raise InputError(got, expected=expected, fix=fix, where="--port") from error
         opened.pop_all()
         return listener

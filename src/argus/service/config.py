@@ -106,12 +106,9 @@ class ServeConfig:
     def __post_init__(self) -> None:
         check_settings(self)
         if self.no_token and self.needs_token:
-            raise InputError(
-                f"no token, and {self.host} can be reached from other machines",
-                expected="a token beyond loopback",
-                fix="Leave --no-token out, or listen on 127.0.0.1.",
-                where="--no-token",
-            )
+            got = f"no token, and {self.host} can be reached from other machines"
+            fix = "Leave --no-token out, or listen on 127.0.0.1."
+            raise InputError(got, expected="a token beyond loopback", fix=fix, where="--no-token")
 
     @property
     def needs_token(self) -> bool:
@@ -166,10 +163,7 @@ class RecordsOptions:
             return place
         named = next(iter(more))
         if place.authority is None or named in ("rules", "edges"):
-            raise InputError(
-                f"{more[named]}, and no --records",
-                expected="the records that it is about",
-                fix="Name them with --records, or serve a folder that was audited with some.",
-                where=f"--{named.replace('_', '-')}",
-            )
+            got, where = f"{more[named]}, and no --records", f"--{named.replace('_', '-')}"
+            fix = "Name them with --records, or serve a folder that was audited with some."
+            raise InputError(got, expected="the records that it is about", fix=fix, where=where)
         return replace(place, authority=replace(place.authority, **more))

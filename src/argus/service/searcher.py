@@ -292,11 +292,9 @@ class Searcher:
             if self._source is None:
                 place = self.workplace
                 if place.searches is None:
-                    raise InputError(
-                        "nothing to search",
-                        expected="an index among the folders, or --index, --retriever or --store",
-                        fix="Build one with `argus index build`, and start the service over it.",
-                    )
+                    expected = "an index among the folders, or --index, --retriever or --store"
+                    fix = "Build one with `argus index build`, and start the service over it."
+                    raise InputError("nothing to search", expected=expected, fix=fix)
                 try:
                     if place.asks is None:
                         self._source = IndexSource(place.searches, self.log)

@@ -83,11 +83,11 @@ class Jobs:
             return
         try:
             self._table = JobTable(self.home)
-            for id_ in self._table.running():
+            for id_ in self._table.ids(JobState.RUNNING):
                 end_leftover(self._lock_of(id_))
                 self._table.end(id_, JobState.INTERRUPTED, None)
             if not self._table.settle():
-                for id_ in self._table.queued():
+                for id_ in self._table.ids(JobState.QUEUED):
                     self._table.end(id_, JobState.INTERRUPTED, None, "", BROUGHT)
             for lock in self.home.glob("job-*.lock"):  # of jobs that ended just before the service
                 if lock.is_file() and not is_held(lock):
@@ -124,7 +124,7 @@ class Jobs:
             options = {**typed.options, **request.options}
             request = JobRequest(command=typed.command, options=options)
         planned = self._plan(request)
-        if len(self.table.queued()) >= MAX_WAITING:
+        if len(self.table.ids(JobState.QUEUED)) >= MAX_WAITING:
             got, fix = f"{MAX_WAITING} jobs wait already", "Wait for some of them, or cancel some."
             raise InputError(got, expected="fewer", fix=fix, where="jobs")
         return self._queue(self.table.add(request, planned), planned)
@@ -198,7 +198,7 @@ class Jobs:
     def _schedule(self) -> None:
         """Start the jobs that can run now, the first ones first."""
         busy = {path for id_ in self._tasks for path in self._planned[id_].writes}
-        for id_ in [] if self._closing else self.table.queued():
+        for id_ in [] if self._closing else self.table.ids(JobState.QUEUED):
             if id_ in self._tasks:  # resumed before its last attempt was put away
                 continue
             try:

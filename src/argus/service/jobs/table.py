@@ -174,13 +174,10 @@ class JobTable:
         change = "finished_at = ?, exit_code = ?, output = ?, errors = ?"
         self._change(id_, state, change, utc_now(), code, output, errors)
 
-    def queued(self) -> list[int]:
-        """Return the ids of the jobs that wait, in their order."""
-        return self._ids(JobState.QUEUED)
-
-    def running(self) -> list[int]:
-        """Return the ids of the jobs that run."""
-        return self._ids(JobState.RUNNING)
+    def ids(self, state: JobState) -> list[int]:
+        """Return the ids of the jobs in a state, in the order of the queue."""
+        query = "SELECT id FROM jobs WHERE state = ? ORDER BY queued_at, id"
+        return self._read(lambda row: int(row["id"]), query, state)
 
     def request_of(self, id_: int) -> JobRequest:
         """Return the request of a job that is there."""
@@ -248,10 +245,6 @@ class JobTable:
             "INSERT INTO events (job, at, state, progress) VALUES (?, ?, ?, ?)",
             (id_, utc_now(), state, None if progress is None else json.dumps(progress)),
         )
-
-    def _ids(self, state: JobState) -> list[int]:
-        query = "SELECT id FROM jobs WHERE state = ? ORDER BY queued_at, id"
-        return self._read(lambda row: int(row["id"]), query, state)
 
     def _read(self, make: Callable[[sqlite3.Row], T], query: str, *values: object) -> list[T]:
         with self._guarded():
