@@ -45,8 +45,8 @@ def documents(page: PageOf, filters: Annotated[Filters, Query()]) -> HTMLRespons
     if slices and not page.place.contains(sliced_corpus(path)[0]):
         slices.clear()
     if filters.slice and filters.slice not in slices:
-        told = "FIELD=VALUE of a slice that the results tell of"
-        expected = f"{told}, whose corpus lies in a folder of the service"
+        named = "FIELD=VALUE of a slice that the results tell of"
+        expected = f"{named}, whose corpus lies in a folder of the service"
         raise refused("slice", f"no slice {filters.slice!r}", expected, "Choose one of the list.")
     if filters.band and filters.band not in BANDS:
         expected = f"one of {', '.join(BANDS)}"
