@@ -86,9 +86,10 @@ def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None
 
     stored: the fingerprint of vectors that exist already. See `load_encoder`.
     """
-    if isinstance(encoder, str | EncoderConfig):
-        return load_encoder(encoder, stored=stored).encoder
-    return encoder
+    config = as_config(encoder)
+    if isinstance(config, EncoderConfig):
+        return load_encoder(config, stored=stored).encoder
+    return config
 
 
 @naming_extras()
@@ -122,36 +123,33 @@ def load_any_encoder(
             f"{config.model} is a masked language model: it is read as a mean-pooled dense "
             "encoder; a sparse one has to be saved by sentence-transformers' SparseEncoder"
         )
-    match = re.search(r" precision=(\w+) ", stored or "")
-    before = match[1] if match and match[1] in PRECISIONS else None
-    if kind != DENSE:
-        if config.token_pooling is not None:
-            raise InputError(
-                f"--encoder-pooling {config.token_pooling} for {config.model!r}, a {kind}",
-                expected="an encoder that pools token vectors into one per text",
-                fix="Leave --encoder-pooling out.",
-                where="--encoder-pooling",
-            )
-        if config.precision == "auto":
-            config = replace(config, precision=before or "float32")
-        families: dict[str, Any] = {"SparseEncoder": SparseTextEncoder, LATE: LateEncoder}
-        if kind not in families:
-            expected = "a model that embeds: a SentenceTransformer, SparseEncoder or "
-            expected += "MultiVectorEncoder"
-            got, fix = f"model {config.model!r} is a {kind}", "Name another."
-            raise InputError(got, expected=expected, fix=fix, where="--encoder")
-        name, local = _locate(config)
-        model = _any_model(config, local, kind, config.precision)
-        own = _prompts_and_code(config, model)
-        return LoadedEncoder(
-            families[kind](model, name=name, precision=config.precision, **own), config
-        )
-    if config.precision == "auto" and before is None:
-        encoder, trials = choose_precision(partial(_sentence_transformer, config), sample)
-        return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
+    families: dict[str, Any] = {"SparseEncoder": SparseTextEncoder, LATE: LateEncoder}
+    if kind != DENSE and config.token_pooling is not None:
+        got = f"--encoder-pooling {config.token_pooling} for {config.model!r}, a {kind}"
+        expected = "an encoder that pools token vectors into one per text"
+        fix, where = "Leave --encoder-pooling out.", "--encoder-pooling"
+        raise InputError(got, expected=expected, fix=fix, where=where)
+    if kind not in (DENSE, *families):
+        got, fix = f"model {config.model!r} is a {kind}", "Name another."
+        expected = "a model that embeds: a SentenceTransformer, SparseEncoder or MultiVectorEncoder"
+        raise InputError(got, expected=expected, fix=fix, where="--encoder")
     if config.precision == "auto":
-        config = replace(config, precision=str(before))
-    return LoadedEncoder(_sentence_transformer(config, config.precision), config)
+        match = re.search(r" precision=(\w+) ", stored or "")
+        if match and match[1] in PRECISIONS:
+            config = replace(config, precision=match[1])
+        elif kind == DENSE:
+            encoder, trials = choose_precision(partial(_sentence_transformer, config), sample)
+            return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
+        else:
+            config = replace(config, precision="float32")
+    if kind == DENSE:
+        return LoadedEncoder(_sentence_transformer(config, config.precision), config)
+    name, local = _locate(config)
+    model = _any_model(config, local, kind, config.precision)
+    own = _prompts_and_code(config, model)
+    return LoadedEncoder(
+        families[kind](model, name=name, precision=config.precision, **own), config
+    )
 
 
 def require_vectors(encoder: object) -> None:

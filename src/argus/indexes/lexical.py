@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 
 from argus.data.documents import listed
 from argus.data.provenance import content_hash
-from argus.data.reading import UNREADABLE, damage
+from argus.data.reading import UNREADABLE, reading
 from argus.data.tables import read_table, write_table
 from argus.data.types import FloatArray, IntArray, Run
 from argus.data.writing import folder_aside, remove_leftovers
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 K1, B = 1.5, 0.75
 IDS, STARTS, VOCABULARY = "ids.parquet", "starts.npy", "vocabulary.json"
 ARRAYS = ("scores", "texts", "bounds")
-MADE_OF, ANALYZER, FILES = b"made of", b"analyzer", b"files"
+ABOUT = b"about"
 END_BYTES = 1 << 16
 """Bytes of either end of a file, by which it is told from another of its size."""
 ATTEMPTS = 10
@@ -174,10 +174,10 @@ class LexicalIndex:
                 np.save(aside / f"{name}.npy", getattr(self._postings, name))
             np.save(aside / STARTS, self._starts)
             (aside / VOCABULARY).write_text(json.dumps(self._postings.vocabulary))
-            files = json.dumps({path.name: _mark(path) for path in aside.iterdir()})
-            about = {MADE_OF: self.made_of, ANALYZER: self.analyzer.name, FILES: files}
+            files = {path.name: _mark(path) for path in aside.iterdir()}
+            about = {"made_of": self.made_of, "analyzer": self.analyzer.name, "files": files}
             names = pa.table({"id": pa.array(self.ids, pa.string())})
-            write_table(names.replace_schema_metadata(about), aside / IDS)
+            write_table(names.replace_schema_metadata({ABOUT: json.dumps(about)}), aside / IDS)
             for attempt in range(ATTEMPTS):
                 discard(folder)
                 try:
@@ -194,21 +194,20 @@ class LexicalIndex:
 
         Raises InputError for another folder, and where a file of it is missing or another's.
         """
-        try:
+        what, expected = "cannot be read as a BM25 index", "the folder as Argus wrote it"
+        with reading(folder, what, expected=expected, fix="Build it again."):
             names = read_table(folder / IDS, fix="Build it again.")
-            if other := _other_file(folder, names.schema):
+            about = json.loads(names.schema.metadata[ABOUT])
+            if other := _other_file(folder, about["files"]):
                 raise ValueError(f"{other} is missing, or not the file that was saved")
             vocabulary = json.loads((folder / VOCABULARY).read_bytes())
             arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS]
             postings = Postings(vocabulary, *map(np.asarray, arrays))
             starts = np.load(folder / STARTS)
-            analyzer = ANALYZERS[_about(names.schema, ANALYZER)]
-        except (*UNREADABLE, pa.ArrowException) as error:
-            got = f"cannot be read as a BM25 index ({damage(error)})"
-            expected = "the folder as Argus wrote it"
-            raise InputError(got, expected=expected, fix="Build it again.", where=folder) from error
-        made_of = _about(names.schema, MADE_OF)
-        return cls(names["id"].to_pylist(), starts, postings, made_of=made_of, analyzer=analyzer)
+            analyzer, made_of = ANALYZERS[about["analyzer"]], about["made_of"]
+            return cls(
+                names["id"].to_pylist(), starts, postings, made_of=made_of, analyzer=analyzer
+            )
 
     @staticmethod
     def remove(folder: Path) -> None:
@@ -220,8 +219,8 @@ class LexicalIndex:
     def is_saved(folder: Path, *, made_of: str) -> bool:
         """Return whether an index of that is saved whole in a folder, without opening it."""
         try:
-            schema = pq.read_schema(folder / IDS)
-            return _about(schema, MADE_OF) == made_of and not _other_file(folder, schema)
+            about = json.loads(pq.read_schema(folder / IDS).metadata[ABOUT])
+            return about["made_of"] == made_of and not _other_file(folder, about["files"])
         except (*UNREADABLE, pa.ArrowException):
             return False
 
@@ -314,16 +313,9 @@ def discard(folder: Path) -> None:
         folder.rename(aside / folder.name)
 
 
-def _about(schema: pa.Schema, key: bytes) -> str:
-    metadata: dict[bytes, bytes] = schema.metadata or {}
-    return metadata.get(key, b"").decode("utf-8")
-
-
-def _other_file(folder: Path, schema: pa.Schema) -> str:
+def _other_file(folder: Path, marks: dict[str, str]) -> str:
     """Return a file that is missing, or not the one that was saved. Else return ""."""
-    files: dict[str, str] = json.loads(_about(schema, FILES))
-    other = (name for name, mark in files.items() if _mark(folder / name) != mark)
-    return next(other, "")
+    return next((name for name, mark in marks.items() if _mark(folder / name) != mark), "")
 
 
 def _mark(path: Path) -> str:

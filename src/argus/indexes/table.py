@@ -26,7 +26,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
@@ -118,45 +118,34 @@ def import_lancedb() -> Any:
     Validators of pydantic records are built on first use. `overrides`, on Python 3.11, does not
     compare the signatures of all its methods.
     """
-    with deferred("lance_namespace_urllib3_client"), unchecked_overrides():
+    from pydantic import BaseModel, ConfigDict
+
+    with _IMPORTING, ExitStack() as swaps:
+        _postpone("lance_namespace_urllib3_client")
+        config = ConfigDict(**{**BaseModel.model_config, "defer_build": True})
+        swaps.enter_context(_swapped(BaseModel, model_config=config))
+        if find_spec("overrides"):
+            unchecked = type("EnforceOverrides", (), {})
+            library = import_module("overrides")
+            swaps.enter_context(_swapped(library, override=override, EnforceOverrides=unchecked))
         import lancedb
     return lancedb
 
 
 @contextmanager
-def deferred(package: str) -> Iterator[None]:
-    """Postpone `package`, and the validators of pydantic records that are defined inside.
-
-    Submodules of `package` can be imported all the same.
-    """
-    from pydantic import BaseModel, ConfigDict
-
-    with _IMPORTING:
-        postpone(package)
-        before = BaseModel.model_config
-        BaseModel.model_config = ConfigDict(**{**before, "defer_build": True})
-        try:
-            yield
-        finally:
-            BaseModel.model_config = before
-
-
-@contextmanager
-def unchecked_overrides() -> Iterator[None]:
-    """Define classes without the checks of the library `overrides`, if it is installed."""
-    overrides: Any = import_module("overrides") if find_spec("overrides") else None
-    if overrides is None:
-        yield
-        return
-    before = overrides.override, overrides.EnforceOverrides
-    overrides.override, overrides.EnforceOverrides = override, type("EnforceOverrides", (), {})
+def _swapped(holder: Any, **values: Any) -> Iterator[None]:
+    """Give an object other attributes within the context."""
+    before = {name: getattr(holder, name) for name in values}
     try:
+        for name, value in values.items():
+            setattr(holder, name, value)
         yield
     finally:
-        overrides.override, overrides.EnforceOverrides = before
+        for name, value in before.items():
+            setattr(holder, name, value)
 
 
-def postpone(package: str) -> None:
+def _postpone(package: str) -> None:
     """Run a package when a name of its own is first used. You can import its submodules before.
 
     Nothing happens where it runs already, or is not installed.
