@@ -25,19 +25,7 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.data.writing import one_writer
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
-from argus.evaluation.comparison import (
-    GAINED,
-    LOST,
-    NOT_COMPARABLE,
-    ONLY_AFTER,
-    ONLY_BEFORE,
-    SAME,
-    CompareResult,
-    Comparison,
-    comparison_row,
-    row_order,
-    write_comparison,
-)
+from argus.evaluation.comparison import CompareResult, Comparison, comparison_row, write_comparison
 from argus.evaluation.judged import (
     ParentFold,
     deeper,
@@ -186,23 +174,23 @@ def _compare_states(
         is_held = [doc in side for side in documents]
         words = [f"in {n[doc]} lists" if own else "not in the index"
                  for n, own in zip(lists, is_held, strict=True)]  # fmt: skip
-        query, verdict = f"title of {doc}", NOT_COMPARABLE
+        query = f"title of {doc}"
         ranks: list[int | None] = [None, None]
+        levels: list[int | None] = [None, None]
         if doc in titles and query not in failures:
             ranks = [first_rank(run.get(query, {}), (doc,)) for run in runs]
-            verdict = _verdict([rank is not None and rank <= k for rank in ranks])
-        if not all(is_held):
-            verdict = ONLY_BEFORE if is_held[0] else ONLY_AFTER
-        rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, words, ranks))
+            levels = [rank is not None and rank <= k for rank in ranks]
+        title = titles.get(doc, "")
+        rows.append(comparison_row("document", doc, title, levels, words, ranks, held=is_held))
     for name, own in sorted(entities.items()):
         query = f"name of {name}"
         if query in failures or any(side.isdisjoint(own) for side in documents):
-            rows.append(comparison_row("entity", name, name, NOT_COMPARABLE, (None, None)))
+            rows.append(comparison_row("entity", name, name, (None, None), (None, None)))
             continue
         ranks = [first_rank(run.get(query, {}), own) for run in runs]
         words = [f"not in the top {DEPTH}" if rank is None else f"rank {rank}" for rank in ranks]
-        verdict = _verdict([rank is not None and rank <= k for rank in ranks])
-        rows.append(comparison_row("entity", name, name, verdict, words, ranks))
+        levels = [rank is not None and rank <= k for rank in ranks]
+        rows.append(comparison_row("entity", name, name, levels, words, ranks))
     answered = [query for query in questions if query.id not in failures]
     changes, _ = _list_changes(runs, answered, titles, k, {})
     notes = list(dict.fromkeys(system.warning for system in systems if system.warning))
@@ -220,13 +208,7 @@ def _compare_states(
         "without_title": len(held) - len(titles),
         "changed_queries": sum(row["changed"] > 0 for row in changes),
     }
-    return Comparison(summary=summary, rows=sorted(rows, key=row_order), queries=changes)
-
-
-def _verdict(is_found: Sequence[bool]) -> str:
-    """Return the verdict of a thing that is found, or not, before and after."""
-    before, after = is_found
-    return SAME if before == after else GAINED if after else LOST
+    return Comparison(summary=summary, rows=rows, queries=changes)
 
 
 def _count_lists(run: Run, k: int) -> Counter[str]:
@@ -384,9 +366,8 @@ def _compare_lists(
     lists = [_count_lists(run, k) for run in runs]
     rows = []
     for doc in sorted(lists[0] | lists[1]):
-        verdict = _verdict([doc in of for of in lists])
-        words = [f"in {of[doc]:,} lists" for of in lists]
-        rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, words))
+        words, levels = [f"in {of[doc]:,} lists" for of in lists], [doc in of for of in lists]
+        rows.append(comparison_row("document", doc, titles.get(doc, ""), levels, words))
     changes, only = _list_changes(runs, shared, titles, k, qrels or {})
     counts = {"titles": 0, "entities": 0, "given": len(shared), "failed": len(failures)}
     summary: dict[str, Any] = {
@@ -401,10 +382,9 @@ def _compare_lists(
         "only_before": sum(row["only"] == "before" for row in only),
         "only_after": sum(row["only"] == "after" for row in only),
     }
-    relevant: list[tuple[str, str]] = []
+    relevant: list[tuple[str, tuple[bool, bool]]] = []
     if qrels is not None:
         summary["judged"], relevant = _compare_relevant(runs, qrels, k)
-    rows.sort(key=row_order)
     return Comparison(summary=summary, rows=rows, queries=changes, only=only, relevant=relevant)
 
 
@@ -427,9 +407,9 @@ def _notes(systems: Sequence[System], known: Collection[str]) -> list[str]:
 
 def _compare_relevant(
     runs: Sequence[Run], qrels: Qrels, k: int
-) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """Count relevant documents by the sides that bring them back. Return the verdict of each."""
-    pairs: list[tuple[str, str]] = []
+) -> tuple[dict[str, int], list[tuple[str, tuple[bool, bool]]]]:
+    """Count relevant documents by the sides that bring them back. Return the sides of each."""
+    pairs: list[tuple[str, tuple[bool, bool]]] = []
     sides: Counter[tuple[bool, bool]] = Counter()
     queries = 0
     for query in (query for query in runs[0] if query in qrels):
@@ -439,7 +419,7 @@ def _compare_relevant(
         for doc in relevant:
             side = doc in before, doc in after
             sides[side] += 1
-            pairs.append((doc, _verdict(side)))
+            pairs.append((doc, side))
     counts = {
         "queries": queries,
         "relevant": sides.total(),

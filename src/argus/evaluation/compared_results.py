@@ -20,19 +20,7 @@ from argus.data.tables import read_table, require_shares, require_unique
 from argus.data.writing import one_writer
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError, Location
-from argus.evaluation.comparison import (
-    GAINED,
-    LOST,
-    NOT_COMPARABLE,
-    ONLY_AFTER,
-    ONLY_BEFORE,
-    SAME,
-    CompareResult,
-    Comparison,
-    comparison_row,
-    row_order,
-    write_comparison,
-)
+from argus.evaluation.comparison import CompareResult, Comparison, comparison_row, write_comparison
 from argus.evaluation.history import compare_runs
 from argus.evaluation.judged import ParentFold, slicer
 from argus.jobs.workspace import Record, check_folder
@@ -240,7 +228,7 @@ def _read_results(folder: Path) -> _Results:
 def _compare(
     before: _Results, after: _Results, jobs: Sequence[str]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the rows of entities and documents, in order, and the figures of the summary.
+    """Return the rows of entities and documents, and the figures of the summary.
 
     An entity is gained if its band rises, a document if a query brings it back and none did before.
     """
@@ -282,13 +270,12 @@ def _compare(
     tracked = [job for job in shared if job in runs[0] and job in runs[1]]
     changes = [c for job in tracked for c in compare_runs(runs[0][job], runs[1][job])["figures"]]
     same = before.corpora == after.corpora if before.corpora and after.corpora else None
-    rows.sort(key=row_order)
     return rows, {"same_corpus": same, "kinds": kinds, "changes": changes}
 
 
 def _row(id_: str, sides: Sequence[Mapping[str, Any] | None], is_audit: bool) -> dict[str, Any]:
     """Return the row of an id. None stands for a side that does not have it."""
-    levels: list[int | None] = []  # more is better, None if not measured
+    levels: list[int | None] = []
     words, values = [], []
     for row in sides:
         if row is None:
@@ -304,13 +291,6 @@ def _row(id_: str, sides: Sequence[Mapping[str, Any] | None], is_audit: bool) ->
         levels.append(level)
         words.append(word)
         values.append(value)
-    before, after = levels
-    if sides[0] is None or sides[1] is None:
-        verdict = ONLY_AFTER if sides[0] is None else ONLY_BEFORE
-    elif before is None or after is None:
-        verdict = NOT_COMPARABLE
-    else:
-        verdict = SAME if before == after else GAINED if after > before else LOST
     label = next(row["label"] for row in sides if row is not None)
-    kind = "entity" if is_audit else "document"
-    return comparison_row(kind, id_, label, verdict, words, values, is_rps=is_audit)
+    kind, held = "entity" if is_audit else "document", [row is not None for row in sides]
+    return comparison_row(kind, id_, label, levels, words, values, held=held, is_rps=is_audit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,8 @@ ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE = "only before", "only after", "not comp
 VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE, SAME)
 MAX_NAMED = 200  # gained and lost documents and entities in the summary; the table holds all
 SLICES = "comparison_slices"
+Levels: TypeAlias = Sequence[int | None]
+"""How a side brings an id back, before and after: more is better, None if it is not measured."""
 
 _TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
@@ -96,31 +98,36 @@ class Comparison:
     """Two sides, before and after, as they are written.
 
     summary: all but what is counted of rows. queries, only: rows of QUERY_SCHEMA and ONLY_SCHEMA.
-    relevant: relevant documents by query, each with its verdict.
+    relevant: relevant documents by query, each with whether it comes back before and after.
     """
 
     summary: Mapping[str, Any]
     rows: Sequence[Mapping[str, Any]]
     queries: Sequence[Mapping[str, Any]] | None = None
     only: Sequence[Mapping[str, Any]] | None = None
-    relevant: Sequence[tuple[str, str]] = ()
+    relevant: Sequence[tuple[str, Levels]] = ()
 
 
 def comparison_row(
     kind: str,
     id_: str,
     label: str,
-    verdict: str,
+    levels: Levels,
     sides: Sequence[str | None],
     values: Sequence[float | None] = (None, None),
     *,
+    held: Sequence[bool] = (True, True),
     is_rps: bool = False,
 ) -> dict[str, Any]:
-    """Return a row of SCHEMA.
+    """Return a row of SCHEMA. Each pair is before and after.
 
-    kind: entity or document. sides: state before and after, in words. values: RPS of an entity, or
-    rank by its name or title, before and after. is_rps: whether more is better, as of RPS.
+    kind: entity or document. levels: decide between lost and gained. sides: states in words.
+    values: RPS of an entity, or rank by its name or title. held: whether a side has the id at all.
+    is_rps: whether more is better, as of RPS.
     """
+    verdict = _verdict(levels)
+    if not all(held):
+        verdict = ONLY_BEFORE if held[0] else ONLY_AFTER
     change = None if values[0] is None or values[1] is None else values[1] - values[0]
     return {
         "kind": kind,
@@ -136,7 +143,14 @@ def comparison_row(
     }
 
 
-def row_order(row: Mapping[str, Any]) -> tuple[str, int, float, str]:
+def _verdict(levels: Levels) -> str:
+    before, after = levels
+    if before is None or after is None:
+        return NOT_COMPARABLE
+    return SAME if before == after else GAINED if after > before else LOST
+
+
+def _row_order(row: Mapping[str, Any]) -> tuple[str, int, float, str]:
     """Sort by kind, then losses first, then the greatest change first, then by id."""
     change = row["rps_change"] or row["rank_change"] or 0
     return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
@@ -154,7 +168,7 @@ def write_comparison(
     about: folders of the two sides. slicer: by which losses and gains are counted, too. Documents
     count if both sides could bring them back. A relevant document counts once per query.
     """
-    rows = pa.Table.from_pylist(comparison.rows, schema=SCHEMA)
+    rows = pa.Table.from_pylist(sorted(comparison.rows, key=_row_order), schema=SCHEMA)
     listed = rows.to_pylist()  # a rank is a float here
     verdicts = {
         kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in listed) for v in VERDICTS}
@@ -174,13 +188,11 @@ def write_comparison(
             for row in listed
             if row["kind"] == "document" and row["verdict"] in (LOST, GAINED, SAME)
         ]
-        ids = dict.fromkeys(id_ for id_, _ in (*documents, *comparison.relevant))
+        relevant = [(id_, _verdict(levels)) for id_, levels in comparison.relevant]
+        ids = dict.fromkeys(id_ for id_, _ in (*documents, *relevant))
         place = {id_: i for i, id_ in enumerate(ids)}
         trials = []
-        for name, outcomes in (
-            ("documents", documents),
-            ("relevant documents", comparison.relevant),
-        ):
+        for name, outcomes in (("documents", documents), ("relevant documents", relevant)):
             items = np.array([place[id_] for id_, _ in outcomes], dtype=np.int64)
             for verdict in (LOST, GAINED):
                 values = np.array([float(outcome == verdict) for _, outcome in outcomes])
