@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from argus.errors import ArgusError
-from argus.llm import OpenedModel, Outcome, Prompt, State
+from argus.llm import LedgerModel, Outcome, Prompt, State
 from argus.llm.model import cost_of
 
 
@@ -58,7 +58,7 @@ def spent(model: Answers) -> str:
 class RecordedModel:
     """A model that remembers the outcomes it gave. It is a `LanguageModel` itself."""
 
-    def __init__(self, model: OpenedModel) -> None:
+    def __init__(self, model: LedgerModel) -> None:
         self.inner = model
         self.outcomes: list[Outcome[Any]] = []
 

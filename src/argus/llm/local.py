@@ -220,7 +220,14 @@ class LoadedModel:
         for group in self._groups(questions):
             room = self._room(group[0])
             if room < 1:
-                yield from (Answer(q.key, self._too_long(q), 0.0) for q in group)
+                for question in group:
+                    reason = (
+                        f"the prompt has {len(question.tokens)} tokens, which leaves no room for "
+                        f"an answer in the model's window of {self.window}: show less of the "
+                        "document, or take a model that reads more"
+                    )
+                    reply = Reply(reason=reason, tokens_in=len(question.tokens), tokens_out=0)
+                    yield Answer(question.key, reply, 0.0)
                 continue
             waiting = group
             while waiting:
@@ -333,11 +340,3 @@ class LoadedModel:
             text = str(self.tokenizer.decode(written[:end], skip_special_tokens=True))
             text, reason = (text, "") if text.strip() else ("", "the answer is empty")
         return Reply(text, reason, *counts)
-
-    def _too_long(self, question: Question) -> Reply:
-        reason = (
-            f"the prompt has {len(question.tokens)} tokens, which leaves no room for an answer in "
-            f"the model's window of {self.window}: show less of the document, or take a model "
-            "that reads more"
-        )
-        return Reply(reason=reason, tokens_in=len(question.tokens), tokens_out=0)

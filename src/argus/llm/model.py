@@ -95,18 +95,6 @@ class LanguageModel(Protocol):
         """Yield one outcome per prompt: of text, or of an object of the schema."""
 
 
-class OpenedModel(LanguageModel, Protocol):
-    """A language model with its configuration and its spending."""
-
-    @property
-    def config(self) -> ModelConfig:
-        """The configuration that it was opened with."""
-
-    @property
-    def spent(self) -> Spending:
-        """Tokens and money of all its calls."""
-
-
 def approximate_tokens(text: str) -> int:
     """Return about how many tokens a text has, without a tokenizer.
 
@@ -285,6 +273,16 @@ class LedgerModel(ABC):
 
     config: ModelConfig
     ledger: Ledger
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name of model and place, for manifests and the provenance of views. Holds no secret."""
+
+    @property
+    @abstractmethod
+    def spent(self) -> Spending:
+        """Tokens and money of all its calls."""
 
     def complete(
         self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None

@@ -6,13 +6,13 @@ from argus.engine import Engine
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.llm.ledger import Ledger
 from argus.llm.local import TransformersModel
-from argus.llm.model import OpenedModel
+from argus.llm.model import LedgerModel
 from argus.llm.openai import OpenAIModel
 
 
 def open_model(
     config: ChatConfig | LocalConfig, ledger: Ledger, engine: Engine | None = None
-) -> OpenedModel:
+) -> LedgerModel:
     """Return the model. Nothing is asked or loaded before its first prompt.
 
     engine: workers for a model that transformers runs. Endpoints are always asked from here, and

@@ -163,8 +163,15 @@ def repair_index(
     else:
         summary = _read_last_trial(folder, config.apply, there)
     if summary["kept"] != NOTHING and not config.only_try:
+        steps, lacking = candidates(whole)
+        if summary["kept"] not in steps:  # of an earlier trial
+            why = "; ".join(f"{of}: {lacks}" for of, lacks in lacking.items())
+            raise InputError(
+                f"{summary['kept']!r}, and not all that it is made of ({why})",
+                expected="the files that it was tried with", fix="Name them, too.", where="--apply",
+            )  # fmt: skip
         with record.timed("adding what is kept"):
-            summary["remedies"] = _apply(summary["kept"], whole, opened.path)
+            summary["remedies"] = apply_steps(opened.path, steps[summary["kept"]])
     summary["seconds"] = round(time.perf_counter() - start, 1)
     summary |= {"in_index": there, "only_try": config.only_try}
     manifest = record.manifest({"questions": summary["questions"]})
@@ -246,18 +253,6 @@ def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -
             expected=", ".join(in_index) or "none", fix=again, where="--apply",
         )  # fmt: skip
     return {**section, "kept": candidate, "remedies": []}
-
-
-def _apply(name: str, materials: Materials, index: Path) -> list[str]:
-    """Add a candidate to an index. Raises InputError if its inputs were not given."""
-    there, missing = candidates(materials)
-    if name in there:
-        return apply_steps(index, there[name])
-    why = "; ".join(f"{of}: {lacks}" for of, lacks in missing.items())
-    raise InputError(
-        f"{name!r}, and not all that it is made of ({why})",
-        expected="the files that it was tried with", fix="Name them, too.", where="--apply",
-    )  # fmt: skip
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -11,8 +11,8 @@ from argus.llm import (
     ChatConfig,
     LanguageModel,
     Ledger,
+    LedgerModel,
     LocalConfig,
-    OpenedModel,
     Spending,
     open_model,
 )
@@ -80,7 +80,7 @@ class Stages:
 
     def _open(self, name: str, config: AnyConfig) -> RecordedModel:
         opened = [s.model.inner for s in self._stages.values() if s.model.inner.config == config]
-        model: OpenedModel
+        model: LedgerModel
         if isinstance(config, LocalConfig):
             model = opened[0] if opened else open_model(config, self._ledger, self._engine)
         else:
