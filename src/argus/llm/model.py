@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ModelConfig = ChatConfig | LocalConfig
-TokenCount = Callable[[str], int]
 TEMPLATE_TOKENS = 16  # that a chat template puts around system and user message
 
 
@@ -139,7 +138,7 @@ class Estimate:
     cached: prompts that the ledger answers.
     repeated: prompts equal to others.
     failed_before: of those to ask, prompts that failed in an earlier run.
-    tokens_in: tokens of the prompts to ask, expected (`approximate_tokens`, or the counter given).
+    tokens_in: tokens of the prompts to ask, expected (`approximate_tokens`).
     tokens_in_at_most: the most that these can be.
     tokens_out_at_most: tokens of the answers, at most.
     cost: of tokens_in, and of every answer at its full length. None without prices.
@@ -232,11 +231,10 @@ def estimate(
     config: ModelConfig,
     *,
     schema: type[BaseModel] | None = None,
-    count_tokens: TokenCount = approximate_tokens,
 ) -> Estimate:
     """Estimate the prompts that `complete` would ask, and their cost at most. Sends nothing."""
     keys, ask, failed_before = make_plan(prompts, ledger, config, schema)
-    expected = sum(tokens_in(prompt, schema, count_tokens) for prompt in ask.values())
+    expected = sum(tokens_in(prompt, schema, approximate_tokens) for prompt in ask.values())
     bound = sum(tokens_in(prompt, schema, most_tokens) for prompt in ask.values())
     out = sum(answer_bound(prompt, config) for prompt in ask.values())
     distinct = len(set(keys))
@@ -259,7 +257,7 @@ def answer_bound(prompt: Prompt, config: ModelConfig) -> int:
     return config.max_tokens_override or prompt.max_tokens or config.max_tokens
 
 
-def tokens_in(prompt: Prompt, schema: type[BaseModel] | None, count: TokenCount) -> int:
+def tokens_in(prompt: Prompt, schema: type[BaseModel] | None, count: Callable[[str], int]) -> int:
     """Return the tokens that a prompt is charged for: both messages, schema and chat template."""
     texts = [prompt.system, prompt.text, instruction(schema) if schema else ""]
     return TEMPLATE_TOKENS + sum(count(text) for text in texts if text)
