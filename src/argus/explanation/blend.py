@@ -12,17 +12,7 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.explanation.case import Case
-from argus.explanation.evidence import (
-    FOUND,
-    QUERY,
-    RULED_OUT,
-    UNCHECKED,
-    Cause,
-    Evidence,
-    Finding,
-    Standing,
-    place_in,
-)
+from argus.explanation.evidence import QUERY, Cause, Evidence, Finding, Standing, place_in
 from argus.indexes.blend import Blend
 from argus.indexes.fold import Layout, exact, pair_products
 from argus.indexes.fusion import fuse_with_bm25, min_max
@@ -56,7 +46,7 @@ def check_blend(case: Case, place: Standing) -> Finding | None:
     if recipe.blend is None and recipe.correction is None:
         return None
     if not case.present:
-        return Finding(Cause.BLEND, UNCHECKED, "the document is not in this state of the index")
+        return Cause.BLEND.unchecked("the document is not in this state of the index")
     blend = recipe.blend or Blend(weight=1, hubs=0, bm25=0)
     search = _Search(case)
     without: dict[str, int | None] = {}
@@ -145,8 +135,8 @@ def _split_score(case: Case, doc_id: str, search: _Search, dense: dict[str, floa
         return float(exact(case.vector, snapshot.vectors, layout, zero, np.array([at]))[2][0])
 
     plain = replace(layout, penalty=None)
-    alone = replace(plain, sentence_weight=1.0)
-    score, blended, own = map(score_by, (layout, plain, alone))
+    unblended = replace(plain, sentence_weight=1.0)
+    score, blended, own = map(score_by, (layout, plain, unblended))
     parts: Evidence = {
         "id": doc_id,
         "score": round(score, 4),
@@ -181,7 +171,7 @@ def _name_part(k: int, came_back: bool, evidence: Evidence) -> Finding:
         part = min(better, key=lambda p: better[p])
         text = f"{PARTS[part]} keep{'s' * (part != 'sentences')} it out: without, it would rank "
         text += str(better[part])
-        return Finding(Cause.BLEND, FOUND, text, evidence, ADVICE[part], decisive=True)
+        return Cause.BLEND.found(text, evidence, ADVICE[part], decisive=True)
     lifts = {p: r for p, r in without.items() if rank is not None and (r is None or r > rank)}
     if came_back and lifts:
         part = max(lifts, key=lambda p: lifts[p] or 10**9)
@@ -190,7 +180,7 @@ def _name_part(k: int, came_back: bool, evidence: Evidence) -> Finding:
     else:
         ranks = ", ".join(f"without {PARTS[p]} {r or 'none'}" for p, r in without.items())
         text = f"no part of it alone decides: rank {rank or 'none'}" + f" ({ranks})" * bool(ranks)
-    return Finding(Cause.BLEND, RULED_OUT, text, evidence)
+    return Cause.BLEND.ruled_out(text, evidence)
 
 
 def blend_lines(evidence: Evidence) -> Iterator[str]:

@@ -45,6 +45,29 @@ class Cause(StrEnum):
     IDENTIFIERS = "identifiers"
     MATCHES = "matched terms"
 
+    def found(
+        self,
+        text: str,
+        evidence: Evidence | None = None,
+        advice: str = "",
+        *,
+        decisive: bool | None = None,
+    ) -> Finding:
+        """Conclude that this is a cause."""
+        return Finding(self, Verdict.FOUND, text, evidence or {}, advice, decisive)
+
+    def ruled_out(
+        self, text: str, evidence: Evidence | None = None, *, decisive: bool | None = None
+    ) -> Finding:
+        """Conclude that this is no cause."""
+        return Finding(self, Verdict.RULED_OUT, text, evidence or {}, decisive=decisive)
+
+    def unchecked(
+        self, text: str, evidence: Evidence | None = None, *, advice: str = ""
+    ) -> Finding:
+        """Say why this could not be checked."""
+        return Finding(self, Verdict.UNCHECKED, text, evidence or {}, advice)
+
 
 class Verdict(StrEnum):
     """Conclusion about a cause."""
@@ -52,9 +75,6 @@ class Verdict(StrEnum):
     FOUND = "found"
     RULED_OUT = "ruled out"
     UNCHECKED = "could not check"
-
-
-FOUND, RULED_OUT, UNCHECKED = Verdict
 
 
 @dataclass(frozen=True)
@@ -74,11 +94,11 @@ class Finding:
 
     def harmless(self) -> Finding:
         """Rule out a cause that only makes absence likely, for a document within k."""
-        likely = self.cause in (Cause.LEXICAL, Cause.ENTITIES) and self.state is FOUND
+        likely = self.cause in (Cause.LEXICAL, Cause.ENTITIES) and self.state is Verdict.FOUND
         if not likely or self.decisive:
             return self
         summary = f"no harm here, though {self.summary}"
-        return replace(self, state=RULED_OUT, summary=summary, advice="")
+        return replace(self, state=Verdict.RULED_OUT, summary=summary, advice="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,32 +310,20 @@ def compare_terms(evidence: Evidence) -> Finding:
     share, bm25 = evidence["coverage"], evidence["bm25_rank"]
     if not shared and not missing:
         text = "the question has no word that BM25 searches for"
-        return Finding(Cause.LEXICAL, UNCHECKED, text, evidence)
+        return Cause.LEXICAL.unchecked(text, evidence)
+    expand = "Add views that say what the document implies (`argus tune apply expand`), or"
     if not shared:
-        return Finding(
-            Cause.LEXICAL,
-            FOUND,
-            "an implicit question: it shares no term with the document",
-            evidence,
-            "Nothing lexical can help. Add views that say what the document implies (`argus tune "
-            "apply "
-            "expand`), or put the question in the document's words.",
-        )
+        text = "an implicit question: it shares no term with the document"
+        advice = f"Nothing lexical can help. {expand} put the question in the document's words."
+        return Cause.LEXICAL.found(text, evidence, advice)
     if share < LOW_COVERAGE:
-        return Finding(
-            Cause.LEXICAL,
-            FOUND,
-            f"a partly implicit question: the document lacks {quoted(missing)} ({1 - share:.0%} of "
-            "the query's weight)",
-            evidence,
-            "Add views that say what the document implies (`argus tune apply expand`), or ask "
-            "with its "
-            "own words.",
-        )
+        lacks = f"the document lacks {quoted(missing)} ({1 - share:.0%} of the query's weight)"
+        advice = f"{expand} ask with its own words."
+        return Cause.LEXICAL.found(f"a partly implicit question: {lacks}", evidence, advice)
     text = f"it holds {len(shared)} of {len(shared) + len(missing)} query terms ({share:.0%} of "
     text += f"their weight){f', not {quoted(missing)}' if missing else ''}; BM25 "
     text += "does not find it" if bm25 is None else f"ranks it {bm25}"
-    return Finding(Cause.LEXICAL, RULED_OUT, text, evidence)
+    return Cause.LEXICAL.ruled_out(text, evidence)
 
 
 def check_superseded(
@@ -335,7 +343,7 @@ def check_superseded(
     if authority is None:
         text = "not checked: no file of superseded documents"
         advice = "Give --supersedes FILE (superseder, superseded)."
-        return Finding(cause, UNCHECKED, text, advice=advice)
+        return cause.unchecked(text, advice=advice)
     superseders = authority.reach([doc_id]) if doc_id in authority else {}
     rows: list[Evidence] = [
         {"id": doc, "direct": len(chain_to(doc, superseders)) == 1, "rank": rank_of(doc)}
@@ -343,20 +351,19 @@ def check_superseded(
         if doc != doc_id
     ]
     if not rows:
-        return Finding(cause, RULED_OUT, "no document supersedes it")
+        return cause.ruled_out("no document supersedes it")
     best = min((row["rank"] for row in rows if row["rank"] is not None), default=None)
-    ranks = {
-        row["id"]: f"is not in the {where}" if row["rank"] is None else f"ranks {row['rank']}"
+    shown = "; ".join(
+        f"{row['id']} " + ("is not in the " + where if (r := row["rank"]) is None else f"ranks {r}")
         for row in rows[:3]
-    }
-    shown = "; ".join(f"{doc} {rank}" for doc, rank in ranks.items())
+    )
     text = f"superseded by {len(rows)} document{'s' * (len(rows) > 1)}: {shown}"
     advice = "The document that supersedes it does not come back either: explain that one."
     if best is not None and best <= k:
         advice = "The one that supersedes it comes back, as it should; ask for that one."
     elif best is None and where == "index":
         advice = "Add the document that supersedes it to the index."
-    return Finding(cause, FOUND, text, {"superseded_by": rows, "own_rank": own_rank}, advice)
+    return cause.found(text, {"superseded_by": rows, "own_rank": own_rank}, advice)
 
 
 def is_superseded_within(finding: Finding, k: int) -> bool:

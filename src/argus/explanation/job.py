@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,14 +22,12 @@ from argus.explanation.blend import check_blend
 from argus.explanation.case import Case, rank_everywhere
 from argus.explanation.config import ExplainConfig, RpsSource
 from argus.explanation.evidence import (
-    FOUND,
-    RULED_OUT,
-    UNCHECKED,
     Cause,
     Evidence,
     Explanation,
     Finding,
     Standing,
+    Verdict,
     check_superseded,
     compare_terms,
     count_terms,
@@ -43,6 +40,7 @@ from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot, check_k
 from argus.indexes.words import check_query, words
 from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
+from argus.knowledge.names import MentionFinder
 from argus.progress import announce, progress
 from argus.remedies.diagnosis import diagnose_documents
 from argus.retrievability.concentration import skewness
@@ -113,25 +111,38 @@ def explain(
     announce("explain: reading the index")
     snapshot = retriever.index.snapshot(retriever.as_of)
     if not len(snapshot):
-        raise InputError(
-            "holds no document",
-            expected="an index with documents",
-            fix="Add some with `argus index add`.",
-            where=retriever.index.path,
-        )
+        got = "holds no document"
+        expected, fix = "an index with documents", "Add some with `argus index add`."
+        raise InputError(got, expected=expected, fix=fix, where=retriever.index.path)
     vector: FloatArray = np.asarray(retriever.encoder.encode_queries([question.text]), np.float32)
     searched = retriever.recipe.correct(vector)
     case = Case(question.text, doc_id, config.k, retriever, snapshot, searched, vector)
     if fold is not None:
         chunks = [chunk for chunk in fold.chunks_of(doc_id) if chunk in snapshot]
         scores = case.best[snapshot.positions(chunks)].tolist()
-        best = min(
-            zip(scores, chunks, strict=True), key=lambda c: (-c[0], c[1]), default=(0, doc_id)
-        )
+        pairs = zip(scores, chunks, strict=True)
+        best = min(pairs, key=lambda c: (-c[0], c[1]), default=(0, doc_id))
         case = replace(case, doc_id=best[1], fold=fold)
 
+    def rank_of(doc: str) -> int | None:
+        return case.rank(doc) if doc in snapshot else None
+
     place = rank_everywhere(case)
-    findings = list(_check(case, place, config, authority, probe))
+    own = place.dense.rank
+    within = place.came_back or (own is not None and own <= case.k)
+    lexical, entities = _check_words(case, place), _check_entities(case, config.rps, probe)
+    findings = [
+        check_presence(case, config.corpus, config.fields),
+        _check_approximate(case, place),
+        check_vector(case, place, config),
+        check_window(case, place),
+        lexical.harmless() if within else lexical,
+        _check_hubs(case, place, config.seed),
+        check_superseded(case.doc_id, case.k, own, authority, rank_of, "index"),
+        entities.harmless() if within else entities,
+    ]
+    if (blend := check_blend(case, place)) is not None:
+        findings.append(blend)
     cause, verdict = _conclude(case, place, {f.cause: f for f in findings})
     return Explanation(
         query=question.text,
@@ -164,37 +175,6 @@ def _find_query(text: str, file: Path | None) -> Query:
     return queries[text]
 
 
-def _check(
-    case: Case,
-    place: Standing,
-    config: ExplainConfig,
-    authority: Authority | None,
-    probe: Probe | str,
-) -> Iterator[Finding]:
-    """Yield a finding per cause. Within k, causes that only make absence likely are harmless."""
-    within = place.came_back or (place.dense.rank is not None and place.dense.rank <= case.k)
-    lexical = _check_words(case, place)
-    entities = _check_entities(case, config.rps, probe)
-    yield check_presence(case, config.corpus, config.fields)
-    yield _check_approximate(case, place)
-    yield check_vector(case, place, config)
-    yield check_window(case, place)
-    yield lexical.harmless() if within else lexical
-    yield _check_hubs(case, place, config.seed)
-    yield check_superseded(
-        case.doc_id,
-        case.k,
-        place.dense.rank,
-        authority,
-        lambda doc: case.rank(doc) if doc in case.snapshot else None,
-        "index",
-    )
-    yield entities.harmless() if within else entities
-    blend = check_blend(case, place)
-    if blend is not None:
-        yield blend
-
-
 def _check_approximate(case: Case, place: Standing) -> Finding:
     """Compare the exact rank with the approximate search.
 
@@ -202,24 +182,21 @@ def _check_approximate(case: Case, place: Standing) -> Finding:
     """
     cause, exact = Cause.APPROXIMATE, place.dense.rank
     if place.approximate is None:
-        return Finding(cause, RULED_OUT, "there is no approximate index: search is exact")
+        return cause.ruled_out("there is no approximate index: search is exact")
     if exact is None:
-        return Finding(cause, UNCHECKED, ABSENT)
+        return cause.unchecked(ABSENT)
     rank = place.approximate.rank
     evidence: Evidence = {"exact_rank": exact, "approximate_rank": rank, "k": case.k}
     if exact > case.k:
-        return Finding(cause, RULED_OUT, f"exact search ranks it {exact} as well", evidence)
+        return cause.ruled_out(f"exact search ranks it {exact} as well", evidence)
     if rank is not None:
-        return Finding(cause, RULED_OUT, "the approximate search returns it", evidence)
-    return Finding(
-        cause,
-        FOUND,
-        f"exact search ranks it {exact}, the approximate index does not return it among {case.k}",
-        evidence,
+        return cause.ruled_out("the approximate search returns it", evidence)
+    text = f"exact search ranks it {exact}, the approximate index does not return it among {case.k}"
+    advice = (
         "Build the approximate index again (`argus index build --ann` or add --ann), or search "
-        "exactly.",
-        decisive=True,
+        "exactly."
     )
+    return cause.found(text, evidence, advice, decisive=True)
 
 
 def _check_words(case: Case, place: Standing) -> Finding:
@@ -229,7 +206,7 @@ def _check_words(case: Case, place: Standing) -> Finding:
     """
     cause = Cause.LEXICAL
     if not case.present:
-        return Finding(cause, UNCHECKED, ABSENT)
+        return cause.unchecked(ABSENT)
     dense, bm25, fused = place.dense.rank, place.bm25.rank, place.fused.rank
     texts = [view.text for view in case.views]
     evidence: Evidence = {
@@ -244,7 +221,7 @@ def _check_words(case: Case, place: Standing) -> Finding:
         words = "does not find it" if bm25 is None else f"ranks it {bm25}"
         text = f"dense search alone ranks it {dense}, BM25 {words}: the {place.fusion} fusion "
         advice = "Search dense, or weigh BM25 less in the fusion."
-        return Finding(cause, FOUND, f"{text}loses it", evidence, advice, decisive=True)
+        return cause.found(f"{text}loses it", evidence, advice, decisive=True)
     if by_vectors or bm25 is None or bm25 > case.k:
         return compare_terms(evidence)
     helps = fused is not None and fused <= case.k
@@ -256,16 +233,12 @@ def _check_words(case: Case, place: Standing) -> Finding:
             "Weigh BM25 more in the fusion; add views that say what the document implies (`argus "
             "tune apply expand`)."
         )
-    return Finding(
-        cause,
-        FOUND,
+    text = (
         f"BM25 ranks it {bm25} by {quoted(evidence['shared_terms'])}, dense search {dense}: the "
         f"vectors miss these words{lacks}; {'the' if helps else 'yet the'} {place.fusion} fusion "
-        f"ranks it {fused or 'nowhere'}",
-        evidence,
-        advice,
-        decisive=helps,
+        f"ranks it {fused or 'nowhere'}"
     )
+    return cause.found(text, evidence, advice, decisive=helps)
 
 
 def count_occurrences(snapshot: Snapshot, k: int, seed: int) -> tuple[IntArray, int]:
@@ -306,9 +279,9 @@ def _check_hubs(case: Case, place: Standing, seed: int) -> Finding:
     """
     cause, rank = Cause.HUBS, place.dense.rank
     if rank is None:
-        return Finding(cause, UNCHECKED, ABSENT)
+        return cause.unchecked(ABSENT)
     if rank <= case.k:
-        return Finding(cause, RULED_OUT, f"its exact rank is {rank}")
+        return cause.ruled_out(f"its exact rank is {rank}")
     counts, sample = count_occurrences(case.snapshot, case.k, seed)
     mean, spread = float(counts.mean()), float(counts.std())
     threshold = max(float(mean + HUB_DEVIATIONS * counts.std()), MIN_LISTS - 1)
@@ -320,15 +293,9 @@ def _check_hubs(case: Case, place: Standing, seed: int) -> Finding:
         return round(float(counts[position] - counts.mean()) / spread, 1) if spread else 0.0
 
     def row(i: int) -> Evidence:
-        at = int(positions[i])
-        return {
-            "rank": i + 1,
-            "id": top[i][0],
-            "score": round(top[i][1], 4),
-            "n_k": int(counts[at]),
-            "deviations": deviations(at),
-            "hub": bool(is_hub[i]),
-        }
+        at, (id_, score) = int(positions[i]), top[i]
+        row = {"rank": i + 1, "id": id_, "score": round(score, 4), "n_k": int(counts[at])}
+        return {**row, "deviations": deviations(at), "hub": bool(is_hub[i])}
 
     own = int(case.snapshot.positions([case.doc_id])[0])
     hubs, without = int(is_hub.sum()), rank - int(is_hub.sum())
@@ -348,18 +315,18 @@ def _check_hubs(case: Case, place: Standing, seed: int) -> Finding:
     }
     if not hubs:
         text = f"none of the {rank - 1} documents above it is a hub"
-        return Finding(cause, RULED_OUT, text, evidence)
+        return cause.ruled_out(text, evidence)
     names = ", ".join(f"{h['id']} (N_k {h['n_k']})" for h in evidence["hubs"][:3])
     text = f"hubs among the {rank - 1} documents above it by vectors: {hubs} ({names})"
     if without > case.k:
         text += f"; without them it would still rank {without}"
-        return Finding(cause, RULED_OUT, text, evidence, decisive=False)
+        return cause.ruled_out(text, evidence, decisive=False)
     advice = (
         "Look at the hubs (boilerplate, very short or list-like texts?) and clean, split or drop "
         "them; a hybrid search weakens them."
     )
     text += f"; without them it would rank {without}"
-    return Finding(cause, FOUND, text, evidence, advice, decisive=True)
+    return cause.found(text, evidence, advice, decisive=True)
 
 
 def _load_probe(source: RpsSource, encoder: Encoder) -> Probe | str:
@@ -396,40 +363,38 @@ def _check_entities(case: Case, source: RpsSource, probe: Probe | str) -> Findin
         where = f"read from {source.diagnosis}"
         if not entities:
             text = f"{source.diagnosis} names no entity of this document"
-            return Finding(cause, UNCHECKED, text)
+            return cause.unchecked(text)
     elif isinstance(probe, str):
-        return Finding(cause, UNCHECKED, probe)
+        return cause.unchecked(probe)
     elif not case.text.strip():
         text = "the document has no text of its own in this state of the index"
-        return Finding(cause, UNCHECKED, text)
+        return cause.unchecked(text)
     else:
-        finder = (
-            Gazetteer.from_documents(read_corpus(source.kb), texts=[case.text])
-            if source.kb
-            else CapitalisedNames()
-        )
+        finder: MentionFinder = CapitalisedNames()
+        if source.kb:
+            finder = Gazetteer.from_documents(read_corpus(source.kb), texts=[case.text])
         encoder, document = case.retriever.encoder, Document(case.doc_id, case.text)
+        kind, dim = encoder.fingerprint, encoder.dim
         try:
             with (
                 TemporaryDirectory() as folder,
-                EmbeddingStore(
-                    Path(folder) / "vectors", fingerprint=encoder.fingerprint, dim=encoder.dim
-                ) as store,
+                EmbeddingStore(Path(folder) / "vectors", fingerprint=kind, dim=dim) as store,
             ):
                 found = diagnose_documents([document], finder, encoder, store, probe, tau=tau)
         except ArgusError as error:
-            return Finding(cause, UNCHECKED, f"its entities could not be scored: {error}")
+            return cause.unchecked(f"its entities could not be scored: {error}")
         entities = [(risk.entity, risk.rps, str(risk.state), risk.reason) for risk in found.risks]
         where = f"entities by {finder.name.split(' ')[0]}"
         if not entities:
-            return Finding(cause, UNCHECKED, f"no entity was found in its text ({where})")
+            return cause.unchecked(f"no entity was found in its text ({where})")
 
-    is_measured = [
-        rps is not None and state == str(State.MEASURED) for _, rps, state, _ in entities
-    ]
-    both = list(zip(entities, is_measured, strict=True))
-    measured = sorted((rps or 0.0, name) for (name, rps, _, _), ok in both if ok)
-    unpredicted = [(name, state, reason) for (name, _, state, reason), ok in both if not ok]
+    measured, unpredicted = [], []
+    for name, rps, state, reason in entities:
+        if rps is not None and state == str(State.MEASURED):
+            measured.append((rps, name))
+        else:
+            unpredicted.append({"entity": name, "state": state, "reason": reason})
+    measured.sort()
     low = [(rps, name) for rps, name in measured if rps < tau]
     query_words = set(words(case.query))
     unnamed = [name for _, name in low if not set(words(name)) <= query_words]
@@ -440,29 +405,25 @@ def _check_entities(case: Case, source: RpsSource, probe: Probe | str) -> Findin
         "measured": len(measured),
         "below_tau": len(low),
         "predicted": [{"entity": e, "rps": round(rps, 3)} for rps, e in measured[:MAX_ENTITIES]],
-        "not_predicted": [
-            {"entity": name, "state": state, "reason": reason}
-            for name, state, reason in unpredicted[:MAX_ENTITIES]
-        ],
+        "not_predicted": unpredicted[:MAX_ENTITIES],
         "low_and_not_named_by_the_query": unnamed[:MAX_ENTITIES],
     }
     if not measured:
-        text = f"none of its {len(entities)} entities could be predicted ({unpredicted[0][2]})"
-        return Finding(cause, UNCHECKED, text, evidence)
+        text = (
+            f"none of its {len(entities)} entities could be predicted ({unpredicted[0]['reason']})"
+        )
+        return cause.unchecked(text, evidence)
     abstained = f"; no prediction for {len(unpredicted)} more" if unpredicted else ""
     if not low:
         text = f"predicted RPS is {measured[0][0]:.2f} or more for its {len(measured)} entities"
-        return Finding(cause, RULED_OUT, text + abstained, evidence)
+        return cause.ruled_out(text + abstained, evidence)
     shown = ", ".join(f"{name} {rps:.2f}" for rps, name in low[:3])
-    return Finding(
-        cause,
-        FOUND,
-        f"predicted RPS is below tau {tau} for {len(low)} of its {len(measured)} entities: {shown}"
-        f"{abstained}",
-        evidence,
+    text = f"predicted RPS is below tau {tau} for {len(low)} of its {len(measured)} entities: "
+    advice = (
         "Add views that say what these entities are (`argus tune apply expand`, `remedy "
-        "synthesize`).",
+        "synthesize`)."
     )
+    return cause.found(f"{text}{shown}{abstained}", evidence, advice)
 
 
 def _conclude(
@@ -474,7 +435,7 @@ def _conclude(
     wrong vector, unread text), then those that were computed to bring the document back, then those
     that only make its absence likely.
     """
-    faults = {cause: f for cause, f in findings.items() if f.state is FOUND}
+    faults = {cause: f for cause, f in findings.items() if f.state is Verdict.FOUND}
     if place.came_back:
         notes = [faults[c].summary for c in (Cause.SUPERSEDED, Cause.VECTOR) if c in faults]
         return None, "; yet ".join([_tell_rank(place), *notes])

@@ -18,15 +18,7 @@ from argus.data.types import Document, IntArray
 from argus.encoders.rows import Rows, SparseRows, TokenRows
 from argus.errors import InputError
 from argus.evaluation.config import unknown_query
-from argus.explanation.evidence import (
-    FOUND,
-    RULED_OUT,
-    UNCHECKED,
-    Cause,
-    Evidence,
-    Finding,
-    quoted,
-)
+from argus.explanation.evidence import Cause, Evidence, Finding, quoted
 from argus.generative.answer import Hit, HitKey
 from argus.generative.jobs.answers import FILE, find_answer
 from argus.generative.jobs.outputs import DPR
@@ -70,41 +62,33 @@ def read_keys(
     without keys, or of another search.
     """
     if keys is not None and not keys.is_file():
-        raise InputError(
-            no_file(keys),
-            expected=f"{FILE}, or DPR JSON with keys, as `argus research generative search` "
-            f"writes them",
-            fix="Check the path, or leave --keys out.",
-            where=keys,
+        expected = (
+            f"{FILE}, or DPR JSON with keys, as `argus research generative search` writes them"
         )
+        fix = "Check the path, or leave --keys out."
+        raise InputError(no_file(keys), expected=expected, fix=fix, where=keys)
     beside = (run.parent / name for name in (FILE, DPR))
     file = keys or next((path for path in beside if path.is_file()), None)
     if file is None:
         return f"no keys beside the run ({FILE} or {DPR})"
     found, why, known = _read_question(file, query_id, text)
-    if found is None:
+    expected = "the question of the run, with the keys of its passages"
+    fix = "Check that run, queries and keys are of one search."
+    if found is not None and ranked is not None and not _is_same_search(found.hits, ranked):
+        found, why = None, "ranks other passages than the run, or in another order"
+        expected = "the keys of the search that made the run"
+        fix = "Check that run and keys are of one search."
         if keys is None:
-            return f"{file} {why}"
-        if known and query_id not in known:
-            raise unknown_query(query_id, known, file)
-        raise InputError(
-            why,
-            expected="the question of the run, with the keys of its passages",
-            fix="Check that run, queries and keys are of one search.",
-            where=file,
-        )
-    if ranked is None or _is_same_search(found.hits, ranked):
+            return f"{file} is not of this run: it ranks other passages, or in another order"
+    if found is not None:
         heaviest = (sorted(hit.keys, key=lambda key: -key.weight) for hit in found.hits)
         hits = [replace(hit, keys=k) for hit, k in zip(found.hits, heaviest, strict=True)]
         return replace(found, hits=hits)
     if keys is None:
-        return f"{file} is not of this run: it ranks other passages, or in another order"
-    raise InputError(
-        "ranks other passages than the run, or in another order",
-        expected="the keys of the search that made the run",
-        fix="Check that run and keys are of one search.",
-        where=file,
-    )
+        return f"{file} {why}"
+    if known and query_id not in known:
+        raise unknown_query(query_id, known, file)
+    raise InputError(why, expected=expected, fix=fix, where=file)
 
 
 def _read_question(
@@ -158,16 +142,16 @@ def check_identifiers(
     cause = Cause.IDENTIFIERS
     if isinstance(keys, str):
         advice = "Of an n-gram search whose keys are elsewhere, give --keys FILE."
-        return Finding(cause, UNCHECKED, keys, advice=advice)
+        return cause.unchecked(keys, advice=advice)
     hits = {hit.doc_id: hit for hit in keys.hits}
     evidence: Evidence = {"file": str(keys.file), "passages": len(hits)}
     own = hits.get(doc_id)
     if not hits:
         text = "the search found no passage for this question"
-        return Finding(cause, FOUND, text, evidence, _TRAIN)
+        return cause.found(text, evidence, _TRAIN)
     if own is None and doc_id in ranked:
         text = f"{keys.file} holds keys of {len(hits)} passages, and not of this one"
-        return Finding(cause, UNCHECKED, text, evidence)
+        return cause.unchecked(text, evidence)
     if own is None:
         first = [hits[doc] for doc in ranked[:k] if doc in hits] or keys.hits[:k]
         rows = _count_identifiers(first, keys, document)
@@ -181,7 +165,7 @@ def check_identifiers(
             text += (
                 f"; its text has {quoted(held)} as well" if held else "; its text has none of them"
             )
-        return Finding(cause, FOUND, text, evidence, _TRAIN)
+        return cause.found(text, evidence, _TRAIN)
 
     within = doc_id in ranked[:k]
     rival = hits.get(ranked[0] if within else ranked[min(k, len(ranked)) - 1]) if ranked else None
@@ -198,8 +182,8 @@ def check_identifiers(
             every = len(lacking) == len(rival.keys)
             text += f", {'none of which found' if every else f'{len(lacking)} of which missed'} it"
     if within:
-        return Finding(cause, RULED_OUT, text, evidence)
-    return Finding(cause, FOUND, text, evidence, _TRAIN)
+        return cause.ruled_out(text, evidence)
+    return cause.found(text, evidence, _TRAIN)
 
 
 def _count_identifiers(
@@ -391,6 +375,6 @@ def check_matches(
         if lacking:
             text += f", most beyond it by {quoted(lacking[:MAX_NAMED])}"
     if came_back:
-        return Finding(Cause.MATCHES, RULED_OUT, text, evidence)
+        return Cause.MATCHES.ruled_out(text, evidence)
     advice = "Say in the document what the question asks for in these terms, or fuse with BM25."
-    return Finding(Cause.MATCHES, FOUND, text, evidence, advice)
+    return Cause.MATCHES.found(text, evidence, advice)

@@ -41,10 +41,7 @@ from argus.evaluation.config import unknown_query
 from argus.evaluation.judged import ParentFold, deeper
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import (
-    FOUND,
     QUERY,
-    RULED_OUT,
-    UNCHECKED,
     Above,
     Cause,
     CorpusExplanation,
@@ -53,6 +50,7 @@ from argus.explanation.evidence import (
     RetrieverExplanation,
     RunExplanation,
     RunStanding,
+    Verdict,
     bm25_place,
     check_superseded,
     compare_terms,
@@ -70,7 +68,7 @@ from argus.explanation.matches import (
     match_terms,
     read_keys,
 )
-from argus.explanation.stored import judge_unread, read_whole, split_at_window
+from argus.explanation.stored import judge_window
 from argus.indexes.fusion import FUSION, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH
@@ -109,12 +107,10 @@ def explain_run(
     if ids is None and (isinstance(keys, str) or keys.hits):
         if config.queries is None:
             raise unknown_query(query_id, results, run)
-        raise InputError(
-            f"no result for query {query_id!r}, which {config.queries} has",
-            expected=f"results for it, as for {len(results):,} other queries",
-            fix="Search it as well; a search that finds nothing leaves no line in a TREC run.",
-            where=run,
-        )
+        got = f"no result for query {query_id!r}, which {config.queries} has"
+        expected = f"results for it, as for {len(results):,} other queries"
+        fix = "Search it as well; a search that finds nothing leaves no line in a TREC run."
+        raise InputError(got, expected=expected, fix=fix, where=run)
     documents = _read_documents(config)
     _check_corpus_fits(documents, ids or [], config.corpus, "run")
     if text is None and isinstance(keys, AnswerKeys):
@@ -193,12 +189,8 @@ def explain_corpus(
     question = _find_query(query, config.queries)
     check_query(question.text)
     if config.corpus is None:
-        raise InputError(
-            "no corpus",
-            expected="what the encoder is to search",
-            fix="Give --corpus.",
-            where="--corpus",
-        )
+        expected, where = "what the encoder is to search", "--corpus"
+        raise InputError("no corpus", expected=expected, fix="Give --corpus.", where=where)
     corpus = corpus_for(config.corpus, encoder, None)
     documents = {d.id: d for d in corpus.documents(config.fields)}
     usable = [documents[id_] for id_ in sorted(documents) if documents[id_].content.strip()]
@@ -218,12 +210,10 @@ def explain_corpus(
         scoring: Scoring[Any] = scoring_of(embedded.vectors)
     encoded = encode_batch(model, queries([question.text]))
     for why in encoded.failures.values():
-        raise InputError(
-            f"no search with {question.text!r}: {why}",
-            expected=f"a query that {model.fingerprint} can embed",
-            fix="Word it otherwise, or name another encoder.",
-            where="QUERY",
-        )
+        got = f"no search with {question.text!r}: {why}"
+        expected = f"a query that {model.fingerprint} can embed"
+        fix = "Word it otherwise, or name another encoder."
+        raise InputError(got, expected=expected, fix=fix, where="QUERY")
     indexed = [d for d, ok in zip(usable, embedded.ok, strict=True) if ok]
     scores = scoring.against(encoded.vectors, np.arange(len(indexed)))
     order = np.argsort(-scores, kind="stable").tolist()
@@ -247,37 +237,24 @@ def explain_corpus(
         own, others = match(rank, case.doc_id), np.delete(scores, rows_of(case.doc_id))
         place = 1 if rank <= case.k else case.k  # of the document to compare it with
         rival = match(place, list(case.scores)[place - 1]) if rank != place else None
-        more += _check_matches(model, question.text, encoded.vectors, own, rival, case.k)
-        more += _check_window(model, question.text, encoded.vectors, own, others, case.k)
+        terms = match_terms(model, question.text, encoded.vectors, own)
+        if terms is not None:  # vectors have none
+            of_rival = rival and match_terms(model, question.text, encoded.vectors, rival)
+            within = rank <= case.k
+            more.append(check_matches(terms, own.score, rival, of_rival or [], came_back=within))
+        if isinstance(model, TokenCounter) and model.max_tokens is not None:
+
+            def rank_unread(pieces: list[str]) -> tuple[float, int]:
+                scoring: Scoring[Any] = scoring_of(model.encode_documents(pieces))
+                best = float(scoring.against(encoded.vectors, np.arange(len(pieces))).max())
+                return best, 1 + int((others > best).sum())
+
+            window = judge_window(model, own.text, question.text, case.k, own.score, rank_unread)
+            more.append(window)
     elif case.doc_id in failures:
         text = f"nothing finds it: {failures[case.doc_id]}"
-        more.append(Finding(Cause.ABSENT, FOUND, text, advice="Mend it, and embed it again."))
+        more.append(Cause.ABSENT.found(text, advice="Mend it, and embed it again."))
     return _explain(kind, case, question.id, model.fingerprint, config, more)
-
-
-def _check_matches(
-    encoder: Encoder[Rows], query: str, row: Rows, own: Matched, rival: Matched | None, k: int
-) -> Iterator[Finding]:
-    """Compare the terms that match a document with those of its rival. Vectors have none."""
-    terms = match_terms(encoder, query, row, own)
-    if terms is not None:
-        rivals = (rival and match_terms(encoder, query, row, rival)) or []
-        yield check_matches(terms, own.score, rival, rivals, came_back=own.rank <= k)
-
-
-def _check_window(
-    encoder: Encoder[Rows], query: str, row: Rows, own: Matched, others: np.ndarray, k: int
-) -> Iterator[Finding]:
-    """Rank the unread part of a document by itself. others: scores of the other documents."""
-    if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:
-        return
-    pieces, evidence = split_at_window(encoder, own.text, query)
-    if not pieces:
-        yield read_whole(evidence)
-        return
-    scoring: Scoring[Any] = scoring_of(encoder.encode_documents(pieces))
-    best = float(scoring.against(row, np.arange(len(pieces))).max())
-    yield judge_unread(evidence, best, 1 + int((others > best).sum()), k, own.score)
 
 
 @dataclass(frozen=True)
@@ -361,12 +338,10 @@ def _check_corpus_fits(
 ) -> None:
     """Raise InputError for a corpus without any document of the ranking."""
     if documents is not None and ids and not any(id_ in documents for id_ in ids):
-        raise InputError(
-            f"no document that was found is in it; the first is {next(iter(ids))!r}",
-            expected=f"ids such as {next(iter(documents))!r} in the {source}",
-            fix=f"Check that {source} and corpus belong together.",
-            where=show_corpus(corpus),
-        )
+        got = f"no document that was found is in it; the first is {next(iter(ids))!r}"
+        expected = f"ids such as {next(iter(documents))!r} in the {source}"
+        fix = f"Check that {source} and corpus belong together."
+        raise InputError(got, expected=expected, fix=fix, where=show_corpus(corpus))
 
 
 def show_corpus(corpus: NamedCorpus | None) -> str:
@@ -487,7 +462,7 @@ def _check_corpus(case: _RankedCase, corpus: NamedCorpus | None) -> Finding:
     """
     cause = Cause.CORPUS
     if case.documents is None:
-        return Finding(cause, UNCHECKED, "not checked: no corpus", advice="Give --corpus FILE.")
+        return cause.unchecked("not checked: no corpus", advice="Give --corpus FILE.")
     evidence: Evidence = {"corpus": show_corpus(corpus), "documents": len(case.documents)}
     if case.document is None:
         near = evidence["near_ids"] = near_ids(case.doc_id, list(case.documents))
@@ -497,11 +472,11 @@ def _check_corpus(case: _RankedCase, corpus: NamedCorpus | None) -> Finding:
             advice = "Give the corpus that was searched."
         elif near:
             advice = f"Did you mean {near[0]!r}?"
-        return Finding(cause, FOUND, text, evidence, advice)
+        return cause.found(text, evidence, advice)
     if not case.document.content.strip():
         text = "the corpus has it, but without text"
-        return Finding(cause, FOUND, text, evidence, "Give it a text, and search again.")
-    return Finding(cause, RULED_OUT, "it is in the corpus, with text", evidence)
+        return cause.found(text, evidence, "Give it a text, and search again.")
+    return cause.ruled_out("it is in the corpus, with text", evidence)
 
 
 def _check_words(case: _RankedCase, place: RunStanding) -> Finding:
@@ -512,12 +487,12 @@ def _check_words(case: _RankedCase, place: RunStanding) -> Finding:
     """
     cause = Cause.LEXICAL
     if case.documents is None:
-        return Finding(cause, UNCHECKED, "not checked: no corpus", advice="Give --corpus FILE.")
+        return cause.unchecked("not checked: no corpus", advice="Give --corpus FILE.")
     if case.document is None:
-        return Finding(cause, UNCHECKED, "the document is not in the corpus")
+        return cause.unchecked("the document is not in the corpus")
     if case.text is None or place.bm25 is None or place.fused is None:
         why, advice = "not checked: no text of the question", "Give --queries FILE."
-        return Finding(cause, UNCHECKED, why, advice=advice)
+        return cause.unchecked(why, advice=advice)
     bm25, fused = place.bm25.rank, place.fused.rank
     terms = count_terms(case.text, [case.document.content], case.lexical)
     missing = terms["missing_terms"]
@@ -533,16 +508,13 @@ def _check_words(case: _RankedCase, place: RunStanding) -> Finding:
     if not place.came_back and bm25 is not None and bm25 <= case.k:
         helps = fused is not None and fused <= case.k
         lacks = f"; it lacks {quoted(missing)}" if missing else ""
-        return Finding(
-            cause,
-            FOUND,
+        text = (
             f"BM25 ranks it {bm25} by {quoted(evidence['shared_terms'])}, the {case.source} "
             f"{place.rank or 'nowhere'}: the search misses these words{lacks}; {place.fusion} of "
-            f"{case.source} and BM25 ranks it {fused or 'nowhere'}",
-            evidence,
-            "Fuse the search with BM25." if helps else "Weigh the question's words more.",
-            decisive=helps,
+            f"{case.source} and BM25 ranks it {fused or 'nowhere'}"
         )
+        advice = "Fuse the search with BM25." if helps else "Weigh the question's words more."
+        return cause.found(text, evidence, advice, decisive=helps)
     finding = compare_terms(evidence)
     commonest = max(missing, key=lambda term: above[term], default=None)
     if commonest is None or not above[commonest]:
@@ -559,7 +531,7 @@ def _conclude(
     A document that cannot come back comes first, then one that is superseded by a document in the
     top k, then the ranking of the n-gram search itself, then causes that make absence likely.
     """
-    faults = {f.cause: f.summary for f in findings if f.state is FOUND}
+    faults = {f.cause: f.summary for f in findings if f.state is Verdict.FOUND}
     if place.came_back:
         score = f"came back: rank {place.rank} of {place.run.of:,}"
         if place.run.score is not None:

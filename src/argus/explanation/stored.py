@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,16 +20,7 @@ from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import ArgusError, EncodingError, InputError
 from argus.explanation.case import Case
 from argus.explanation.config import ExplainConfig
-from argus.explanation.evidence import (
-    FOUND,
-    RULED_OUT,
-    UNCHECKED,
-    Cause,
-    Evidence,
-    Finding,
-    Standing,
-    near_ids,
-)
+from argus.explanation.evidence import Cause, Evidence, Finding, Standing, near_ids
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.words import query_words, words
 
@@ -67,7 +58,7 @@ def check_presence(case: Case, corpus: NamedCorpus | None, fields: FieldNames) -
         kinds = [view.kind for view in case.views]
         text = f"it is in the index, through {len(kinds)} view{'s' * (len(kinds) > 1)}"
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-        return Finding(Cause.ABSENT, RULED_OUT, text, {"views": counts})
+        return Cause.ABSENT.ruled_out(text, {"views": counts})
     index, own = case.retriever.index, case.doc_id
     now = index.texts()
     owner = dict(zip(now["id"], now["doc_id"], strict=True)).get(own)
@@ -88,7 +79,7 @@ def check_presence(case: Case, corpus: NamedCorpus | None, fields: FieldNames) -
         why, advice = _explain_loss(document, file, near, index.path)
         evidence |= {"near_ids": near, "corpus": file}
         text = f"it is not in the index{why}"
-    return Finding(Cause.ABSENT, FOUND, text, evidence, advice)
+    return Cause.ABSENT.found(text, evidence, advice)
 
 
 def _explain_loss(
@@ -97,17 +88,15 @@ def _explain_loss(
     """Return the end of the summary for a document that the index lacks, and advice."""
     meant = f"Did you mean {near[0]!r}? " if near else ""
     if corpus.startswith("could not"):
-        return "", meant + "Check the id, or add the document with `argus index add`."
+        return "", f"{meant}Check the id, or add the document with `argus index add`."
     if document is None:
-        return ", and not in the corpus either", meant + "Check the id."
+        return ", and not in the corpus either", f"{meant}Check the id."
     if not document.content.strip():
         advice = "Give it a text (mind --text-field), then `argus index add`."
         return ": the corpus has it, but without text", advice
-    return (
-        ", though the corpus has it with text: it was deleted, left out by --limit, failed to be "
-        "embedded, or came later",
-        f"See the failures in {index / 'summary.json'}, then `argus index add`.",
-    )
+    text = ", though the corpus has it with text: it was deleted, left out by --limit, failed to be"
+    advice = f"See the failures in {index / 'summary.json'}, then `argus index add`."
+    return f"{text} embedded, or came later", advice
 
 
 def find_in_corpus(
@@ -150,15 +139,15 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
     cause, blend = Cause.VECTOR, case.snapshot.blend
     if case.original is None:
         reason = "has no view of its own text" if case.present else "is not in this state"
-        return Finding(cause, UNCHECKED, f"the document {reason}")
+        return cause.unchecked(f"the document {reason}")
     if blend is not None and blend.smoothing:
         reason = "vectors are smoothed here: ask the state before the blend"
-        return Finding(cause, UNCHECKED, reason)
+        return cause.unchecked(reason)
     encoder = case.retriever.encoder
     try:
         fresh = encoder.encode_documents([case.text])[0]
     except EncodingError as error:
-        return Finding(cause, UNCHECKED, f"its text could not be embedded again: {error}")
+        return cause.unchecked(f"its text could not be embedded again: {error}")
     stored = np.asarray(case.snapshot.vectors[case.original], np.float32)
     rows = directions(encoder, np.stack([fresh, stored]))
     cosine = float(rows[0] @ rows[1])
@@ -169,7 +158,7 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
         evidence |= imported
     if cosine >= SAME:
         text = f"its stored vector is that of its text (cosine {cosine:.4f})"
-        return Finding(cause, RULED_OUT, text, evidence)
+        return cause.ruled_out(text, evidence)
 
     document, where = find_in_corpus(
         case.doc_id, case.retriever.index.path, config.corpus, config.fields
@@ -209,7 +198,7 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
         f"its stored vector is not that of its text (cosine {cosine:.2f}): {how}; {others_off} of "
         f"{sampled} others sampled are off too; embedded anew {anew}it would rank {rank}"
     )
-    return Finding(cause, FOUND, text, evidence, advice, decisive=rank <= case.k)
+    return cause.found(text, evidence, advice, decisive=rank <= case.k)
 
 
 def closest_variant(
@@ -350,16 +339,13 @@ def _rank_embedded_again(case: Case, place: Standing, fresh: FloatArray) -> Evid
     """Rank the document with its own vector, among rivals as they are and embedded again."""
     own = float(case.scores_of(fresh[None])[0])
     rivals = [doc for doc in case.top(max(2 * case.k, NEAREST)) if doc != case.doc_id]
-    owners, rows = [], []
-    for doc in rivals:
-        for row in case.snapshot.rows_of(doc):
-            owners.append(doc)
-            rows.append(row)
+    owned = [(doc, row) for doc in rivals for row in case.snapshot.rows_of(doc)]
+    rows = [row for _, row in owned]
     columns = case.snapshot.columns
     again = case.retriever.encoder.encode_documents(columns["text"].take(rows).to_pylist())
     scored: dict[str, list[tuple[str, float]]] = {}
     kinds, scores = columns["kind"].take(rows).to_pylist(), case.scores_of(again).tolist()
-    for doc, kind, score in zip(owners, kinds, scores, strict=True):
+    for (doc, _), kind, score in zip(owned, kinds, scores, strict=True):
         scored.setdefault(doc, []).append((kind, score))
     original = next(view.id for view in case.views if view.kind == ORIGINAL)
     views = [(view.kind, view.score) for view in place.views if view.id != original]
@@ -394,15 +380,16 @@ def check_window(case: Case, place: Standing) -> Finding:
     """
     cause, encoder = Cause.WINDOW, case.retriever.encoder
     if case.original is None:
-        return Finding(cause, UNCHECKED, "the document's own text is not in this state")
+        return cause.unchecked("the document's own text is not in this state")
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:
-        return Finding(cause, UNCHECKED, "the encoder does not tell how much it reads")
-    pieces, evidence = split_at_window(encoder, case.text, case.query)
-    if not pieces:
-        return read_whole(evidence)
-    best = float(case.scores_of(encoder.encode_documents(pieces)).max())
-    best -= case.penalty(case.doc_id)
-    return judge_unread(evidence, best, case.rank_of_score(best), case.k, place.dense.score)
+        return cause.unchecked("the encoder does not tell how much it reads")
+
+    def rank(pieces: list[str]) -> tuple[float, int]:
+        best = float(case.scores_of(encoder.encode_documents(pieces)).max())
+        best -= case.penalty(case.doc_id)
+        return best, case.rank_of_score(best)
+
+    return judge_window(encoder, case.text, case.query, case.k, place.dense.score, rank)
 
 
 def split_at_window(encoder: TokenCounter, text: str, query: str) -> tuple[list[str], Evidence]:
@@ -443,38 +430,38 @@ def split_at_window(encoder: TokenCounter, text: str, query: str) -> tuple[list[
     return pieces or [text], evidence  # only white space is unread
 
 
-def read_whole(evidence: Evidence) -> Finding:
-    """Rule out the window for a text that fits it."""
-    text = f"all of its {evidence['tokens']} tokens were read (window {evidence['window']})"
-    return Finding(Cause.WINDOW, RULED_OUT, text, evidence)
-
-
-def judge_unread(evidence: Evidence, best: float, rank: int, k: int, own: float | None) -> Finding:
+def judge_window(
+    encoder: TokenCounter,
+    text: str,
+    query: str,
+    k: int,
+    own: float | None,
+    rank: Callable[[list[str]], tuple[float, int]],
+) -> Finding:
     """Conclude from the score and rank of the unread part as a text of its own.
 
-    own: the document's score.
+    own: the document's score. rank: returns score and rank of the best of some pieces of text.
+    Evidence as in `check_window`.
     """
-    evidence = {
-        **evidence,
-        "best_unread_score": round(best, 4),
-        "rank_of_unread_part": rank,
-        "tokens_unread": evidence["tokens"] - evidence["window"],
-    }
+    cause = Cause.WINDOW
+    pieces, evidence = split_at_window(encoder, text, query)
+    tokens, window = evidence["tokens"], evidence["window"]
+    if not pieces:
+        whole = f"all of its {tokens} tokens were read (window {window})"
+        return cause.ruled_out(whole, evidence)
+    best, place = rank(pieces)
+    evidence |= {"best_unread_score": round(best, 4), "rank_of_unread_part": place}
+    evidence |= {"tokens_unread": tokens - window}
     only = evidence["query_terms_only_in_unread_part"]
-    unread = f"{evidence['tokens_unread']} of its {evidence['tokens']} tokens were never read"
-    if rank <= k and (own is None or evidence["best_unread_score"] > own):
+    unread = f"{tokens - window} of its {tokens} tokens were never read"
+    if place <= k and (own is None or evidence["best_unread_score"] > own):
         terms = f" (only there: {', '.join(only[:5])})" if only else ""
-        return Finding(
-            Cause.WINDOW,
-            FOUND,
-            f"{unread}; as a text of its own, the unread part{terms} would rank {rank}",
-            evidence,
+        unread += f"; as a text of its own, the unread part{terms} would rank {place}"
+        advice = (
             "Split the document into passages that fit the window, or use an encoder that reads "
-            "more.",
-            decisive=True,
+            "more."
         )
-    harmless = f"the unread part on its own would rank {rank}"
-    if rank <= k:
-        harmless = "what was read is as near to the query"
-    text = f"{unread}, but {harmless}"
-    return Finding(Cause.WINDOW, RULED_OUT, text, evidence, decisive=False)
+        return cause.found(unread, evidence, advice, decisive=True)
+    harmless = "what was read is as near to the query"
+    harmless = harmless if place <= k else f"the unread part on its own would rank {place}"
+    return cause.ruled_out(f"{unread}, but {harmless}", evidence, decisive=False)

@@ -87,7 +87,7 @@ class Workplace:
             "inputs": {} if corpus is None else {"corpus": {"file": str(corpus)}},
             "encoder": {}, "invocation": invocation_of(UNNAMED),
         }  # type: ignore[typeddict-item]  # fmt: skip
-        return Places(UNNAMED, {"serve": own}, Project.here())
+        return Places(UNNAMED, {"serve": own}, Project.of())
 
     @property
     def inputs(self) -> dict[str, Path]:
@@ -183,7 +183,7 @@ def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
     """Return the corpus with the fields of its chunks that argus.toml of the folder names."""
     if chunks.parent_field is not None or config is not None:
         return chunks  # a file that was named has set the options already
-    project = Project.here()
+    project = Project.of()
     corpus = None if chunks.corpus is None else str(chunks.corpus)
     parent_field = project.value("parent-field")
     if parent_field is None or not project.is_of(corpus):

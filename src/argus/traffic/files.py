@@ -58,12 +58,10 @@ def log_files(log: Path) -> list[Path]:
     if own := sorted(path for path in files if _ending(path) in ENDINGS):
         return own
     endings = f"files that end in {', '.join(ENDINGS)}"
-    raise InputError(
-        "the folder holds no log" if is_folder else "no such file or folder",
-        expected=endings if is_folder else f"a log, or a folder of {endings}",
-        fix="Name the file itself." if is_folder else "Check the path.",
-        where=log,
-    )
+    got = "the folder holds no log" if is_folder else "no such file or folder"
+    expected = endings if is_folder else f"a log, or a folder of {endings}"
+    fix = "Name the file itself." if is_folder else "Check the path."
+    raise InputError(got, expected=expected, fix=fix, where=log)
 
 
 def read_values(path: Path, tally: ReadingTally) -> Iterator[Values]:

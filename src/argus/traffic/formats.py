@@ -19,7 +19,7 @@ from typing import Any
 from argus.data.fields import FieldPath
 from argus.data.rows import field_names, whole_number
 from argus.errors import InputError
-from argus.traffic import values as v
+from argus.traffic import values as parse
 from argus.traffic.config import Format, LogConfig
 from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally, Skip, seconds
 from argus.traffic.files import log_files, read_values
@@ -98,12 +98,10 @@ def read_exchanges(
             names = [name for values in examples for name in field_names(values)]
         except RecursionError:
             names = [name for values in examples for name in values]
-        raise InputError(
-            f"no record of {log} has {field.text!r}",
-            expected=f"one of {', '.join(map(repr, list(dict.fromkeys(names))[:20]))}",
-            fix=f"Name one of them with {option}.",
-            where=option,
-        )
+        got = f"no record of {log} has {field.text!r}"
+        expected = f"one of {', '.join(map(repr, list(dict.fromkeys(names))[:20]))}"
+        fix = f"Name one of them with {option}."
+        raise InputError(got, expected=expected, fix=fix, where=option)
     for name, scale in tally.scales.items():
         if remark := scale.remark(name):
             tally.remarks[remark] = scale.n
@@ -136,18 +134,18 @@ def _exchange(
     tally: ReadingTally,
 ) -> Exchange:
     """Read the fields beside question and results, by the names that are given or usual."""
-    stamp = v.first_of(values, config.time_field, TIMES, tally, "time")
+    stamp = parse.first_of(values, config.time_field, TIMES, tally, "time")
     at = seconds(stamp)
     if at is None and stamp not in (None, ""):
         tally.remarks[NO_TIME] += 1
-    feedback = v.first_of(values, config.feedback_field, FEEDBACK, tally, "feedback")
+    feedback = parse.first_of(values, config.feedback_field, FEEDBACK, tally, "feedback")
     field = tally.last.get("feedback", "")
-    good, bad, marks = v.opinion(feedback, config.good_from, tally, field)
-    value = v.first_of(values, None, CLICKS, tally, "clicks")
+    good, bad, marks = parse.opinion(feedback, config.good_from, tally, field)
+    value = parse.first_of(values, None, CLICKS, tally, "clicks")
     clicked = tally.last.get("clicks", "")
-    clicks = v.clicks(clicked, value, results) if clicked else ()
-    user = plain(v.first_of(values, config.user_field, USERS, tally, "user")) or ""
-    session = plain(v.first_of(values, config.session_field, SESSIONS, tally, "session")) or ""
+    clicks = parse.clicks(clicked, value, results) if clicked else ()
+    user = plain(parse.first_of(values, config.user_field, USERS, tally, "user")) or ""
+    session = plain(parse.first_of(values, config.session_field, SESSIONS, tally, "session")) or ""
     slices = tuple(plain(at_path(values, name)) for name in config.by)
     ref = plain(first_named(values, None, REFS)[1]) or ""
     return Exchange(text, at, results, good, bad, clicks, user, session, slices, ref, marks)
@@ -163,14 +161,14 @@ def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> 
     """Return whether a record is a question itself, with its results in a list of objects.
 
     A page of an API may have a text, too ("message", or the request). It is no question if the
-    records in it have a more telling name for theirs, or results of their own, or another format
+    records in it name their question more clearly, or have results of their own, or another format
     than plain.
     """
     own = _place(value, config)
     if own is None or config.format not in (None, "plain"):
         return False
     try:  # a request of an API may be an object
-        v.question(first_named(value, config.query_field, QUERY)[1])
+        parse.question(first_named(value, config.query_field, QUERY)[1])
     except Skip:
         return False
     if config.results_field is not None:
@@ -180,8 +178,8 @@ def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> 
     first = next((one for one in inner if isinstance(one, dict)), {})
     if any(fits(first, config) for name, (fits, *_) in FORMATS.items() if name != "plain"):
         return False
-    theirs = _place(first, config)
-    return theirs is None or (_served(first, config)[1] is None and own <= theirs)
+    place = _place(first, config)
+    return place is None or (_served(first, config)[1] is None and own <= place)
 
 
 def records_in(value: Values, stays: Stays = lambda *_: False) -> Iterator[Values]:
@@ -264,7 +262,7 @@ def _fits_plain(values: Values, config: LogConfig) -> bool:
 
 
 def _read_plain(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
-    text = v.question(v.first_of(values, config.query_field, QUERY, tally, "question"))
+    text = parse.question(parse.first_of(values, config.query_field, QUERY, tally, "question"))
     name, served = _served(values, config)
     if served is not None:
         tally.note("results", name)
@@ -322,14 +320,14 @@ def _read_span(values: Values, config: LogConfig, tally: ReadingTally) -> Iterat
     ids = context if isinstance(context, Mapping) else values
     span = ids.get("span_id") or ids.get("spanId") or values.get("context.span_id")
     inside["trace_id"] = str(span or "")
-    yield _exchange(v.question(text), results, inside, config, tally)
+    yield _exchange(parse.question(text), results, inside, config, tally)
 
 
 def _attributes(values: Values) -> Values:
     """Return the attributes with dotted names, whatever shape they came in."""
     flat: Values = {}
     for name in OUTER:
-        inner = v.unpacked(values.get(name))
+        inner = parse.unpacked(values.get(name))
         if isinstance(inner, list):
             inner = _otlp_object(inner)
         if isinstance(inner, Mapping):
@@ -356,7 +354,7 @@ def _flatten(path: str, value: Any, flat: Values, left: int = MAX_DEPTH) -> None
 
 def _documents(attributes: Mapping[str, Any], tally: ReadingTally) -> tuple[Passage, ...] | None:
     """Return the documents of an OpenInference span, None for a span without the attribute."""
-    whole = v.unpacked(attributes.get(DOCUMENTS))
+    whole = parse.unpacked(attributes.get(DOCUMENTS))
     if isinstance(whole, Mapping):
         places = [whole_number(str(key)) for key in whole]
         if None not in places:
@@ -398,7 +396,7 @@ def _fits_ubi(values: Values, config: LogConfig) -> bool:
 
 def _whole_event(values: Values) -> Values:
     """Return a record whose attributes are an object, in whatever shape they came."""
-    inner = v.unpacked(values.get(ATTRIBUTES))
+    inner = parse.unpacked(values.get(ATTRIBUTES))
     return {**values, ATTRIBUTES: inner if isinstance(inner, dict) else {}}
 
 
@@ -408,7 +406,9 @@ def _read_ubi(
     if "action_name" in values:
         yield _read_event(values, config, tally)
         return
-    text = v.question(v.first_of(values, config.query_field, ("user_query",), tally, "question"))
+    text = parse.question(
+        parse.first_of(values, config.query_field, ("user_query",), tally, "question")
+    )
     served = at_path(values, config.results_field or HITS)
     if served is not None:
         tally.note("results", config.results_field or HITS)
@@ -434,14 +434,14 @@ def _read_event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedb
         field, value = first_named(inside, config.feedback_field, ())
     elif not field:
         field, value = first_named(values, None, flat)
-    good, bad, marks = by_name = v.opinion(action, None, ReadingTally())
+    good, bad, marks = by_name = parse.opinion(action, None, ReadingTally())
     if not good and not bad:
-        good, bad, marks = v.opinion(value, config.good_from, tally, field)
+        good, bad, marks = parse.opinion(value, config.good_from, tally, field)
     else:  # of a "helpful" with 1 or 0 the meaning is known; a comment, or stars, say less
         number = None if isinstance(value, bool) else as_number(value)
         if config.good_from is not None or number in (None, 0, 1, -1):
             least = 1 if config.good_from is None else config.good_from
-            by_value = v.opinion(value, least, ReadingTally())
+            by_value = parse.opinion(value, least, ReadingTally())
             good, bad, marks = by_value if any(by_value) else by_name
     if by_name[1] and good:  # "dislike" with true may mean either
         raise Skip(f"events whose feedback contradicts their action ({action})")
@@ -470,19 +470,21 @@ def _fits_deepeval(values: Values, config: LogConfig) -> bool:
 def _read_ragas(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
     """Yield a sample's question, with the ids of its contexts, or else their texts."""
     names = ("user_input", "question")
-    text = v.question(v.first_of(values, config.query_field, names, tally, "question"))
+    text = parse.question(parse.first_of(values, config.query_field, names, tally, "question"))
     own = config.results_field
-    results = passages(v.first_of(values, own, ("retrieved_context_ids",), tally, "results"), tally)
+    results = passages(
+        parse.first_of(values, own, ("retrieved_context_ids",), tally, "results"), tally
+    )
     if results is None and own is None:
         names = ("retrieved_contexts", "contexts")
-        results = v.contexts(v.first_of(values, None, names, tally, "results"), tally)
+        results = parse.contexts(parse.first_of(values, None, names, tally, "results"), tally)
     yield _exchange(text, results, values, config, tally)
 
 
 def _read_deepeval(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
-    text = v.question(v.first_of(values, config.query_field, ("input",), tally, "question"))
-    served = v.first_of(values, config.results_field, ("retrieval_context",), tally, "results")
-    yield _exchange(text, v.contexts(served, tally), values, config, tally)
+    text = parse.question(parse.first_of(values, config.query_field, ("input",), tally, "question"))
+    served = parse.first_of(values, config.results_field, ("retrieval_context",), tally, "results")
+    yield _exchange(text, parse.contexts(served, tally), values, config, tally)
 
 
 FORMATS: dict[Format, tuple[Fits, Read, Callable[[Values], Values]]] = {

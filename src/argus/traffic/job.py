@@ -29,8 +29,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import note_of
 from argus.retrievers.results import Known
-from argus.traffic import figures as f
-from argus.traffic import questions as q
+from argus.traffic import figures, questions
 from argus.traffic.book import ANSWERED, FILE, LOGGED, MIN_DEPTH, LogBook
 from argus.traffic.config import LogConfig, TrafficConfig
 from argus.traffic.exchange import Exchange, Passage
@@ -103,19 +102,15 @@ def audit_traffic(
     config, reading = config or TrafficConfig(), reading or LogConfig()
     log, out = Path(log), Path(out)
     if reading.hash_only and retriever is not None:
-        raise InputError(
-            "a retriever beside --hash-only",
-            expected="one of the two: a retriever is asked with texts, and none is kept",
-            fix="Leave one out; lists of the log itself are told with hashes, too.",
-            where="--retriever",
-        )
+        got = "a retriever beside --hash-only"
+        expected = "one of the two: a retriever is asked with texts, and none is kept"
+        fix = "Leave one out; lists of the log itself are told with hashes, too."
+        raise InputError(got, expected=expected, fix=fix, where="--retriever")
     if out.resolve() == log.resolve():
-        raise InputError(
-            "it is the log" if log.is_file() else "it is the folder of the log",
-            expected="another place: what is written would be read as a log the next time",
-            fix="Give another --out.",
-            where=out,
-        )
+        got = "it is the log" if log.is_file() else "it is the folder of the log"
+        expected = "another place: what is written would be read as a log the next time"
+        fix = "Give another --out."
+        raise InputError(got, expected=expected, fix=fix, where=out)
     reader = read_traffic(log, reading)
     documents: Sequence[Document] = ()
     path = None
@@ -142,9 +137,9 @@ def audit_traffic(
                     key, one = reader.key(one.query), _with_ids(one, known)
                 book.add(one, key)
             unknown = book.join(reader.tally)
-        questions = q.draw_questions(book, config.sample, config.seed, config.k)
-        alike = q.find_alike(questions, config.near)
-        distinct = (one for one in questions if one.text and one.alike is None)
+        drawn = questions.draw_questions(book, config.sample, config.seed, config.k)
+        alike = questions.find_alike(drawn, config.near)
+        distinct = (one for one in drawn if one.text and one.alike is None)
         unasked = [one for one in distinct if one.results is None]
         note = None
         if unasked and answerer.is_named:
@@ -154,12 +149,12 @@ def audit_traffic(
                     answerer, queries, config.k, documents=documents, folder=folder, record=record
                 )
             note = note_of(name, answers)
-            q.put_answers(book, questions, unasked, answers)
+            questions.put_answers(book, drawn, unasked, answers)
         with record.timed("measuring"):
-            q.measure_support(questions, documents)
-            risk = q.measure_risk(questions, documents)
+            questions.measure_support(drawn, documents)
+            risk = questions.measure_risk(drawn, documents)
             titles = {document.id: document.title for document in documents}
-            figures, tables = _measure(book, config, questions, titles, opened)
+            measured, tables = _measure(book, config, drawn, titles, opened)
             (different,) = book.one("SELECT COUNT(*) FROM questions")
             summary = {
                 "k": config.k,
@@ -167,17 +162,17 @@ def audit_traffic(
                 "questions": {
                     "different": different,
                     "repeated": book.asks - different,
-                    "looked_at": len(questions),
+                    "looked_at": len(drawn),
                     "alike": alike,
                 },
                 "retriever": note,
-                "feedback": f.feedback_figures(book, unknown),
+                "feedback": figures.feedback_figures(book, unknown),
                 "risk": risk,
-                **figures,
+                **measured,
             }
         for name, table in tables.items():
             folder.write_table(name, table, csv=True)
-        q.write_questions(folder, book, questions)
+        questions.write_questions(folder, book, drawn)
     totals = {name: summary["log"][name] for name in ("records", "asks")}
     folder.write_results("traffic", summary, record.manifest(totals))
     report = write_report(folder.path)
@@ -200,27 +195,27 @@ def _with_ids(one: Exchange, known: Known) -> Exchange:
 def _measure(
     book: LogBook,
     config: TrafficConfig,
-    questions: Sequence[q.LookedAt],
+    drawn: Sequence[questions.LookedAt],
     titles: Mapping[str, str],
     opened: OpenedAuthority | None,
 ) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """Return the figures over the whole book, and the tables by name. titles: of a corpus."""
     is_corpus, k = bool(titles), config.k
     labels = titles or dict(book.rows("SELECT id, text FROM labels"))
-    stale, counts = f.find_stale(book, opened, k) if opened else (None, Counter[str]())
-    outcomes = f.make_outcomes(book, has_stale=stale is not None)
-    served, documents = f.served_documents(book, k, labels, is_corpus, counts)
-    unmet, demand = q.find_unmet(questions, labels)
+    stale, counts = figures.find_stale(book, opened, k) if opened else (None, Counter[str]())
+    outcomes = figures.make_outcomes(book, has_stale=stale is not None)
+    served, documents = figures.served_documents(book, k, labels, is_corpus, counts)
+    unmet, demand = questions.find_unmet(drawn, labels)
     logged, answered, unknown, nothing = book.one(
         f"SELECT SUM(source = {LOGGED}), SUM(source = {ANSWERED}), SUM(list IS NULL), "
         "SUM(n = 0) FROM asks LEFT JOIN lists ON lists.id = list"
     )
-    empty = f.share(nothing or 0, logged + answered)
+    empty = figures.share(nothing or 0, logged + answered)
     known = {"logged": logged, "answered": answered, "unknown": unknown, "nothing": empty}
-    windows = f.compare_windows(
+    windows = figures.compare_windows(
         book, outcomes, config.split, seed=config.seed, resamples=config.resamples
     )
-    figures = {
+    measured = {
         "results": known,
         "documents": served,
         "superseded": stale,
@@ -230,16 +225,16 @@ def _measure(
     tables = {
         "documents": documents,
         "unmet": demand,
-        "over_time": f.over_time(book),
-        "served_by_part": f.served_by_part(book, k, labels, is_corpus),
+        "over_time": figures.over_time(book),
+        "served_by_part": figures.served_by_part(book, k, labels, is_corpus),
     }
     if book.slices:
-        fields, shares = f.slice_shares(book, outcomes)
+        fields, shares = figures.slice_shares(book, outcomes)
         shares = worst_first(shares)
         worst = shares[:MAX_WORST]
-        figures["slices"] = {"fields": fields, "shares": len(shares), "worst": worst}
+        measured["slices"] = {"fields": fields, "shares": len(shares), "worst": worst}
         tables["traffic_slices"] = slice_table(shares)
-    return figures, tables
+    return measured, tables
 
 
 def _describe_log(reader: TrafficReader, book: LogBook) -> dict[str, Any]:

@@ -221,11 +221,11 @@ def _signatures(parts: Sequence[frozenset[str]]) -> npt.NDArray[np.uint64]:
 
 
 def put_answers(
-    book: LogBook, questions: Sequence[LookedAt], asked: Sequence[LookedAt], answers: Answers
+    book: LogBook, questions: Sequence[LookedAt], queried: Sequence[LookedAt], answers: Answers
 ) -> None:
     """Store answers for asks without a list, also for those of nearly equal questions."""
     lists: dict[int, tuple[int, LookedAt]] = {}
-    for one in asked:
+    for one in queried:
         if one.name in answers.run:
             one.results = list(answers.run[one.name].items())
             list_ = book.put_list(Passage(id_, score) for id_, score in one.results)
@@ -301,7 +301,7 @@ def write_questions(folder: ArtifactFolder, book: LogBook, looked_at: Iterable[L
 
     def row(id_: int, text: str | None, n: int, *sums: Any) -> tuple[Any, ...]:
         one, (*feedback, first, last) = known.get(id_) or LookedAt(id_, text, n), sums
-        asked = (one.name, text, n, *feedback, first and int(first), last and int(last))
+        counts = (one.name, text, n, *feedback, first and int(first), last and int(last))
         alike = known[one.alike].name if one.alike is not None else None
         source = {LOGGED: "log", ANSWERED: "asked"}.get(one.source)
         results = one.results
@@ -312,7 +312,7 @@ def write_questions(folder: ArtifactFolder, book: LogBook, looked_at: Iterable[L
             ids, scores = ([pair[i] for pair in results] for i in (0, 1))
         found = (one.support, one.nearest, "; ".join(one.why) or None, one.risk_rank)
         state = (id_ in known, alike, source, one.failure or None)
-        return (*asked, *state, *listed, *found, one.flag or None, ids, scores)
+        return (*counts, *state, *listed, *found, one.flag or None, ids, scores)
 
     with (
         replacing(folder.own(NAME)) as temporary,
@@ -399,11 +399,11 @@ def _mark_unmet(questions: Sequence[LookedAt]) -> list[LookedAt]:
             one.why.append(NOTHING)
     ranks = {one.id: float(one.risk_rank) for one in questions if one.risk_rank is not None}
     support = {one.id: one.support for one in questions if one.support is not None}
-    for why, order, most in ((RISK, ranks, float("inf")), (SUPPORT, support, WELL)):
+    for why, order, limit in ((RISK, ranks, float("inf")), (SUPPORT, support, WELL)):
         doubtful = [
             one
             for one in questions
-            if one.id in order and order[one.id] < most and one.good <= one.bad
+            if one.id in order and order[one.id] < limit and one.good <= one.bad
         ]
         doubtful.sort(key=lambda one: (order[one.id], one.id))
         for one in doubtful[: len(order) // 10]:

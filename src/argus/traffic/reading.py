@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -16,31 +16,20 @@ from argus.traffic.redaction import IN_IDS, Keys, Redactor, own_patterns
 
 SHOWN, WIDEST = 3, 60
 """Questions of a preview, and characters of a value in it."""
-ROLES = ("question", "results", "feedback", "clicks", "time", "user", "session")
 IDS = 65_536
 """Ids whose cleaning is remembered: the same documents come again and again."""
 
 
-@dataclass
 class TrafficReader:
     """Iterate over the redacted questions of a log, counting in `tally` and `redacted`.
 
-    Make one by `of`.
+    Raises InputError for a bad pattern or a short secret.
     """
 
-    log: Path
-    config: LogConfig
-    _redactor: Redactor
-    _keys: Keys
-    tally: ReadingTally = field(default_factory=ReadingTally)
-
-    def __post_init__(self) -> None:
+    def __init__(self, log: Path, config: LogConfig) -> None:
+        self.log, self.config, self.tally = log, config, ReadingTally()
+        self._redactor, self._keys = Redactor(own_patterns(config.redact)), Keys(config)
         self.clean_id = lru_cache(IDS)(self._clean_id)
-
-    @classmethod
-    def of(cls, log: Path, config: LogConfig) -> TrafficReader:
-        """Read patterns and secret. Raises InputError where they cannot be."""
-        return cls(log, config, Redactor(own_patterns(config.redact)), Keys(config))
 
     def __iter__(self) -> Iterator[Exchange | Feedback]:
         for one in read_exchanges(self.log, self.config, self.tally):
@@ -79,22 +68,19 @@ class TrafficReader:
         file, format_ = next(reversed(self.tally.files.items()))
         yield f"{file}, record {self.tally.records:,}, read as {format_}:"
         ids = ", ".join(passage.id or "a text without an id" for passage in one.results or ())
+        said = f"{one.good} good, {one.bad} bad"
         values = {
             "question": "kept as a hash" if self.config.hash_only else one.query,
             "results": "unreadable" if one.results is None else f"{len(one.results)}: {ids}",
-            "feedback": "a mark: all marks of the log tell what it means"
-            if one.marks
-            else f"{one.good} good, {one.bad} bad",
+            "feedback": "a mark: all marks of the log tell what it means" if one.marks else said,
             "clicks": f"{len(one.clicks)}",
             "time": "no time" if one.at is None else f"{datetime.fromtimestamp(one.at, UTC)}",
             "user": "kept as a hash",
             "session": "kept as a hash",
         }
-        named = [(role, self.tally.last.get(role, ""), values[role]) for role in ROLES]
-        named += [
-            (f"slice {i}", name, value or "nothing")
-            for i, (name, value) in enumerate(zip(self.config.by, one.slices, strict=True), 1)
-        ]
+        named = [(role, self.tally.last.get(role, ""), value) for role, value in values.items()]
+        slices = enumerate(zip(self.config.by, one.slices, strict=True), 1)
+        named += [(f"slice {i}", name, value or "nothing") for i, (name, value) in slices]
         for role, name, value in named:
             value = value if len(value) <= WIDEST else f"{value[:WIDEST].rstrip()} …"
             yield f"  {role:<9} {f'{name} = {value}' if name else 'not in the record'}"
@@ -151,4 +137,4 @@ def read_traffic(log: Path | str, config: LogConfig | None = None) -> TrafficRea
     (JSON, OTLP, Parquet), OpenSearch UBI, Ragas, DeepEval. Users and sessions are keyed hashes.
     Memory does not grow with the log. Raises InputError for a file that is no log.
     """
-    return TrafficReader.of(Path(log), config or LogConfig())
+    return TrafficReader(Path(log), config or LogConfig())

@@ -48,11 +48,7 @@ class RiskOrder:
 
 
 def rank_by_risk(
-    queries: Sequence[Query],
-    run: Run,
-    documents: Sequence[Document],
-    *,
-    second: Run | None = None,
+    queries: Sequence[Query], run: Run, documents: Sequence[Document], *, second: Run | None = None
 ) -> RiskOrder:
     """Order questions by the sum of two ranks: of the top score, and of two retrievers' overlap.
 

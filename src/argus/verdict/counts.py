@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,10 +23,6 @@ from argus.errors import InputError
 from argus.measures.intervals import Discrimination, discrimination, wilson
 from argus.verdict.places import Places, Project
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-T = TypeVar("T")
 DEPTH = 10
 """Results of a question that are read: it fails where none of them is wanted."""
 JUDGE = "argus traffic judge"
@@ -171,8 +167,7 @@ BOUNDS = {
 """Shares at which each count is good or bad: declared here, once, with the reason."""
 
 EXPOSURE = Validity(
-    "measured elsewhere",
-    f"AUC 0.50 to 0.52 for the failure of real questions, chance, on {STUDY}",
+    "measured elsewhere", f"AUC 0.50 to 0.52 for the failure of real questions, chance, on {STUDY}"
 )
 RPS = Validity(
     "measured elsewhere", f"AUC 0.50 for the failure of real questions, chance, on {STUDY}"
@@ -209,14 +204,7 @@ class Results:
             for job, section in files.read_json(MANIFEST).items()
         }
         sections = {j: s for j, s in files.read_json(SUMMARY).items() if j not in torn}
-        return cls(folder, sections, Places(folder, manifest, Project.here()))
-
-    def section(self, name: str, kind: type[T]) -> T | None:
-        """Return a job's section, checked against the record it was written from, if it ran."""
-        if name not in self.sections:
-            return None
-        where = self.folder / SUMMARY
-        return read_record(kind, self.sections[name], where=where, section=name)
+        return cls(folder, sections, Places(folder, manifest, Project.of()))
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -231,25 +219,21 @@ class Results:
                 where=self.folder / SUMMARY,
             ) from error
 
-    def table(self, name: str, columns: list[str]) -> pa.Table | None:
-        """Return columns of a table. None where the table, or one of them, is not there.
+    def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
+        """Return rows of these columns. None are there if the table, or a column, is not.
 
-        Raises InputError for one that is damaged.
+        Raises InputError for a table that is damaged.
         """
         from argus.data.reading import WRITTEN
         from argus.data.tables import open_parquet, read_table
 
         path = self.folder / f"{name}.parquet"
         if not path.is_file():
-            return None
+            return []
         if not set(columns) <= set(open_parquet(path, fix=WRITTEN).schema_arrow.names):
-            return None
-        return read_table(path, columns)
-
-    def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
-        """Return rows of these columns. None are there if the table, or a column, is not."""
-        table = self.table(name, list(columns))
-        return [] if table is None else list(zip(*(c.to_pylist() for c in table), strict=True))
+            return []
+        table = read_table(path, columns)
+        return list(zip(*(column.to_pylist() for column in table), strict=True))
 
     @cached_property
     def undone(self) -> tuple[str, ...]:
@@ -265,24 +249,19 @@ class Results:
             >= evaluation["finished"]
         )
 
-    @property
-    def has_index(self) -> bool:
-        """Tell whether the folder itself is an index."""
-        return self.places.index == str(self.folder)
-
 
 def count_all(results: Results) -> tuple[VerdictCount, ...]:
     """Return the four counts. One that nothing measured names the command that does."""
-    return tuple(_count(kind, results) for kind in KINDS)
 
+    def count(kind: Kind) -> VerdictCount:
+        for source in kind.sources:
+            fields = source(results)
+            if fields is not None and fields["total"]:
+                return _graded(kind, **fields)
+        command = kind.measured_by(results.places)
+        return VerdictCount(name=kind.name, question=kind.question, command=command)
 
-def _count(kind: Kind, results: Results) -> VerdictCount:
-    for source in kind.sources:
-        fields = source(results)
-        if fields is not None and fields["total"]:
-            return _graded(kind, **fields)
-    command = kind.measured_by(results.places)
-    return VerdictCount(name=kind.name, question=kind.question, command=command)
+    return tuple(map(count, KINDS))
 
 
 def _graded(
@@ -346,8 +325,8 @@ def _failures(results: Results) -> list[tuple[str, bool]]:
 
 def _count_traffic(results: Results) -> Fields | None:
     section = results.sections.get("traffic")
-    asks = (section["superseded"] or {}).get("asks") if section is not None else None
-    if section is None or asks is None:
+    asks = (section["superseded"] or {}).get("asks") if section else None
+    if not section or asks is None:
         return None
     n = asks["n"]
     return {

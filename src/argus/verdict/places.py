@@ -36,13 +36,8 @@ class Project:
     settings: Settings = field(default_factory=dict)
 
     @classmethod
-    def here(cls) -> Project:
-        """Read argus.toml of the current folder."""
-        return cls.of(Path(FILE))
-
-    @classmethod
-    def of(cls, file: Path) -> Project:
-        """Read a file. Its paths are relative to the current folder."""
+    def of(cls, file: Path = Path(FILE)) -> Project:
+        """Read a file, by default that of the current folder. Paths in it are relative to there."""
         try:
             return cls(read_toml(file))
         except InputError:

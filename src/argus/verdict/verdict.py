@@ -286,8 +286,8 @@ def _judge_written(results: Results, _: Counts) -> VerdictAction | None:
 
 def _adapt(results: Results, _: Counts) -> VerdictAction | None:
     """Learn from scenarios how to correct queries."""
-    index = results.places.index
-    if not results.has_index or "ablation" not in results.sections or "adapt" in results.sections:
+    index, has = results.places.index, results.sections.keys()
+    if index != str(results.folder) or "ablation" not in has or "adapt" in has:
         return None
     written = (results.folder / "scenarios", results.folder / "corpus" / "profiles.jsonl")
     profiles = next((path for path in written if path.exists()), None)

@@ -174,8 +174,8 @@ def judge_traffic(
         path = folder.own(TABLE, goes_on=True)
         with table.changing_table(path):
             content = read_own()
-            asked = {row.pair for row in left} if name else set()
-            earlier_grades = {p: one for p, one in content.by_model.items() if p not in asked}
+            graded = {row.pair for row in left} if name else set()
+            earlier_grades = {p: one for p, one in content.by_model.items() if p not in graded}
             by_model = earlier_grades | by_model
             table.write_table(path, draw.rows, replace(content, by_model=by_model))
         people = content.votes
@@ -251,10 +251,10 @@ def _ask(
     """
     failed = {row.pair: "not in the corpus" for row in rows if row.text is None}
     votes: dict[Pair, list[int]] = {row.pair: [] for row in rows if row.text is not None}
-    asked = [(row, vote) for row in rows if row.text is not None for vote in range(1, n + 1)]
-    outcomes = model.complete([_prompt(*one) for one in asked], schema=Judgement)
+    prompts = [(row, vote) for row in rows if row.text is not None for vote in range(1, n + 1)]
+    outcomes = model.complete([_prompt(*one) for one in prompts], schema=Judgement)
     reasons: dict[Pair, str] = {}
-    for (row, _), outcome in zip(asked, outcomes, strict=True):
+    for (row, _), outcome in zip(prompts, outcomes, strict=True):
         if outcome.state is State.OK and outcome.value is not None:
             votes[row.pair].append(outcome.value.grade)
         else:
@@ -314,12 +314,9 @@ class LiveJudging:
         ]
         asks = draw_sample({q.id: q.times for q in questions if q.documents}, *drawn)
         if lost := [id_ for id_ in asks.questions if id_ not in texts]:
-            raise InputError(
-                f"{len(lost)} drawn questions are not in the table, such as {lost[0]!r}",
-                expected="all rows that were drawn",
-                fix="Run argus traffic judge again.",
-                where=TABLE,
-            )
+            got = f"{len(lost)} drawn questions are not in the table, such as {lost[0]!r}"
+            expected, fix = "all rows that were drawn", "Run argus traffic judge again."
+            raise InputError(got, expected=expected, fix=fix, where=TABLE)
         where = folder / SUMMARY
         with reading(where, "is not as Argus wrote it", expected="results of one run", fix=WRITTEN):
             draw = Draw(questions, asks, rows, began["notes"])
@@ -355,12 +352,10 @@ class LiveJudging:
         belonging = {row.pair: row for row in self.draw.rows}
         for (question, document), grade in grades.items():
             if (question, document) not in belonging:
-                raise InputError(
-                    f"document {document!r} for question {question!r}",
-                    expected="a row of the table that was drawn",
-                    fix="Reload the page: another draw may be in the folder.",
-                    where=self.folder / TABLE,
-                )
+                got = f"document {document!r} for question {question!r}"
+                expected = "a row of the table that was drawn"
+                fix = "Reload the page: another draw may be in the folder."
+                raise InputError(got, expected=expected, fix=fix, where=self.folder / TABLE)
             if grade is not None and not 0 <= grade <= HIGHEST:
                 expected = f"a grade from 0 to {HIGHEST}"
                 raise InputError(repr(grade), expected=expected, fix="Correct it.", where="grade")

@@ -63,12 +63,9 @@ def read_served(path: Path, run: Run | None = None) -> tuple[list[ServedQuestion
     """
     file = path if path.is_file() else find_file(path, STEMS)
     if file is None:
-        raise InputError(
-            "no table of questions",
-            expected=f"a file, or {' or '.join(STEMS)} in the folder (JSONL, CSV, TSV, Parquet)",
-            fix="Give the folder that argus traffic wrote, or a file of questions.",
-            where=path,
-        )
+        expected = f"a file, or {' or '.join(STEMS)} in the folder (JSONL, CSV, TSV, Parquet)"
+        fix = "Give the folder that argus traffic wrote, or a file of questions."
+        raise InputError("no table of questions", expected=expected, fix=fix, where=path)
     lines: dict[str, Row] = {}
     questions: dict[str, ServedQuestion] = {}
     alike: list[tuple[str, int]] = []
@@ -78,12 +75,10 @@ def read_served(path: Path, run: Run | None = None) -> tuple[list[ServedQuestion
         if not id_:
             raise InputError("no id", expected="a question's id", fix="Fill it in.", where=row.at())
         if id_ in lines:
-            raise InputError(
-                f"question {id_!r} comes twice, first in {lines[id_].at()}",
-                expected="each question once, with a count of how often it was asked",
-                fix="Leave one of the two lines out.",
-                where=row.at(),
-            )
+            got = f"question {id_!r} comes twice, first in {lines[id_].at()}"
+            expected = "each question once, with a count of how often it was asked"
+            fix = "Leave one of the two lines out."
+            raise InputError(got, expected=expected, fix=fix, where=row.at())
         lines[id_] = row
         if row.values.get(ALIKE):
             alike.append((str(row.values[ALIKE]), _times(row)))
@@ -113,22 +108,17 @@ def _question(id_: str, row: Row, run: Run | None) -> ServedQuestion | None:
         return None
     text = text_value(row, pick_field(row, TEXTS, what="text")).strip()
     if not text:
-        raise InputError(
-            f"question {id_!r} has no text",
-            expected="its words: judges must read it",
-            fix="Fill it in. Of a log that was read with --hash-only nothing can be judged.",
-            where=row.at(),
-        )
+        got = f"question {id_!r} has no text"
+        expected = "its words: judges must read it"
+        fix = "Fill it in. Of a log that was read with --hash-only nothing can be judged."
+        raise InputError(got, expected=expected, fix=fix, where=row.at())
     risk = row.values.get("risk")
     if risk in (None, "") or (isinstance(risk, float) and math.isnan(risk)):  # as Parquet has it
         risk = None
     elif (number := as_number(risk)) is None or not 0 <= number <= 1:
-        raise InputError(
-            repr(risk),
-            expected="a probability from 0 to 1; empty where nothing was predicted",
-            fix="Leave it empty: such questions are drawn as well.",
-            where=row.at("risk"),
-        )
+        expected = "a probability from 0 to 1; empty where nothing was predicted"
+        fix = "Leave it empty: such questions are drawn as well."
+        raise InputError(repr(risk), expected=expected, fix=fix, where=row.at("risk"))
     else:
         risk = number
     return ServedQuestion(id_, text, served[0], risk, _times(row), served[1])
@@ -151,12 +141,10 @@ def _served(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
         if isinstance(one, Mapping):
             id_ = next((one[name] for name in IDS if name in one), None)
         if not isinstance(id_, str) or not id_:
-            raise InputError(
-                f"{one!r} in a list of documents",
-                expected="ids as strings, best first, or objects with an id",
-                fix="Write the ids alone.",
-                where=row.at(name),
-            )
+            got = f"{one!r} in a list of documents"
+            expected = "ids as strings, best first, or objects with an id"
+            fix = "Write the ids alone."
+            raise InputError(got, expected=expected, fix=fix, where=row.at(name))
         ids.append(id_)
     values = [one.get("score") for one in items if isinstance(one, Mapping)]
     values = values or listed(row.values.get("scores") or [])
@@ -170,12 +158,9 @@ def _times(row: Row) -> int:
     value = next((row.values[n] for n in TIMES if n in row.values), 1)
     number = as_number(value)
     if number is None or not 1 <= number < math.inf or not number.is_integer():
-        raise InputError(
-            repr(value),
-            expected="how often the question was asked: 1 or more",
-            fix="Correct it, or leave the column out.",
-            where=row.at(),
-        )
+        expected = "how often the question was asked: 1 or more"
+        fix = "Correct it, or leave the column out."
+        raise InputError(repr(value), expected=expected, fix=fix, where=row.at())
     return int(number)
 
 
@@ -289,10 +274,8 @@ def read_sample(folder: ArtifactFolder, log: str | None = None) -> tuple[int, in
     with reading(path, "is damaged", expected="the draw as Argus wrote it", fix=WRITTEN):
         drawn_from, drawn = value["log"], (index(value["questions"]), index(value["seed"]))
     if log is not None and drawn_from != log:
-        raise InputError(
-            "holds what was drawn from another log, or what was served then",
-            expected="the log and the run that judging began with: grades are of what was served",
-            fix="Give another --out, or begin anew with --fresh.",
-            where=path,
-        )
+        got = "holds what was drawn from another log, or what was served then"
+        expected = "the log and the run that judging began with: grades are of what was served"
+        fix = "Give another --out, or begin anew with --fresh."
+        raise InputError(got, expected=expected, fix=fix, where=path)
     return drawn

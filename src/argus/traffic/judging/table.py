@@ -180,12 +180,10 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
         for name in (name for name in row.values if name in added and row.values[name]):
             value = row.values[name]
             if own.setdefault(name, str(value)) != str(value):
-                raise InputError(
-                    f"{value!r}, and {own[name]!r} in another line of this document",
-                    expected="one line of each document and question",
-                    fix="Take one of the two lines out.",
-                    where=row.at(name),
-                )
+                got = f"{value!r}, and {own[name]!r} in another line of this document"
+                expected = "one line of each document and question"
+                fix = "Take one of the two lines out."
+                raise InputError(got, expected=expected, fix=fix, where=row.at(name))
         by_now, model = _grade(row, BY_MODEL[0]), as_written(_cell(row, BY_MODEL[1]))
         if model and by_now is not None:
             by_model[pair] = model, by_now
@@ -248,12 +246,10 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
     for pair in product(questions, documents):
         if pair in belonging:
             return pair
-    raise InputError(
-        f"document {documents[0]!r} for question {questions[0]!r}",
-        expected="a row of the table that was drawn from this log",
-        fix="Take the row out, or give the log that the table was drawn from.",
-        where=row.at(KEY[1]),
-    )
+    got = f"document {documents[0]!r} for question {questions[0]!r}"
+    expected = "a row of the table that was drawn from this log"
+    fix = "Take the row out, or give the log that the table was drawn from."
+    raise InputError(got, expected=expected, fix=fix, where=row.at(KEY[1]))
 
 
 def _cell(row: Row, name: str) -> str:
@@ -268,9 +264,5 @@ def _grade(row: Row, column: str) -> int | None:
     grade = whole_number(text.removesuffix(".0"))  # as spreadsheets save whole numbers
     if grade is not None and 0 <= grade <= HIGHEST:
         return grade
-    raise InputError(
-        repr(value),
-        expected=f"a grade from 0 to {HIGHEST}, yes or no; empty where there is none",
-        fix="Correct it.",
-        where=row.at(column),
-    )
+    expected = f"a grade from 0 to {HIGHEST}, yes or no; empty where there is none"
+    raise InputError(repr(value), expected=expected, fix="Correct it.", where=row.at(column))
