@@ -76,12 +76,12 @@ if __name__ == "__main__":
     config = KbConfig(split_bytes=split)
     parts = DumpParts(Path(out), "wikipedia")
     with open_engine(EngineConfig(workers=workers)) as engine:
-        read = read_wikipedia(dump, site_of(dump, config), parts, config, engine)
+        read, _ = read_wikipedia(dump, site_of(dump, config), parts, config, engine)
     seconds = time.perf_counter() - start
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     print(json.dumps({
         "seconds": seconds, "cpu_s": sum(u.ru_utime + u.ru_stime for u in used),
-        "pages": sum(read.counts.values()),
+        "pages": sum(read.values()),
         "peak_worker_mib": used[1].ru_maxrss // 1024, "peak_mib": used[0].ru_maxrss // 1024,
     }))
 """

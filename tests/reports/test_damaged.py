@@ -11,8 +11,8 @@ from argus.reports import write_report
 from tests.support.damage import mutations, wrong_types
 from tests.support.results import unbound
 
-FREE = ("config", "counts", "engine")
-"""Parts of a manifest's section that are each job's own."""
+FREE = ("config", "counts", "encoder", "engine", "environment", "inputs")
+"""Parts of a manifest's section that are each job's own, or plain notes."""
 
 
 @pytest.fixture(scope="module")

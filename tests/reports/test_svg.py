@@ -5,8 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from argus.reports import figures
-from argus.reports.svg import svg
-from argus.reports.svg.scale import fitted, ticks
+from argus.reports.svg import fitted, svg, ticks
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

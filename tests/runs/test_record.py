@@ -7,8 +7,7 @@ import pytest
 
 import argus
 from argus.errors import InputError
-from argus.runs import record_runs
-from argus.runs.folder import HISTORY, damaged_in
+from argus.runs import HISTORY, damaged_in, record_runs
 from tests.support.words import ByWords, corpus
 
 LOST = ("alder-mill", "fir-tower", "ivy-mill", "elm-bridge", "elm-mill", "hazel-tower", "ivy-tower")

@@ -38,8 +38,7 @@ from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, documents, embed, queries
 from argus.errors import InputError
 from argus.jobs.result import Result
-from argus.jobs.text_window import TextWindow
-from argus.jobs.workspace import Record, open_encoder, require_some, texts_cut
+from argus.jobs.workspace import Record, TextWindow, open_encoder, require_some, texts_cut
 from argus.measures import wilson
 from argus.reports import write_report
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,10 +18,8 @@ from argus.authority.rules import Edge
 from argus.corpora.opening import read_corpus
 from argus.data.documents import as_rows
 from argus.data.folders import SUMMARY, ArtifactFolder
-from argus.data.reading import read_record
 from argus.data.types import Document, Qrels, Query, Run
 from argus.data.writing import one_writer, write_jsonl
-from argus.demo.summary import DemoSummary, QuestionRow, QuestionsSummary
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
 from argus.errors import InputError
 from argus.indexes import search
@@ -76,20 +75,13 @@ def audit_deprecations(
     changes = deprecations(base)
     if not changes:
         return None
-    path = folder / "corpus"
-    edges = [
-        Edge(d.replacement_id, d.deprecated_id, f"deprecated, says its {d.source}") for d in changes
-    ]
-    write_jsonl(
-        path / "supersedes.jsonl",
-        (
-            {
-                "superseder": d.replacement_id, "superseded": d.deprecated_id,
-                "rule": edge.rule, "since": d.since, "evidence": d.evidence,
-            }
-            for d, edge in zip(changes, edges, strict=True)
-        ),
-    )  # fmt: skip
+    path, edges, rows = folder / "corpus", [], []
+    for d in changes:
+        edge = Edge(d.replacement_id, d.deprecated_id, f"deprecated, says its {d.source}")
+        edges.append(edge)
+        pair = {"superseder": edge.superseder, "superseded": edge.superseded}
+        rows.append({**pair, "rule": edge.rule, "since": d.since, "evidence": d.evidence})
+    write_jsonl(path / "supersedes.jsonl", rows)
     records = [Dated(d.id, "documentation", text=d.text, title=d.title) for d in corpus]
     source = AuthoritySource(records=path, edges=path / "supersedes.jsonl")
     authority = OpenedAuthority(Authority(records, edges=edges), [], source)
@@ -112,26 +104,19 @@ def add_and_ablate(folder: ArtifactFolder, encoder: EncoderConfig | str) -> Demo
 
     The ablation knows nothing of the repair: its documents have one view, their own text.
     """
-    corpus = folder / "corpus"
+    corpus, profiles = folder / "corpus", folder / "corpus" / "profiles.jsonl"
     ablation = ablate_scenarios(
-        corpus,
-        corpus / "profiles.jsonl",
-        corpus,
-        corpus / "qrels" / "test.tsv",
-        out=folder.path,
-        encoder=encoder,
-        expansions=corpus / "expansions.jsonl",
-        config=AblateConfig(components=(Component.ME,)),
+        corpus, profiles, corpus, corpus / "qrels" / "test.tsv", out=folder.path, encoder=encoder,
+        expansions=corpus / "expansions.jsonl", config=AblateConfig(components=(Component.ME,)),
+    )  # fmt: skip
+    return DemoScenarios(
+        add_scenarios(folder.path, read_profiles(profiles), encoder=encoder), ablation
     )
-    scenarios = add_scenarios(
-        folder.path, read_profiles(corpus / "profiles.jsonl"), encoder=encoder
-    )
-    return DemoScenarios(scenarios, ablation)
 
 
 DEPTH = 1000
 """The greatest rank at which a wanted entity is looked for."""
-FEWEST = 1000
+MIN_SCORED = 1000
 """Scored entities from which a probe is fitted. Fewer, under a small `limit`, would teach noise."""
 
 
@@ -140,11 +125,12 @@ class DemoResult(Result):
     """The demo's parts. All of it is in `folder`, the report in `report`."""
 
     folder: Path
-    summary: DemoSummary
+    summary: dict[str, Any]
     """All of summary.json: a section per job."""
     audit: AuditResult
     exposure: ExposureResult
-    questions: QuestionsSummary
+    questions: dict[str, Any]
+    """Numbers of queries and of implicit ones; name, queries and measures of groups of them."""
     authority: AuthorityAuditResult | None
     """Deprecated entities and their replacements. None under a `limit` that leaves none."""
     blend: BlendResult | None
@@ -168,7 +154,7 @@ class DemoResult(Result):
         if self.blend is not None:
             yield from self.blend.headline()
         if self.repair is None:
-            yield f"fewer than {FEWEST:,} scored entities: too few to fit a probe and repair by"
+            yield f"fewer than {MIN_SCORED:,} scored entities: too few to fit a probe and repair by"
         else:
             yield "now with the rest of every docstring, which the corpus leaves out:"
             yield from diagnosis_headline(self.summary["diagnosis"])
@@ -196,42 +182,41 @@ def demo(
     base = standard_library()
     if limit is not None:
         base = base.first(limit)
-        _check_limit(limit, base)
-    if len(base.entities) >= FEWEST:
+        if not sample_questions(base)[0]:
+            raise InputError(
+                f"{limit} of the library's entities, which no judged question asks for",
+                expected="enough entities for some of the questions",
+                fix="Give 300 or more.",
+                where="--limit",
+            )
+    if len(base.entities) >= MIN_SCORED:
         import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
     config = _fitting(audit_config or AuditConfig(), len(base.entities))
     folder.open()
     questions, qrels = write_sample_corpus(folder / "corpus", base)
-    audit = audit_knowledge(base, folder, encoder, config, _record(config, folder))
-    corpus = read_corpus(folder / "corpus")
-    exposure_result = exposure(
-        corpus,
-        out=folder.path,
-        encoder=encoder,
-        config=ExposureConfig(seed=config.seed),
-        queries=questions,
-    )
-    answers = ask(corpus, questions, qrels, audit, folder, encoder)
-    authority = audit_deprecations(base, corpus, folder, encoder, exposure_result.summary["k"])
-    blend = remedy = scenarios = None
-    if audit.summary["entities"]["measured"] >= FEWEST:
-        blend, remedy = repair(base, folder, encoder)
-        scenarios = add_and_ablate(folder, encoder)
-    sections = folder.read_json(SUMMARY)
-    summary = read_record(DemoSummary, sections, where=folder / SUMMARY)
-    report = write_report(folder.path)
-    return DemoResult(
-        folder.path, summary, audit, exposure_result, answers, authority, blend, remedy, scenarios,
-        report,
-    )  # fmt: skip
-
-
-def _record(config: AuditConfig, folder: ArtifactFolder) -> Record:
     about = {
         "corpus_name": "Python standard library",
         "relations": "contains, inherits, refers to by name",
     }
-    return Record("audit", asdict(config) | about, {"corpus": folder / "corpus" / "corpus.jsonl"})
+    inputs = {"corpus": folder / "corpus" / "corpus.jsonl"}
+    record = Record("audit", asdict(config) | about, inputs)
+    audit = audit_knowledge(base, folder, encoder, config, record)
+    corpus = read_corpus(folder / "corpus")
+    exposure_result = exposure(
+        corpus, out=folder.path, encoder=encoder, config=ExposureConfig(seed=config.seed),
+        queries=questions,
+    )  # fmt: skip
+    answers = ask(corpus, questions, qrels, audit, folder, encoder)
+    authority = audit_deprecations(base, corpus, folder, encoder, exposure_result.summary["k"])
+    blend = remedy = scenarios = None
+    if audit.summary["entities"]["measured"] >= MIN_SCORED:
+        blend, remedy = repair(base, folder, encoder)
+        scenarios = add_and_ablate(folder, encoder)
+    report = write_report(folder.path)
+    return DemoResult(
+        folder.path, folder.read_json(SUMMARY), audit, exposure_result, answers, authority, blend,
+        remedy, scenarios, report,
+    )  # fmt: skip
 
 
 def repair(
@@ -254,27 +239,10 @@ def repair(
     questions, judgements = corpus, corpus / "qrels" / "test.tsv"
     blend = blend_index(folder.path, queries=questions, qrels=judgements, out=folder.path)
     expansion = expand_index(
-        folder.path,
-        reference=ReferenceConfig(kb=(kb,)),
-        probe=folder / PROBE,
-        tau=HIGH,
-        queries=questions,
-        qrels=judgements,
-        corpus=corpus,
-        out=folder.path,
-    )
+        folder.path, reference=ReferenceConfig(kb=(kb,)), probe=folder / PROBE, tau=HIGH,
+        queries=questions, qrels=judgements, corpus=corpus, out=folder.path,
+    )  # fmt: skip
     return blend, expansion
-
-
-def _check_limit(limit: int, base: KnowledgeBase) -> None:
-    """Refuse a limit under which none of the judged questions can be asked."""
-    if not sample_questions(base)[0]:
-        raise InputError(
-            f"{limit} of the library's entities, which no judged question asks for",
-            expected="enough entities for some of the questions",
-            fix="Give 300 or more.",
-            where="--limit",
-        )
 
 
 def _fitting(config: AuditConfig, n: int) -> AuditConfig:
@@ -293,8 +261,16 @@ def ask(
     audit: AuditResult,
     folder: ArtifactFolder,
     encoder: EncoderConfig | str,
-) -> QuestionsSummary:
-    """Ask the judged questions, and set the outcome beside the RPS of the wanted entities."""
+) -> dict[str, Any]:
+    """Ask the judged questions, and set the outcome beside the RPS of the wanted entities.
+
+    Columns of questions.parquet, one row per question:
+    wanted: ids of the relevant entities, parted by ", ".
+    rank: best rank of a wanted entity, None beyond the depth of the search.
+    rps: RPS of the entity of that rank, None without a score.
+    first: id of the first result.
+    implicit: whether it shares no content word with a relevant name.
+    """
     corpus = sorted(corpus, key=lambda d: d.id)
     record = Record("questions", {"queries": len(questions)}, {})
     with (
@@ -310,22 +286,11 @@ def ask(
         for q, rows, scores in zip(questions, top.rows, top.scores, strict=True)
     }
     rps = dict(zip(audit.table["id"].to_pylist(), audit.table["rps"].to_pylist(), strict=True))
-    table = _question_table(questions, qrels, run, rps)
-    folder.write_table("questions", table, csv=True)
-    summary = _question_summary(questions, qrels, run, table)
-    folder.write_results("questions", summary, record.manifest({"queries": len(questions)}))
-    return summary
-
-
-def _question_table(
-    questions: Sequence[Query], qrels: Qrels, run: Run, rps: Mapping[str, float | None]
-) -> pa.Table:
-    rows: list[QuestionRow] = []
+    rows: list[dict[str, Any]] = []
     for question in questions:
-        ranking = list(run[question.id])
-        relevant = list(qrels[question.id])
-        ranks = {name: ranking.index(name) + 1 for name in relevant if name in run[question.id]}
-        best = min(ranks, key=ranks.__getitem__, default=relevant[0])
+        found, relevant = run[question.id], list(qrels[question.id])
+        ranks = {id_: rank for rank, id_ in enumerate(found, 1) if id_ in relevant}
+        best = min(relevant, key=lambda id_: ranks.get(id_, DEPTH + 1))
         rows.append(
             {
                 "query_id": question.id,
@@ -333,32 +298,28 @@ def _question_table(
                 "wanted": ", ".join(relevant),
                 "rank": ranks.get(best),
                 "rps": rps.get(best),
-                "first": ranking[0],
+                "first": next(iter(found)),
                 "implicit": is_implicit(question.text, relevant),
             }
         )
-    return pa.Table.from_pylist(rows)
-
-
-def _question_summary(
-    questions: Sequence[Query], qrels: Qrels, run: Run, table: pa.Table
-) -> QuestionsSummary:
-    implicit = dict(zip(table["query_id"].to_pylist(), table["implicit"].to_pylist(), strict=True))
     groups = {
-        "all questions": list(implicit),
-        "implicit questions": [q for q, yes in implicit.items() if yes],
-        "questions that share a word": [q for q, yes in implicit.items() if not yes],
+        "all questions": rows,
+        "implicit questions": [row for row in rows if row["implicit"]],
+        "questions that share a word": [row for row in rows if not row["implicit"]],
     }
-    return {
+    summary = {
         "queries": len(questions),
         "implicit": len(groups["implicit questions"]),
         "groups": [
             {
                 "name": name,
-                "queries": len(members),
-                "measures": evaluate(run, {q: qrels[q] for q in members}).aggregate,
+                "queries": len(group),
+                "measures": evaluate(run, {id_: qrels[id_] for id_ in ids}).aggregate,
             }
-            for name, members in groups.items()
-            if members
+            for name, group in groups.items()
+            if (ids := [row["query_id"] for row in group])
         ],
     }
+    folder.write_table("questions", pa.Table.from_pylist(rows), csv=True)
+    folder.write_results("questions", summary, record.manifest({"queries": len(questions)}))
+    return summary

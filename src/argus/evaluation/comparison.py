@@ -22,8 +22,7 @@ from argus.jobs.workspace import Record
 from argus.measures.significance import DifferenceFigures, with_interval
 from argus.measures.slices import Trials, slice_lines
 from argus.reports import write_report
-from argus.reports.section import MAX_ROWS, Section, naming, table
-from argus.reports.slices import slices_table
+from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table
 
 GAINED, LOST, SAME = "gained", "lost", "same"
 ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE = "only before", "only after", "not comparable"

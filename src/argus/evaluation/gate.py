@@ -40,8 +40,7 @@ from argus.evaluation.history import (
 from argus.jobs.result import Result
 from argus.measures.measures import measure_name
 from argus.measures.significance import LEVEL, UNCHANGED, PairedDifference, least_bound
-from argus.runs import JobRun, runs_of
-from argus.runs.figures import TRACKED
+from argus.runs import TRACKED, JobRun, runs_of
 from argus.settings import Doc, Interval, check_settings
 from argus.visible import visible, visible_line
 

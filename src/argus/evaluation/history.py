@@ -22,10 +22,7 @@ from argus.measures.significance import (
 )
 from argus.reports.figures import BAND_COLOURS, framed
 from argus.reports.svg import svg
-from argus.runs import JobRun, runs_in
-from argus.runs.figures import TRACKED
-from argus.runs.folder import damaged_in
-from argus.runs.run import RUN
+from argus.runs import RUN, TRACKED, JobRun, damaged_in, runs_in
 
 MAX_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves
 MAX_NAMED = 20  # items of each direction that are named

@@ -11,8 +11,7 @@ from typing import Any
 
 from argus.data.tables import read_table
 from argus.measures.slices import slice_lines
-from argus.reports.section import Section, Table, table
-from argus.reports.slices import slices_table
+from argus.reports.section import Section, Table, slices_table, table
 from argus.retrievers.protocol import kept_note
 
 SLICES = "evaluation_slices"

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from typing_extensions import TypedDict
+
 from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, Origin, open_corpus
 from argus.corpora.stored import Embeds, OfStore, StoredCorpus
@@ -42,7 +44,6 @@ from argus.encoders.store import EMBEDDINGS as EMBEDDINGS
 from argus.encoders.store import store_of
 from argus.engine import Engine
 from argus.errors import InputError, NothingMeasured
-from argus.jobs.text_window import TextWindow as TextWindow
 from argus.progress import announce
 from argus.version import __version__
 
@@ -277,6 +278,21 @@ def read_documents(
     """
     source = corpus_for(corpus, encoder, limit)
     return source.documents(fields), source.origin
+
+
+class TextWindow(TypedDict):
+    """The part of the texts beyond the encoder's window, in tokens.
+
+    max_tokens: tokens that the encoder reads of a text.
+    texts_cut: texts that are longer.
+    tokens_unread: tokens beyond, over all texts.
+    tokens: tokens of all texts.
+    """
+
+    max_tokens: int
+    texts_cut: int
+    tokens_unread: int
+    tokens: int
 
 
 def texts_cut(encoder: Encoder[Rows], texts: Sequence[str]) -> TextWindow | None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.kb import TABLES, KbWriter, KnowledgeFolder
 from argus.data.kb_file import WORDS
 from argus.data.provenance import content_hash, describe_large_inputs
-from argus.data.reading import read_record
 from argus.data.storage import KB_FILE, absolute, is_remote, local_path, state_of_file
 from argus.data.writing import one_writer, take_lock
 from argus.engine import Engine, EngineConfig
@@ -22,12 +22,137 @@ from argus.jobs.on_engine import opened
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.kb.config import MEMORY_BYTES, Dumps, KbConfig, Source
-from argus.kb.findings import BuildCounts, KbSummary, findings, headline, outcomes, write_words
-from argus.kb.reading import RawInput
+from argus.kb.findings import findings, headline, outcomes, write_words
+from argus.kb.reading import check_source, read_source
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.knowledge.dumps import SPLIT_SIZE
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.version import __version__
+
+JOB = "kb"
+WORK = "work"
+REPORT = "report.html"
+LOCK = ".lock"
+"""One build at a time in a folder."""
+
+
+@dataclass(frozen=True, repr=False)
+class KbResult(Result):
+    """A knowledge base, and the outcomes of all rows read. Also in summary.json.
+
+    unchanged: it was there already, made of the same input by the same settings.
+
+    Keys of the summary:
+    read: rows of every input that was read, by outcome: of wikipedia (pages), wikidata (items),
+    source (no dump) and mentions; aligned: counts of the alignment of pages and items.
+    damage: place where a dump breaks off, by its name.
+    counts: rows written, as `finish` counts them.
+    outcomes: rows by outcome, per input or kind of row.
+    related, properties, shown: figures of the shards, as `findings` returns them.
+    key: of the finished build.
+    shards: folder of the shards.
+    words: file of the index of words. None without one.
+    language: language of the pages.
+    made_of: inputs by name.
+    """
+
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    unchanged: bool = False
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        if self.unchanged:
+            yield f"unchanged: {self.folder} was made of the same input by the same settings"
+        yield from headline(self.summary)
+
+    @property
+    def damage(self) -> dict[str, str]:
+        """Dumps that break off, and the places."""
+        return dict(self.summary["damage"])
+
+    def open(self) -> KnowledgeFolder:
+        """Return it for reading."""
+        return KnowledgeFolder.open(self.summary["shards"])
+
+
+@one_writer
+def build_kb(
+    source: Dumps | Source,
+    *,
+    out: Path | str,
+    config: KbConfig | None = None,
+    shards: str | None = None,
+    engine: EngineConfig | Engine | None = None,
+    fresh: bool = False,
+) -> KbResult:
+    """Make a knowledge base (docs/knowledge.md) of dumps or of another source.
+
+    out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
+    s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
+    for input that is no dump, or one of another language, ArgusError when the disk is full or
+    another build is at work in the folder. engine: what reads and grounds. None takes a process per
+    core.
+    """
+    config = config or KbConfig()
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    place = absolute(shards or folder.path)
+    here = None if is_remote(place) else local_path(place)
+    words = here / WORDS if here is not None and config.words else None
+    check_source(source, config)
+    key, inputs = build_key(source, config, shards and place), source.inputs()
+    record = Record(JOB, asdict(config) | {"shards": place}, dict(inputs))
+    check_folder(folder, record)
+    with alone(folder.path, *filter(None, [here])):
+        if not fresh and (finished := _finished(folder, key, place, words)):
+            shutil.rmtree(folder / WORK, ignore_errors=True)  # a kill left it behind the report
+            return KbResult(folder.path, folder / REPORT, finished, unchanged=True)
+        record.open(folder)
+        is_beside = here is not None and here.resolve() == folder.path.resolve()
+        for name in (WORK, REPORT, *((*TABLES, KB_FILE, WORDS) if is_beside else ())):
+            folder.own(name)
+        with opened(engine or EngineConfig()) as running:
+            assert running is not None
+            record.runs_on(running)
+            settings = AlignSettings(
+                language=config.language, sample=config.sample, seed=config.seed,
+                min_words=1 if isinstance(source, Dumps) else config.min_words,
+                memory_bytes=config.memory_bytes,
+            )  # fmt: skip
+            work = _work_folder(folder, reading_key(source, config))
+            read, damage = read_source(source, config, settings, work, running, record)
+            with record.timed("writing the shards"):
+                (folder / REPORT).unlink(missing_ok=True)  # it and words are of older shards
+                for home in filter(None, (folder.path, here)):
+                    LexicalIndex.remove(home / WORDS)
+                writer = KbWriter(place)
+                counts = finish(work, writer, running, settings)
+                facts = {
+                    "argus": __version__, "key": key, "language": config.language,
+                    "sample": config.sample, "damage": damage,
+                }  # fmt: skip
+                writer.finish(counts["graph"], facts)
+        kb = KnowledgeFolder.open(place)
+        figures = findings(kb)
+        if words is not None:
+            with record.timed("indexing the paragraphs"):
+                write_words(kb, words, made_of=key)
+        summary = {
+            "read": read, "damage": damage, "counts": counts,
+            "outcomes": outcomes(read, counts["dropped"]), **figures, "key": key, "shards": place,
+            "words": None if words is None else str(words), "language": config.language,
+            "made_of": {name: str(path) for name, path in inputs.items()},
+        }  # fmt: skip
+        names = ", ".join(path.name for path in inputs.values())
+        record.encoder |= {"what": KNOWLEDGE, "fingerprint": names}
+        # Inputs by size and time: hashing a dump takes a quarter of an hour.
+        section = replace(record, inputs={}).manifest(dict(counts))
+        section |= {"inputs": describe_large_inputs(**inputs)}
+        folder.write_results(JOB, summary, section)
+        report = write_report(folder.path)
+        shutil.rmtree(folder / WORK, ignore_errors=True)
+        return KbResult(folder.path, report, summary)
 
 
 def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> str:
@@ -73,199 +198,25 @@ def _states_of(source: Dumps | Source) -> list[str]:
     return [__version__, *states, repr(source)]
 
 
-JOB = "kb"
-WORK = "work"
-REPORT = "report.html"
-LOCK = ".lock"
-"""One build at a time in a folder."""
+def _finished(
+    folder: ArtifactFolder, key: str, place: str, words: Path | None
+) -> dict[str, Any] | None:
+    """Return the summary if all that a build writes is there, and is its own.
 
-
-@dataclass(frozen=True, repr=False)
-class KbResult(Result):
-    """A knowledge base, and the outcomes of all rows read. Also in summary.json.
-
-    unchanged: it was there already, made of the same input by the same settings.
+    The shards tell whose they are, and so do words: two folders may share a place for them. A
+    report is the newest that there is: a build removes it before it writes shards.
     """
-
-    folder: Path
-    report: Path
-    summary: KbSummary
-    unchanged: bool = False
-
-    def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
-        if self.unchanged:
-            yield f"unchanged: {self.folder} was made of the same input by the same settings"
-        yield from headline(self.summary)
-
-    @property
-    def damage(self) -> dict[str, str]:
-        """Dumps that break off, and the places."""
-        return dict(self.summary["damage"])
-
-    def open(self) -> KnowledgeFolder:
-        """Return it for reading."""
-        return KnowledgeFolder.open(self.summary["shards"])
-
-
-@one_writer
-def build_kb(
-    source: Dumps | Source,
-    *,
-    out: Path | str,
-    config: KbConfig | None = None,
-    shards: str | None = None,
-    engine: EngineConfig | Engine | None = None,
-    fresh: bool = False,
-) -> KbResult:
-    """Make a knowledge base (docs/knowledge.md) of dumps or of another source.
-
-    out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
-    s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
-    for input that is no dump, or one of another language, ArgusError when the disk is full or
-    another build is at work in the folder. engine: what reads and grounds. None takes a process per
-    core.
-    """
-    config = config or KbConfig()
-    folder = ArtifactFolder(Path(out), fresh=fresh)
-    place = absolute(shards or folder.path)
-    raw = RawInput(source, config)
-    build = _Build(source, config, folder, place, build_key(source, config, shards and place))
-    record = Record(JOB, asdict(config) | {"shards": place}, dict(source.inputs()))
-    check_folder(folder, record)
-    with alone(folder.path, *filter(None, [build.shards_here])):
-        if not fresh and (summary := build.finished()):
-            build.clear()  # parts that a kill left behind the report
-            return KbResult(folder.path, folder / REPORT, summary, unchanged=True)
-        record.open(folder)
-        build.own()
-        with opened(engine or EngineConfig()) as running:
-            assert running is not None
-            record.runs_on(running)
-            counts = build.shards(raw, running, record)
-        summary = build.tell(counts, record)
-        return KbResult(folder.path, build.report(record, summary), summary)
-
-
-@dataclass(frozen=True)
-class _Build:
-    """A build that may write. place: of the shards. key: of the finished build."""
-
-    source: Dumps | Source
-    config: KbConfig
-    folder: ArtifactFolder
-    place: str
-    key: str
-
-    @property
-    def shards_here(self) -> Path | None:
-        """The folder of the shards. None in an object store."""
-        return None if is_remote(self.place) else local_path(self.place)
-
-    @property
-    def words(self) -> Path | None:
-        """Folder of the index of words, beside the shards. None without an index."""
-        here = self.shards_here
-        return here / WORDS if here is not None and self.config.words else None
-
-    def own(self) -> None:
-        """Record in the folder the files that are written there beside summary and manifest."""
-        names, here = [WORK, REPORT], self.shards_here
-        if here is not None and here.resolve() == self.folder.path.resolve():
-            names += [*TABLES, KB_FILE, WORDS]
-        for name in names:
-            self.folder.own(name)
-
-    def finished(self) -> KbSummary | None:
-        """Return the summary if all that this build writes is there, and is its own.
-
-        The shards tell whose they are, and so do words: two folders may share a place for them. A
-        report is the newest that there is: a build removes it before it writes shards.
-        """
-        content = self.folder.read_json(SUMMARY).get(JOB)
-        if not isinstance(content, dict) or content.get("key") != self.key:
-            return None
-        try:
-            summary = read_record(KbSummary, content, where=self.folder / SUMMARY, section=JOB)
-            theirs = KnowledgeFolder.open(self.place).facts.get("key")
-        except InputError:  # it is made again
-            return None
-        if theirs != self.key or not (self.folder / REPORT).is_file():
-            return None
-        if self.words is not None and not LexicalIndex.is_saved(self.words, made_of=self.key):
-            return None
-        return {**summary, "shards": self.place}
-
-    def shards(self, raw: RawInput, engine: Engine, record: Record) -> BuildCounts:
-        """Read the source and write the shards. Return the counts."""
-        config = self.config
-        settings = AlignSettings(
-            language=config.language, sample=config.sample, seed=config.seed,
-            min_words=1 if raw.is_of_dumps else config.min_words,
-            memory_bytes=config.memory_bytes,
-        )  # fmt: skip
-        work = _work_folder(self.folder, reading_key(self.source, config))
-        read = raw.to_raw(work, settings, engine, record)
-        with record.timed("writing the shards"):
-            self._remove_older()
-            writer = KbWriter(self.place)
-            counts = finish(work, writer, engine, settings)
-            facts = {
-                "argus": __version__,
-                "key": self.key,
-                "language": config.language,
-                "sample": config.sample,
-                "damage": read.damage,
-            }
-            writer.finish(counts["graph"], facts)
-        return {
-            "read": read.counts,
-            "damage": read.damage,
-            "counts": counts,
-            "outcomes": outcomes(read.counts, counts["dropped"]),
-        }
-
-    def tell(self, counts: BuildCounts, record: Record) -> KbSummary:
-        """Index the words of the shards. Return the values of the summary."""
-        kb = KnowledgeFolder.open(self.place)
-        shards = findings(kb)
-        if self.words is not None:
-            with record.timed("indexing the paragraphs"):
-                write_words(kb, self.words, made_of=self.key)
-        return {
-            **counts,
-            **shards,
-            "key": self.key,
-            "shards": self.place,
-            "words": None if self.words is None else str(self.words),
-            "language": self.config.language,
-            "made_of": {name: str(path) for name, path in self.source.inputs().items()},
-        }
-
-    def report(self, record: Record, summary: KbSummary) -> Path:
-        """Write summary, manifest and, last, the report. Return it.
-
-        Inputs are in the manifest by size and time: hashing a dump takes a quarter of an hour.
-        """
-        inputs = self.source.inputs()
-        names = ", ".join(path.name for path in inputs.values())
-        record.encoder |= {"what": KNOWLEDGE, "fingerprint": names}
-        section = replace(record, inputs={}).manifest(dict(summary["counts"]))
-        section |= {"inputs": describe_large_inputs(**inputs)}
-        self.folder.write_results(JOB, summary, section)
-        report = write_report(self.folder.path)
-        self.clear()
-        return report
-
-    def clear(self) -> None:
-        """Remove the parts that shards were made of."""
-        shutil.rmtree(self.folder / WORK, ignore_errors=True)
-
-    def _remove_older(self) -> None:
-        """Remove files made of older shards. They would be taken for files made of these."""
-        (self.folder / REPORT).unlink(missing_ok=True)
-        for home in filter(None, (self.folder.path, self.shards_here)):
-            LexicalIndex.remove(home / WORDS)
+    summary = folder.read_json(SUMMARY).get(JOB)
+    if not isinstance(summary, dict) or summary.get("key") != key:
+        return None
+    try:
+        key_of_shards = KnowledgeFolder.open(place).facts.get("key")
+    except InputError:  # it is made again
+        return None
+    has_words = words is None or LexicalIndex.is_saved(words, made_of=key)
+    if key_of_shards != key or not has_words or not (folder / REPORT).is_file():
+        return None
+    return {**summary, "shards": place}
 
 
 def _work_folder(folder: ArtifactFolder, key: str) -> Path:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain, islice
 from math import inf
 from pathlib import Path
-from typing import Generic, Literal, TypeVar
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from typing_extensions import TypedDict
 
 from argus.data.reading import parse_json, read_own
 from argus.data.writing import replacing, write_whole
@@ -23,7 +22,6 @@ from argus.errors import InputError
 from argus.extras import MissingPackage
 from argus.jobs.workspace import Record
 from argus.kb.config import Dumps, KbConfig, Source
-from argus.kb.findings import ReadCounts
 from argus.knowledge.alignment import AlignSettings, align
 from argus.knowledge.dumps.items import ItemSetup, read_items
 from argus.knowledge.dumps.pages import PageSetup, read_pages
@@ -52,14 +50,6 @@ class Part:
     damage: str | None = None
 
 
-class _Note(TypedDict):
-    """The state of a part on disk."""
-
-    tables: list[str]
-    counts: dict[str, int]
-    damage: str | None
-
-
 class DumpParts:
     """The parts of one dump under `work`: `TABLE/000012.parquet`, and a note of its contents.
 
@@ -85,11 +75,8 @@ class DumpParts:
             home.mkdir(exist_ok=True)
             with replacing(home / f"{part.number:06d}.parquet") as temporary:
                 pq.write_table(table, temporary, compression="zstd")
-        note: _Note = {
-            "tables": list(part.tables),
-            "counts": dict(part.counts),
-            "damage": part.damage,
-        }
+        counts, tables = dict(part.counts), list(part.tables)
+        note = {"tables": tables, "counts": counts, "damage": part.damage}
         write_whole(self._notes / f"{part.number:06d}.json", json.dumps(note))
 
     def settle(self) -> tuple[Counter[str], str | None]:
@@ -107,29 +94,76 @@ class DumpParts:
             damage = note["damage"]
         return counts, damage
 
-    def _note(self, number: int) -> _Note:
-        path = self._notes / f"{number:06d}.json"
-        note: _Note = parse_json(read_own(path))
-        return note
+    def _note(self, number: int) -> Any:
+        return parse_json(read_own(self._notes / f"{number:06d}.json"))
 
 
 Block = Split | Chunk
 Tables = tuple[dict[str, pa.Table], dict[str, int]]
-S = TypeVar("S")
+DumpCounts = tuple[Counter[str], str | None]
+"""Counts per reason, and where the dump breaks off, if it does."""
 
+LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "selectolax")
 FIRST_BYTES = 1 << 20
 """Size of a split where only the first records are wanted."""
-
 _NO_RECORD = b"[], \t\r\n"
 """Characters of the lines of a JSON array that hold no entity."""
 
 
-@dataclass(frozen=True)
-class DumpCounts:
-    """Result of reading a dump: counts per reason, and where it breaks off, if it does."""
+def check_source(source: Dumps | Source, config: KbConfig) -> None:
+    """Check a source before anything is touched.
 
-    counts: Counter[str]
-    damage: str | None
+    Raises MissingPackage where a library lacks, before hours of work, and InputError for bad dumps.
+    """
+    for name in LIBRARIES:
+        if find_spec(name) is None:
+            raise MissingPackage(name)
+    if isinstance(source, Dumps):
+        if source.wikipedia:
+            site_of(source.wikipedia, config)
+        if source.wikidata:
+            _check_items(source.wikidata)
+
+
+def read_source(
+    source: Dumps | Source,
+    config: KbConfig,
+    settings: AlignSettings,
+    work: Path,
+    engine: Engine,
+    record: Record,
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Write the raw tables under `work`. Parts of dumps that are there are not read again.
+
+    Returns the rows of every input by outcome (see `KbResult`), and where dumps break off.
+    """
+    counts: dict[str, Any] = {}
+    damage: dict[str, str] = {}
+    if isinstance(source, Dumps):
+        for name, location in (("wikipedia", source.wikipedia), ("wikidata", source.wikidata)):
+            if not location:
+                continue
+            with record.timed(f"reading {name.capitalize()}"):
+                parts = DumpParts(work, name)
+                if name == "wikipedia":
+                    site = site_of(location, config)
+                    read, broken = read_wikipedia(location, site, parts, config, engine)
+                else:
+                    read, broken = read_wikidata(location, parts, config, engine)
+            counts[name] = dict(read)
+            if broken is not None:
+                damage[name] = broken
+        with record.timed("aligning"):
+            counts["aligned"] = align(work, settings)
+    else:
+        with record.timed("reading"), RawWriter(work, limit=config.limit) as raw:
+            counts["source"] = source.write(raw)
+            if raw.beyond:
+                counts["source"] |= {"entities beyond --limit": raw.beyond}
+    if config.mentions:
+        with record.timed("relating by mention"), RawWriter(work) as raw:
+            counts["mentions"] = mention_rows(work, raw)
+    return counts, damage
 
 
 def site_of(location: str, config: KbConfig) -> Site:
@@ -146,7 +180,7 @@ def site_of(location: str, config: KbConfig) -> Site:
     return site
 
 
-def check_items(location: str) -> None:
+def _check_items(location: str) -> None:
     """Raise InputError if it is not a JSON dump of Wikidata: an array or lines of objects."""
     head = head_of(location).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head.startswith((b"[", b"{")):
@@ -158,14 +192,13 @@ def check_items(location: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Dump(Generic[S]):
-    """A dump, and the function that makes tables of its records."""
+class _Dump(NamedTuple):
+    """A dump, and the function that makes tables of its records, given `setup`."""
 
     location: str
     kind: RecordKind
-    tables: Callable[[Iterable[bytes], S], Tables]
-    setup: S
+    tables: Callable[[Iterable[bytes], Any], Tables]
+    setup: PageSetup | ItemSetup
     what: str
 
 
@@ -193,19 +226,22 @@ def _items(records: Iterable[bytes], setup: ItemSetup) -> Tables:
     return {"items": part.items, "statements": part.statements}, part.counts
 
 
-def _read(dump: _Dump[S], parts: DumpParts, config: KbConfig, engine: Engine) -> DumpCounts:
-    if config.limit is not None:
-        _read_first(dump, config.limit, parts)
-    else:
+def _read(dump: _Dump, parts: DumpParts, config: KbConfig, engine: Engine) -> DumpCounts:
+    if config.limit is None:
         _read_splits(dump, config.split_bytes, parts, engine)
-    read = DumpCounts(*parts.settle())
-    if read.damage is None and config.limit is None:
+    elif not parts.numbers():  # the first records, in this process, into one part
+        blocks = blocks_of(dump.location, dump.kind, size=FIRST_BYTES)
+        records = chain.from_iterable(records_of(block, dump.kind) for block in blocks)
+        whole = (record for record in records if record.strip(_NO_RECORD))
+        parts.add(_part(dump, 0, islice(whole, config.limit)))
+    counts, damage = parts.settle()
+    if damage is None and config.limit is None:
         cut = cut_short(dump.location, dump.kind)
-        return DumpCounts(read.counts, None if cut is None else str(cut))
-    return read
+        damage = None if cut is None else str(cut)
+    return counts, damage
 
 
-def _read_splits(dump: _Dump[S], size: int, parts: DumpParts, engine: Engine) -> None:
+def _read_splits(dump: _Dump, size: int, parts: DumpParts, engine: Engine) -> None:
     done, end = parts.numbers(), parts.end()
     if end < inf and done.issuperset(range(int(end))):
         return
@@ -224,22 +260,12 @@ def _read_splits(dump: _Dump[S], size: int, parts: DumpParts, engine: Engine) ->
             advance(sum(part.counts.values()))
 
 
-def _read_first(dump: _Dump[S], limit: int, parts: DumpParts) -> None:
-    """Read the first records in this process, into one part."""
-    if parts.numbers():
-        return
-    blocks = blocks_of(dump.location, dump.kind, size=FIRST_BYTES)
-    records = chain.from_iterable(records_of(block, dump.kind) for block in blocks)
-    whole = (record for record in records if record.strip(_NO_RECORD))
-    parts.add(_part(dump, 0, islice(whole, limit)))
-
-
-def open_reader(dump: _Dump[S]) -> Callable[[Block], Part]:
+def open_reader(dump: _Dump) -> Callable[[Block], Part]:
     """Return a reader of a block of a dump. Called in every worker."""
     return lambda block: _part(dump, block.number, records_of(block, dump.kind))
 
 
-def _part(dump: _Dump[S], number: int, records: Iterator[bytes]) -> Part:
+def _part(dump: _Dump, number: int, records: Iterator[bytes]) -> Part:
     damage: list[str] = []
 
     def until_damage() -> Iterator[bytes]:
@@ -250,79 +276,3 @@ def _part(dump: _Dump[S], number: int, records: Iterator[bytes]) -> Part:
 
     tables, counts = dump.tables(until_damage(), dump.setup)
     return Part(number, tables, counts, damage[0] if damage else None)
-
-
-LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "selectolax")
-
-
-@dataclass
-class Readout:
-    """Outcomes of the rows of every input, and the places where inputs break off."""
-
-    counts: ReadCounts = field(default_factory=ReadCounts)
-    damage: dict[str, str] = field(default_factory=dict)
-
-    def note(self, name: Literal["wikipedia", "wikidata"], dump: DumpCounts) -> None:
-        """Add the outcomes of one dump."""
-        self.counts[name] = dict(dump.counts)
-        if dump.damage is not None:
-            self.damage[name] = dump.damage
-
-
-def _check_installed() -> None:
-    """Raise MissingPackage where a library lacks: before hours of work, not after them."""
-    for name in LIBRARIES:
-        if find_spec(name) is None:
-            raise MissingPackage(name)
-
-
-class RawInput:
-    """A source, checked when this is made, so that bad input has touched nothing."""
-
-    def __init__(self, source: Dumps | Source, config: KbConfig) -> None:
-        _check_installed()
-        self._source, self._config = source, config
-        self._site: Site | None = None
-        if isinstance(source, Dumps):
-            if source.wikipedia:
-                self._site = site_of(source.wikipedia, config)
-            if source.wikidata:
-                check_items(source.wikidata)
-
-    @property
-    def is_of_dumps(self) -> bool:
-        """Whether pages were judged when they were read."""
-        return isinstance(self._source, Dumps)
-
-    def to_raw(
-        self, work: Path, settings: AlignSettings, engine: Engine, record: Record
-    ) -> Readout:
-        """Write the raw tables under `work`. Parts of dumps that are there are not read again."""
-        readout = Readout()
-        if isinstance(self._source, Dumps):
-            self._read_dumps(self._source, work, engine, record, readout)
-            with record.timed("aligning"):
-                readout.counts["aligned"] = align(work, settings)
-        else:
-            with record.timed("reading"), RawWriter(work, limit=self._config.limit) as raw:
-                counts = self._source.write(raw)
-                if raw.beyond:
-                    counts |= {"entities beyond --limit": raw.beyond}
-                readout.counts["source"] = counts
-        if self._config.mentions:
-            with record.timed("relating by mention"), RawWriter(work) as raw:
-                readout.counts["mentions"] = mention_rows(work, raw)
-        return readout
-
-    def _read_dumps(
-        self, dumps: Dumps, work: Path, engine: Engine, record: Record, readout: Readout
-    ) -> None:
-        if dumps.wikipedia and self._site:
-            with record.timed("reading Wikipedia"):
-                parts = DumpParts(work, "wikipedia")
-                read = read_wikipedia(dumps.wikipedia, self._site, parts, self._config, engine)
-                readout.note("wikipedia", read)
-        if dumps.wikidata:
-            with record.timed("reading Wikidata"):
-                parts = DumpParts(work, "wikidata")
-                readout.note("wikidata", read_wikidata(dumps.wikidata, parts, self._config, engine))

@@ -37,8 +37,7 @@ from argus.measures import slices, wilson
 from argus.progress import progress
 from argus.reachability.config import ReachConfig
 from argus.reports import write_report
-from argus.reports.section import Section, table
-from argus.reports.slices import slices_table
+from argus.reports.section import Section, slices_table, table
 from argus.stores.opening import open_store
 from argus.stores.protocol import Filter, Metric, Records, Store, StoreFacts
 from argus.stores.records import check_dimension, refuse_nothing, shown_rows, typed, whole_rows

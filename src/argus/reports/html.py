@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
 
 import jinja2
 from markupsafe import Markup
-from typing_extensions import TypedDict
 
 from argus.data.folders import (
     MANIFEST,
@@ -23,7 +21,7 @@ from argus.data.folders import (
     check_one_run,
     torn_jobs,
 )
-from argus.data.reading import WRITTEN, read_own, read_record
+from argus.data.reading import WRITTEN, read_own, read_record, reading
 from argus.data.writing import write_whole
 from argus.errors import InputError, Location
 from argus.extras import naming_extras
@@ -43,11 +41,6 @@ from argus.visible import visible_json
 OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
 
 MAP = "projection"  # the figure that stands last of all
-# Errors of records, each whole in itself, that do not fit together.
-UNFIT = (
-    *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError, OSError),
-    jinja2.UndefinedError,
-)
 
 
 def write_report(folder: Path | str) -> Path:
@@ -80,36 +73,28 @@ def _require(folder: Path, *names: str) -> None:
 
 def _read(folder: Path) -> tuple[dict[str, object], dict[str, ManifestSection]]:
     """Return summary and manifest by job, the summary without those of jobs that are torn."""
-    summary = _json(folder / SUMMARY)
-    manifest = _manifest(folder / MANIFEST) if (folder / MANIFEST).is_file() else {}
+    summary, manifest, path = _json(folder / SUMMARY), {}, folder / MANIFEST
+    if path.is_file():
+        manifest = {
+            job: read_record(ManifestSection, section, where=path, section=job)
+            for job, section in _json(path).items()
+        }
     torn = torn_jobs(folder)
     if summary.keys() <= torn.keys():
         check_one_run(folder)
-    for job, path in torn.items():
-        note = f"left out of the report: {job}, since {path} is not of its run; run it again"
+    for job, table in torn.items():
+        note = f"left out of the report: {job}, since {table} is not of its run; run it again"
         logging.getLogger("argus").warning(note)
         summary.pop(job, None)
     return summary, manifest
 
 
-def _manifest(path: Path) -> dict[str, ManifestSection]:
-    sections = _json(path)
-    if not sections:
-        raise _damaged(Location(path), "tells of no job")
-    return {
-        job: read_record(ManifestSection, section, where=path, section=job)
-        for job, section in sections.items()
-    }
-
-
 def _json(path: Path) -> dict[str, object]:
     """Return the sections of a JSON file, by job."""
-    try:
+    with _reading(Location(path), "is not as Argus wrote it"):
         content = json.loads(read_own(path), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise _damaged(Location(path), f"broken JSON ({error})") from error
-    if not isinstance(content, dict):
-        raise _damaged(Location(path), f"a {type(content).__name__}, not a section per job")
+        if not isinstance(content, dict) or not content:
+            raise ValueError("it has no section of a job")
     return content
 
 
@@ -117,34 +102,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number of JSON")
 
 
-def _damaged(where: Location, what: str) -> InputError:
-    return InputError(
-        what,
-        expected="the file as Argus wrote it",
-        fix=WRITTEN,
-        where=where,
-    )
-
-
-@contextmanager
-def _figures_of(where: Location) -> Iterator[None]:
-    """Turn errors of figures that fit neither each other nor the tables into an InputError."""
-    try:
-        yield
-    except UNFIT as error:
-        raise _damaged(where, f"cannot be shown ({error!r})") from error
-
-
-@contextmanager
-def _written_by(command: str) -> Iterator[None]:
-    """Name the command that writes a file anew: it need not be the one that found it damaged."""
-    try:
-        yield
-    except InputError as error:
-        if error.fix != WRITTEN:
-            raise
-        fix = f"Run argus {command} again with the same --out: it wrote that; vectors are kept."
-        raise InputError(error.got, expected=error.expected, fix=fix, where=error.where) from error
+_reading = partial(reading, expected="the file as Argus wrote it", fix=WRITTEN)
 
 
 def figure_dicts(folder: Path | str) -> dict[str, Figure]:
@@ -174,18 +132,26 @@ def _sections(folder: Path, summary: dict[str, object]) -> dict[str, Section]:
     for name, home in SECTIONS.items():
         if name in summary:
             where = Location(folder / SUMMARY, field=name)
-            with _figures_of(where), _written_by(home.command):
-                sections[name] = home.build(folder, summary[name], where=where)
+            try:
+                with _reading(where, "cannot be shown"):
+                    sections[name] = home.build(folder, summary[name], where=where)
+            except InputError as error:
+                if error.fix != WRITTEN:
+                    raise
+                again = f"Run argus {home.command} again with the same --out: it wrote that"
+                fix = f"{again}; vectors are kept."
+                raise InputError(
+                    error.got, expected=error.expected, fix=fix, where=error.where
+                ) from error
     return sections
 
 
 def _page(folder: Path, summary: dict[str, object], manifest: dict[str, ManifestSection]) -> str:
-    file = folder / SUMMARY
     sections = _sections(folder, summary)
     tables = {
         name: table for section in sections.values() for name, table in section.tables.items()
     }
-    with _figures_of(Location(file)):
+    with _reading(Location(folder / SUMMARY), "cannot be shown"):
         drawn = _Drawn({n: p for part in sections.values() for n, p in part.plots.items()})
         return (
             _environment()
@@ -234,16 +200,7 @@ def _for_script(value: object) -> Markup:
 
 
 def _asset(name: str) -> Markup:
-    text = files("argus.reports").joinpath("assets", name).read_text(encoding="utf-8")
-    return Markup(text)
-
-
-class Shown(TypedDict):
-    """A figure with the words beside it, as a section's template asks for it."""
-
-    name: str
-    heading: str
-    text: str
+    return Markup(files("argus.reports").joinpath("assets", name).read_text(encoding="utf-8"))
 
 
 class _Drawn(list[dict[str, object]]):
@@ -254,8 +211,8 @@ class _Drawn(list[dict[str, object]]):
         json.dumps(plots, allow_nan=False)  # raises ValueError for values that no figure can show
         self.plots = plots
 
-    def append(self, shown: Shown) -> None:  # type: ignore[override]
-        """Draw a figure and keep it. The map comes last."""
+    def append(self, shown: Mapping[str, str]) -> None:  # type: ignore[override]
+        """Draw a figure and keep it. shown: name, heading and text. The map comes last."""
         figure = svg(self.plots[shown["name"]], shown["heading"])
         super().append({**shown, "svg": figure, "last": shown["name"] == MAP})
 
@@ -268,11 +225,8 @@ def render(template: str, **context: object) -> str:
 @cache
 def _environment() -> jinja2.Environment:
     """Return the environment of pages. It is kept: compiling templates takes longest."""
-    made = environment(
-        jinja2.ChoiceLoader(
-            [jinja2.PackageLoader("argus.reports", "assets"), jinja2.PackageLoader("argus", "")]
-        )
-    )
+    places = (("argus.reports", "assets"), ("argus", ""))
+    made = environment(jinja2.ChoiceLoader([jinja2.PackageLoader(*place) for place in places]))
     made.filters["thousands"] = lambda v: f"{v:,}"
     made.filters["mib"] = lambda v: f"{v / 2**20:,.0f} MiB"
     return made

@@ -9,6 +9,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from argus.data.tables import read_table
 from argus.reports.figures import Figure
 
 MAX_ROWS = 20_000  # rows of one table that the report holds, of all in the Parquet and CSV files
@@ -74,3 +75,30 @@ def table(
 def naming(label: str | None, id_: str) -> str:
     """Return how an entity or document is called in a table: label and id, once if equal."""
     return f"{label} · {id_}" if label and label != id_ else id_
+
+
+def slices_table(folder: Path, name: str = "slices") -> Table:
+    """Return the shares of a folder's slices, the worst first. name: of the Parquet file."""
+    rows: list[dict[str, Any]] = read_table(folder / f"{name}.parquet").to_pylist()
+    return table(
+        {
+            "field": "text",
+            "slice": "text",
+            "share of": "text",
+            "share": "share",
+            "95% interval": "interval",
+            "n": "count",
+            "all": "share",
+            "worse by": "share",
+            "": "text",
+        },
+        [
+            [
+                row["field"], row["slice"], row["share_of"], row["share"],
+                [row["low"], row["high"]], row["n"], row["whole"], row["worse_by"],
+                "few" if row["is_few"] else "",
+            ]
+            for row in rows[:MAX_ROWS]
+        ],
+        total=len(rows),
+    )  # fmt: skip

@@ -9,8 +9,7 @@ from typing import Any
 from argus.data.tables import read_table
 from argus.measures.slices import slice_lines
 from argus.reports import figures
-from argus.reports.section import MAX_ROWS, Section, Table, naming, table
-from argus.reports.slices import slices_table
+from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.retrievers.protocol import note_lines
 from argus.traffic.figures import in_words
 from argus.verdict.counts import describe_log

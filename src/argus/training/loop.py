@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from typing_extensions import TypedDict
 
 from argus.data.provenance import peak_memory_bytes
 from argus.data.reading import parse_json
@@ -31,10 +30,10 @@ from argus.training.settings import EvaluationLoss, LoopConfig, Losses
 
 if TYPE_CHECKING:
     import torch
-    from torch.optim.optimizer import StateDict
 
 E = TypeVar("E")
 STATE, BEST = "state.pt", "best.safetensors"
+STATE_KEYS = {"key", "progress", "weights", "optimizer"}
 
 
 class Examples(Protocol[E]):
@@ -78,32 +77,22 @@ class Task(Generic[E]):
     learnt: Callable[[E], int]
 
 
-class StepLoss(TypedDict):
-    """One row per step of a training.
-
-    step: its number, from 1. loss: in nats. learning_rate: of the optimiser.
-    """
-
-    step: int
-    loss: float
-    learning_rate: float
-
-
 @dataclass
 class Progress:
     """How far a training is. Losses are means over learnt tokens, in nats.
 
-    tokens: read in training. learnt: those of them that were learnt. seconds, evaluation_seconds:
-    spent on steps, and on evaluations. halved: how often a pass was halved for want of memory.
-    passes: examples in a pass since then, 0 for as many as the settings say. stopped: why it ended.
-    "" while it has not. out_of_time: whether it ended for want of time, and goes on with more.
+    steps: step (from 1), loss and learning_rate of each. tokens: read in training. learnt: those
+    of them that were learnt. seconds, evaluation_seconds: spent on steps, and on evaluations.
+    halved: how often a pass was halved for want of memory. passes: examples in a pass since then, 0
+    for as many as the settings say. stopped: why it ended. "" while it has not. out_of_time:
+    whether it ended for want of time, and goes on with more.
     """
 
     step: int = 0
     tokens: int = 0
     learnt: int = 0
     seconds: float = 0.0
-    steps: list[StepLoss] = field(default_factory=list)
+    steps: list[dict[str, Any]] = field(default_factory=list)
     evaluations: list[EvaluationLoss] = field(default_factory=list)
     evaluation_seconds: float = 0.0
     halved: int = 0
@@ -132,7 +121,7 @@ class Progress:
         """Return the losses of a training that was evaluated, to six digits."""
         assert self.best is not None
         evaluations: list[EvaluationLoss] = [
-            {**evaluation, "loss": round(evaluation["loss"], 6)} for evaluation in self.evaluations
+            {**one, "loss": round(one["loss"], 6)} for one in self.evaluations
         ]
         first, last = (round(self.steps[i]["loss"], 6) for i in (0, -1))
         return {
@@ -142,20 +131,12 @@ class Progress:
         }
 
 
-class Stored(TypedDict):
-    """Content of STATE. progress: `Progress` as JSON. weights: by name, those learnt."""
-
-    key: str
-    progress: str
-    weights: dict[str, torch.Tensor]
-    optimizer: StateDict
-
-
 @dataclass(frozen=True)
 class Checkpoint:
     """Two files in a folder: the state after a step, and the best weights so far.
 
-    key: hash of the data and the settings. A folder that holds another training is refused.
+    key: hash of the data and the settings. A folder that holds another training is refused. The
+    state has the key, `Progress` as JSON, the learnt weights by name, and the optimizer's state.
     """
 
     folder: Path
@@ -176,10 +157,10 @@ class Checkpoint:
         if not path.is_file():
             return Progress()
         try:
-            state: Stored | None = torch.load(path, map_location="cpu", weights_only=True)
+            state = torch.load(path, map_location="cpu", weights_only=True)
         except (RuntimeError, EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
             state, why = None, str(error).splitlines()[0][:120]
-        if not isinstance(state, dict) or not Stored.__required_keys__ <= state.keys():
+        if not isinstance(state, dict) or not state.keys() >= STATE_KEYS:
             raise InputError(
                 f"the state of the training cannot be read ({why})",
                 expected="the file as it was written",
@@ -206,7 +187,7 @@ class Checkpoint:
         """Write the state, whole or not at all."""
         import torch
 
-        state: Stored = {
+        state = {
             "key": self.key,
             "progress": json.dumps(asdict(progress)),
             "weights": {name: p.detach().cpu() for name, p in weights.items()},

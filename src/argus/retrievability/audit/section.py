@@ -10,8 +10,7 @@ from typing_extensions import TypedDict
 from argus.data.tables import read_records
 from argus.data.types import State
 from argus.reports import figures
-from argus.reports.section import MAX_ROWS, Section, Table, naming, table
-from argus.reports.slices import slices_table
+from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.retrievability.audit.slices import FILE as SLICES
 from argus.retrievability.audit.summary import AuditSummary
 

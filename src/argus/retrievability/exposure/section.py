@@ -9,8 +9,7 @@ from typing_extensions import TypedDict
 
 from argus.data.tables import read_records, read_table
 from argus.reports import figures
-from argus.reports.section import MAX_ROWS, Section, Table, naming, table
-from argus.reports.slices import slices_table
+from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.retrievability.exposure.findings import DISPLACED
 from argus.retrievability.exposure.summary import (
     ExposureFindings,

@@ -9,8 +9,7 @@ from typing_extensions import TypedDict
 from argus.data.tables import read_records
 from argus.data.types import State
 from argus.reports import figures
-from argus.reports.section import MAX_ROWS, Section, Table, naming, table
-from argus.reports.slices import slices_table
+from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.scenarios.needs.risk_section import risk_table
 from argus.scenarios.needs.summary import Figure, MeanDifference, NeedsSummary, brief
 

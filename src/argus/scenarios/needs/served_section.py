@@ -6,8 +6,7 @@ from pathlib import Path
 
 from argus.data.tables import read_table
 from argus.data.types import State
-from argus.reports.section import MAX_ROWS, Section, naming, table
-from argus.reports.slices import slices_table
+from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table
 from argus.scenarios.needs.risk_section import risk_table
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, brief
 

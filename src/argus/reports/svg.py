@@ -1,0 +1,505 @@
+"""Draw a plotly figure dictionary, of the kinds that reports use, as one `<svg>` element.
+
+The element stands in the page as it is, without script or loading. `Scale` takes values to pixels
+along one axis, `_marks` draws a trace, `svg` the whole.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from argus.reports.figures import Figure
+
+WIDTH = 520
+"""Pixels across."""
+LETTER = 6.6
+"""Pixels of a letter, about."""
+TICKS = 6
+"""About so many on a linear axis."""
+INKS = {"#2b2f36": "currentColor", "#e6e8ec": "var(--line)"}
+"""Colours of the report's figures that follow its ink and lines, in light and in dark."""
+MAX_TITLED = 1500
+"""The most points of a trace that show their words when hovered. Of more, none does."""
+DASHES = {"dash": "7 5", "dot": "2 4"}
+Trace = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis. low, high: values at its ends, of a category its number. start, end: pixels.
+
+    kind: "linear", "log" or "category". names: of categories, in order.
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    kind: str = "linear"
+    names: tuple[str, ...] = ()
+
+    def number(self, value: Any) -> float:
+        """Return a value as a number of this axis. A category is a number by its place."""
+        if self.kind == "category" and not (isinstance(value, float) and value % 1):
+            text = str(value)
+            return float(self.names.index(text)) if text in self.names else float(value)
+        return float(value)
+
+    def pixel(self, value: Any) -> float:
+        """Return where a value lies."""
+        number, low, high = self.number(value), self.low, self.high
+        if self.kind == "log":
+            number, low, high = (math.log10(max(v, 1e-12)) for v in (number, low, high))
+        share = (number - low) / (high - low) if high != low else 0.5
+        return self.start + share * (self.end - self.start)
+
+    def reaches(self, value: Any) -> bool:
+        """Return whether a value lies on the axis."""
+        number = self.number(value)
+        return min(self.low, self.high) <= number <= max(self.low, self.high)
+
+
+def fitted(
+    values: Iterable[Any], settings: dict[str, Any], start: float, end: float, *, from_zero: bool
+) -> Scale:
+    """Return an axis that holds some values, as plotly's settings of it say.
+
+    from_zero: whether it begins at 0 where nothing else is said, as for bars.
+    """
+    values = [v for v in values if v is not None]
+    if settings.get("autorange") == "reversed":
+        start, end = end, start
+    if settings.get("type") == "category" or any(isinstance(v, str) for v in values):
+        names = tuple(dict.fromkeys(str(v) for v in values))
+        return Scale(-0.5, max(len(names), 1) - 0.5, start, end, "category", names)
+    if settings.get("type") == "log":
+        above = [float(v) for v in values if v > 0] or [1.0]
+        low, high = min(above), max(above)
+        return Scale(low, high if high > low else low * 10, start, end, "log")
+    numbers = [float(v) for v in values] or [0.0, 1.0]
+    if "range" in settings:
+        low, high = map(float, settings["range"])
+        return Scale(low, high, start, end)
+    low, high = min(numbers), max(numbers)
+    if from_zero or settings.get("rangemode") == "tozero":
+        low, high = min(low, 0.0), max(high, 0.0)
+    margin = (high - low or abs(high) or 1.0) * 0.04
+    low -= 0.0 if low == 0 else margin
+    return Scale(low, high + margin, start, end)
+
+
+def ticks(scale: Scale, settings: dict[str, Any], room: float) -> list[tuple[Any, str]]:
+    """Return the values that are marked, and their words. room: pixels that a word takes."""
+    if settings.get("showticklabels") is False:
+        return []
+    if scale.kind == "category":
+        step = max(1, math.ceil(len(scale.names) * room / max(abs(scale.end - scale.start), 1)))
+        return [(name, name) for name in scale.names[::step]]
+    values = settings.get("tickvals") or _tick_values(scale, settings.get("dtick"))
+    shown = [v for v in values if scale.reaches(v)]
+    return [(v, _words(v, settings.get("tickformat", ""))) for v in shown]
+
+
+def _tick_values(scale: Scale, step: float | None) -> Sequence[float]:
+    if scale.kind == "log":
+        first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
+        return [10.0**p for p in range(first, last + 1)]
+    width = abs(scale.high - scale.low)
+    if not step or width / step > 2 * TICKS:
+        rough = width / TICKS or 1.0
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * 0.999)
+    first = math.ceil(min(scale.low, scale.high) / step - 1e-9)
+    last = math.floor(max(scale.low, scale.high) / step + 1e-9)
+    return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def _words(value: float, form: str) -> str:
+    if form:
+        return format(value, form)
+    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:.3g}"
+
+
+@dataclass(frozen=True)
+class Pane:
+    """The place where a trace is drawn. slot, slots: which of several groups of bars it is."""
+
+    x: Scale
+    y: Scale
+    barmode: str = ""
+    bargap: float = 0.2
+    slot: int = 0
+    slots: int = 1
+
+
+def _marks(trace: Trace, pane: Pane, bases: dict[str, float]) -> Iterator[str]:
+    """Yield the elements of a trace. bases: heights stacked already, by category. Added to."""
+    kind = trace.get("type", "scatter")
+    if kind == "bar":
+        yield from _bars(trace, pane, bases)
+    elif kind == "heatmap":
+        yield from _cells(trace, pane)
+    else:
+        mode = trace.get("mode", "lines")
+        if "lines" in mode:
+            yield from _line(trace, pane)
+        if "markers" in mode:
+            yield from _points(trace, pane)
+
+
+def _colour(value: Any, default: str = "#2a6fb0") -> str:
+    """Return a colour as the page has it."""
+    text = str(value or default)
+    return str(escape(INKS.get(text, text)))
+
+
+def _hover(trace: Trace, i: int, **values: Any) -> str:
+    """Return the words of a hovered mark, as its `<title>`. "" where it has none."""
+    template = str(trace.get("hovertemplate", ""))
+    if not template or trace.get("hoverinfo") == "skip":
+        return ""
+    for name in ("text", "customdata"):
+        if isinstance(trace.get(name), list):
+            values.setdefault(name, trace[name][i])
+    values["fullData.name"] = trace.get("name", "")
+    template = re.sub(r"<extra>(?:(?!</?extra>).)*+</extra>", "", template).replace("<br>", "\n")
+
+    def put(match: re.Match[str]) -> str:
+        value = values.get(match[1], "")
+        try:
+            return format(value, match[2] or "")
+        except (ValueError, TypeError):
+            return str(value)
+
+    return f"<title>{escape(re.sub(r'%{([^:{}]++):?([^{}]*)}', put, template))}</title>"
+
+
+def _at(value: Any, i: int) -> Any:
+    return value[i] if isinstance(value, list | tuple) else value
+
+
+def _bars(trace: Trace, pane: Pane, bases: dict[str, float]) -> Iterator[str]:
+    lies = trace.get("orientation") == "h"
+    along, up = (pane.y, pane.x) if lies else (pane.x, pane.y)
+    places, lengths = (trace["y"], trace["x"]) if lies else (trace["x"], trace["y"])
+    whole = _width(along, places)
+    for i, (place, length) in enumerate(zip(places, lengths, strict=True)):
+        if length is None:
+            continue
+        base = bases.get(str(place), 0.0) if pane.barmode == "stack" else 0.0
+        bases[str(place)] = base + length
+        width = whole * (1 - pane.bargap)
+        if "width" in trace:
+            unit = abs(along.pixel(1.0) - along.pixel(0.0)) if along.kind == "linear" else whole
+            width = _at(trace["width"], i) * unit * (1 - pane.bargap / 2)
+        middle, width = along.pixel(place), width / pane.slots
+        first = middle - width * pane.slots / 2 + width * pane.slot
+        ends = sorted(
+            (up.pixel(max(base, up.low) if up.kind == "log" else base), up.pixel(base + length))
+        )
+        box = (
+            (ends[0], first, ends[1] - ends[0], width)
+            if lies
+            else (first, ends[0], width, ends[1] - ends[0])
+        )
+        fill = _colour(_at(trace.get("marker", {}).get("color"), i))
+        named = {"y": place, "x": length} if lies else {"x": place, "y": length}
+        x, y, w, h = (round(v, 1) for v in box)
+        yield (
+            f'<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="{fill}">'
+            f"{_hover(trace, i, **named)}</rect>"
+        )
+        yield from _error(trace, i, length, pane, middle)
+
+
+def _error(trace: Trace, i: int, value: float, pane: Pane, x: float) -> Iterator[str]:
+    error = trace.get("error_y")
+    if error:
+        top = pane.y.pixel(value + error["array"][i])
+        bottom = pane.y.pixel(value - error.get("arrayminus", error["array"])[i])
+        d = f"M{x:.1f} {top:.1f}V{bottom:.1f}M{x - 5:.1f} {top:.1f}h10M{x - 5:.1f} {bottom:.1f}h10"
+        yield f'<path d="{d}" stroke="currentColor" fill="none" stroke-width="1.3"/>'
+
+
+def _width(scale: Scale, places: Sequence[Any]) -> float:
+    """Return the pixels between neighbouring bars."""
+    at = sorted({scale.pixel(place) for place in places})
+    gaps = [b - a for a, b in pairwise(at)]
+    return min(gaps) if gaps else abs(scale.end - scale.start) / 2
+
+
+def _line(trace: Trace, pane: Pane) -> Iterator[str]:
+    points = [
+        (pane.x.pixel(x), pane.y.pixel(y))
+        for x, y in zip(trace["x"], trace["y"], strict=True)
+        if x is not None and y is not None
+    ]
+    if not points:
+        return
+    line = trace.get("line", {})
+    path = _path(points, line.get("shape", "linear"))
+    tint = _colour(line.get("color"))
+    if trace.get("fill") == "tozeroy":
+        floor = pane.y.pixel(max(pane.y.low, 0.0))
+        area = f"{path}V{floor:.1f}H{points[0][0]:.1f}Z"
+        yield f'<path d="{area}" fill="{tint}" opacity=".18"/>'
+    dash = DASHES.get(line.get("dash", ""), "")
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    name = f"<title>{escape(trace['name'])}</title>" if trace.get("name") else ""
+    yield (
+        f'<path d="{path}" fill="none" stroke="{tint}" stroke-width="{line.get("width", 2)}"'
+        f"{dashed}>{name}</path>"
+    )
+
+
+def _path(points: Sequence[tuple[float, float]], shape: str) -> str:
+    (x, y), *rest = points
+    parts = [f"M{x:.1f} {y:.1f}"]
+    for to_x, to_y in rest:
+        if shape == "hv":
+            parts.append(f"H{to_x:.1f}V{to_y:.1f}")
+        elif shape == "hvh":
+            parts.append(f"H{(x + to_x) / 2:.1f}V{to_y:.1f}H{to_x:.1f}")
+        else:
+            parts.append(f"L{to_x:.1f} {to_y:.1f}")
+        x = to_x
+    return "".join(parts)
+
+
+def _points(trace: Trace, pane: Pane) -> Iterator[str]:
+    marker = trace.get("marker", {})
+    tint = _colour(marker.get("color") or trace.get("line", {}).get("color"))
+    radius, opacity = marker.get("size", 6) / 2, marker.get("opacity", 1)
+    rows = [
+        (i, x, y)
+        for i, (x, y) in enumerate(zip(trace["x"], trace["y"], strict=True))
+        if x is not None and y is not None and pane.x.reaches(x) and pane.y.reaches(y)
+    ]
+    if len(rows) > MAX_TITLED:
+        dots = "".join(f"M{pane.x.pixel(x):.1f} {pane.y.pixel(y):.1f}h0" for _, x, y in rows)
+        yield (
+            f'<path d="{dots}" stroke="{tint}" stroke-width="{2 * radius:g}" '
+            f'stroke-linecap="round" opacity="{opacity}"/>'
+        )
+        return
+    yield f'<g fill="{tint}" opacity="{opacity}">'
+    for i, x, y in rows:
+        at = f'cx="{pane.x.pixel(x):.1f}" cy="{pane.y.pixel(y):.1f}" r="{radius:g}"'
+        yield f"<circle {at}>{_hover(trace, i, x=x, y=y)}</circle>"
+    yield "</g>"
+
+
+def _cells(trace: Trace, pane: Pane) -> Iterator[str]:
+    flat = [v for row in trace["z"] for v in row if v is not None]
+    low, high = trace.get("zmin", min(flat, default=0.0)), trace.get("zmax", max(flat, default=1.0))
+    wide, tall = _width(pane.x, trace["x"]), _width(pane.y, trace["y"])
+    for r, y in enumerate(trace["y"]):
+        for c, x in enumerate(trace["x"]):
+            value = trace["z"][r][c]
+            share = 0.5 if high == low else min(1.0, max(0.0, (value - low) / (high - low)))
+            fill = _mixed(trace["colorscale"], share)
+            if fill is None:
+                continue
+            left, top = pane.x.pixel(x) - wide / 2, pane.y.pixel(y) - tall / 2
+            inner = {
+                **trace,
+                "text": trace["text"][r],
+                "customdata": trace.get("customdata", [None])[r if "customdata" in trace else 0],
+            }
+            title = _hover(inner, c, x=x, y=y, z=value)
+            yield (
+                f'<rect x="{left + 0.5:.1f}" y="{top + 0.5:.1f}" width="{wide - 1:.1f}" '
+                f'height="{tall - 1:.1f}" fill="{fill}">{title}</rect>'
+            )
+            if "texttemplate" in trace:
+                yield (
+                    f'<text class="{_over(fill)}" x="{left + wide / 2:.1f}" '
+                    f'y="{top + tall / 2 + 4:.1f}" text-anchor="middle">'
+                    f"{escape(trace['text'][r][c])}</text>"
+                )
+
+
+def _mixed(stops: Sequence[Sequence[Any]], share: float) -> str | None:
+    """Return the colour at a share of a scale of stops. None where nothing would be seen."""
+    rows = [(float(at), *_rgba(str(tint))) for at, tint in stops]
+    for one, two in pairwise(rows):
+        if share <= two[0]:
+            part = (share - one[0]) / (two[0] - one[0] or 1.0)
+            r, g, b, a = (one[i] + part * (two[i] - one[i]) for i in range(1, 5))
+            return f"rgba({r:.0f},{g:.0f},{b:.0f},{a:.2f})" if a > 0.005 else None
+    return None
+
+
+def _over(fill: str) -> str:
+    """Return the class of words on a colour: dark words, or light ones on a dark colour."""
+    r, g, b, a = _rgba(fill)
+    light = a * (0.299 * r + 0.587 * g + 0.114 * b) + (1 - a) * 255
+    return "on" if light > 140 else "on-dark"
+
+
+def _rgba(text: str) -> tuple[float, float, float, float]:
+    if text.startswith("#"):
+        return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16), 1.0
+    numbers = [float(n) for n in re.findall(r"[\d.]+", text)]
+    return numbers[0], numbers[1], numbers[2], numbers[3] if len(numbers) > 3 else 1.0
+
+
+def svg(figure: Figure, title: str) -> Markup:
+    """Return a figure as inline SVG. title: its subject, for those who hear the page.
+
+    It draws bars, lines, points, heatmaps, and lines and frames across. All else of plotly is left
+    out. Colours of ink and grid follow the page's, in light and in dark.
+    """
+    layout, traces = figure["layout"], figure["data"]
+    height = int(layout.get("height", 320))
+    legend = list(_legend(traces, layout))
+    top = 14.0 + (18 * (1 + max((row for row, _ in legend), default=-1)))
+    box = (_margin(figure), top, WIDTH - 12.0, height - 46.0)
+    parts = [part for _, part in legend] + list(_axes(figure, box))
+    return Markup(
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}" '
+        f'font-size="12">{"".join(parts)}</svg>'
+    )
+
+
+def _margin(figure: Figure) -> float:
+    """Return the pixels to the left of an axis: as its longest word needs."""
+    settings = figure["layout"].get("yaxis", {})
+    values = [v for t in figure["data"] for v in t.get("y", [])]
+    words = [v for v in values if isinstance(v, str)]
+    longest = max((len(word) for word in words), default=6)
+    return min(230.0, 20 + LETTER * longest) + (16 if _title(settings) else 0)
+
+
+def _title(settings: dict[str, Any]) -> str:
+    return str(settings.get("title", {}).get("text", ""))
+
+
+def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Iterator[str]:
+    """Yield the axes with their marks."""
+    layout, traces = figure["layout"], figure["data"]
+    left, top, right, bottom = box
+    of_x, of_y = layout.get("xaxis", {}), layout.get("yaxis", {})
+    bars = [t for t in traces if t.get("type") == "bar"]
+    lies = any(t.get("orientation") == "h" for t in bars)
+    stacks = layout.get("barmode") == "stack"
+    x = fitted(_values(traces, "x", stacks and lies), of_x, left, right, from_zero=lies)
+    grows = bool(bars) and not lies
+    y = fitted(_values(traces, "y", stacks and not lies), of_y, bottom, top, from_zero=grows)
+    yield from _grid(x, y, of_x, of_y)
+    yield from _shapes(layout.get("shapes", []), x, y)
+    bases: dict[str, float] = {}
+    grouped = layout.get("barmode", "group") == "group"
+    for trace in traces:
+        slot = bars.index(trace) if trace in bars and grouped else 0
+        slots = len(bars) if grouped and trace in bars else 1
+        pane = Pane(x, y, layout.get("barmode", ""), layout.get("bargap", 0.2), slot, slots)
+        yield from _marks(trace, pane, bases)
+
+
+def _values(traces: Sequence[Trace], axis: str, stacks: bool) -> list[Any]:
+    values = [v for t in traces for v in t.get(axis, [])]
+    for trace in traces:
+        if axis == "y" and "error_y" in trace:
+            values += [v + e for v, e in zip(trace["y"], trace["error_y"]["array"], strict=True)]
+        if trace.get("type") == "heatmap" and values and not isinstance(values[0], str):
+            step = (values[1] - values[0]) / 2 if len(values) > 1 else 0.5
+            values += [values[0] - step, values[-1] + step]
+    if stacks:
+        heights: dict[int, float] = {}
+        for trace in traces:
+            for i, v in enumerate(trace.get(axis, [])):
+                heights[i] = heights.get(i, 0.0) + (v or 0.0)
+        values += list(heights.values())
+    return values
+
+
+def _grid(x: Scale, y: Scale, of_x: dict[str, Any], of_y: dict[str, Any]) -> Iterator[str]:
+    low, high = max(y.start, y.end), min(y.start, y.end)
+    left, right = min(x.start, x.end), max(x.start, x.end)
+    lines, words = [], []
+    for value, word in ticks(y, of_y, 14):
+        at = y.pixel(value)
+        if of_y.get("showgrid", True):
+            lines.append(f"M{left:.1f} {at:.1f}H{right:.1f}")
+        words.append(
+            f'<text x="{left - 6:.1f}" y="{at + 4:.1f}" text-anchor="end">{escape(word)}</text>'
+        )
+    for value, word in ticks(x, of_x, LETTER * max((len(n) for n in x.names), default=5) + 8):
+        at = x.pixel(value)
+        if of_x.get("showgrid", True) and x.kind != "category":
+            lines.append(f"M{at:.1f} {low:.1f}V{high:.1f}")
+        words.append(
+            f'<text x="{at:.1f}" y="{low + 16:.1f}" text-anchor="middle">{escape(word)}</text>'
+        )
+    yield f'<path class="grid-line" d="{"".join(lines)}M{left:.1f} {low:.1f}H{right:.1f}"/>'
+    yield f'<g class="words">{"".join(words)}'
+    if title := _title(of_x):
+        place = f'x="{(left + right) / 2:.1f}" y="{low + 36:.1f}"'
+        yield f'<text {place} text-anchor="middle">{escape(title)}</text>'
+    if title := _title(of_y):
+        turned = f'transform="translate(13 {(low + high) / 2:.1f}) rotate(-90)"'
+        yield f'<text {turned} text-anchor="middle">{escape(title)}</text>'
+    yield "</g>"
+
+
+def _shapes(shapes: Sequence[dict[str, Any]], x: Scale, y: Scale) -> Iterator[str]:
+    for shape in shapes:
+        left, right = (_placed(shape, f"x{i}", "xref", x) for i in "01")
+        top, bottom = (_placed(shape, f"y{i}", "yref", y) for i in "01")
+        line = shape.get("line", {})
+        dash = DASHES.get(line.get("dash", ""), "")
+        look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 1)}"'
+        look += ' fill="none"'
+        look += f' stroke-dasharray="{dash}"' if dash else ""
+        close = f"V{top:.1f}H{left:.1f}Z" if shape["type"] == "rect" else ""
+        corner = f"H{right:.1f}V{bottom:.1f}H{left:.1f}Z" if close else f"L{right:.1f} {bottom:.1f}"
+        yield f'<path d="M{left:.1f} {top:.1f}{corner}" {look}/>'
+
+
+def _placed(shape: dict[str, Any], name: str, ref: str, scale: Scale) -> float:
+    value = float(shape[name])
+    if shape.get(ref) == "paper":
+        return scale.start + value * (scale.end - scale.start)
+    if scale.kind == "category":
+        step = (scale.end - scale.start) / (scale.high - scale.low)
+        return scale.start + (value - scale.low) * step
+    return scale.pixel(value)
+
+
+def _legend(traces: Sequence[Trace], layout: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the row and the element of each named trace's name."""
+    named = [t for t in traces if t.get("name") and t.get("showlegend", True)]
+    if len(named) < 2 and not any(t.get("showlegend") for t in named):
+        named = [] if layout.get("showlegend") is not True else named
+    if layout.get("showlegend") is False:
+        return
+    x, row = 56.0, 0
+    for trace in named:
+        name = str(trace["name"])
+        needs = 36 + LETTER * len(name)
+        if x + needs > WIDTH and x > 56:
+            x, row = 56.0, row + 1
+        tint = trace.get("line", {}).get("color") or _first(trace.get("marker", {}).get("color"))
+        dash = DASHES.get(trace.get("line", {}).get("dash", ""), "")
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        y = 12 + 18 * row
+        yield (
+            row,
+            (
+                f'<path d="M{x:.0f} {y}h16" stroke="{_colour(tint)}" stroke-width="4"{dashed}/>'
+                f'<text class="name" x="{x + 21:.0f}" y="{y + 4}">{escape(name)}</text>'
+            ),
+        )
+        x += needs
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else value

@@ -1,1 +1,0 @@
-from .figure import svg as svg
