@@ -186,7 +186,7 @@ class AuthorityRemedy(Remedy):
     def serve(self, task: Task, run: Run, depth: int) -> Run:
         """See `Remedy.serve`."""
         from argus.authority.benchmarks.judging import pipeline_relation
-        from argus.authority.resolve import resolve
+        from argus.authority.resolution import resolve
 
         if task.benchmark is None:
             raise NothingToMend("the task says of no document what supersedes it")
