@@ -26,7 +26,8 @@ from .extras import naming_extras
 
 __getattr__, __dir__, names = lazy_loader.attach_stub(__name__, __file__)
 __getattr__ = naming_extras()(__getattr__)
-__all__ = [name for name in names if not (Path(__file__).parent / name).is_dir()]
+_ROOMS = {path.stem for path in Path(__file__).parent.iterdir()}
+__all__ = [name for name in names if name not in _ROOMS]
 
 
 def _taken_by(command):
