@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from argus.authority.audit import audit_authority
 from argus.authority.config import AuthoritySource
 from argus.corpora import Corpus, StoreCorpus, named
 from argus.data.fields import FieldNames
@@ -22,9 +21,7 @@ from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.reachability.config import ReachConfig
-from argus.reachability.job import reach
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.job import exposure
 from argus.retrievers.config import AskingConfig
 from argus.stores.spec import conditions, is_store
 
@@ -101,12 +98,16 @@ def check(
         return fresh and not parts
 
     if source is not None and is_searchable:
+        from argus.retrievability.exposure.job import exposure
+
         parts["exposure"] = exposure(
             source, out=out, config=exposing, queries=queries, fields=fields, limit=limit,
             encoder=encoder or DEFAULT_MODEL, store=cache, engine=engine, retriever=retriever,
             asking=asking, run=run, fresh=is_first(),
         )  # fmt: skip
     if store is not None:
+        from argus.reachability.job import reach
+
         asked = queries if encoder is not None or "exposure" not in parts else ()
         parts["reach"] = reach(
             store, out=out, config=reaching, opening=asking.opening, queries=asked,
@@ -114,6 +115,8 @@ def check(
             fresh=is_first(),
         )  # fmt: skip
     if authority is not None:
+        from argus.authority.audit import audit_authority
+
         parts["authority"] = audit_authority(
             authority, out=out, encoder=encoder or DEFAULT_MODEL, store=cache, retriever=retriever,
             asking=asking, k=(exposing or ExposureConfig()).k, fresh=is_first(),

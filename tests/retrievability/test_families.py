@@ -9,8 +9,7 @@ from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.rows import concatenate, family_of
 from argus.knowledge import KnowledgeSource
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.probe_texts import probe_texts
-from argus.retrievability.exposure.probes import SENTENCE
+from argus.retrievability.exposure.probes import SENTENCE, probe_texts
 from tests.support.results import shown
 from tests.support.rows import plain_score
 from tests.support.sentence_models import make_late, make_model, make_sparse

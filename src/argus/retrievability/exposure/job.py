@@ -31,19 +31,16 @@ from argus.jobs.workspace import (
 from argus.measures.slices import Slicing, slice_figures, slice_table, slicings, worst_first
 from argus.reports import write_report
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.embedding import embed_documents, embed_probes
-from argus.retrievability.exposure.findings import DISPLACED, Findings
+from argus.retrievability.exposure.findings import DISPLACED, Findings, shares_by_slice
 from argus.retrievability.exposure.parents import Parents
-from argus.retrievability.exposure.retriever_answers import ask_probes
-from argus.retrievability.exposure.retriever_probes import PlainProbes, probe_queries
-from argus.retrievability.exposure.slices import shares_by_slice
+from argus.retrievability.exposure.retrievers import PlainProbes, ask_probes, probe_queries
 from argus.retrievability.exposure.summary import (
     ExposureSummary,
     MoreFigures,
     SearchedFacts,
     headline,
 )
-from argus.retrievability.exposure.vector_probes import search_probes
+from argus.retrievability.exposure.vectors import embed_documents, embed_probes, search_probes
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer
 

@@ -1,20 +1,49 @@
-"""Exposure: is every document brought back by its own title and its own sentences.
-
-Needs no graph and no questions. Each probe is a known-item search. The lists of other
-documents' probes show which documents surface everywhere (hubs) and which never do.
-"""
+"""Draw documents, and make the probes that ask for them by title and by sentence."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.types import IntArray
+from argus.data.fields import read_parents
+from argus.data.provenance import content_hash
+from argus.data.types import Document, IntArray, Query
+from argus.jobs.workspace import require_some
 from argus.retrievability.concentration import gini, lorenz, skewness
+from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.sentences import HeldOut, hold_out
+
+NOT_DRAWN = "not drawn"
+"""Why nothing is known of a document that another was asked for in the place of."""
+
+
+def drawn_rows(documents: Sequence[Document], config: ExposureConfig) -> IntArray | None:
+    """Return the rows of `config.sample` documents in rising order. None where all are asked for.
+
+    Drawn by a hash of ids and seed, so that the same are drawn whatever else the corpus holds or
+    in which order. Of chunks, documents are drawn, each with all of its chunks.
+    """
+    if config.sample is None:
+        return None
+    units = [document.id for document in documents]
+    if config.parent_field is not None:
+        of_chunk = read_parents(documents, config.parent_field)
+        units = [of_chunk[id_] for id_ in units]
+    distinct = set(units)
+    if config.sample >= len(distinct):
+        return None
+    seed = str(config.seed)
+    lowest = heapq.nsmallest(
+        config.sample, distinct, key=lambda id_: (content_hash(seed, id_, size=8), id_)
+    )
+    drawn = set(lowest)
+    return np.array([row for row, unit in enumerate(units) if unit in drawn], np.int64)
+
 
 TITLE, SENTENCE, QUERY = "title", "sentence", "query"
 BEYOND = np.iinfo(np.int64).max
@@ -161,3 +190,48 @@ def _medians(probes: Probes, n: int) -> npt.NDArray[np.float64]:
         for owner, own in zip(owners, np.split(ranks, starts[1:]), strict=True):
             out[owner] = np.median(own)
     return out
+
+
+@dataclass(frozen=True)
+class ProbeTexts:
+    """The texts of all probes, and their targets. Arrays have shape (n_probes,)."""
+
+    kind: npt.NDArray[np.str_]
+    target: IntArray
+    """Row of the document that a probe asks for. -1 for a real query."""
+    texts: list[str]
+    sentences: list[HeldOut]
+    """Those that ask, with the rest of their documents."""
+    without_sentence: dict[int, str]
+    """Row to why no sentence of the document asks for it."""
+    drawn: IntArray | None = None
+    """Rows of the documents that are asked for. None: all."""
+
+
+def probe_texts(
+    documents: Sequence[Document], queries: Sequence[Query], config: ExposureConfig
+) -> ProbeTexts:
+    """Return titles, then sentences, then the real queries, which are of no document.
+
+    With `config.sample` titles and sentences are of the documents that are drawn.
+
+    Raises NothingMeasured where there is nothing to ask with.
+    """
+    drawn = drawn_rows(documents, config)
+    rows = range(len(documents)) if drawn is None else drawn.tolist()
+    titled = [row for row in rows if documents[row].title.strip()]
+    taken, reasons = hold_out(
+        [documents[row] for row in rows], per_document=config.sentences, seed=config.seed
+    )
+    sentences = [replace(one, position=rows[one.position]) for one in taken]
+    without = {rows[place]: why for place, why in reasons.items()}
+    texts = [documents[row].title for row in titled]
+    texts += [s.sentence for s in sentences] + [q.text for q in queries]
+    require_some(
+        len(texts),
+        "document has a title, or a sentence to be held out",
+        "Name the field of titles with --title-field; a sentence needs another beside it.",
+    )
+    kind = np.array([TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries))
+    target = titled + [s.position for s in sentences] + [-1] * len(queries)
+    return ProbeTexts(kind, np.array(target, np.int64), texts, sentences, without, drawn)
