@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import argus
-from tests.support.examples import write_files
+from tests.support.examples import fill_store, write_files
 
 PAGE = (Path(__file__).parents[1] / "docs/python.md").read_text(encoding="utf-8")
 HEAVY = ["torch", "transformers", "sklearn", "numba", "pyarrow", "lancedb", "plotly", "xgboost",
@@ -56,4 +56,6 @@ def test_the_examples_run(tmp_path, monkeypatch, shared) -> None:
     monkeypatch.chdir(tmp_path)
     there: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        if "chroma:" in block:
+            fill_store(tmp_path)
         exec(compile(block, "docs/python.md", "exec"), there)

@@ -12,9 +12,9 @@ import pytest
 
 from argus.errors import (
     ArgusError,
+    EncoderMismatch,
     EncodingError,
     EndpointRefusal,
-    FingerprintMismatch,
     InputError,
     Location,
     NothingMeasured,
@@ -36,7 +36,7 @@ ERRORS = [
     EndpointRefusal("no such key"),
     NotWritten("out/a.json", OSError(28, "No space left on device")),
     NothingMeasured("document has text", "Check --text-field."),
-    FingerprintMismatch(Path("store"), stored="one", given="another"),
+    EncoderMismatch(Path("store"), stored="one", given="another"),
     ProbeMismatch(Path("probe"), stored="one", given="another"),
     LanguageModelError("no such model"),
     TooManyQuestions(1_000),

@@ -52,6 +52,10 @@ class InputError(ArgusError):
         super().__init__(f"{prefix}{got}; expected {expected}. {fix}")
 
 
+class IndexMissing(InputError):
+    """A folder is no index of Argus, or is not there."""
+
+
 class NotWritten(InputError, OSError):
     """A file or folder takes no more: a full disk, a quota, no right to write, a disk that is gone.
 
@@ -81,6 +85,10 @@ class NothingMeasured(ArgusError):
         super().__init__(f"Nothing can be measured: no {what}. {why}")
 
 
+class StoreUnreachable(ArgusError):
+    """A vector store does not answer, or refuses to."""
+
+
 class NothingToMend(ArgusError):
     """A remedy that would change nothing by itself."""
 
@@ -100,7 +108,7 @@ class EndpointRefusal(EncodingError):
         super().__init__(message, retryable=False)
 
 
-class FingerprintMismatch(ArgusError):
+class EncoderMismatch(ArgusError):
     """Vectors of two different encoders were about to be mixed."""
 
     def __init__(self, where: Path, *, stored: str, given: str) -> None:

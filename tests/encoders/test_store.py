@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.encoders import store as module
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import EncoderMismatch, InputError
 from tests.support.draws import examples
 
 DIM = 3
@@ -48,7 +48,7 @@ def test_what_is_appended_is_gathered_in_the_order_asked(tmp_path):
 def test_vectors_of_another_encoder_are_refused_both_named(tmp_path):
     with open_store(tmp_path, "model one") as store:
         store.append([key(1)], vectors(1))
-    with pytest.raises(FingerprintMismatch) as refused:
+    with pytest.raises(EncoderMismatch) as refused:
         open_store(tmp_path, "model two")
     assert "stored: model one" in str(refused.value)
     assert "given:  model two" in str(refused.value)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import View
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import EncoderMismatch, InputError
 from argus.indexes import pruned
 from argus.indexes.blend import Blend
 from argus.indexes.fold import top_documents
@@ -184,7 +184,7 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
     assert np.array_equal(kept.scaled(0).apply(queries), queries)
     with pytest.raises(InputError, match="of 8 numbers for queries of 7"):
         kept.apply(queries[:, :7])
-    with pytest.raises(FingerprintMismatch):
+    with pytest.raises(EncoderMismatch):
         kept.check_fingerprint("encoder b", tmp_path)
     (tmp_path / CORRECTION).write_bytes(b"PK garbage")
     with pytest.raises(InputError, match="correction"):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from argus.encoders import EncoderConfig
-from argus.errors import FingerprintMismatch, InputError, Location
+from argus.errors import EncoderMismatch, InputError, Location
 from argus.indexes.header import (
     IndexHeader,
     VectorsFile,
@@ -25,12 +25,12 @@ def test_an_encoder_may_ask_foreign_vectors_and_add_none_to_them():
     where = Path("i")
     for header in (EMBEDDED, AGREEING):
         header.check_fingerprint("model@1", where)
-        with pytest.raises(FingerprintMismatch):
+        with pytest.raises(EncoderMismatch):
             header.check_fingerprint("other", where)
     FOREIGN.check_fingerprint(None, where)
     FOREIGN.check_fingerprint("own", where)
     FOREIGN.check_queries("model@1", where)
-    with pytest.raises(FingerprintMismatch):
+    with pytest.raises(EncoderMismatch):
         FOREIGN.check_queries("other", where)
     with pytest.raises(
         InputError, match=r"not those of model@1 \(cosine.*median 0\.03, least -0\.04"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from argus.corpora import StoreCorpus
 from argus.data.types import Document
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import EncoderMismatch, InputError
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever, open_retriever
@@ -157,7 +157,7 @@ def test_a_written_blend_is_served_with_its_index_or_without(tmp_path):
             class Other(UnitWords):
                 fingerprint = "other words"
 
-            with pytest.raises(FingerprintMismatch):
+            with pytest.raises(EncoderMismatch):
                 BlendedRetriever(f"{spec}_argus", encoder=Other())
         options = {"encoder": encoder, "opening": opening(spec), "blend": blend}
         written.append(blend_store(spec, out=tmp_path / "out", **options).remedy)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from argus.data.types import Query
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import EncoderMismatch, InputError
 from argus.indexes.recipe import CORRECTION, QueryCorrection
 from argus.indexes.retriever import open_retriever
 from argus.retrievers.config import AskingConfig
@@ -81,7 +81,7 @@ def test_an_index_needs_its_own_encoder(index):
     class Other(WordEncoder):
         fingerprint = "other words"
 
-    with pytest.raises(FingerprintMismatch), opened(str(index), encoder=Other()):
+    with pytest.raises(EncoderMismatch), opened(str(index), encoder=Other()):
         pass
     with pytest.raises(InputError) as error, opened("index:nowhere"):
         pass

@@ -74,6 +74,7 @@ class AuthoritySource:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        object.__setattr__(self, "records", Path(self.records))
 
 
 @dataclass(frozen=True, kw_only=True)

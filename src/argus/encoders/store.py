@@ -29,7 +29,7 @@ from argus.data.reading import parse_json, read_own
 from argus.data.types import FloatArray, IntArray
 from argus.data.writing import check_plain, take_lock, write_whole
 from argus.encoders.rows import BoolArray, Family, R, Rows, SparseRows, TokenRows, starts_of, usable
-from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.errors import ArgusError, EncoderMismatch, InputError
 
 HEADER, KEYS, VECTORS = "store.json", "keys.bin", "vectors.f32"
 VALUES, COLUMNS, ENDS = "values.f32", "columns.i32", "ends.i64"
@@ -48,7 +48,7 @@ _shared: dict[Path, Path] = {}
 class Store(ABC, Generic[R]):
     """An append-only map from content key to the rows of one encoder.
 
-    Raises FingerprintMismatch when `path` holds rows of another encoder, InputError when they are
+    Raises EncoderMismatch when `path` holds rows of another encoder, InputError when they are
     of another dim, and ArgusError when another process is writing to it. writes: False to read
     only: nothing changes on the disk.
     """
@@ -207,7 +207,7 @@ class Store(ABC, Generic[R]):
             header = {"fingerprint": self.fingerprint, "dim": self.dim, **kind}
             write_whole(self.path / HEADER, json.dumps(header, indent=2) + "\n")
         elif stored != self.fingerprint:
-            raise FingerprintMismatch(self.path, stored=stored, given=self.fingerprint)
+            raise EncoderMismatch(self.path, stored=stored, given=self.fingerprint)
         elif family != self.family:
             got = f"holds {family} rows"
             expected = f"{self.family} ones"

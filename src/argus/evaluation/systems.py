@@ -82,7 +82,7 @@ def open_index(
 ) -> tuple[str, IndexRetriever]:
     """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`. Return its display name, too.
 
-    encoder: instead of the one that the index names. Raises FingerprintMismatch if it differs.
+    encoder: instead of the one that the index names. Raises EncoderMismatch if it differs.
     ranked_by: DENSE, or a fusion with BM25. exact: None searches as the index is served. weight: λ
     of documents against scenarios. An unusual setting becomes part of the name.
     """

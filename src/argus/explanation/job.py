@@ -82,7 +82,7 @@ def explain(
     fold: from chunks to documents, in place of the config's corpus. It ranks documents; `doc_id` is
     one or a chunk of one, and its best chunk is explained. A document that is not in the index is
     explained, not refused. Raises InputError for an empty query or id, k below 1, an unknown query
-    id, a path that is no index, and damaged files. Raises FingerprintMismatch for the encoder or
+    id, a path that is no index, and damaged files. Raises EncoderMismatch for the encoder or
     probe of other vectors.
     """
     config = config or ExplainConfig()

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from argus.data.reading import read_own
 from argus.data.writing import write_whole
 from argus.encoders.config import COSINE, EncoderConfig, TokenPooling, as_config
-from argus.errors import FingerprintMismatch, InputError, Location, unnamed
+from argus.errors import EncoderMismatch, IndexMissing, InputError, Location, unnamed
 from argus.indexes.blend import Recipe
 
 if TYPE_CHECKING:
@@ -179,12 +179,12 @@ class IndexHeader:
         """Refuse to put vectors of an encoder beside those of the index. None passes.
 
         Raises InputError where no encoder known here made the vectors of the index, and
-        FingerprintMismatch where another one did.
+        EncoderMismatch where another one did.
         """
         if fingerprint is None or fingerprint == self.fingerprint:
             return
         if self.foreign is None:
-            raise FingerprintMismatch(where, stored=self.fingerprint, given=fingerprint)
+            raise EncoderMismatch(where, stored=self.fingerprint, given=fingerprint)
         raise InputError(
             f"holds vectors of your own, which are not those of {self.foreign.encoder} "
             f"({self.foreign})",
@@ -195,9 +195,9 @@ class IndexHeader:
         )
 
     def check_queries(self, fingerprint: str, where: Path) -> None:
-        """Raise FingerprintMismatch unless this encoder is the one to embed queries with."""
+        """Raise EncoderMismatch unless this encoder is the one to embed queries with."""
         if fingerprint != self.asked_with:
-            raise FingerprintMismatch(where, stored=self.asked_with, given=fingerprint)
+            raise EncoderMismatch(where, stored=self.asked_with, given=fingerprint)
 
 
 def write_header(path: Path, header: IndexHeader) -> None:
@@ -223,12 +223,12 @@ def read_header(path: Path) -> IndexHeader:
     if not path.is_dir():
         got = "is a file" if path.exists() else "no such folder"
         fix = "Make one with `argus index build`."
-        raise InputError(got, expected="an index folder", fix=fix, where=path)
+        raise IndexMissing(got, expected="an index folder", fix=fix, where=path)
     if not file.is_file():
         got = f"is not an index: it holds no {FILE}"
         expected = "a folder that `argus index build` wrote to its end"
         fix = "Check the path; a build that was stopped goes on when its command is run again."
-        raise InputError(got, expected=expected, fix=fix, where=path)
+        raise IndexMissing(got, expected=expected, fix=fix, where=path)
     try:
         header: IndexHeader = _reader().validate_json(read_own(file), strict=True)
     except ValueError as error:

@@ -22,7 +22,7 @@ from argus.data.tables import read_table, write_table
 from argus.data.types import FloatArray, IntArray
 from argus.data.writing import replacing
 from argus.encoders.protocol import unit_rows
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import EncoderMismatch, InputError
 from argus.indexes.blend import REMEDIES, Blend, Recipe
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import FILE as HEADER
@@ -73,9 +73,9 @@ class QueryCorrection:
         return unit_rows(np.asarray(moved, np.float32))
 
     def check_fingerprint(self, fingerprint: str, where: Path) -> None:
-        """Raise FingerprintMismatch unless this encoder embeds the queries that are corrected."""
+        """Raise EncoderMismatch unless this encoder embeds the queries that are corrected."""
         if fingerprint != self.fingerprint:
-            raise FingerprintMismatch(where, stored=self.fingerprint, given=fingerprint)
+            raise EncoderMismatch(where, stored=self.fingerprint, given=fingerprint)
 
     def save(self, file: Path) -> None:
         """Write it as .npz, whole or not at all."""

@@ -81,7 +81,7 @@ class IndexRetriever:
     against its best scenario. None: as the index says, else 0.7. hybrid: how BM25 is fused. None:
     as the index says (fused under a blend with BM25, else not at all), "dense" never. A remedy's
     correction of queries is applied to them. Raises InputError for an unknown `as_of` or fusion,
-    FingerprintMismatch when `encoder` is not the one that made the index, or that was named for
+    EncoderMismatch when `encoder` is not the one that made the index, or that was named for
     queries where its vectors came from a file.
     """
 
@@ -227,7 +227,7 @@ def open_retriever(
     """Open `PATH[@as_of]` with the encoder that the index names, or with the one given.
 
     Raises InputError for a path that is no index, an unknown state, or an index that does not name
-    an encoder. Raises FingerprintMismatch for the wrong encoder.
+    an encoder. Raises EncoderMismatch for the wrong encoder.
     """
     spec = parse_index_spec(spec)
     if weight is not None:

@@ -28,7 +28,7 @@ from argus.data.types import Document, FloatArray, View
 from argus.data.writing import replaced
 from argus.encoders.config import COSINE
 from argus.encoders.store import EMBEDDINGS, store_of, stored_fingerprint
-from argus.errors import FingerprintMismatch, InputError, NothingMeasured
+from argus.errors import EncoderMismatch, InputError, NothingMeasured
 from argus.indexes.blend import RELEVANCE_WEIGHT, SENTENCE, Blend, Recipe, check_weight
 from argus.indexes.fold import ORIGINAL, TopDocuments
 from argus.indexes.header import FILE, EncoderSettings, IndexHeader, read_header, write_header
@@ -153,7 +153,7 @@ class ViewIndex:
     def open(cls, path: Path | str, *, fingerprint: str | None = None) -> ViewIndex:
         """Open an index. Reading needs no right to write.
 
-        Raises InputError for a folder that is no index. Raises FingerprintMismatch when another
+        Raises InputError for a folder that is no index. Raises EncoderMismatch when another
         encoder made the vectors than `fingerprint` says, or those that are stored beside it.
         """
         path = Path(path)
@@ -172,7 +172,7 @@ class ViewIndex:
             store = store_of(path)
             stored = stored_fingerprint(store)
         if stored not in (None, header.asked_with) and len(index):
-            raise FingerprintMismatch(store, stored=str(stored), given=header.asked_with)
+            raise EncoderMismatch(store, stored=str(stored), given=header.asked_with)
         return index
 
     @property

@@ -137,7 +137,7 @@ def open_encoder(
     sample: texts for the precision check. check: raises when the encoder does not fit its use, and
     is called before anything is deleted. engine: the engine on which `embed` embeds batches. None
     is this process. The vectors of a corpus that is a store are taken as they are. Raises
-    FingerprintMismatch when the store holds vectors of another encoder.
+    EncoderMismatch when the store holds vectors of another encoder.
     """
 
     def dense(loaded: Encoder[Rows]) -> None:

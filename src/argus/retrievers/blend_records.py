@@ -23,7 +23,7 @@ import numpy.typing as npt
 from argus.data.types import FloatArray
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.encoders.protocol import unit_rows
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import EncoderMismatch, InputError
 from argus.progress import progress
 from argus.stores.protocol import Entries, Filter, Hits, Payload, Records, Store, WritableStore
 from argus.stores.records import (
@@ -162,13 +162,13 @@ class BlendRecords:
     def loaded_encoder(self, encoder: Encoder | EncoderConfig | str) -> Encoder:
         """Return the encoder, in the precision of the vectors if its name has none.
 
-        Raises FingerprintMismatch if another encoder made them.
+        Raises EncoderMismatch if another encoder made them.
         """
         stored = self.numbers.encoder
         loaded = loaded_encoder(encoder, stored=stored)
         if stored is not None and stored != loaded.fingerprint:
             where, given = Path(self.store.name), loaded.fingerprint
-            raise FingerprintMismatch(where, stored=stored, given=given)
+            raise EncoderMismatch(where, stored=stored, given=given)
         return loaded
 
     def refresh(self) -> None:

@@ -99,7 +99,7 @@ class BlendedRetriever:
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from any thread. Raises InputError for a source that is neither, a store without such records,
-    no encoder, or settings that the source does not take. Raises FingerprintMismatch for
+    no encoder, or settings that the source does not take. Raises EncoderMismatch for
     records that another encoder made.
     """
 

@@ -128,7 +128,7 @@ def open_index(name: str, encoder: AnyEncoder | None = None) -> IndexRetriever:
 
     encoder: for an index that names none. One that is not the option's default replaces the index's
     own, and its device holds for both. Raises InputError for a folder without an index and for one
-    without an encoder, FingerprintMismatch for an encoder that did not make it.
+    without an encoder, EncoderMismatch for an encoder that did not make it.
     """
     spec, settings = parse_index(name)
     index = ViewIndex.open(spec.path)
@@ -145,7 +145,7 @@ def open_index(name: str, encoder: AnyEncoder | None = None) -> IndexRetriever:
 def correction_of(config: AskingConfig, encoder: Encoder) -> QueryCorrection | None:
     """Read the correction of queries that `argus tune apply adapt` learnt, if one is configured.
 
-    Raises FingerprintMismatch if it was learnt for another encoder.
+    Raises EncoderMismatch if it was learnt for another encoder.
     """
     if config.correction is None:
         return None
@@ -217,7 +217,7 @@ def open_store_source(
     known: the documents of the corpus. Where the records' ids are not theirs, `config.id_field` or
     fields and texts tell. is_blend: the records are those of a blend. Raises InputError without an
     encoder, for one of another dimension, for a filter of fields or values that no record holds,
-    and unless there is exactly one blend. Raises FingerprintMismatch if
+    and unless there is exactly one blend. Raises EncoderMismatch if
     another encoder made the blend.
     """
     if encoder is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import unquote
 
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError, InputError, StoreUnreachable
 from argus.hidden import remember
 from argus.settings import Doc, Option, check_settings, settings_of
 
@@ -106,7 +106,7 @@ def scrubbed(message: str, hidden: Sequence[str]) -> str:
 
 @contextmanager
 def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
-    """Turn every error of a client into an ArgusError.
+    """Turn every error of a client into StoreUnreachable.
 
     name: of the store, without its key. hidden: secrets that its messages may not show.
     """
@@ -116,7 +116,7 @@ def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
         raise
     except Exception as error:  # clients let through whatever their transports raise
         line = next(iter(scrubbed(str(error), hidden).strip().splitlines()), "no message")[:200]
-        raise ArgusError(
+        raise StoreUnreachable(
             f"{name}: {type(error).__name__}: {line.rstrip('.')}. Check the address, the key and "
             "that the store is up."
         ) from error

@@ -13,7 +13,7 @@ import numpy as np
 
 from argus.data.documents import listed
 from argus.data.types import FloatArray
-from argus.errors import ArgusError
+from argus.errors import StoreUnreachable
 from argus.stores.client import Client, closed_on_error, no_collection, no_folder, quoted, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
@@ -34,14 +34,14 @@ BUSY_MS = 5_000  # to wait for another process that writes to the file
 
 @contextmanager
 def _reported(name: str) -> Iterator[None]:
-    """Turn whatever apsw raises into an ArgusError. A busy file has its own message."""
+    """Turn whatever apsw raises into StoreUnreachable. A busy file has its own message."""
     import apsw
 
     with reported(name):
         try:
             yield
         except apsw.BusyError as error:
-            raise ArgusError(
+            raise StoreUnreachable(
                 f"{name}: another process writes to the file, and still did after "
                 f"{BUSY_MS / 1000:g} s ({error}). Try again when it is done."
             ) from error

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.errors import ArgusError, EncoderMismatch, InputError
 from argus.indexes.job import add_documents, delete_documents
 from argus.indexes.views import ViewIndex
 from argus.remedies.config import PAPER, ReferenceConfig
@@ -74,7 +74,7 @@ def test_a_remedy_rolled_back_twice_is_told_so_and_nothing_is_removed(repairable
 
 def test_an_index_of_another_encoder_is_refused(repairable, tmp_path):
     other = ViewIndex.create(tmp_path / "i", fingerprint="another", dim=384, encoder={})
-    with pytest.raises(FingerprintMismatch, match="stored: another"):
+    with pytest.raises(EncoderMismatch, match="stored: another"):
         repairable.expand(other.path)
     with pytest.raises(InputError, match="does not name an encoder that can be loaded"):
         repairable.expand(other.path, encoder=None)

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import argus
-from argus.errors import FingerprintMismatch, InputError, Location
+from argus.errors import EncoderMismatch, InputError, Location
 from argus.retrievability.probes import load_probe, sweep
 from argus.retrievability.probes.data import read_audit
 from argus.retrievability.probes.fit import fit_probe
@@ -123,7 +123,7 @@ def test_a_probe_of_another_encoder_or_pooling_is_refused(audited, minilm, tmp_p
 
         encode_spans = encode_queries = encode_documents = None
 
-    with pytest.raises(FingerprintMismatch, match=r"(?s)all-MiniLM-L6-v2.*other@1"):
+    with pytest.raises(EncoderMismatch, match=r"(?s)all-MiniLM-L6-v2.*other@1"):
         predict_rps([_city()], out=tmp_path / "a", probe=audited, encoder=Other())
     with pytest.raises(InputError, match="no probe ships for other@1"):
         predict_rps([_city()], out=tmp_path / "b", encoder=Other())

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import EncoderMismatch, InputError
 from argus.retrievability.probes import Probe
 from argus.retrievability.probes.domain import fit_domain
 from argus.retrievability.probes.estimators import RidgeProbe
@@ -42,7 +42,7 @@ def test_another_shape_or_values_that_are_not_finite_are_refused(probe):
 
 def test_another_encoder_is_refused_with_both_named(probe):
     other = BASE.format("float32").replace("tiny@abc", "tiny@def")
-    with pytest.raises(FingerprintMismatch, match="probe of another encoder") as caught:
+    with pytest.raises(EncoderMismatch, match="probe of another encoder") as caught:
         probe.check_vectors_of(other, "span", where=HERE)
     assert "tiny@abc" in str(caught.value) and "tiny@def" in str(caught.value)
     assert "argus research probe fit" in str(caught.value)

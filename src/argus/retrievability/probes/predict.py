@@ -68,7 +68,7 @@ def predict_rps(
     """Predict the RPS of every entity of a corpus, or of `source.entities`.
 
     probe: a folder that a fit wrote. None takes the probe that ships for the encoder and
-    `pooling` (a given probe knows its own). Raises FingerprintMismatch when the probe is of another
+    `pooling` (a given probe knows its own). Raises EncoderMismatch when the probe is of another
     encoder, and InputError for bad input.
     """
     source = source or KnowledgeSource()

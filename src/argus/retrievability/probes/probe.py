@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import EncoderMismatch, InputError
 from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.models import Floats, Model, Parameters
 from argus.retrievability.probes.summary import FitMetrics, Training
@@ -77,7 +77,7 @@ class Probe:
         return Prediction(np.where(inside, self.estimate(vectors), np.nan), scores, inside)
 
     def check_vectors_of(self, fingerprint: str, pooling: str, *, where: Path) -> None:
-        """Refuse vectors of another encoder (FingerprintMismatch) or pooling (InputError).
+        """Refuse vectors of another encoder (EncoderMismatch) or pooling (InputError).
 
         The number format may differ: an encoder in bfloat16 gives the vectors it gives in float32
         at a cosine above 0.999, which moves a predicted RPS less than its error.
@@ -107,12 +107,12 @@ class Probe:
             )
 
 
-class ProbeMismatch(FingerprintMismatch):
+class ProbeMismatch(EncoderMismatch):
     """A probe was about to judge the vectors of an encoder that it does not know."""
 
     def __init__(self, where: Path, *, stored: str, given: str) -> None:
         self.stored, self.given = stored, given
-        super(FingerprintMismatch, self).__init__(
+        super(EncoderMismatch, self).__init__(
             f"{where} is a probe of another encoder; what it says of other vectors means nothing."
             f"\n  probe: {stored}\n  given: {given}\n"
             "(precision and query prompt may differ, nothing else.) Use the probe's encoder, or "
