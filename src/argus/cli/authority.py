@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -30,15 +30,10 @@ from argus.cli.explain import snippet
 from argus.cli.groups import Group, example
 from argus.cli.model_options import Judge, LanguageModel
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.errors import InputError
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import TOP_K, Doc, Ge, Option
 from argus.tasks.released import benchmark_of
-
-if TYPE_CHECKING:
-    from argus.authority.search import SearchHit, VariantAnswer
-
 
 app = Group("Never serve a superseded document as current.")
 benchmarks = Group("Benchmarks of supersession, and the harm of stale documents.")
@@ -67,10 +62,7 @@ def lint(
     ] = None,
     asking: AskingConfig,
     encoder: Annotated[str | None, Doc("For the queries of a store.")] = None,
-    before: Annotated[
-        Path | None,
-        Doc("The run before superseded documents were removed."),
-    ] = None,
+    before: Annotated[Path | None, Doc("The run before superseded documents were removed.")] = None,
     bounds: LintBounds,
     out: Annotated[
         Path | None, Doc("Folder for table and report; default: none."), o.OUTPUT
@@ -84,68 +76,9 @@ def lint(
     """
 
 
-@app.command()
-@example('argus authority search "Which rule holds?" --records records.jsonl --rules rules.yaml')
-@with_blocks
-def search(
-    *,
-    query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
-    source: AuthoritySource,
-    k: o.K = TOP_K,
-    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = ANCHORS,
-    index: Annotated[
-        str | None,
-        Doc("Search this index (PATH or PATH@STATE) for anchors."),
-        o.INDEX,
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        Doc("Search the records by these vectors; default: BM25. Or for the queries of a store."),
-    ] = None,
-    hybrid: Annotated[
-        str | None,
-        Doc("Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf."),
-    ] = None,
-    places: Annotated[
-        Places,
-        Doc("What supersedes: in its anchor's place (anchor), or first."),
-    ] = PLACES,
-    chains: Annotated[
-        Chains,
-        Doc("Of anchors of one scope: all chains, or the first's alone."),
-    ] = CHAINS,
-    named: Annotated[
-        bool,
-        Doc("Look up what the question names (a CVE id, a case) first."),
-    ] = False,
-    run: Annotated[
-        Path | None,
-        Doc("Anchors are QUERY's results in this run (TREC or JSON)."),
-    ] = None,
-    retriever: Annotated[
-        str | None,
-        Doc(f"Anchors are what this brings back: {NAMES}."),
-        Option(panel=RETRIEVER),
-    ] = None,
-    asking: AskingConfig,
-    variant: VariantConfig,
-    store: Annotated[
-        Path | None,
-        Doc("Folder that keeps the records' vectors between calls."),
-        Option(("--cache",)),
-        o.OUTPUT,
-    ] = None,
-    json: o.AsJson = False,
-) -> None:
-    """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
-    from argus.authority.search import search_authority
-
-    answer = search_authority(
-        query, source, k=k, anchors=anchors, index=index, encoder=encoder, hybrid=hybrid,
-        places=places, chains=chains, named=named, store=store, run=run,
-        retriever=retriever, asking=asking, variant=variant,
-    )  # fmt: skip
-    if json:
+def show_answer(answer: dict[str, Any], as_json: bool) -> None:
+    """Print what controls, each result with the chain that leads to it."""
+    if as_json:
         o.print_json(answer)
         return
     if undated := answer["relation"]["undated"]:
@@ -157,26 +90,25 @@ def search(
             "nothing found that is in force: no text shares a word with the question? "
             "--named looks up ids, --encoder compares meanings"
         )
-    if variant.alpha is not None or variant.scope is not None:
-        o.print_lines(variant_lines(cast("VariantAnswer", answer)))
+    o.print_lines(variant_lines(answer))
     for hit in answer["results"]:
         scope = answer["scopes"].get(hit["anchor"])
         print_hit(hit, scope["phi"] if scope else 1.0)
 
 
-def variant_lines(answer: VariantAnswer) -> Iterator[str]:
+def variant_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """Yield the grounds of a safe frontier or a latent scope."""
-    if answer["alpha"] is not None:
+    if answer.get("alpha") is not None:
         yield f"not superseded with a probability of {answer['alpha']:g} or more:"
-    if undecided := answer["undecided"]:
+    if undecided := answer.get("undecided"):
         shown = ", ".join(undecided[:5])
         yield f"{len(undecided):,} records are too near to it to be sure: {shown}"
-    if chances := answer["scope_posterior"]:
+    if chances := answer.get("scope_posterior"):
         likely = ", ".join(f"{c['key']}={c['value']} {c['probability']:.2f}" for c in chances[:5])
         yield f"scopes by {answer['scope']}: {likely}"
 
 
-def print_hit(hit: SearchHit, phi: float) -> None:
+def print_hit(hit: Mapping[str, Any], phi: float) -> None:
     """Print a result, and the chain that leads to it. phi: of the scope of the result found."""
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
     chance = f"  p {hit['probability']:.2f}" if "probability" in hit else ""
@@ -195,6 +127,56 @@ def print_hit(hit: SearchHit, phi: float) -> None:
     o.say(f"     {snippet(' '.join((hit['title'], hit['text'])))}")
 
 
+@app.command()
+@job(
+    "argus.authority.search:search_authority",
+    'argus authority search "Which rule holds?" --records records.jsonl --rules rules.yaml',
+    show=show_answer,
+)
+def search(
+    *,
+    query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
+    source: AuthoritySource,
+    k: o.K = TOP_K,
+    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = ANCHORS,
+    index: Annotated[
+        str | None, Doc("Search this index (PATH or PATH@STATE) for anchors."), o.INDEX
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        Doc("Search the records by these vectors; default: BM25. Or for the queries of a store."),
+    ] = None,
+    hybrid: Annotated[
+        str | None,
+        Doc("Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf."),
+    ] = None,
+    places: Annotated[
+        Places, Doc("What supersedes: in its anchor's place (anchor), or first.")
+    ] = PLACES,
+    chains: Annotated[
+        Chains, Doc("Of anchors of one scope: all chains, or the first's alone.")
+    ] = CHAINS,
+    named: Annotated[
+        bool, Doc("Look up what the question names (a CVE id, a case) first.")
+    ] = False,
+    run: Annotated[
+        Path | None, Doc("Anchors are QUERY's results in this run (TREC or JSON).")
+    ] = None,
+    retriever: Annotated[
+        str | None, Doc(f"Anchors are what this brings back: {NAMES}."), Option(panel=RETRIEVER)
+    ] = None,
+    asking: AskingConfig,
+    variant: VariantConfig,
+    store: Annotated[
+        Path | None,
+        Doc("Folder that keeps the records' vectors between calls."),
+        Option(("--cache",)),
+        o.OUTPUT,
+    ] = None,
+) -> None:
+    """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
+
+
 NONE = "none"  # name of the encoder that is none
 
 
@@ -210,18 +192,14 @@ def score(
     out: o.Out = o.OUT,
     queries: OtherQueries = None,
     rules: Annotated[
-        str | None,
-        Doc("RULES.yaml that the pipelines know, instead of the benchmark's own."),
+        str | None, Doc("RULES.yaml that the pipelines know, instead of the benchmark's own.")
     ] = None,
     retriever: Annotated[
         str | None,
         Doc("FILE.py or FILE.py:NAME, a class with retrieve(query, corpus, k) -> list of doc_id."),
     ] = None,
     measure: ScoreConfig,
-    cross_encoder: Annotated[
-        str | None,
-        Doc("Folder or name of a model that re-ranks."),
-    ] = None,
+    cross_encoder: Annotated[str | None, Doc("Folder or name of a model that re-ranks.")] = None,
     encoder: EncoderConfig,
     store: o.Store = None,
     fresh: o.Fresh = False,
@@ -250,31 +228,9 @@ def score(
     o.show(result, as_json=json)
 
 
-@app.command()
-@example(
-    "argus authority stream changes.jsonl --run run.trec --records records.jsonl --rules rules.yaml"
-)
-@with_blocks
-def stream(
-    *,
-    changes: Annotated[
-        Path,
-        typer.Argument(help="Rows of records to insert; `op`: delete or correct changes others."),
-    ],
-    source: AuthoritySource,
-    run: Annotated[Path, Doc("The cached answers: TREC run file (.gz too) or JSON.")],
-    k: o.K = 10,
-    json: o.AsJson = False,
-) -> None:
-    """Make CHANGES in their order, and name the cached answers that no longer hold.
-
-    An answer is stale when a change supersedes, deletes or corrects what it rests on; it is named
-    once. At the end stands what controls each of them now.
-    """
-    from argus.authority.stream import stream_authority
-
-    summary = stream_authority(changes, source, run, k=k)
-    if json:
+def show_stale(summary: dict[str, Any], as_json: bool) -> None:
+    """Print each change, and what controls the answers that went stale."""
+    if as_json:
         o.print_json(summary)
         return
     for change in summary["changes"]:
@@ -294,6 +250,30 @@ def stream(
     typer.echo(f"{n:,} of {summary['cached']:,} cached answers went stale")
 
 
+@app.command()
+@job(
+    "argus.authority.stream:stream_authority",
+    "argus authority stream changes.jsonl --run run.trec --records records.jsonl "
+    "--rules rules.yaml",
+    show=show_stale,
+)
+def stream(
+    *,
+    changes: Annotated[
+        Path,
+        typer.Argument(help="Rows of records to insert; `op`: delete or correct changes others."),
+    ],
+    source: AuthoritySource,
+    run: Annotated[Path, Doc("The cached answers: TREC run file (.gz too) or JSON.")],
+    k: o.K = 10,
+) -> None:
+    """Make CHANGES in their order, and name the cached answers that no longer hold.
+
+    An answer is stale when a change supersedes, deletes or corrects what it rests on; it is named
+    once. At the end stands what controls each of them now.
+    """
+
+
 @benchmarks.command()
 @example("argus research authority generate finsuperqa --out finsuperqa/")
 @with_blocks
@@ -301,13 +281,9 @@ def generate(
     name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
     out: Annotated[Path, Doc("Folder for the benchmark."), o.OUTPUT],
     contaminated: Annotated[
-        bool,
-        Doc("Some distractors get the scope that is asked about."),
+        bool, Doc("Some distractors get the scope that is asked about.")
     ] = False,
-    hint: Annotated[
-        bool,
-        Doc("Questions name the product or a party (not finsuperqa)."),
-    ] = False,
+    hint: Annotated[bool, Doc("Questions name the product or a party (not finsuperqa).")] = False,
     seed: o.Seed = 0,
 ) -> None:
     """Make a benchmark: corpus, questions, supersessions, judgements and rules.
@@ -381,17 +357,9 @@ def harm(
     """
     from argus.authority.harm import measure_harm
 
-    answering = model.config()
-    if answering is None:
-        raise InputError(
-            "no --model",
-            expected="the model that answers",
-            fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
-            where="--model",
-        )
     result = measure_harm(
         benchmark_of(benchmark),
-        config=measure.by(answering, judge.config(model)),
+        config=measure.by(model.required(), judge.config(model)),
         out=out,
         queries=queries,
         encoder=None if encoder == NONE else encoder or DEFAULT_MODEL,

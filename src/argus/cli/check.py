@@ -32,9 +32,7 @@ def check(
     context: typer.Context,
     *,
     source: Annotated[
-        str | None,
-        typer.Argument(help="Documents or a store, as --corpus names them."),
-        o.CORPUS,
+        str | None, typer.Argument(help="Documents or a store, as --corpus names them."), o.CORPUS
     ] = None,
     corpus: Annotated[
         NamedCorpus | None,
@@ -51,8 +49,7 @@ def check(
     authority: AuthoritySource | None,
     out: o.Out = o.OUT,
     queries: Annotated[
-        Path | None,
-        Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."),
+        Path | None, Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet).")
     ] = None,
     measure: ExposureConfig,
     reaching: Annotated[ReachConfig, Without(*SHARED, "batch")],

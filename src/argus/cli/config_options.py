@@ -123,14 +123,23 @@ FILE = inspect.Parameter(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """Base of options that several commands share. A job takes each as a parameter of its own."""
+
+
 def job(
-    home: str, line: str, then: Callable[[Any, Mapping[str, Any]], object] | None = None
+    home: str,
+    line: str,
+    then: Callable[[Any, Mapping[str, Any]], object] | None = None,
+    show: Callable[[Any, bool], object] | None = None,
 ) -> Callable[[Callable[..., object]], Callable[..., None]]:
     """Declare a command by the job that it runs. The function's body is never run.
 
     home: module and function, imported when it runs. line: the example for the help. then: from
-    the job's result and the options to the command that comes next. An option that was not given
-    is left to the job's default.
+    the job's result and the options to the command that comes next. show: prints the result in
+    place of its headline, as JSON or not. An option that was not given is left to the job's
+    default.
     """
 
     def declared(command: Callable[..., object]) -> Callable[..., None]:
@@ -139,13 +148,20 @@ def job(
             module, _, name = home.partition(":")
             run_job: Callable[..., Any] = getattr(import_module(module), name)
             takes = inspect.signature(run_job).parameters
+            for name, value in list(values.items()):
+                if isinstance(value, Shared):
+                    del values[name]
+                    values |= {n: one for n, one in vars(value).items() if n in takes}
             given = {
                 name: value
                 for name, value in values.items()
                 if value is not None or takes[name].default is inspect.Parameter.empty
             }
             result = run_job(**given)
-            o.show(result, as_json=json, then=f"Next: {then(result, given)}" if then else "")
+            if show is not None:
+                show(result, json)
+            else:
+                o.show(result, as_json=json, then=f"Next: {then(result, given)}" if then else "")
             if code := getattr(result, "exit_code", 0):
                 raise typer.Exit(code)
 
@@ -200,18 +216,12 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             typer.echo(f"\nargus: {stopped(outputs, values)}", err=True)
             raise typer.Exit(INTERRUPTED) from None
 
-    _declare(run, options)
-    vars(run)["outputs"] = outputs
-    return run
-
-
-def _declare(run: Callable[..., Any], options: _Options) -> None:
-    """Give a command its signature, and the other facts that are read of its options."""
     run.__annotations__ = {p.name: p.annotation for p in options.parameters.values()}
     vars(run)["__signature__"] = inspect.Signature(list(options.parameters.values()))
-    vars(run)["homes"] = options.homes  # of each option the config's field, for docs/reference
-    vars(run)["settings"] = options.settings  # by option, and the outputs, for the service
+    vars(run)["outputs"] = outputs  # by option, and the settings, for the service
+    vars(run)["settings"] = options.settings
     vars(run)["headings"] = dict(options.headings.values())  # of each such option its heading
+    return run
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,24 +280,20 @@ def _options_of(command: Callable[..., Any]) -> _Options:
     blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
     options = _Options(hints, blocks, {}, {}, {}, {})
     for name, parameter in inspect.signature(command).parameters.items():
-        if name not in blocks:
-            _add_own(options, name, parameter)
-        else:
+        if name in blocks:
             options.add(blocks[name], command.__name__)
+            continue
+        default = MISSING if parameter.default is parameter.empty else parameter.default
+        own = setting_of(name, hints[name], default)
+        if own is not None:
+            options.own[name] = own
+            options.parameters[own.key] = _parameter(own, unset=False)
+        else:  # typer is told by hand
+            options.parameters[name] = parameter.replace(
+                annotation=hints[name], kind=parameter.KEYWORD_ONLY
+            )
     options.parameters[FILE.name] = FILE
     return options
-
-
-def _add_own(options: _Options, name: str, parameter: inspect.Parameter) -> None:
-    """Add a parameter of the command alone: a setting, or one that typer is told by hand."""
-    alone = setting_of(name, options.hints[name], _default_of(parameter))
-    if alone is None:
-        kind = inspect.Parameter.KEYWORD_ONLY
-        parameter = parameter.replace(annotation=options.hints[name], kind=kind)
-        options.parameters[name] = parameter
-    else:
-        options.own[name] = alone
-        options.parameters[alone.key] = _parameter(alone, unset=False)
 
 
 def _block(hint: Any) -> Block | None:
@@ -338,10 +344,6 @@ def _home(setting: Setting) -> str:
     return f"{owner.__name__}.{setting.name}"
 
 
-def _default_of(parameter: inspect.Parameter) -> object:
-    return MISSING if parameter.default is inspect.Parameter.empty else parameter.default
-
-
 def _own_value(setting: Setting, option: Any) -> Any:
     """Return a command's value of an option of its own."""
     value = _value(setting, option)
@@ -353,13 +355,11 @@ def _own_value(setting: Setting, option: Any) -> Any:
 
 def _completion(setting: Setting) -> Callable[[str], list[str]] | None:
     """Return the values by which a shell completes a setting."""
-    if not setting.choices:
-        return None
 
     def complete(incomplete: str) -> list[str]:
         return [choice for choice in setting.choices if choice.startswith(incomplete)]
 
-    return complete
+    return complete if setting.choices else None
 
 
 def _shown(setting: Setting) -> Any:

@@ -50,8 +50,7 @@ def evaluate(
     ] = None,
     out: o.Out = o.OUT,
     index: Annotated[
-        list[str] | None,
-        Doc("PATH, PATH@original or PATH@REMEDY; once or twice."),
+        list[str] | None, Doc("PATH, PATH@original or PATH@REMEDY; once or twice.")
     ] = None,
     retriever: Annotated[
         list[str] | None,
@@ -216,8 +215,7 @@ def _refuse_unread_options(context: typer.Context, kind: str, *, sliced: bool) -
     """
     belongs = _BELONGS | ({} if sliced else {"folders": {"by"}})
     for name in sorted(set().union(*belongs.values()) - belongs[kind]):
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
+        if o.is_given(context, name):
             spelling = f"--{name.rstrip('_').replace('_', '-')}"
             goes_with = [f"--{k}" for k in belongs if name in belongs[k] and k != "folders"]
             goes_with += ["folders and --by"] * (name in _BELONGS["folders"])

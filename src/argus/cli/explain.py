@@ -32,10 +32,10 @@ if TYPE_CHECKING:
         Standing,
     )
     from argus.indexes.retriever import Hit, IndexRetriever, MatchedScenario
-    from argus.indexes.views import ViewScenario
     from argus.scenarios.context import ContextBlock
 
 SNIPPET = 160
+SCENARIO = ("main topic", "information need", "explanation")
 WIDTH = 98
 LABEL = 28
 SHOWN = 5
@@ -53,17 +53,13 @@ def explain(
         typer.Argument(help="The document that should come back; without it, --index is searched."),
     ] = None,
     index: Annotated[
-        str | None,
-        Doc("Index folder; PATH@original or PATH@REMEDY for that state."),
+        str | None, Doc("Index folder; PATH@original or PATH@REMEDY for that state.")
     ] = None,
     run: Annotated[
-        Path | None,
-        Doc("Or what any search found: a TREC or JSON run; QUERY is an id in it."),
+        Path | None, Doc("Or what any search found: a TREC or JSON run; QUERY is an id in it.")
     ] = None,
     retriever: Annotated[
-        str | None,
-        Doc(f"Or what is asked: {NAMES}."),
-        Option(panel=RETRIEVER),
+        str | None, Doc(f"Or what is asked: {NAMES}."), Option(panel=RETRIEVER)
     ] = None,
     asking: AskingConfig,
     measure: ExplainConfig,
@@ -105,9 +101,14 @@ def explain(
             where="--context" if context else "--scenario",
         )
     if encoder is not None and of_run.corpus is not None and not (run or index or retriever):
+        from argus.evaluation.config import refuse_beside
+        from argus.explanation.run import explain_corpus
+
+        _no_keys(of_run.keys)
+        refuse_beside("--corpus alone", "what it needs is an index", **own)
         model = EncoderConfig(model=encoder, device=device)
-        _of_corpus(query, doc_id, model, of_run, own, store, as_json=json)
-        return
+        searched = explain_corpus(query, doc_id, model, of_run, store=store)
+        return _print(searched, describe_run(searched), as_json=json)
     if store is not None:
         raise InputError(
             "--cache without --corpus and --encoder alone",
@@ -121,8 +122,7 @@ def explain(
 
         run_alone(retriever=retriever, encoder=encoder, device=device, **own)
         explanation_of_run = explain_run(query, doc_id, run, of_run)
-        _print(explanation_of_run, describe_run(explanation_of_run), as_json=json)
-        return
+        return _print(explanation_of_run, describe_run(explanation_of_run), as_json=json)
     _no_keys(of_run.keys)
     if retriever is not None:
         from argus.evaluation.config import retriever_alone
@@ -135,8 +135,7 @@ def explain(
             answer = explain_retriever(
                 query, doc_id, retriever, of_run, asking=asking, encoder=_encoder(encoder, device)
             )
-            _print(answer, describe_run(answer), as_json=json)
-            return
+            return _print(answer, describe_run(answer), as_json=json)
     home = _index(index, retriever, encoder, device)
     from argus.explanation.job import explain as explain_index
 
@@ -199,8 +198,19 @@ def _print_hits(hits: list[Hit], *, explain: bool) -> None:
 
 
 def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
-    """Return the context block. Warn of results without room, InputError if none has room."""
-    block = _context(hits, max_chars)
+    """Return the results as a language model is shown them, scenarios included.
+
+    Warns of results without room. Raises InputError if none has room.
+    """
+    from argus.indexes.views import ViewScenario
+    from argus.scenarios.context import ContextHit, build_context
+
+    shown = [
+        ContextHit(hit["id"], hit["text"], (ViewScenario(*parts),) if parts else ())
+        for hit in hits
+        for parts in [_parts(hit["scenario"])]
+    ]
+    block = build_context(shown, max_chars=max_chars)
     if hits and not block.text:
         raise InputError(
             f"{max_chars}",
@@ -214,66 +224,26 @@ def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
     return block
 
 
-def _context(hits: list[Hit], max_chars: int) -> ContextBlock:
-    """Return the results as a language model is shown them, scenarios included."""
-    from argus.scenarios.context import ContextHit, build_context
-
-    shown = [
-        ContextHit(hit["id"], hit["text"], (_as_matched(scenario),))
-        if (scenario := hit["scenario"])
-        else ContextHit(hit["id"], hit["text"])
-        for hit in hits
-    ]
-    return build_context(shown, max_chars=max_chars)
-
-
-def _as_matched(scenario: MatchedScenario) -> ViewScenario:
-    from argus.indexes.views import ViewScenario
-
-    return ViewScenario(
-        scenario["main_topic"], scenario["information_need"], scenario["explanation"]
-    )
-
-
 def _matched(scenario: MatchedScenario | None) -> Iterator[str]:
     """Yield the scenario that matched, whole."""
     if scenario is None:
         yield "no scenario: found by its own text"
         return
-    parts = {
-        "main topic": scenario["main_topic"],
-        "information need": scenario["information_need"],
-        "explanation": scenario["explanation"],
-    }
-    for name, text in parts.items():
+    for name, text in zip(SCENARIO, _parts(scenario), strict=True):
         if text:
             yield f"{name}: {' '.join(text.split())}"
+
+
+def _parts(scenario: MatchedScenario | None) -> tuple[str, ...]:
+    if scenario is None:
+        return ()
+    return scenario["main_topic"], scenario["information_need"], scenario["explanation"]
 
 
 def snippet(text: str) -> str:
     """Return the beginning of a text on one line."""
     line = " ".join(text.split())
     return line if len(line) <= SNIPPET else line[: SNIPPET - 3] + "..."
-
-
-def _of_corpus(
-    query: str,
-    doc_id: str,
-    encoder: EncoderConfig,
-    searched: RunConfig,
-    own: dict[str, object],
-    store: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Explain a search through a corpus. own: values that only an index has, by option."""
-    from argus.evaluation.config import refuse_beside
-    from argus.explanation.run import explain_corpus
-
-    _no_keys(searched.keys)
-    refuse_beside("--corpus alone", "what it needs is an index", **own)
-    explanation = explain_corpus(query, doc_id, encoder, searched, store=store)
-    _print(explanation, describe_run(explanation), as_json=as_json)
 
 
 def _of_index(index: str | None, measure: ExplainConfig) -> dict[str, object]:

@@ -14,7 +14,6 @@ from argus.cli.config_options import Without, job, with_blocks
 from argus.cli.explain import snippet
 from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel
-from argus.cli.tune import print_estimate
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
@@ -141,9 +140,7 @@ def train(
         pseudo_queries=pseudo_queries, fields=columns, limit=limit, device=device,
         fresh=fresh,
     )  # fmt: skip
-    search = o.command(
-        "research", "generative", "search", index, "--model", result.model, "--query", "WORDS"
-    )
+    search = _searching(result, {"index": index})
     o.show(result, as_json=json, then=f"Next: {search}")
 
 
@@ -196,8 +193,7 @@ def search(
     *,
     how: NgramSearchConfig,
     queries: Annotated[
-        Path | None,
-        Doc("Questions: DPR JSON, dpr_qas, KILT JSONL, BEIR (a file or its folder)."),
+        Path | None, Doc("Questions: DPR JSON, dpr_qas, KILT JSONL, BEIR (a file or its folder).")
     ] = None,
     query: Annotated[str | None, Doc("One question, in words.")] = None,
     out: Annotated[
@@ -207,8 +203,7 @@ def search(
         o.Output(lambda options: None if options["query"] is not None else o.OUT),
     ] = None,
     topics: Annotated[
-        str,
-        Doc("How --queries is read: auto, dpr, dpr_qas, kilt, queries."),
+        str, Doc("How --queries is read: auto, dpr, dpr_qas, kilt, queries.")
     ] = "auto",
     corpus: Annotated[
         NamedCorpus | None,
@@ -229,7 +224,13 @@ def search(
     """
     from argus.generative.jobs.search import ask, search_ngrams
 
-    _one_of_both(queries, query)
+    if (queries is None) == (query is None):
+        raise InputError(
+            "neither --queries nor --query" if query is None else "--queries and --query",
+            expected="one of them: a file of questions, or one question",
+            fix="Give --queries FILE, or --query 'words'.",
+            where="--queries",
+        )
     if query is not None and out is None:
         answer = ask(index, query, config=how, corpus=corpus, fields=columns, device=device)
         o.print_json(answer) if json else print_hits(answer)
@@ -244,16 +245,6 @@ def search(
         limit=limit, device=device, fresh=fresh,
     )  # fmt: skip
     o.show(result, as_json=json)
-
-
-def _one_of_both(queries: Path | None, query: str | None) -> None:
-    if (queries is None) == (query is None):
-        raise InputError(
-            "neither --queries nor --query" if query is None else "--queries and --query",
-            expected="one of them: a file of questions, or one question",
-            fix="Give --queries FILE, or --query 'words'.",
-            where="--queries",
-        )
 
 
 def print_hits(answer: AnswerRecord) -> None:
@@ -308,8 +299,7 @@ def analyse(
     *,
     out: o.Out = o.OUT,
     qrels: Annotated[
-        Path | None,
-        Doc("Judgements, in place of positive_ctxs of the outputs."),
+        Path | None, Doc("Judgements, in place of positive_ctxs of the outputs.")
     ] = None,
     queries: Annotated[
         Path | None,
@@ -320,8 +310,7 @@ def analyse(
     ] = None,
     measure: Annotated[FailureConfig, Without("workers")],
     threshold: Annotated[
-        list[str] | None,
-        Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated."),
+        list[str] | None, Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated.")
     ] = None,
     device: Annotated[o.Device, Option(panel="Replay")] = None,
     judge: Judge,
@@ -353,7 +342,7 @@ def analyse(
             outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
             fields=columns,
         )  # fmt: skip
-        print_estimate(prompts, json)
+        o.print_estimate(prompts, json)
         return
     result = analyse_failures(
         outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,

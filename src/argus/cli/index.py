@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import job, with_blocks
 from argus.cli.groups import Group, example
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
@@ -37,9 +38,12 @@ Ann = Annotated[
 ]
 
 
+def _search(_result: Any, given: Mapping[str, Any]) -> str:
+    return o.command("explain", "WORDS", "--index", given["out"])
+
+
 @app.command()
-@example("argus index build --corpus docs.jsonl --out index/")
-@with_blocks
+@job("argus.indexes.job:build_index", "argus index build --corpus docs.jsonl --out index/", _search)
 def build(
     *,
     corpus: o.Corpus,
@@ -49,36 +53,18 @@ def build(
     encoder: EncoderConfig,
     engine: EngineConfig | None,
     store: o.Store = None,
-    columns: FieldNames,
+    fields: FieldNames,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
-    json: o.AsJson = False,
 ) -> None:
     """Index every document of a corpus through its own text.
 
     Writes the index, summary.json and manifest.json. A build that was stopped goes on where it was.
     """
-    from argus.indexes.job import build_index
-
-    result = build_index(
-        corpus,
-        out=out,
-        encoder=encoder,
-        vectors=vectors,
-        fields=columns,
-        store=store,
-        limit=limit,
-        fresh=fresh,
-        ann=ann,
-        engine=engine,
-    )  # fmt: skip
-    search = o.command("explain", "WORDS", "--index", out)
-    o.show(result, as_json=json, then=f"Next: {search}")
 
 
 @app.command()
-@example("argus index add --index index/ --corpus more.jsonl")
-@with_blocks
+@job("argus.indexes.job:add_documents", "argus index add --index index/ --corpus more.jsonl")
 def add(
     *,
     index: Folder,
@@ -87,24 +73,10 @@ def add(
     encoder: o.IndexEncoder = None,
     ann: Ann = False,
     engine: EngineConfig | None,
-    columns: FieldNames,
+    fields: FieldNames,
     limit: o.Limit = None,
-    json: o.AsJson = False,
 ) -> None:
     """Add the documents of a corpus to an index: all of them, or none when one is there already."""
-    from argus.indexes.job import add_documents
-
-    result = add_documents(
-        index,
-        corpus,
-        encoder=encoder,
-        vectors=vectors,
-        fields=columns,
-        limit=limit,
-        ann=ann,
-        engine=engine,
-    )
-    o.show(result, as_json=json)
 
 
 @app.command()
@@ -129,10 +101,7 @@ def delete(
 @with_blocks
 def compact(
     index: Folder,
-    now: Annotated[
-        bool,
-        Doc("Keep nothing for those who have it open: nobody reads it."),
-    ] = False,
+    now: Annotated[bool, Doc("Keep nothing for those who have it open: nobody reads it.")] = False,
     json: o.AsJson = False,
 ) -> None:
     """Free the space of what was deleted or rolled back. Every state that there is stays.

@@ -34,39 +34,21 @@ class Sources:
     """
 
     wikipedia: Annotated[
-        str | None,
-        Doc("pages-articles.xml[.bz2|.gz]; s3://, gs://."),
-        Option(panel=DUMP),
+        str | None, Doc("pages-articles.xml[.bz2|.gz]; s3://, gs://."), Option(panel=DUMP)
     ] = None
     wikidata: Annotated[
-        str | None,
-        Doc("latest-all.json[.bz2|.gz]; s3://, gs://."),
-        Option(panel=DUMP),
+        str | None, Doc("latest-all.json[.bz2|.gz]; s3://, gs://."), Option(panel=DUMP)
     ] = None
-    triples: Annotated[
-        Path | None,
-        Doc("TSV or N-Triples (.nt)."),
-        Option(panel=OTHER),
-    ] = None
-    labels: Annotated[
-        Path | None,
-        Doc("id<TAB>label, or .nt."),
-        Option(panel=OTHER),
-    ] = None
-    abstracts: Annotated[
-        Path | None,
-        Doc("id<TAB>text, or .nt."),
-        Option(panel=OTHER),
-    ] = None
+    triples: Annotated[Path | None, Doc("TSV or N-Triples (.nt)."), Option(panel=OTHER)] = None
+    labels: Annotated[Path | None, Doc("id<TAB>label, or .nt."), Option(panel=OTHER)] = None
+    abstracts: Annotated[Path | None, Doc("id<TAB>text, or .nt."), Option(panel=OTHER)] = None
     entities: Annotated[
         Path | None,
         Doc("JSONL, CSV, TSV or Parquet of id, label, paragraph; aliases, relations."),
         Option(panel=OTHER),
     ] = None
     pages: Annotated[
-        Path | None,
-        Doc("Folder of HTML or Markdown files with links."),
-        Option(panel=OTHER),
+        Path | None, Doc("Folder of HTML or Markdown files with links."), Option(panel=OTHER)
     ] = None
     language: str | None = None
     links: Links | None = None
@@ -181,10 +163,7 @@ def build(
     *,
     out: Annotated[Path, Doc("Folder for the knowledge base."), o.OUTPUT],
     sources: Sources,
-    shards: Annotated[
-        str | None,
-        Doc("Where shards go, if not OUT: a path, s3://, gs://."),
-    ] = None,
+    shards: Annotated[str | None, Doc("Where shards go, if not OUT: a path, s3://, gs://.")] = None,
     settings: Annotated[KbConfig, Without(*OF_SOURCES)],
     columns: Annotated[FieldNames, Without("template")],
     engine: EngineConfig | None,

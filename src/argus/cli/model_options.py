@@ -66,6 +66,18 @@ class LanguageModel:
             return self._local(model.removeprefix(LOCAL), options)
         return self._endpoint(model, options)
 
+    def required(self) -> ChatConfig | LocalConfig:
+        """Return the model to ask. InputError without one, and as for `config`."""
+        config = self.config()
+        if config is None:
+            raise InputError(
+                "no --model",
+                expected="the model that answers",
+                fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
+                where="--model",
+            )
+        return config
+
     def _endpoint(self, model: str, options: dict[str, Any]) -> ChatConfig:
         if "adapter" in options:
             option = self.MODEL.where

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -90,6 +91,17 @@ def print_json(value: Any) -> None:
     typer.echo(without_known(text, LEAST_IN_FILES))
 
 
+def print_estimate(estimate: Any, as_json: bool) -> None:
+    """Print how much a run would ask and cost at most."""
+    print_json(asdict(estimate)) if as_json else typer.echo(str(estimate))
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """Tell whether an option stands on the command line, not in a file of settings."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 Corpus = Annotated[
     NamedCorpus,
     Doc(
@@ -114,10 +126,7 @@ Store = Annotated[
     Option(("--cache",), panel="Encoder"),
 ]
 Limit = Annotated[
-    int | None,
-    Ge(1),
-    Doc("Only the first so many documents."),
-    Option(("--limit",), panel="Input"),
+    int | None, Ge(1), Doc("Only the first so many documents."), Option(("--limit",), panel="Input")
 ]
 Fresh = Annotated[
     bool, Doc("Delete what OUT holds first, or go on with it."), Option(("--fresh/--resume",))

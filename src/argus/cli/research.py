@@ -72,16 +72,16 @@ def diagnose(
     """
 
 
-@example("argus research suite suite.toml --out suite/")
-@with_blocks
+@job("argus.suite.job:run_suite", "argus research suite suite.toml --out suite/")
 def suite(
-    file: Annotated[Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.")],
+    suite: Annotated[
+        Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.", metavar="FILE")
+    ],
     *,
     out: o.Out = o.OUT,
     store: o.Store = None,
     engine: EngineConfig | None,
     fresh: o.Fresh = False,
-    json: o.AsJson = False,
 ) -> None:
     """Ask every retriever under every remedy the questions of every task, and write the tables.
 
@@ -89,9 +89,6 @@ def suite(
     again what changed or failed. A text is embedded once per encoder. Tables are in OUT/tables, as
     Markdown, LaTeX and Parquet.
     """
-    from argus.suite.job import run_suite
-
-    o.show(run_suite(file, out=out, store=store, engine=engine, fresh=fresh), as_json=json)
 
 
 @example("argus research reproduce car-9 --out reproduced/")
@@ -191,8 +188,7 @@ def predict(
     ] = None,
     source: Annotated[KnowledgeSource, Without("relations", "skip_unknown")],
     probe: Annotated[
-        Path | None,
-        Doc("Folder of a fit; default: what ships for the encoder."),
+        Path | None, Doc("Folder of a fit; default: what ships for the encoder.")
     ] = None,
     out: o.Out = o.OUT,
     pooling: Annotated[Pooling, Doc("span or sentence, where no --probe says it.")] = POOLING,

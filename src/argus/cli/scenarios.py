@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from argus.cli import options as o
 from argus.cli.config_options import Without, job, with_blocks
 from argus.cli.groups import Group, example
 from argus.cli.model_options import Judge, LanguageModel, NamedModel, needs_model
-from argus.cli.tune import print_estimate
 from argus.data.fields import CoerceIds, FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
-from argus.errors import InputError
 from argus.retrievers.config import AskingConfig
 from argus.scenarios.ablation.config import AblateConfig
 from argus.scenarios.distill.settings import DistillConfig
@@ -24,10 +22,6 @@ from argus.scenarios.profiles.config import ProfileSettings
 from argus.scenarios.qa.config import QASettings
 from argus.scenarios.study.config import PreferenceConfig, StudyConfig
 from argus.settings import Doc, Option, Setting
-
-if TYPE_CHECKING:
-    from argus.scenarios.profiles.config import ProfileConfig
-
 
 app = Group("What documents would be needed for: audit, ablation, answers, a study, distillation.")
 # Options of the encoder and the retriever, which those of the model must not be called.
@@ -90,12 +84,17 @@ def needs(
 
     writer = model.config()
     written_by = None if writer is None else replace(writing, form=measure.form).by(writer)
+    read: dict[str, Any] = {"out": out, "config": measure, "fields": columns, "limit": limit}
     if estimate:
-        _estimate(written_by, corpus, profiles, out, measure, columns, limit, json)
+        from argus.scenarios.needs.costs import estimate_needs
+
+        if written_by is None:
+            raise needs_model(["--estimate"])
+        o.print_estimate(estimate_needs(corpus, profiles, model=written_by, **read), json)
         return
-    common: dict[str, Any] = {
-        "out": out, "config": measure, "model": written_by, "judged": JudgedFiles(queries, qrels),
-        "encoder": encoder, "fields": columns, "limit": limit, "fresh": fresh,
+    common: dict[str, Any] = read | {
+        "model": written_by, "judged": JudgedFiles(queries, qrels), "encoder": encoder,
+        "fresh": fresh,
     }  # fmt: skip
     if retriever is not None:
         from argus.scenarios.needs.served_job import ask_needs
@@ -106,26 +105,6 @@ def needs(
     from argus.scenarios.needs.job import audit_needs
 
     o.show(audit_needs(corpus, profiles, store=store, **common), as_json=json)
-
-
-def _estimate(
-    config: ProfileConfig | None,
-    corpus: Any,
-    profiles: Path | None,
-    out: Path,
-    measure: NeedsConfig,
-    columns: FieldNames,
-    limit: int | None,
-    as_json: bool,
-) -> None:
-    from argus.scenarios.needs.costs import estimate_needs
-
-    if config is None:
-        raise needs_model(["--estimate"])
-    cost = estimate_needs(
-        corpus, profiles, out=out, config=measure, model=config, fields=columns, limit=limit
-    )
-    print_estimate(cost, as_json)
 
 
 # Settings of an encoder that its own options would name as those of the language model.
@@ -149,8 +128,7 @@ def ablate(
     config: AblateConfig,
     excluded: o.Excluded = None,
     expansions: Annotated[
-        Path | None,
-        Doc("Pseudo-queries and summaries (JSONL), instead of --model."),
+        Path | None, Doc("Pseudo-queries and summaries (JSONL), instead of --model.")
     ] = None,
     model: NamedModel,
     encoder: Annotated[EncoderConfig, Without(*ENDPOINT)],
@@ -177,13 +155,11 @@ class Subject:
         Path | None,
         Doc("Reference answers (query_id, answer); default: the queries' answer field."),
     ] = None
-    qrels: Annotated[
-        Path | None,
-        Doc("Judgements, for the oracle and the rankings' nDCG@10."),
-    ] = None
+    qrels: Annotated[Path | None, Doc("Judgements, for the oracle and the rankings' nDCG@10.")] = (
+        None
+    )
     reasoned: Annotated[
-        Path | None,
-        Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's."),
+        Path | None, Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's.")
     ] = None
     coerce_ids: Annotated[CoerceIds, Option()] = False
     encoder: o.IndexEncoder = None
@@ -217,28 +193,13 @@ def qa(
     from argus.scenarios.qa.job import compare_answers
     from argus.scenarios.qa.summary import estimate_lines
 
-    answering = model.config()
-    if answering is None:
-        raise InputError(
-            "no --model",
-            expected="the model that answers",
-            fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
-            where="--model",
-        )
-    whole = measure.by(answering, judge.config(model))
+    config = measure.by(model.required(), judge.config(model))
+    asked: dict[str, Any] = {**vars(subject), "config": config, "out": out}
     if estimate:
-        estimates = estimate_answers(
-            subject.index, subject.queries, config=whole, out=out, answers=subject.answers,
-            qrels=subject.qrels, reasoned=subject.reasoned, encoder=subject.encoder,
-            device=subject.device, coerce_ids=subject.coerce_ids,
-        )  # fmt: skip
+        estimates = estimate_answers(**asked)
         o.print_json(estimates) if json else o.print_lines(estimate_lines(estimates))
         return
-    result = compare_answers(
-        subject.index, subject.queries, config=whole, out=out, answers=subject.answers,
-        qrels=subject.qrels, reasoned=subject.reasoned, encoder=subject.encoder,
-        device=subject.device, coerce_ids=subject.coerce_ids, fresh=fresh, engine=engine,
-    )  # fmt: skip
+    result = compare_answers(**asked, fresh=fresh, engine=engine)
     o.show(result, as_json=json)
 
 
@@ -310,10 +271,7 @@ def preferences(
 def distill(
     *,
     corpus: o.Corpus,
-    profiles: Annotated[
-        Path,
-        Doc("Teacher's profiles: a file, or a folder that holds them."),
-    ],
+    profiles: Annotated[Path, Doc("Teacher's profiles: a file, or a folder that holds them.")],
     out: o.Out = o.OUT,
     config: DistillConfig,
     device: o.Device = None,

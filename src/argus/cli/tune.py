@@ -1,46 +1,27 @@
-"""`argus tune`: try remedies, apply one to an index or a store, list and undo them."""
+"""`argus tune`: try remedies, list them, undo them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import Without, with_blocks
-from argus.cli.groups import Group, example
-from argus.cli.model_options import LanguageModel, needs_model
-from argus.corpora import NamedCorpus
-from argus.data.fields import CoerceIds
-from argus.encoders.config import EncoderConfig
-from argus.engine.config import EngineConfig
+from argus.cli.config_options import Shared, with_blocks
+from argus.cli.groups import example
+from argus.cli.model_options import LanguageModel
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
-from argus.indexes.blend import Blend
-from argus.remedies.config import (
-    TAU,
-    ExpandConfig,
-    ReferenceConfig,
-    SentenceSettings,
-    SynthesizeConfig,
-    SynthesizeSettings,
-)  # fmt: skip
+from argus.remedies.config import ReferenceConfig
 from argus.repair.config import RepairConfig
-from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
-from argus.settings import TOP_K, Doc, Ge, Option, check_settings
+from argus.settings import Doc, Option, check_settings
 from argus.stores.spec import PANEL, StoreConfig, refuse_unread
 
 if TYPE_CHECKING:
-    from argus.llm import Estimate
     from argus.remedies.remedy_result import RemedyResult
-
-
-apply = Group("Apply one remedy to an index or a store, with a receipt.")
-# Settings of an encoder that are not asked for beside a store: named otherwise, or seldom.
-NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
 
 
 # Default folder of the receipt of records written into a store.
@@ -128,18 +109,6 @@ def refuse(options: dict[str, object], of: str) -> None:
             )  # fmt: skip
 
 
-def store_encoder(
-    name: str | None, device: str | None, embedding: EncoderConfig | None
-) -> EncoderConfig:
-    """Return the encoder of a store. InputError where it is not named."""
-    if name is None:
-        raise InputError(
-            "a store without its encoder", expected="the model that made its vectors",
-            fix="Name it with --encoder, such as all-MiniLM-L6-v2.", where="--encoder",
-        )  # fmt: skip
-    return replace(embedding or EncoderConfig(), model=name, device=device)
-
-
 def show_rollback(note: dict[str, Any]) -> None:
     """Print the records taken out of a store."""
     typer.echo(
@@ -163,25 +132,23 @@ def show_listed(listed: list[dict[str, Any]], where: object) -> None:
         typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
-Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",)), o.INDEX]
-Repaired = Annotated[Index, o.OUTPUT]
+def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> None:
+    """Print a receipt, with the evaluation where there is one, and how it is undone."""
+    if not result.summary.get("prescribed", True):  # of a correction: nothing to undo
+        return o.show(result, as_json=as_json)
+    if as_json and result.evaluation:
+        return o.print_json({**result.summary, "evaluation": result.evaluation})
+    undo = o.command("tune", "undo", result.remedy, "--index", result.summary["index"])
+    o.show(result, as_json=as_json, then=f"To undo it: {undo}")
+
+
+Repaired = Annotated[
+    Path, Doc("Folder from argus index build."), Option(("--index",)), o.INDEX, o.OUTPUT
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Risk:
-    """Options that say which documents of an index are at risk."""
-
-    encoder: o.IndexEncoder = None
-    device: o.Device = None
-    probe: o.ProbeFolder = None
-    tau: o.Tau = TAU
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judging:
+class Judging(Shared):
     """Options that say how a receipt is judged, and where it goes."""
 
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
@@ -189,179 +156,6 @@ class Judging:
     out: Annotated[Path | None, Doc("Folder for the receipt; default: in the index."), o.OUTPUT] = (
         None
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlendJudging(Judging):
-    """The same, where a store may be in the place of the index."""
-
-    out: Annotated[
-        Path | None,
-        Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
-        o.OUTPUT,
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Proof(Judging):
-    """Options that add to the receipt of a repair at risk."""
-
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("Where titles are, to tell implicit questions apart."),
-        o.CORPUS,
-    ] = None
-    k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K
-
-
-@apply.command()
-@example("argus tune apply blend --index index/")
-@with_blocks
-def blend(
-    place: RepairedPlace,
-    blend: Blend,
-    sentences: SentenceSettings,
-    judging: BlendJudging,
-    chunks: ChunkedCorpus,
-    encoder: o.IndexEncoder = None,
-    device: o.Device = None,
-    *,
-    embedding: Annotated[EncoderConfig | None, Without(*NOT_OF_STORES)],
-    json: o.AsJson = False,
-) -> None:
-    """Mix sentences, a hub correction and BM25 into the search of an index.
-
-    All documents get a view of title and sentence for each of their sentences, and one number for
-    how near they are to sentences of others. No label and no language model is needed; it is the
-    repair that helped without them. `argus tune undo` takes it out again.
-
-    With --store the views are written as records into a collection beside the documents, which
-    stay as they are; then the store is asked for what was written.
-    """
-    if place.store is not None:
-        refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
-        from argus.remedies.store_blend import blend_store
-
-        written = blend_store(
-            place.store, blend, encoder=store_encoder(encoder, device, embedding),
-            sentences=sentences, into=place.into, opening=place.opening,
-            fields=chunks.fields, parent_field=chunks.parent_field,
-            out=judging.out or RECEIPTS,
-        )  # fmt: skip
-        o.show(written, as_json=json, then="\n".join(written.last_lines()))
-        return
-    refuse({"--document-prompt and the like": embedding}, "a store (--store)")
-    from argus.remedies.blend import blend_index
-
-    result = blend_index(
-        place.folder, blend, sentences=sentences, encoder=encoder, device=device,
-        queries=judging.queries, qrels=judging.qrels, chunks=chunks, out=judging.out,
-    )  # fmt: skip
-    show_remedy(result, json)
-    if not json:
-        from argus.remedies.store_writing import blended_retriever, describe_serving
-
-        o.print_lines(["To serve it over a retriever of your own, in Python:"])
-        served = blended_retriever("my_retriever", repr(str(place.folder)))
-        o.print_lines(describe_serving(served))
-
-
-@apply.command()
-@example("argus tune apply expand --index index/ --kb kb.jsonl --tau 1")
-@with_blocks
-def expand(
-    index: Repaired,
-    reference: ReferenceConfig,
-    risk: Risk,
-    proof: Proof,
-    expansion: ExpandConfig,
-    json: o.AsJson = False,
-) -> None:
-    """Add views that join documents at risk with what a knowledge base says of their entities.
-
-    No language model is needed. The same repair is never added twice; `argus tune undo`
-    takes it out again. Repairing only what is at risk loses most of what repairing all documents
-    gains (docs/results/what-reachability-tells.md); `argus tune apply blend` repairs all.
-    """
-    from argus.remedies.expansion import expand_index
-
-    result = expand_index(
-        index, reference=reference, config=expansion,
-        probe=risk.probe, encoder=risk.encoder, tau=risk.tau, device=risk.device,
-        queries=proof.queries, qrels=proof.qrels, corpus=proof.corpus, k=proof.k, out=proof.out,
-    )  # fmt: skip
-    show_remedy(result, json)
-
-
-@apply.command()
-@example("argus tune apply synthesize --index index/ --kb kb.jsonl --tau 1")
-@with_blocks
-def synthesize(
-    index: Repaired,
-    reference: ReferenceConfig,
-    risk: Risk,
-    model: LanguageModel,
-    engine: EngineConfig | None,
-    proof: Proof,
-    estimate: o.Estimate = False,
-    *,
-    settings: SynthesizeSettings,
-    json: o.AsJson = False,
-) -> None:
-    """Add one text per document at risk, with short descriptions after first mentions.
-
-    Without --model the knowledge base's own short descriptions are inserted. Whatever a model
-    answers, only the document itself with descriptions of at most five words, that the knowledge
-    base supports, is ever indexed; other answers are listed, and the original stays. Repairing only
-    what is at risk loses most of what repairing all documents gains; --tau 1 takes all.
-    """
-    from argus.remedies.synthesis import estimate_synthesis, synthesize_index
-
-    synthesis = _synthesis(model, settings)
-    if estimate:
-        prompts = estimate_synthesis(
-            index, reference=reference, config=synthesis,
-            probe=risk.probe, encoder=risk.encoder, tau=risk.tau, device=risk.device,
-        )  # fmt: skip
-        print_estimate(prompts, json)
-        return
-    result = synthesize_index(
-        index, reference=reference, config=synthesis, engine=engine,
-        probe=risk.probe, encoder=risk.encoder, tau=risk.tau, device=risk.device,
-        queries=proof.queries, qrels=proof.qrels, corpus=proof.corpus, k=proof.k, out=proof.out,
-    )  # fmt: skip
-    show_remedy(result, json)
-
-
-def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
-    """Return the settings with their model. InputError for one that would change nothing."""
-    writer = model.config()
-    if writer is None and settings.accept_unanswered:
-        raise needs_model(["--accept-unanswered"])
-    if writer is not None and settings.min_similarity is not None:
-        raise InputError(
-            "--min-similarity with --model",
-            expected="one of them: a model is shown the passages and told to check the context",
-            fix="Leave --min-similarity out.", where="--min-similarity",
-        )  # fmt: skip
-    return settings.by(writer)
-
-
-def print_estimate(estimate: Estimate, as_json: bool) -> None:
-    """Print how much a run would ask and cost at most."""
-    if as_json:
-        o.print_json(asdict(estimate))
-        return
-    typer.echo(str(estimate))
-
-
-def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> None:
-    """Print a receipt, with the evaluation where there is one, and how it is undone."""
-    if as_json and result.evaluation:
-        o.print_json({**result.summary, "evaluation": result.evaluation})
-        return
-    undo = o.command("tune", "undo", result.remedy, "--index", result.summary["index"])
-    o.show(result, as_json=as_json, then=f"To undo it: {undo}")
 
 
 @example("argus tune undo expand-robust-3f2a91c4 --index index/")
@@ -408,62 +202,6 @@ def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
     show_listed(listed, place.name)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearntFrom:
-    """Options that say where needs come from: one of --profiles, --needs and --from."""
-
-    profiles: o.NeedProfiles = None
-    needs: Annotated[
-        Path | None,
-        Doc("Queries that say what documents are needed for; with --needs-qrels."),
-    ] = None
-    needs_qrels: Annotated[
-        Path | None, Doc("Which documents each of --needs is for, as judgements.")
-    ] = None
-    learn_from: Annotated[
-        Unlabelled | None,
-        Doc(
-            "titles, or sentences held out of documents, where nobody wrote needs. It did not "
-            "carry over to questions where that was measured."
-        ),
-        Option(("--from",)),
-    ] = None
-    coerce_ids: CoerceIds = False
-
-
-@apply.command()
-@example("argus tune apply adapt --index index/ --profiles profiles/")
-@with_blocks
-def adapt(
-    index: Repaired,
-    source: LearntFrom,
-    settings: AdaptConfig,
-    proof: Annotated[Proof, Without("k")],
-    encoder: o.IndexEncoder = None,
-    device: o.Device = None,
-    json: o.AsJson = False,
-) -> None:
-    """Learn a correction of all queries from what some documents are needed for.
-
-    A repair that reaches beyond the documents that it was learnt from: no view is added, every
-    query is moved a little, q' = unit(q + α·U Wᵀ q). Needs that are held out stop the learning and
-    decide how far queries are moved; where they do not improve beyond chance, nothing is
-    prescribed. `argus tune undo` takes it out again.
-    """
-    from argus.scenarios.adapt.job import adapt_index
-
-    result = adapt_index(
-        index, profiles=source.profiles, needs=source.needs, needs_qrels=source.needs_qrels,
-        learn_from=source.learn_from, config=settings, encoder=encoder, device=device,
-        queries=proof.queries, qrels=proof.qrels, corpus=proof.corpus, out=proof.out,
-        coerce_ids=source.coerce_ids,
-    )  # fmt: skip
-    if result.summary["prescribed"]:
-        show_remedy(result, json)
-    else:
-        o.show(result, as_json=json)
-
-
 @example("argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv")
 @with_blocks
 def try_(
@@ -490,9 +228,8 @@ def try_(
 
     writer = model.config()
     result = repair_index(
-        index, queries=judging.queries, qrels=judging.qrels, profiles=profiles,
-        chunks=chunks, reference=reference,
+        index, **vars(judging), profiles=profiles, chunks=chunks, reference=reference,
         writer=None if writer is None else ProfileSettings().by(writer),
-        config=measure, encoder=encoder, device=device, out=judging.out,
+        config=measure, encoder=encoder, device=device,
     )  # fmt: skip
     o.show(result, as_json=json)

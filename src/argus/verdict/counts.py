@@ -7,8 +7,8 @@ from the results to a count to `KINDS`. It returns None where its job did not ru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -18,8 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection, torn_jobs
-from argus.data.reading import read_record
-from argus.errors import InputError
+from argus.data.reading import WRITTEN, read_record, reading
 from argus.measures.intervals import Discrimination, discrimination, wilson
 from argus.verdict.places import Places, Project
 
@@ -28,8 +27,6 @@ DEPTH = 10
 JUDGE = "argus traffic judge"
 """Source of a count that is estimated from judged questions of a log."""
 STUDY = "16 judged collections of 11 families (docs/results.md, What reachability tells)"
-UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Errors of figures that are read from a damaged summary."""
 
 
 class VerdictLevel(StrEnum):
@@ -206,25 +203,18 @@ class Results:
         sections = {j: s for j, s in files.read_json(SUMMARY).items() if j not in torn}
         return cls(folder, sections, Places(folder, manifest, Project.of()))
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Raise InputError for figures that are not as their job wrote them."""
-        try:
-            yield
-        except UNFIT as error:
-            raise InputError(
-                f"its figures cannot be read ({type(error).__name__}: {error})",
-                expected="the file as Argus wrote it",
-                fix="Run the job again.",
-                where=self.folder / SUMMARY,
-            ) from error
+        return reading(
+            self.folder / SUMMARY, "its figures cannot be read",
+            expected="the file as Argus wrote it", fix="Run the job again.",
+        )  # fmt: skip
 
     def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
         """Return rows of these columns. None are there if the table, or a column, is not.
 
         Raises InputError for a table that is damaged.
         """
-        from argus.data.reading import WRITTEN
         from argus.data.tables import open_parquet, read_table
 
         path = self.folder / f"{name}.parquet"

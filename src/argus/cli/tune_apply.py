@@ -1,0 +1,572 @@
+"""`argus tune apply`: remedies that change an index, or are written into a store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import Shared, Without, job, with_blocks
+from argus.cli.groups import Group, example
+from argus.cli.model_options import LanguageModel, needs_model
+from argus.cli.tune import (
+    RECEIPTS,
+    Into,
+    Judging,
+    Repaired,
+    RepairedPlace,
+    collection_of,
+    refuse,
+    show_remedy,
+)
+from argus.corpora import NamedCorpus
+from argus.data.fields import CoerceIds, FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.engine.config import EngineConfig
+from argus.errors import InputError
+from argus.evaluation.config import ChunkedCorpus
+from argus.indexes.blend import Blend
+from argus.remedies.config import (
+    TAU,
+    ExpandConfig,
+    ReferenceConfig,
+    SentenceSettings,
+    SynthesizeConfig,
+    SynthesizeSettings,
+)  # fmt: skip
+from argus.retrievers.config import QueriesConfig
+from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
+from argus.scenarios.profile import COMPONENT
+from argus.scenarios.profiles.config import ProfileSettings
+from argus.settings import TOP_K, Doc, Ge, Option, check_settings, settings_of
+from argus.stores.spec import PANEL, StoreConfig
+
+if TYPE_CHECKING:
+    from argus.data.types import Document
+    from argus.scenarios.choice.of_index import AnyComponent, AnyWeight
+
+
+apply = Group("Apply one remedy to an index or a store, with a receipt.")
+# Settings of an encoder that are not asked for beside a store: named otherwise, or seldom.
+NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
+
+
+def store_encoder(
+    name: str | None, device: str | None, embedding: EncoderConfig | None
+) -> EncoderConfig:
+    """Return the encoder of a store. InputError where it is not named."""
+    if name is None:
+        raise InputError(
+            "a store without its encoder", expected="the model that made its vectors",
+            fix="Name it with --encoder, such as all-MiniLM-L6-v2.", where="--encoder",
+        )  # fmt: skip
+    return replace(embedding or EncoderConfig(), model=name, device=device)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risk(Shared):
+    """Options that say which documents of an index are at risk."""
+
+    encoder: o.IndexEncoder = None
+    device: o.Device = None
+    probe: o.ProbeFolder = None
+    tau: o.Tau = TAU
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlendJudging(Judging):
+    """The same, where a store may be in the place of the index."""
+
+    out: Annotated[
+        Path | None,
+        Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
+        o.OUTPUT,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof(Judging):
+    """Options that add to the receipt of a repair at risk."""
+
+    corpus: Annotated[
+        NamedCorpus | None, Doc("Where titles are, to tell implicit questions apart."), o.CORPUS
+    ] = None
+    k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K
+
+
+@apply.command()
+@example("argus tune apply blend --index index/")
+@with_blocks
+def blend(
+    place: RepairedPlace,
+    blend: Blend,
+    sentences: SentenceSettings,
+    judging: BlendJudging,
+    chunks: ChunkedCorpus,
+    encoder: o.IndexEncoder = None,
+    device: o.Device = None,
+    *,
+    embedding: Annotated[EncoderConfig | None, Without(*NOT_OF_STORES)],
+    json: o.AsJson = False,
+) -> None:
+    """Mix sentences, a hub correction and BM25 into the search of an index.
+
+    All documents get a view of title and sentence for each of their sentences, and one number for
+    how near they are to sentences of others. No label and no language model is needed; it is the
+    repair that helped without them. `argus tune undo` takes it out again.
+
+    With --store the views are written as records into a collection beside the documents, which
+    stay as they are; then the store is asked for what was written.
+    """
+    if place.store is not None:
+        refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
+        from argus.remedies.store_blend import blend_store
+
+        written = blend_store(
+            place.store, blend, encoder=store_encoder(encoder, device, embedding),
+            sentences=sentences, into=place.into, opening=place.opening,
+            fields=chunks.fields, parent_field=chunks.parent_field,
+            out=judging.out or RECEIPTS,
+        )  # fmt: skip
+        o.show(written, as_json=json, then="\n".join(written.last_lines()))
+        return
+    refuse({"--document-prompt and the like": embedding}, "a store (--store)")
+    from argus.remedies.blend import blend_index
+
+    result = blend_index(
+        place.folder, blend, sentences=sentences, encoder=encoder, device=device, chunks=chunks,
+        **vars(judging),
+    )  # fmt: skip
+    show_remedy(result, json)
+    if not json:
+        from argus.remedies.store_writing import blended_retriever, describe_serving
+
+        o.print_lines(["To serve it over a retriever of your own, in Python:"])
+        served = blended_retriever("my_retriever", repr(str(place.folder)))
+        o.print_lines(describe_serving(served))
+
+
+@apply.command()
+@job(
+    "argus.remedies.expansion:expand_index",
+    "argus tune apply expand --index index/ --kb kb.jsonl --tau 1",
+    show=show_remedy,
+)
+def expand(
+    index: Repaired,
+    reference: ReferenceConfig,
+    risk: Risk,
+    proof: Proof,
+    config: ExpandConfig,
+) -> None:
+    """Add views that join documents at risk with what a knowledge base says of their entities.
+
+    No language model is needed. The same repair is never added twice; `argus tune undo`
+    takes it out again. Repairing only what is at risk loses most of what repairing all documents
+    gains (docs/results/what-reachability-tells.md); `argus tune apply blend` repairs all.
+    """
+
+
+@apply.command()
+@example("argus tune apply synthesize --index index/ --kb kb.jsonl --tau 1")
+@with_blocks
+def synthesize(
+    index: Repaired,
+    reference: ReferenceConfig,
+    risk: Risk,
+    model: LanguageModel,
+    engine: EngineConfig | None,
+    proof: Proof,
+    estimate: o.Estimate = False,
+    *,
+    settings: SynthesizeSettings,
+    json: o.AsJson = False,
+) -> None:
+    """Add one text per document at risk, with short descriptions after first mentions.
+
+    Without --model the knowledge base's own short descriptions are inserted. Whatever a model
+    answers, only the document itself with descriptions of at most five words, that the knowledge
+    base supports, is ever indexed; other answers are listed, and the original stays. Repairing only
+    what is at risk loses most of what repairing all documents gains; --tau 1 takes all.
+    """
+    from argus.remedies.synthesis import estimate_synthesis, synthesize_index
+
+    synthesis = _synthesis(model, settings)
+    common: dict[str, Any] = {"reference": reference, "config": synthesis, **vars(risk)}
+    if estimate:
+        return o.print_estimate(estimate_synthesis(index, **common), json)
+    result = synthesize_index(index, engine=engine, **common, **vars(proof))
+    show_remedy(result, json)
+
+
+def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
+    """Return the settings with their model. InputError for one that would change nothing."""
+    writer = model.config()
+    if writer is None and settings.accept_unanswered:
+        raise needs_model(["--accept-unanswered"])
+    if writer is not None and settings.min_similarity is not None:
+        raise InputError(
+            "--min-similarity with --model",
+            expected="one of them: a model is shown the passages and told to check the context",
+            fix="Leave --min-similarity out.", where="--min-similarity",
+        )  # fmt: skip
+    return settings.by(writer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearntFrom(Shared):
+    """Options that say where needs come from: one of --profiles, --needs and --from."""
+
+    profiles: o.NeedProfiles = None
+    needs: Annotated[
+        Path | None, Doc("Queries that say what documents are needed for; with --needs-qrels.")
+    ] = None
+    needs_qrels: Annotated[
+        Path | None, Doc("Which documents each of --needs is for, as judgements.")
+    ] = None
+    learn_from: Annotated[
+        Unlabelled | None,
+        Doc(
+            "titles, or sentences held out of documents, where nobody wrote needs. It did not "
+            "carry over to questions where that was measured."
+        ),
+        Option(("--from",)),
+    ] = None
+    coerce_ids: CoerceIds = False
+
+
+@apply.command()
+@job(
+    "argus.scenarios.adapt.job:adapt_index",
+    "argus tune apply adapt --index index/ --profiles profiles/",
+    show=show_remedy,
+)
+def adapt(
+    index: Repaired,
+    source: LearntFrom,
+    config: AdaptConfig,
+    proof: Annotated[Proof, Without("k")],
+    encoder: o.IndexEncoder = None,
+    device: o.Device = None,
+) -> None:
+    """Learn a correction of all queries from what some documents are needed for.
+
+    A repair that reaches beyond the documents that it was learnt from: no view is added, every
+    query is moved a little, q' = unit(q + α·U Wᵀ q). Needs that are held out stop the learning and
+    decide how far queries are moved; where they do not improve beyond chance, nothing is
+    prescribed. `argus tune undo` takes it out again.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenPlace:
+    """The store of the documents, and the collection that takes the records."""
+
+    store: Annotated[
+        str,
+        Doc("KIND:PLACE/COLLECTION of the same documents; its records stay as they are."),
+        Option(("--store",), panel=PANEL),
+    ]
+    into: Annotated[Into, o.Output(collection_of)] = None
+    opening: StoreConfig = field(default_factory=StoreConfig)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@apply.command()
+@example("argus tune apply write --index index/ --store chroma:store/docs")
+@with_blocks
+def write(
+    index: o.IndexState,
+    place: WrittenPlace,
+    columns: Annotated[FieldNames, Without("title", "text", "coerce_ids", "template")],
+    out: Annotated[Path, Doc("Folder for the receipt."), o.OUTPUT] = RECEIPTS,
+    json: o.AsJson = False,
+) -> None:
+    """Write what remedies added to an index beside the documents of a store.
+
+    Documents, sentences, scenarios and expansions become records of a collection of their own. A
+    record scores cosine · argus_scale - argus_penalty, and the best of a document's is what the
+    index gives it. --id-field names the field of the store's records that holds the ids of the
+    index, where they are not its own ids. BM25 and a correction of queries are no part of
+    records; argus.BlendedRetriever takes them of the index. The documents stay as they are, and
+    `argus tune undo ID --store` takes the records out again.
+    """
+    from argus.remedies.store_writing import write_index
+
+    written = write_index(index, **vars(place), id_field=columns.id, out=out)
+    o.show(written, as_json=json, then="\n".join(written.last_lines()))
+
+
+@apply.command()
+@example("argus tune apply queries --engine elasticsearch --collection docs_argus --remedy blend-1")
+@with_blocks
+def queries(
+    *,
+    remedy: Annotated[
+        str | None,
+        Doc("Which blend; default: the only one of --store. A store's differs from an index's."),
+    ] = None,
+    index: Annotated[
+        Path | None, Doc("Index that has a blend: how much BM25 counts is taken from it."), o.INDEX
+    ] = None,
+    store: Annotated[
+        str | None,
+        Doc("Store that holds the records (pgvector:PLACE/TABLE, qdrant:PLACE/COLLECTION)."),
+        Option(("--store",)),
+    ] = None,
+    settings: QueriesConfig,
+    json: o.AsJson = False,
+) -> None:
+    """Print the queries by which an engine serves a blend itself, and what each is equal to.
+
+    Nothing is searched. Without --remedy the records in --store tell which it is. For stores that
+    cannot do it themselves, argus.BlendedRetriever asks as much as is needed.
+    """
+    from argus.retrievers.engine_queries import engine_queries
+
+    engine, collection = _place(store, settings)
+    own, blend = None, None
+    if index is not None:
+        from argus.indexes.views import ViewIndex
+
+        recipe = ViewIndex.open(index).recipe()
+        if recipe.blend is not None:
+            own, blend = recipe.remedies[0], recipe.blend
+    name = remedy or _written(store, own)
+    made = engine_queries(
+        engine, collection, name,
+        field=settings.field, k=settings.k, records=settings.records, blend=blend,
+    )  # fmt: skip
+    if json:
+        o.print_json(made.as_dict())
+    else:
+        typer.echo(made.markdown())
+
+
+def _place(store: str | None, settings: QueriesConfig) -> tuple[str, str]:
+    """Return engine and collection. InputError where neither an option nor a store names one."""
+    from argus.stores.spec import parse_store
+
+    if store is not None:
+        spec = parse_store(store)
+        return settings.engine or spec.kind, spec.collection
+    if settings.engine is None:
+        raise InputError(
+            "neither an engine nor a store", expected="--engine NAME, or --store KIND:PLACE/NAME",
+            fix="Name what searches the records.", where="--engine",
+        )  # fmt: skip
+    return settings.engine, settings.collection
+
+
+def _written(store: str | None, own: str | None) -> str:
+    """Return the remedy whose records are in a store. own: the index's, if they are of it."""
+    if store is None:
+        raise InputError(
+            "neither a remedy nor the store that holds its records", expected="the id of a blend",
+            fix="Give --remedy, as `argus tune list --store` names it, or --store.",
+            where="--remedy",
+        )  # fmt: skip
+    from argus.remedies.store_writing import remedies_in
+    from argus.stores.opening import open_store
+    from argus.stores.protocol import writable
+
+    with open_store(store) as opened:
+        there = list(remedies_in(writable(opened)))
+    if own is not None and own in there:
+        return own
+    if len(there) == 1:
+        return there[0]
+    raise InputError(
+        f"records of {len(there)} remedies",
+        expected=f"one of {', '.join(there)}" if there else "the collection of a blend's records",
+        fix="Name it with --remedy.", where="--store",
+    )  # fmt: skip
+
+
+HOME = "scenarios"  # folder of an index for the profiles of its documents
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Options that say which documents are profiled, or where their profiles are."""
+
+    corpus: Annotated[
+        NamedCorpus | None, Doc("Documents to profile; default: those of --index."), o.CORPUS
+    ] = None
+    index: Annotated[
+        Path | None,
+        Doc("Index to add the scenarios to; default: only write them."),
+        o.INDEX,
+        o.OUTPUT,
+    ] = None
+    profiles: Annotated[
+        Path | None,
+        Doc(
+            "Scenarios that exist already (JSONL: _id, main_topic, scenarios of "
+            "information_need and explanation) to add to --index, instead of --model."
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        Doc("Folder for profiles; default INDEX/scenarios or argus-out."),
+        o.Output(lambda options: None if options["index"] else "argus-out"),
+    ] = None
+    columns: FieldNames = field(default_factory=FieldNames)
+    limit: o.Limit = None
+    fresh: o.Fresh = False
+
+    @property
+    def home(self) -> Path:
+        """The folder of profiles and answers."""
+        return self.out or (self.index / HOME if self.index else o.OUT)
+
+    def documents(self) -> NamedCorpus | list[Document]:
+        """Return the documents to profile. InputError where nothing is named."""
+        if self.corpus is not None:
+            return self.corpus
+        if self.index is None:
+            raise InputError(
+                "neither --corpus nor --index",
+                expected="documents to profile",
+                fix="Name a corpus, or an index whose documents are to get scenarios.",
+                where="--corpus",
+            )
+        from argus.indexes.header import index_folder
+        from argus.indexes.views import ViewIndex, originals
+
+        return originals(ViewIndex.open(index_folder(self.index)))
+
+
+@apply.command()
+@example(
+    "argus tune apply scenarios --index index/ --out profiles/ --model NAME "
+    "--base-url http://127.0.0.1:8000/v1"
+)
+@with_blocks
+def scenarios(
+    context: typer.Context,
+    source: Source,
+    model: LanguageModel,
+    asking: ProfileSettings,
+    engine: EngineConfig | None,
+    component: Annotated[
+        str, Doc("What is indexed: M, I, E, M+E or I+E; auto: as held-out needs choose.")
+    ] = COMPONENT,
+    weight: Annotated[
+        str | None,
+        Doc(
+            "What a document's own score counts against its scenarios' in searches that do not "
+            "say; auto: as held-out needs choose."
+        ),
+        Option(("--lambda",)),
+    ] = None,
+    queries: o.MaybeQueries = None,
+    qrels: o.MaybeQrels = None,
+    encoder: o.IndexEncoder = None,
+    device: o.Device = None,
+    estimate: o.Estimate = False,
+    json: o.AsJson = False,
+) -> None:
+    """Write what each document would be needed for, and index it (SPIKE).
+
+    A language model profiles every document of --corpus, or of --index: main topic, key aspects,
+    information needs and explanations. With --index, what --component names becomes views beside
+    each document's own; a document without scenarios is found as before. The same command goes on
+    where it was stopped, and asks only what is missing.
+    """
+    from argus.scenarios.cells import AUTO
+    from argus.scenarios.profile import component as named
+
+    views: AnyComponent = AUTO if component == AUTO else named(component)
+    counts: AnyWeight = AUTO if weight == AUTO else _number(weight)
+    if source.profiles is None:
+        from argus.scenarios.profiles.job import estimate_profiles, profile_documents
+
+        writer = model.config()
+        if writer is None:
+            raise InputError(
+                "neither --model nor --profiles",
+                expected="a language model that writes scenarios, or a file of them",
+                fix="For example --model NAME --llm-base-url http://127.0.0.1:8000/v1.",
+                where="--model",
+            )
+        common: dict[str, Any] = {
+            "out": source.home, "config": asking.by(writer), "fields": source.columns,
+            "limit": source.limit,
+        }  # fmt: skip
+        documents = source.documents()
+        if estimate:
+            return o.print_estimate(estimate_profiles(documents, **common), json)
+        written = profile_documents(documents, fresh=source.fresh, engine=engine, **common)
+        if source.index is None:
+            read = ["--corpus", source.corpus, *o.carry("index build")]
+            making = o.command("index", "build", *read, "--out", "index/")
+            index = ["--index", "index/", "--profiles", source.home]
+            adding = o.command("tune", "apply", "scenarios", *index)
+            o.show(written, as_json=json, then=f"Next: {making} && {adding}")
+            return
+        profiles = written.folder
+    else:
+        _refuse_writing(context, model)
+        profiles = source.profiles
+    if source.index is None:
+        raise InputError(
+            "--profiles without --index",
+            expected="an index to add them to",
+            fix="Build one with `argus index build` and give --index.",
+            where="--profiles",
+        )
+    from argus.scenarios.profiles.index import add_scenarios
+
+    result = add_scenarios(
+        source.index, profiles, component=views, weight=counts, form=asking.form, encoder=encoder,
+        queries=queries, qrels=qrels, corpus=source.corpus, device=device,
+        coerce_ids=source.columns.coerce_ids,
+    )  # fmt: skip
+    show_remedy(result, json)
+
+
+def _number(weight: str | None) -> float | None:
+    """Return λ. InputError unless it is a number from 0 to 1."""
+    from argus.indexes.blend import check_weight
+
+    if weight is None:
+        return None
+    try:
+        return check_weight(float(weight))
+    except ValueError as error:
+        raise InputError(
+            f"{weight!r}",
+            expected="a number from 0 to 1, or auto",
+            fix="Leave it out for 0.7.",
+            where="--lambda",
+        ) from error
+
+
+def _refuse_writing(context: typer.Context, model: LanguageModel) -> None:
+    """Refuse options of writing scenarios with --profiles: they are written already."""
+    own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
+    names = (
+        *(name for name in own if name != "form"),
+        "estimate",
+        "limit",
+        "out",
+        "fresh",
+        *places,
+    )
+    options = [f"--{name.replace('_', '-')}" for name in names if o.is_given(context, name)]
+    if model.config() is not None or options:
+        raise InputError(
+            f"--profiles with {', '.join(options) or '--model'}",
+            expected="one of them: profiles that exist are not written again",
+            fix="Leave --profiles out to have them written.",
+            where="--profiles",
+        )
