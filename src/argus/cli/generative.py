@@ -41,16 +41,8 @@ def _training(_result: Any, given: Mapping[str, Any]) -> str:
 
 
 def _searching(result: Any, given: Mapping[str, Any]) -> str:
-    return o.command(
-        "research",
-        "generative",
-        "search",
-        given["index"],
-        "--model",
-        result.model,
-        "--query",
-        "WORDS",
-    )
+    model = ["--model", result.model, "--query", "WORDS"]
+    return o.command("research", "generative", "search", given["index"], *model)
 
 
 @app.command()

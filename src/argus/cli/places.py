@@ -118,7 +118,12 @@ def _without_opening(values: dict[str, Any], corpora: Sequence[str]) -> dict[str
     """Return values in which corpora alone say how a store is opened, if no retriever is one."""
     if any(map(is_store, _retrievers(values))):
         return values
-    return {name: value if name in corpora else _unopened(value) for name, value in values.items()}
+    return {
+        name: replace(value, opening=StoreConfig())
+        if isinstance(value, AskingConfig) and name not in corpora
+        else value
+        for name, value in values.items()
+    }
 
 
 def _retrievers(values: Mapping[str, Any]) -> list[str]:
@@ -135,10 +140,6 @@ def check_asking(values: Mapping[str, Any]) -> None:
     for value in values.values():
         if isinstance(value, AskingConfig):
             check_store_settings(_retrievers(values), value)
-
-
-def _unopened(value: Any) -> Any:
-    return replace(value, opening=StoreConfig()) if isinstance(value, AskingConfig) else value
 
 
 def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None:
@@ -164,10 +165,6 @@ BEGINNING = 2**16  # bytes of a file that are looked at for its marks
 STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def _nowhere(_options: Mapping[str, Any]) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Output:
     """In an option's type: the command writes to the place that it names.
@@ -177,7 +174,7 @@ class Output:
     marks: of a file that is written at once, the beginnings of one that Argus wrote.
     """
 
-    default: Callable[[Mapping[str, Any]], object] = _nowhere
+    default: Callable[[Mapping[str, Any]], object] = lambda _options: None
     alone: bool = False
     marks: tuple[str, ...] = ()
 

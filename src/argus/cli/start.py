@@ -149,13 +149,8 @@ def demo(
     from argus.demo.job import demo as run
     from argus.retrievability.audit.config import AuditConfig
 
-    result = run(
-        out=out,
-        encoder=encoder,
-        audit_config=AuditConfig(seed=seed, device=encoder.device),
-        limit=limit,
-        fresh=fresh,
-    )
+    audit = AuditConfig(seed=seed, device=encoder.device)
+    result = run(out=out, encoder=encoder, audit_config=audit, limit=limit, fresh=fresh)
     o.show(result, as_json=json)
     if not json:
         o.print_lines([f"to work in: {o.command('serve', out)}"])

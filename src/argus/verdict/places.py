@@ -326,14 +326,8 @@ class Places:
     @property
     def auditing(self) -> str:
         """The command that audits entities."""
-        asking = [
-            "--corpus",
-            self.corpus,
-            *self.options_of("research audit"),
-            "--relations",
-            "RELATIONS",
-        ]
-        return command("research", "audit", *asking, "--out", self.out)
+        asking = ["--corpus", self.corpus, *self.options_of("research audit")]
+        return command("research", "audit", *asking, "--relations", "RELATIONS", "--out", self.out)
 
     @property
     def estimating_scenarios(self) -> str:
