@@ -21,8 +21,8 @@ import pytest
 from tests.support.expressions import Expression, expressions
 from tests.support.pumps import texts
 
-CHARACTERS = 20_000
-FLOOR_S, CAP_S = 0.04, 0.5
+CHARACTERS = 10_000
+FLOOR_S, CAP_S = 0.01, 0.5
 """Less is not judged; more is stopped. From one to the other is more than STEP times."""
 STEP = 4
 """A text is so many times as long as the next shorter."""

@@ -51,8 +51,13 @@ class CheckResult(Result):
 
     def headline(self) -> Iterator[str]:
         """Yield the figures of each part that matter."""
+        from argus.corpora.stored import remarks
+
         for part in self.parts.values():
             yield from part.headline()
+            summary = getattr(part, "summary")  # noqa: B009
+            if "stored_vectors" in summary:
+                yield from remarks(summary["stored_vectors"])
         yield from self.notes
 
 

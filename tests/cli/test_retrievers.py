@@ -42,8 +42,8 @@ JUDGED = "--queries @queries.jsonl --qrels @qrels.tsv --corpus @docs.jsonl --out
 
 def test_an_index_and_a_store_bring_back_the_same(command, tmp_path):
     for line in (
-        f"compare --index @index --retriever qdrant:@qdrant/docs {JUDGED}",
-        f"compare --retriever @index --retriever qdrant:@qdrant/docs {JUDGED}",
+        f"evaluate --compare --index @index --retriever qdrant:@qdrant/docs {JUDGED}",
+        f"evaluate --compare --retriever @index --retriever qdrant:@qdrant/docs {JUDGED}",
     ):
         ran = command(line, "--encoder", "all-MiniLM-L6-v2", "--json", "--fresh", "--k", 2)
         assert ran.code == 0, ran.err
@@ -53,14 +53,14 @@ def test_an_index_and_a_store_bring_back_the_same(command, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("compare --retriever a.py", "1 --retriever; expected two folders"),
-        ("compare --retriever a.py --index i --run r.trec", "1 --index, 1 --retriever, 1 --run"),
-        ("compare --run a --run b --at-once 2", "--at-once: is not read when --run are compared"),
-        ("compare --retriever nothing --retriever @mine.py --queries @queries.jsonl --out out",
+        ("evaluate --retriever a.py", "1 --retriever; expected judged questions"),
+        ("evaluate --retriever a.py --index i --run r.trec", "1 --index, 1 --retriever, 1 --run"),
+        ("evaluate --run a --run b --at-once 2", "--at-once: is not read where --run is what is"),
+        ("evaluate --retriever nothing --retriever @mine.py --queries @queries.jsonl --out out",
          "--retriever: 'nothing' names no retriever"),
         ("explain q d --retriever none.py", "none.py: no such file"),
-        ("exposure --corpus @docs.jsonl --retriever index:none --out out", "none"),
-        ("exposure --corpus @docs.jsonl --retriever qdrant:@qdrant/none --out out",
+        ("check --corpus @docs.jsonl --retriever index:none --out out", "none"),
+        ("check --corpus @docs.jsonl --retriever qdrant:@qdrant/none --out out",
          "no collection 'none'"),
     ],
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """What every result can do: show itself in a few lines, and give its tables."""
 
+import importlib
+import pkgutil
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -9,9 +11,6 @@ import pytest
 import argus
 from argus.errors import InputError
 from argus.jobs.result import Result
-
-OTHERS = {"Result", "DprResult"}
-"""Public names that are no results of jobs: of a stream of records, and of one question."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,12 +53,18 @@ def test_a_table_that_there_is_not_is_refused(result, name):
     assert ", ".join(result.TABLES) in refused.value.expected
 
 
-def test_every_public_result_shows_itself():
-    names = {name for name in argus.__all__ if name.endswith("Result")} - OTHERS
-    assert len(names) > 20
-    for name in names:
-        result = getattr(argus, name)
-        assert issubclass(result, Result), name
+def _all_of(kind):
+    return {one for sub in kind.__subclasses__() for one in (sub, *_all_of(sub))}
+
+
+def test_every_result_shows_itself():
+    for module in pkgutil.walk_packages(argus.__path__, "argus."):
+        if module.name.rpartition(".")[2] in ("job", "jobs", "checks", "health", "project"):
+            importlib.import_module(module.name)
+    results = {one for one in _all_of(Result) if one.__module__.startswith("argus.")}
+    assert len(results) > 20
+    for result in results:
+        name = result.__name__
         assert result.__repr__ is Result.__repr__, f"{name}: declare it with repr=False"
         parts = {field.name for field in fields(result)} | set(dir(result))
         assert parts.issuperset(result.TABLES), name

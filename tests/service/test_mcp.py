@@ -23,7 +23,7 @@ def test_an_agent_searches_and_asks_why_it_did_not_find_something(story):
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             assert set(tools) == {"search", "why_not"}
             assert all(tool.annotations.read_only_hint for tool in tools.values())
-            answer = await client.call_tool("explain", {"query": QUESTION, "k": 2})
+            answer = await client.call_tool("search", {"query": QUESTION, "k": 2})
             first = answer.structured_content["results"][0]
             assert (first["id"], first["anchor"]) == ("fix-1b", "flaw-1")
             assert first["chain"][0]["rule"] == "fix"
@@ -32,7 +32,7 @@ def test_an_agent_searches_and_asks_why_it_did_not_find_something(story):
             assert early.structured_content["results"][0]["id"] == "flaw-1"
             why = await client.call_tool("why_not", {"query": QUESTION, "id": "nobody"})
             assert "not in index" in str(why.structured_content)
-            wrong = await client.call_tool("explain", {"query": "x", "as_of": "yesterday"})
+            wrong = await client.call_tool("search", {"query": "x", "as_of": "yesterday"})
             assert wrong.is_error and "yesterday" in wrong.content[0].text
 
     anyio.run(talk)

@@ -85,7 +85,7 @@ SAID = {
     "WORDS": "copy", "QUESTION": "cost", "OTHER": "other",
 }  # fmt: skip
 """What is known to the person alone who reads the command."""
-UNTRIED = ("argus check STORE", "argus research audit", "argus research generative")
+UNTRIED = ("argus check --store STORE", "argus research audit", "argus research generative")
 """Commands of parts that a project may lack: a store, relations, a model that writes n-grams."""
 
 
@@ -98,4 +98,4 @@ def check(outputs: Iterable[str], said: Mapping[str, str], *without: str) -> Non
     for folder in sorted({path.parent for path in Path().glob("*/summary.json")}):
         lines += told_of(folder)
     lines = [line for line in lines if not line.startswith((*UNTRIED, *without))]
-    run_all(sorted(lines, key=lambda line: "rollback" in line), said)
+    run_all(sorted(lines, key=lambda line: "tune undo" in line), said)

@@ -90,9 +90,9 @@ def deep_store(project):
 def test_what_the_runs_of_a_project_over_a_store_print_runs(deep_store):
     outputs = [run(f"argus init --no-check --corpus {deep_store} {FIELDS} --parent-field "
                    "payload.doc.id --queries questions.jsonl --qrels qrels.tsv")]  # fmt: skip
-    outputs += [run(f"argus {job} --config argus.toml") for job in ("reach", "exposure")]
+    outputs += [run("argus check --config argus.toml")]
     outputs.append(run("argus tune apply blend --config argus.toml"))
-    assert any("rollback" in line for line in printed_in(outputs[-1]))
+    assert any("tune undo" in line for line in printed_in(outputs[-1]))
     check(outputs, {**SAID, "LOG": "questions.jsonl"}, "argus serve")
 
 
@@ -107,7 +107,7 @@ def test_a_moved_and_a_copied_folder_print_commands_that_run_from_there(tmp_path
     shutil.copytree("report", copied)
     monkeypatch.chdir(tmp_path / "elsewhere")
     lines = [action.command for action in argus.read_verdict("copy").actions]
-    blend = next(line for line in lines if "remedy blend" in line)
+    blend = next(line for line in lines if "tune apply blend" in line)
     assert blend == "argus tune apply blend --index copy/index"
     run(blend)
     places = Results.of(Path("copy")).places
@@ -147,7 +147,7 @@ def test_init_sends_what_is_measured_to_one_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("argus init --no-check --corpus data/chunks.jsonl --title-field metadata.title "
         "--queries data/questions.jsonl --qrels data/qrels.tsv")  # fmt: skip
-    for job in ("index build", "exposure", "evaluate"):
+    for job in ("index build", "check", "evaluate"):
         run(f"argus {job} --config argus.toml")
     counts = {count.name: count.total for count in argus.read_verdict("argus-report").counts}
     assert counts["by_its_words"] > 0 and counts["by_need"] == 38

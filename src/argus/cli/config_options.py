@@ -255,8 +255,10 @@ class _Options:
         """Return the values that were given, by heading and option."""
         options: dict[str, dict[str, object]] = {heading: {} for heading in READ}
         for key, (option, heading) in self.headings.items():
-            if values[key] and values[key] != self.parameters[key].default:
-                options[heading][option] = values[key]
+            value = values[key]
+            if value and value != self.parameters[key].default:
+                is_one = isinstance(value, list) and len(value) == 1
+                options[heading][option] = value[0] if is_one else value
         return options
 
     def add(self, block: Block, command: str) -> bool:

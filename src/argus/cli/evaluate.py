@@ -48,6 +48,9 @@ def evaluate(
         Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC). Without: two are compared."),
         QrelsName(),
     ] = None,
+    compare: Annotated[
+        bool, Doc("With judgements, too, name what the second of two gains and loses.")
+    ] = False,
     out: o.Out = o.OUT,
     index: Annotated[
         list[str] | None, Doc("PATH, PATH@original or PATH@REMEDY; once or twice.")
@@ -105,7 +108,7 @@ def evaluate(
         "folders": folders or [], "--encoder": encoder or [], "--index": index or [],
         "--retriever": retriever or [], "--run": run or [],
     }  # fmt: skip
-    kind = _kind(systems, corpus, judged=qrels is not None)
+    kind = _kind(systems, corpus, judged=qrels is not None and not compare)
     _refuse_unread_options(context, kind, sliced=bool(measure.by))
     check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
     common: dict[str, Any] = {
@@ -142,7 +145,7 @@ def evaluate(
     elif kind in ("retriever", "run"):
         of_store = replace(running, model=encoder[0]) if encoder else None
         result = compared_lists.compare_retrievers(
-            retriever or (), runs=run or (), indexes=index or (), qrels=None, encoder=of_store,
+            retriever or (), runs=run or (), indexes=index or (), qrels=qrels, encoder=of_store,
             asking=asking, **lists, **common,
         )  # fmt: skip
     elif index:

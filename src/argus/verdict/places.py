@@ -101,7 +101,7 @@ class Places:
     @property
     def out(self) -> str:
         """The folder of results. Of records in a store, the one that argus.toml measures into."""
-        measured = self._set("out", "exposure", only=True) if "written" in self.manifest else None
+        measured = self._set("out", "check", only=True) if "written" in self.manifest else None
         return measured or str(self.folder)
 
     @property
@@ -130,7 +130,7 @@ class Places:
             return self._from_here(str(self.manifest["reach"]["config"].get("store")), "reach")
         named = (self._input("corpus"), self.retriever)
         store = next((name for name in named if name and is_store(name)), None)
-        return store or self._set("store", "reach", only=True) or "STORE"
+        return store or self._set("store", "check", only=True) or "STORE"
 
     @property
     def queries(self) -> str:
@@ -147,12 +147,12 @@ class Places:
     @property
     def profiles(self) -> str | None:
         """Scenarios that were written before."""
-        return self._input("profiles") or self._set("profiles", "repair")
+        return self._input("profiles") or self._set("profiles", "tune.try")
 
     @property
     def kb(self) -> str | None:
         """A knowledge base."""
-        return self._input("kb 1") or self._set("kb", "repair")
+        return self._input("kb 1") or self._set("kb", "tune.try")
 
     @property
     def log(self) -> str:
@@ -162,10 +162,10 @@ class Places:
     @property
     def language_model(self) -> list[str]:
         """Options that name a language model for scenarios."""
-        model = self._set("model", "remedy.scenarios", "scenarios")
+        model = self._set("model", "tune.apply.scenarios", "research.scenarios")
         if model is None:
             return ["--model", "MODEL", "--base-url", "URL"]
-        url = self._set("base-url", "remedy.scenarios", only=True) or self._set("llm-base-url")
+        url = self._set("base-url", "tune.apply.scenarios", only=True) or self._set("llm-base-url")
         return ["--model", model, *(["--base-url", url] if url else [])]
 
     @property

@@ -82,7 +82,15 @@ def test_two_appends_at_once_are_one_append_and_a_refusal(corpus, tmp_path):
         more = write(tmp_path / f"{name}.jsonl", rows)
         arguments = ["--out", tmp_path / "ix", "--append", "--corpus", more]
         code = "from argus.cli.main import main; main()"
-        command = [sys.executable, "-c", code, "generative", "build", *map(str, arguments)]
+        command = [
+            sys.executable,
+            "-c",
+            code,
+            "research",
+            "generative",
+            "build",
+            *map(str, arguments),
+        ]
         both.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
     told = [one.communicate(timeout=60)[1] for one in both]
     codes = [one.returncode for one in both]

@@ -26,7 +26,7 @@ def get(client, page, folder="report", headers=HTML, /, **values):
         ("document", {"id": "never"}, "no document"),
         ("authority", {"as_of": "tomorrow"}, "is no date"),
         ("authority", {"id": "never"}, "no record"),
-        ("evaluate", {"a": "/etc"}, "no system"),
+        ("compare", {"a": "/etc"}, "no system"),
         ("generative", {"id": "never"}, "no answer"),
     ],
 )
@@ -59,7 +59,7 @@ def test_no_text_turns_what_stands_beside_it(client):
         ("document", {"id": ID}),
         ("titles", {"doc": "gpj"}),
         ("why-not", {"q": "gpj", "doc": ID}),
-        ("evaluate", {"q": "alder"}),
+        ("compare", {"q": "alder"}),
     ):
         text = get(client, page, **values).text
         shown = re.sub(r'(?:value|data-\w+)="[^"]*"', "", text)

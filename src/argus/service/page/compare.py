@@ -150,7 +150,7 @@ def _job(both: tuple[System, System], home: Path, place: Workplace) -> Values | 
         return None
     known = known_inputs(home, place)["inputs"] if (home / SUMMARY).is_file() else {}
     questions = {name: known[name] for name in ("queries", "qrels") if name in known}
-    options: Values = {"out": str(home / HOME), "fresh": True}
+    options: Values = {"out": str(home / HOME), "fresh": True, "compare": True}
     retrievers = [system.name for system in both if system.spec is None]
     if not retrievers:
         questions.pop("qrels", None)
@@ -170,7 +170,7 @@ def _job(both: tuple[System, System], home: Path, place: Workplace) -> Values | 
         options["retriever"] = retrievers
     if place.encoder is not None and SERVED in retrievers:
         options["encoder"] = [SERVED]
-    return {"command": "compare", "options": options | questions}
+    return {"command": "evaluate", "options": options | questions}
 
 
 def _command(both: tuple[System, System], place: Workplace, places: Places) -> str:
