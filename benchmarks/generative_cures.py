@@ -22,11 +22,10 @@ from typing import Any
 
 from argus.data.types import Qrels, Query
 from argus.generative.decode import Seq2Seq
-from argus.generative.decode.settings import Cure, Decoding
-from argus.generative.failures.replay.replay import Replay, Replayed
+from argus.generative.failures.replay import Replay, Replayed
 from argus.generative.index import NgramIndex
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Mode, Scoring
+from argus.generative.settings import Cure, Decoding, Mode, Scoring
 from benchmarks.generative_collections import judged_demo, judged_wiki2
 from benchmarks.generative_quality import ASKED, PUBLISHED, measured
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from argus.generative.failures.jobs.analyse import analyse_failures
-from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
+from argus.generative.failures.analyse import analyse_failures
+from argus.generative.failures.settings import FailureConfig, ReplayConfig
 from argus.generative.settings import Mode
 from benchmarks.generative_quality import ask, demo_model, kept_in, wiki2_model
 

@@ -25,16 +25,14 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query, Run
 from argus.data.writing import write_jsonl
 from argus.encoders import EncoderConfig, load_encoder
-from argus.generative.decode.settings import Decoding
+from argus.generative import Decoding, NgramBuildConfig, NgramSearchConfig, Scoring
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import build_ngrams
-from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.jobs.search import search_ngrams
-from argus.generative.jobs.settings import Format, NgramSearchConfig
-from argus.generative.settings import Mode, Scoring
-from argus.generative.training.config import GenerativeTrainConfig, ScratchSize, learning
+from argus.generative.settings import Format, Mode
 from argus.generative.training.job import GenerativeTrainResult, train_generative
 from argus.generative.training.model import new_network, save_network
+from argus.generative.training.settings import GenerativeTrainConfig, ScratchSize, learning
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate, wilson

@@ -30,7 +30,7 @@ BUILD = """
 import json, sys, tempfile, time
 from pathlib import Path
 from argus.generative.index.manifest import read_manifest
-from argus.generative.index.opening import open_segment
+from argus.generative.index.ngram_index import open_segment
 from argus.generative.index.segment import make_segment, write_segment
 from benchmarks.ngram_build import inputs, resident_bytes
 manifest = read_manifest(Path(sys.argv[1]))

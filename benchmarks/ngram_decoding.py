@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from argus.generative.decode import CorpusConstraint, Seq2Seq
-from argus.generative.decode.beam import beam_search
-from argus.generative.decode.beams import Search, Timings
+from argus.generative.decode.beams import Search, Timings, beam_search
 from argus.generative.index import NgramIndex
 from benchmarks import ngram_corpus
 from tests.support.plain_ngrams import SortedSuffixes

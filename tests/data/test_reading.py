@@ -12,9 +12,6 @@ from argus.authority.config import LintBounds
 from argus.authority.lint import Bounds
 from argus.data.reading import read_arrays, read_record
 from argus.errors import InputError, Location
-from argus.generative.failures.jobs.replaying import ReplayedOutput
-from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
-from argus.generative.failures.taxonomy import FailureMode
 from argus.retrievability.probes.metrics import (
     LabelFigures,
     Labels,
@@ -25,8 +22,7 @@ from argus.scenarios.qa.agreement import Agreement
 from argus.scenarios.qa.summary import VotesAgreement
 
 PAIRS = [
-    (Bounds, LintBounds), (ReplaySummary, ReplayedOutput),
-    (TaxonomyMode, FailureMode),
+    (Bounds, LintBounds),
     (MeasureFigures, Measures), (LabelFigures, Labels), (VotesAgreement, Agreement),
 ]  # fmt: skip
 """Every record that is read off an object, and the object's class."""

@@ -12,10 +12,8 @@ from argus.errors import InputError
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.run import explain_run
-from argus.generative.decode.settings import Decoding
 from argus.generative.jobs.search import search_ngrams
-from argus.generative.jobs.settings import NgramSearchConfig
-from argus.generative.settings import Scoring
+from argus.generative.settings import Decoding, NgramSearchConfig, Scoring
 from tests.support.ngrams import QUESTIONS, make_ready
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)

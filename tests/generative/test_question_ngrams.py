@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.generative.question_ngrams import question_ngram_tokens, question_ngrams
+from argus.generative.searcher import question_ngram_tokens, question_ngrams
 from argus.generative.vocabulary import train_vocabulary
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.generative.keys import Key
-from argus.generative.scoring import key_weights, unigram_weights
+from argus.generative.scoring import Key, key_weights, unigram_weights
 from argus.generative.settings import Scoring
 from tests.support.plain_evidence import plain_unigrams, plain_weights
 

@@ -7,11 +7,11 @@ import torch
 
 from argus.data.types import Document, Query
 from argus.errors import InputError
-from argus.generative.decode import Decoding, Seq2Seq
+from argus.generative.decode import Seq2Seq
 from argus.generative.index import append, build_index
 from argus.generative.index.ngram_index import NgramIndex
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Mode, Scoring
+from argus.generative.settings import Decoding, Mode, Scoring
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.generating import (
     DOCUMENTS,

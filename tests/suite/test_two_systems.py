@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from argus.generative.failures.jobs.analyse import analyse_failures
+from argus.generative.failures.analyse import analyse_failures
 from argus.suite.job import run_suite
 from tests.support.failures import passage
 

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
+from argus.generative.failures.columns import COLUMNS, LENGTHS
 from argus.generative.failures.diagnosis import derived, diagnose, outcome, spreads
-from argus.generative.failures.measures.columns import COLUMNS, LENGTHS
 from argus.generative.failures.tables import figures
 from argus.generative.failures.taxonomy import taxonomy
 from argus.jobs.workspace import Record

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from argus.data.types import Document
 from argus.generative.decode import Seq2Seq
-from argus.generative.decode.beam import beam_search
+from argus.generative.decode.beams import beam_search
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.plain_index import PlainIndex
 from tests.support.tiny_seq2seq import network

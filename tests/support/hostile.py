@@ -15,7 +15,7 @@ from argus.data.types import Document, Query, Topic
 from argus.encoders import EncoderConfig
 from argus.evaluation.compared_lists import compare_retrievers
 from argus.generative.answer import Answer, Hit, HitKey
-from argus.generative.failures.jobs.files import PRUNED, PRUNED_SCHEMA
+from argus.generative.failures.files import PRUNED, PRUNED_SCHEMA
 from argus.generative.jobs.answers import FILE, AnswerFile
 from argus.generative.jobs.outputs import TABLE, Results, questions_table
 from argus.indexes.job import build_index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -17,18 +17,15 @@ from argus.cli.model_options import LanguageModel
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
-from argus.generative.failures.jobs.settings import FailureConfig, Workers
-from argus.generative.index.settings import NgramBuildConfig
-from argus.generative.jobs.settings import NgramSearchConfig
-from argus.generative.training.config import GenerativeTrainConfig
-from argus.generative.training.config import learning as learning_of
-from argus.generative.training.settings import LearningConfig
-from argus.generative.tuning.settings import GenerativeTuneConfig
+from argus.generative.failures.settings import FailureConfig, Workers
+from argus.generative.settings import NgramBuildConfig, NgramSearchConfig
+from argus.generative.training.settings import (
+    GenerativeTrainConfig,
+    GenerativeTuneConfig,
+    LearningConfig,
+)
+from argus.generative.training.settings import learning as learning_of
 from argus.settings import Doc, Ge, Option, Setting, settings_of
-
-if TYPE_CHECKING:
-    from argus.generative.jobs.summary import AnswerRecord
-
 
 app = Group("Retrieve by n-grams that a language model writes (SEAL, MINDER).")
 
@@ -239,7 +236,7 @@ def search(
     o.show(result, as_json=json)
 
 
-def print_hits(answer: AnswerRecord) -> None:
+def print_hits(answer: Mapping[str, Any]) -> None:
     """Print passages, each with the n-grams that speak most for it."""
     if not answer["results"]:
         o.say("nothing found")
@@ -324,7 +321,7 @@ def analyse(
     and report.html. What every figure is: docs/autopsy.md. A file that breaks off is analysed up
     to there; the exit code is then 2.
     """
-    from argus.generative.failures.jobs.analyse import analyse_failures, estimate_verdicts
+    from argus.generative.failures.analyse import analyse_failures, estimate_verdicts
 
     whole = replace(
         measure, llm=judge.config(), thresholds=_thresholds(threshold or []), workers=workers

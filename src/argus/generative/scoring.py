@@ -1,25 +1,61 @@
-"""Weigh keys for a question by the log odds of SEAL (thesis, eqs. 1-2), with smoothing.
-
-P(n) = (F(n, R) + s) / (N + s) is how often n-gram n comes in a corpus of N tokens, P(n|q) how
-probable the model finds it. A key weighs
-
-    w(n, q) = max(0, log [P(n|q) (1 - P(n))] / [P(n) (1 - P(n|q))]) ** alpha
-
-so tokens that are probable anyway count little. Weights are float64.
-"""
+"""Weigh keys: n-grams that a model wrote, by its probability and their frequency."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
 from argus.errors import InputError
-from argus.generative.keys import ROUNDING, Key
 from argus.generative.settings import Scoring
+
+ROUNDING = 1e-6
+"""Largest logarithm of a probability that passes as 0 with a rounding error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An n-gram that stands for the passages that hold it.
+
+    tokens: at least one. log_probability: log P(n|q), natural logarithm. -inf is allowed and weighs
+    nothing. view: "title", "body", "query" (MINDER's pseudo-queries) or "question" (n-grams of the
+    question's own words). Raises InputError if there is no token, or no log-probability.
+    """
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    view: str
+
+    def __post_init__(self) -> None:
+        if not self.tokens:
+            raise InputError(
+                "a key without tokens",
+                expected="at least one token: every passage holds the empty n-gram",
+                fix="Leave the key out.",
+            )
+        if math.isnan(self.log_probability) or self.log_probability > ROUNDING:
+            raise InputError(
+                f"a key of log-probability {self.log_probability}",
+                expected="at most 0, the natural logarithm of a probability",
+                fix="Give the sum of the tokens' log-softmax values, not of their logits.",
+            )
+
+
+def merged(*groups: Iterable[Key]) -> list[Key]:
+    """Join groups of keys in order. The first of several with the same tokens stays.
+
+    The published order is body, question, title, pseudo-queries last (docs/ngrams.md, "Keys").
+    """
+    first: dict[tuple[int, ...], Key] = {}
+    for group in groups:
+        for key in group:
+            first.setdefault(key.tokens, key)
+    return list(first.values())
+
 
 Float64Array = npt.NDArray[np.float64]
 

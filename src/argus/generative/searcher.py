@@ -1,14 +1,16 @@
-"""SEAL and MINDER from end to end: answer a question with passages and their n-grams."""
+"""Search an n-gram index: write the keys of a question view by view, then rank passages."""
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,18 +18,129 @@ from argus.data.types import FloatArray, Query, Run
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
 from argus.generative.answer import Answer, Hit, HitKey
-from argus.generative.decode.beam import beam_search
-from argus.generative.decode.beams import Hypotheses, Timings
+from argus.generative.decode.beams import Hypotheses, Search, Timings, beam_search
 from argus.generative.decode.model import Seq2Seq, Sources
 from argus.generative.decode.rescore import Targets, score_all
-from argus.generative.decode.settings import Decoding
 from argus.generative.evidence import Ranked, aggregate
 from argus.generative.index import NgramIndex
-from argus.generative.keys import Key
-from argus.generative.question_ngrams import question_ngram_tokens
-from argus.generative.settings import Mode, Scoring
-from argus.generative.views import BODY, QUESTION, TITLE, KeyView, key_views
+from argus.generative.scoring import Key
+from argus.generative.settings import Cure, Decoding, Mode, Scoring
+from argus.generative.vocabulary import Vocabulary
 from argus.progress import announce, progress
+
+if TYPE_CHECKING:
+    from argus.generative.vocabulary import Vocabulary
+
+
+BODY, TITLE, QUERY, QUESTION = "body", "title", "query", "question"
+
+
+@dataclass(frozen=True)
+class KeyView:
+    """One view. name: also its marker for the model. search: None for the question's own words.
+
+    rescored_by: the marker of the encoder input when keys are scored again, None for the plain
+    question. before, after: tokens left out there, at the beginning and at the end.
+    """
+
+    name: str
+    search: Search | None
+    rescored_by: str | None
+    before: frozenset[int]
+    after: frozenset[int]
+
+    def scored(self, key: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the tokens of a key that are scored."""
+        begin, end = 0, len(key)
+        while begin < end and key[begin] in self.before:
+            begin += 1
+        while end > begin and key[end - 1] in self.after:
+            end -= 1
+        return key[begin:end]
+
+
+def key_views(
+    mode: Mode,
+    vocabulary: Vocabulary,
+    decoding: Decoding,
+    *,
+    titles: bool,
+    start: int,
+    limit: int | None = None,
+) -> list[KeyView]:
+    """Return the views of SEAL or MINDER, in the order in which their keys are merged.
+
+    titles: whether the index has titles. start: the decoder's start token. limit: tokens that the
+    model writes at most, None for any number: views are searched no longer than that.
+    """
+    v = vocabulary
+    room = sys.maxsize if limit is None else limit - 1  # one place is the pseudo-query's opening
+    never = frozenset(t for t in (v.border, v.pad, v.unknown) if t is not None)
+    frame = frozenset({v.border, v.title_end, start})
+    closing = frozenset({v.title_end, v.query_start, v.border})
+    nothing: frozenset[int] = frozenset()
+
+    rounds = decoding.rounds if decoding.cure == Cure.BACKTRACKING else 0
+    plain = Search(0, decoding.beams, barred=never, rounds=rounds)
+    body = replace(plain, longest=min(decoding.body_tokens, room))
+    views = [KeyView(BODY, body, None, frame, closing)]
+    if decoding.question_ngrams:
+        views.append(KeyView(QUESTION, None, BODY, nothing, nothing))
+    if titles:
+        longest = min(decoding.title_tokens, room)
+        title = replace(plain, longest=longest, prefix=(v.border,), last=v.title_end)
+        views.append(KeyView(TITLE, title, TITLE, frame, frozenset({v.border})))
+    if mode is Mode.MINDER:
+        opening = (v.query_start,)
+        longest = min(decoding.query_tokens, room)
+        query = replace(plain, longest=longest, prefix=opening, opening=opening, last=v.title_end)
+        framed = frame | {v.query_start}
+        views.append(KeyView(QUERY, query, QUERY, framed, frozenset({v.border})))
+    return views
+
+
+LONGEST = 3
+"""Words in an n-gram of the question, at most (SEAL)."""
+_WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+
+
+def question_ngrams(question: str, longest: int = LONGEST) -> list[str]:
+    """Return all n-grams of 1 to `longest` words, without repetition.
+
+    Every word comes as it is and with its first letter in upper case, in all combinations: a
+    question writes "reba mcentire", a passage "Reba McEntire". Short n-grams come first, then those
+    that start first, then spellings that differ late and least from the question's.
+    """
+    question = " ".join(question.split())
+    words = list(_WORD.finditer(question))
+    ngrams: dict[str, None] = {}
+    for n in range(1, longest + 1):
+        for first in range(len(words) - n + 1):
+            ngrams |= dict.fromkeys(_spellings(question, words[first : first + n]))
+    return list(ngrams)
+
+
+def question_ngram_tokens(
+    question: str, vocabulary: Vocabulary, longest: int = LONGEST
+) -> list[tuple[int, ...]]:
+    """Return the n-grams of a question as tokens of passages, without repetition.
+
+    Whether a passage holds them is for the index to say.
+    """
+    ngrams = vocabulary.encode(question_ngrams(question, longest))
+    return list(dict.fromkeys(tuple(tokens) for tokens in ngrams if tokens))
+
+
+def _spellings(question: str, words: list[re.Match[str]]) -> list[str]:
+    """Return the text of consecutive words in every spelling."""
+    gaps = [question[a.end() : b.start()] for a, b in pairwise(words)]
+    options = [
+        dict.fromkeys((word.group(), word.group()[0].upper() + word.group()[1:])) for word in words
+    ]
+    return [
+        "".join(word + gap for word, gap in zip(spelling, [*gaps, ""], strict=True))
+        for spelling in product(*options)
+    ]
 
 
 @dataclass

@@ -1,10 +1,11 @@
-"""Modes of search, and settings of weights and scores."""
+"""Settings of an n-gram index, of the search in it, and of the weights that rank passages."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 from argus.errors import InputError
@@ -148,3 +149,158 @@ def check_numbers(config: Any) -> None:
                 fix=f"Leave it out for {f.default}.",
                 where=options.get(f.name, f.name),
             )
+
+
+_DECODING = "Decoding"
+
+
+class Cure(StrEnum):
+    """Cures for n-grams of the right passage that the beam drops (docs/ngrams.md)."""
+
+    NONE = "none"
+    BACKTRACKING = "backtracking"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoding:
+    """Settings of the search for keys, with the published defaults (docs/ngrams.md, "Keys").
+
+    beams: hypotheses that go on at each step. Twice as many are kept as keys. body_tokens,
+    title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's
+    and a pseudo-query's closing one (the published code counts the decoder's start token, too: its
+    10, 15 and 30 are one less). rescore: each key by its view's input. cure: of false pruning.
+    Rounds are those of backtracking.
+    """
+
+    beams: Annotated[int, Ge(1), Doc("Width of the search."), Option(panel=_DECODING)] = 15
+    body_tokens: Annotated[
+        int, Ge(1), Doc("Of the longest n-gram of a text."), Option(("--tokens",), panel=_DECODING)
+    ] = 10
+    title_tokens: Annotated[int, Ge(1), Doc("Of the longest title."), Option(panel=_DECODING)] = 15
+    query_tokens: Annotated[
+        int, Ge(1), Doc("Of the longest pseudo-query (minder)."), Option(panel=_DECODING)
+    ] = 30
+    batch: Annotated[
+        int,
+        Ge(1),
+        Doc("Questions at once; halved when memory runs out. Changes no score."),
+        Option(panel=_DECODING),
+    ] = 20
+    question_ngrams: Annotated[
+        bool,
+        Doc("Look up the question's own words, too."),
+        Option(("--question-ngrams/--no-question-ngrams",), panel=_DECODING),
+    ] = True
+    rescore: Annotated[
+        bool,
+        Doc("Score n-grams anew, or keep what the beam search gave them."),
+        Option(("--rescore/--no-rescore",), panel=_DECODING),
+    ] = True
+    partial_titles: Annotated[
+        bool,
+        Doc("Keep titles that were not written to their end."),
+        Option(panel=_DECODING),
+    ] = False
+    cure: Annotated[
+        Cure,
+        Doc("Of false pruning: none, or backtracking."),
+        Option(panel=_DECODING),
+    ] = Cure.NONE
+    rounds: Annotated[
+        int,
+        Ge(1),
+        Doc("Of backtracking: how often it goes back; each costs as much as the first search."),
+        Option(panel=_DECODING),
+    ] = 1
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        check_numbers(self)
+
+    @property
+    def identity(self) -> dict[str, int | float | bool | str]:
+        """All settings that decide which keys are written, without the batch and unused rounds."""
+        unused = {"batch"} if self.cure == Cure.BACKTRACKING else {"batch", "cure", "rounds"}
+        return {name: v for name, v in asdict(self).items() if name not in unused}
+
+
+TRAINED = "bpe:"
+"""Begins the name of a tokenizer that is trained on the corpus."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NgramBuildConfig:
+    """Settings of the build. titles: None means yes, or as in the index that you append to."""
+
+    tokenizer: Annotated[
+        str | None,
+        Doc(
+            "Folder of a tokenizer, or of the model that will search; or bpe:SIZE, a "
+            "byte-level one of so many tokens trained on the corpus."
+        ),
+    ] = None
+    titles: Annotated[
+        bool | None,
+        Doc("Whether titles stand in passages (the default, or as the index has them)."),
+        Option(("--titles/--no-titles",), default=""),
+    ] = None
+    append: Annotated[
+        bool, Doc("Add what is new in the corpus to the index in OUT, as a segment.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.append and self.tokenizer is not None:
+            raise InputError(
+                f"{self.tokenizer!r} with --append",
+                expected="none: an index keeps the tokenizer that it was built with",
+                fix="Leave --tokenizer out.",
+                where="--tokenizer",
+            )
+        if not self.append and not self.tokenizer:
+            raise InputError(
+                "no tokenizer",
+                expected="the folder of the model that will search, or bpe:SIZE",
+                fix="Without a model at hand, give bpe:8000 (small corpora) or bpe:50000: "
+                "argus research generative train makes a model for it.",
+                where="--tokenizer",
+            )
+
+
+class Format(StrEnum):
+    """A file of results."""
+
+    DPR = "dpr"
+    KILT = "kilt"
+    TREC = "trec"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NgramSearchConfig:
+    """Settings of a search and its outputs."""
+
+    model: Annotated[
+        Path | None,
+        Doc("Folder of a seq2seq model, as argus research generative train writes it."),
+    ] = None
+    mode: Annotated[Mode, Doc("seal (titles and texts) or minder (pseudo-queries, too).")] = (
+        Mode.SEAL
+    )
+    k: Annotated[int, Ge(1), Doc("How many passages.")] = 100
+    decoding: Decoding = field(default_factory=Decoding)
+    scoring: Scoring = field(default_factory=Scoring)
+    formats: Annotated[
+        tuple[Format, ...], Doc("Of the results: dpr, kilt, trec."), Option(("--format",))
+    ] = tuple(Format)
+    compact: Annotated[bool, Doc("DPR JSON with one line per question, not indented.")] = False
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def described(self) -> dict[str, Any]:
+        """Return all that decides an answer, as plain values, except the model."""
+        return {
+            "mode": str(self.mode),
+            "k": self.k,
+            "decoding": asdict(self.decoding),
+            "scoring": asdict(self.scoring),
+        }

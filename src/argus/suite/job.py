@@ -343,7 +343,7 @@ class Models:
             asked, texts = [query.id for query in queries], [query.text for query in queries]
             yield lambda _, depth: System("bm25", words.search(texts, depth).run(asked))
         elif retriever.output:
-            from argus.generative.failures.jobs.ranked import ranked
+            from argus.generative.failures.measuring import ranked
 
             output = retriever.named(retriever.output, name)
             answers = run_answers(ranked(Path(output), queries), queries, output)

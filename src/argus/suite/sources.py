@@ -13,7 +13,7 @@ import numpy as np
 
 from argus.data.folders import SUMMARY, ArtifactFolder, is_current
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.generative.failures.jobs.settings import FailureConfig
+from argus.generative.failures.settings import FailureConfig
 from argus.remedies.config import NER, NER_MODEL
 from argus.retrievability.audit.config import POOLING, Pooling
 from argus.scenarios.ablation.summary import DOCUMENTS
@@ -336,7 +336,7 @@ class FailureRequest(Measured):
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
         """See `Measured.compute`."""
-        from argus.generative.failures.jobs.analyse import analyse_failures
+        from argus.generative.failures.analyse import analyse_failures
         from argus.generative.failures.tables import is_missing
 
         files, qrels = place.outputs, None
@@ -382,29 +382,26 @@ def _make_outputs(place: Place) -> tuple[list[Path], Path]:
 
     All recipes share them.
     """
-    from argus.generative.decode.settings import Decoding
+    from argus.generative import settings
     from argus.generative.index.job import build_ngrams
-    from argus.generative.index.settings import NgramBuildConfig
     from argus.generative.jobs.search import search_ngrams
-    from argus.generative.jobs.settings import Format, NgramSearchConfig
-    from argus.generative.settings import Mode, Scoring
-    from argus.generative.training.config import GenerativeTrainConfig, learning
     from argus.generative.training.job import train_generative
+    from argus.generative.training.settings import GenerativeTrainConfig, learning
 
     corpus, home = place.stdlib, place.shared / "generative"
     place.write_stdlib(corpus)
     pseudo, index = corpus / "expansions.jsonl", home / "index"
-    config = NgramBuildConfig(tokenizer="bpe:8000")
+    config = settings.NgramBuildConfig(tokenizer="bpe:8000")
     build_ngrams(corpus, out=index, config=config, pseudo_queries=pseudo)
     model = train_generative(
         corpus, index=index, out=home / "train", pseudo_queries=pseudo,
         config=GenerativeTrainConfig(training=learning("scratch", max_minutes=place.minutes)),
     ).model  # fmt: skip
-    folders = [home / str(mode) for mode in Mode]
-    for mode, folder in zip(Mode, folders, strict=True):
-        search = NgramSearchConfig(
-            model=model, mode=mode, k=100, formats=(Format.DPR,), decoding=Decoding(),
-            scoring=Scoring().for_model(scratch=False),
+    folders = [home / str(mode) for mode in settings.Mode]
+    for mode, folder in zip(settings.Mode, folders, strict=True):
+        search = settings.NgramSearchConfig(
+            model=model, mode=mode, k=100, formats=(settings.Format.DPR,),
+            scoring=settings.Scoring().for_model(scratch=False),
         )  # fmt: skip
         search_ngrams(index, corpus / "queries.jsonl", out=folder, config=search)
     return folders, index

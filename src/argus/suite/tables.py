@@ -284,9 +284,9 @@ def thesis_sheets(
 
     outputs: retrievers by the name of the task that they answered, two of which go on one page.
     """
-    from argus.generative.failures.jobs.analyse import analyse_failures
-    from argus.generative.failures.jobs.settings import FailureConfig
-    from argus.generative.failures.report.specs import SHOWN
+    from argus.generative.failures.analyse import analyse_failures
+    from argus.generative.failures.report.tables import SHOWN
+    from argus.generative.failures.settings import FailureConfig
     from argus.generative.failures.tables import csv_tables
 
     tables: dict[str, tuple[list[str], list[list[Entry]]]] = {}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from typing_extensions import TypedDict
 
@@ -140,7 +140,7 @@ class TrainingFigures(Losses):
     device_memory_bytes: int | None
 
 
-def training_lines(summary: TrainingFigures, count: Literal["epoch", "step"]) -> Iterator[str]:
+def training_lines(summary: Mapping[str, Any], count: Literal["epoch", "step"]) -> Iterator[str]:
     """Yield the evaluations, the pace and the memory.
 
     count: key of an evaluation. 0 is before training.

@@ -8,10 +8,9 @@ import pytest
 
 from argus.errors import InputError
 from argus.generative.decode.beams import Search
-from argus.generative.decode.settings import Cure, Decoding
-from argus.generative.failures.replay.replay import Replay
+from argus.generative.failures.replay import Replay
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Mode, Scoring
+from argus.generative.settings import Cure, Decoding, Mode, Scoring
 from tests.support.generating import (
     QUESTIONS,
     decoded,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.generative.decode.candidates import best_continuations
+from argus.generative.decode.beams import best_continuations
 from tests.support.draws import examples
 
 

@@ -9,8 +9,8 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.evidence import Matched, aggregate
 from argus.generative.index import build_index
-from argus.generative.keys import Key
-from argus.generative.question_ngrams import question_ngram_tokens
+from argus.generative.scoring import Key
+from argus.generative.searcher import question_ngram_tokens
 from argus.generative.settings import Scoring
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.draws import examples

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from argus.generative.failures.columns import COLUMNS
 from argus.generative.failures.diagnosis import Spread, derived, diagnose, outcome
-from argus.generative.failures.measures.columns import COLUMNS
 from argus.generative.failures.taxonomy import taxonomy
 
 MODES = taxonomy()

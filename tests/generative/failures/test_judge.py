@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.generative.failures.case import Case, Passage, Positive
-from argus.generative.failures.judge import (
+from argus.generative.failures.case import Case, Passage, Positive, holds_any, words
+from argus.generative.failures.judging import (
     FAILED,
     NO,
     PARTIAL,
@@ -16,7 +16,6 @@ from argus.generative.failures.judge import (
     candidates,
     prompt,
 )
-from argus.generative.failures.words import holds_any, words
 from argus.llm.structured import UnusableAnswer, read_object
 
 TEXTS = ("It was Bern.", "The river Aare.", "BERN, it is said", "Bernese", "in Bern")

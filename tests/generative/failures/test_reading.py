@@ -14,15 +14,13 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from argus.data.topics import DprKey, DprPassage, DprResult, as_item, as_line
 from argus.data.types import Query, Topic
-from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive
+from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive, WordTokens, words
 from argus.generative.failures.reading import (
     Problem,
     Problems,
     Reading,
     read_case,
 )
-from argus.generative.failures.tokens import WordTokens
-from argus.generative.failures.words import words
 
 PLAIN = Reading(WordTokens())
 

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from argus.generative.failures.jobs.analyse import analyse_failures
-from argus.generative.failures.jobs.settings import FailureConfig
-from argus.generative.failures.tables.deciles import published_deciles
+from argus.generative.failures.analyse import analyse_failures
+from argus.generative.failures.settings import FailureConfig
+from argus.generative.failures.tables.rows import published_deciles
 from tests.support.generating import output_records, small_vocabulary
 
 

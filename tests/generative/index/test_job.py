@@ -11,7 +11,7 @@ import pytest
 from argus.errors import InputError
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import build_ngrams
-from argus.generative.index.settings import NgramBuildConfig
+from argus.generative.settings import NgramBuildConfig
 from tests.support.ngrams import QUERIES, ROWS, SIZE, write
 
 TRAINED = NgramBuildConfig(tokenizer=f"bpe:{SIZE}")

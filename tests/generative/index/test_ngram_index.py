@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import NgramIndex, append, build_index
-from argus.generative.index.opening import open_segment
+from argus.generative.index.ngram_index import open_segment
 from argus.generative.index.segment import write_segment
 from argus.generative.vocabulary import train_vocabulary
 from tests.support import in_memory_index

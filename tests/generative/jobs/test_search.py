@@ -10,11 +10,9 @@ import pytest
 
 from argus.data.runs import read_run
 from argus.errors import InputError
-from argus.generative.decode.settings import Decoding
 from argus.generative.jobs.search import ask, search_ngrams
-from argus.generative.jobs.settings import NgramSearchConfig
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Scoring
+from argus.generative.settings import Decoding, NgramSearchConfig, Scoring
 from tests.support.ngrams import QUESTIONS
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.generative.training.similarity import is_stop_word, likeness, start_probabilities
+from argus.generative.training.examples import is_stop_word, likeness, start_probabilities
 
 PASSAGE = [
     *["It", "was", "long", "ago", "that", "a", "director", "called", "Ida"],

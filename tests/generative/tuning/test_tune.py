@@ -10,20 +10,17 @@ from argus.data.fields import FieldNames
 from argus.data.types import Query
 from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq
-from argus.generative.decode.settings import Decoding
 from argus.generative.evidence import aggregate
 from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.jobs.search import search_ngrams
-from argus.generative.jobs.settings import NgramSearchConfig
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Mode, Scoring
+from argus.generative.settings import Decoding, Mode, NgramSearchConfig, Scoring
 from argus.generative.training.inputs import read_inputs
+from argus.generative.training.settings import GenerativeTuneConfig
 from argus.generative.tuning.job import tune_generative
-from argus.generative.tuning.lists import rank_lists
+from argus.generative.tuning.lists import rank_lists, rank_questions
 from argus.generative.tuning.loss import SETTLED, passage_scores, rank_task
-from argus.generative.tuning.questions import rank_questions
-from argus.generative.tuning.settings import GenerativeTuneConfig
 from argus.training.settings import LoopConfig
 from tests.support.ngrams import write
 
@@ -111,8 +108,7 @@ def test_scores_that_can_be_learnt_are_those_of_the_search(searcher, mode, penal
 
 def one_of(listed, searching):
     """Return an example of all passages of a list."""
-    from argus.generative.tuning.examples import RankExample, _numbered
-    from argus.generative.tuning.lists import distinct
+    from argus.generative.tuning.lists import RankExample, _numbered, distinct
 
     keys = distinct(listed.passages)
     markers = list(dict.fromkeys(key.marker for key in keys))

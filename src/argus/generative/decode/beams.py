@@ -1,10 +1,4 @@
-"""The beams of a search: its target, the candidates of a step, and the choice among them.
-
-At each step the 2 x beams best continuations of a question's hypotheses are all kept as n-grams.
-The `beams` best that do not end go on. Only continuations that the index has are candidates, and
-all of them are but the barred ones: the border, with which a key is the same as without it, and the
-unknown token, which says nothing. Scores are sums of log-probabilities over the whole vocabulary.
-"""
+"""Beam search over the n-grams of an index, plain or with backtracking."""
 
 from __future__ import annotations
 
@@ -12,15 +6,118 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.types import FloatArray
-from argus.generative.decode.candidates import FloatSums, best_continuations
-from argus.generative.decode.model import Decoder
+from argus.data.types import FloatArray, IntArray
+from argus.generative.decode.model import Decoder, Seq2Seq, Sources
 from argus.generative.index import NgramIndex
+from argus.generative.scoring import greatest
+from argus.generative.settings import Scoring
+
+FloatSums = npt.NDArray[np.float64]
+Continuations = tuple[IntArray, IntArray, IntArray, FloatSums]
+"""Per question (pointers), best first: row of the beam, token, sum of log-probabilities."""
+
+
+@numba.njit(nogil=True, cache=True)
+def best_continuations(
+    logits: FloatArray,
+    normalizers: FloatSums,
+    sums: FloatSums,
+    pointers: IntArray,
+    tokens: npt.NDArray[np.int32],
+    first_rows: IntArray,
+    most: int,
+    barred: npt.NDArray[np.bool_],
+) -> Continuations:
+    """Return the `most` best continuations of each question's beams.
+
+    logits: (rows, V). normalizers: (rows,), log Σ exp of each row: probabilities are those of the
+    whole vocabulary, not of allowed tokens alone. sums: (rows,), so far. pointers, tokens:
+    continuations of each row. first_rows: (questions + 1,). barred: (V,), never chosen. Equal
+    sums go by row, then by token.
+    """
+    questions = len(first_rows) - 1
+    out = np.zeros(questions + 1, np.int64)
+    rows, best = np.empty(questions * most, np.int64), np.empty(questions * most, np.int64)
+    scores = np.empty(questions * most, np.float64)
+    heap_score, heap_key = np.empty(most, np.float64), np.empty(most, np.int64)
+    size_v = logits.shape[1]
+    used = 0
+    for question in range(questions):
+        size = 0
+        for row in range(first_rows[question], first_rows[question + 1]):
+            base = sums[row] - normalizers[row]
+            for at in range(pointers[row], pointers[row + 1]):
+                token = tokens[at]
+                score = base + logits[row, token]
+                if barred[token] or (size == most and score <= heap_score[0]):
+                    continue
+                if size < most:
+                    size += 1
+                    _rise(heap_score, heap_key, size - 1, score, row * size_v + token)
+                else:
+                    _sink(heap_score, heap_key, size, score, row * size_v + token)
+        for end in range(size, 0, -1):  # the worst comes off first
+            rows[used + end - 1] = heap_key[0] // size_v
+            best[used + end - 1] = heap_key[0] % size_v
+            scores[used + end - 1] = heap_score[0]
+            _sink(heap_score, heap_key, end - 1, heap_score[end - 1], heap_key[end - 1])
+        used += size
+        out[question + 1] = used
+    return out, rows[:used], best[:used], scores[:used]
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _worse(score_a: float, key_a: int, score_b: float, key_b: int) -> bool:
+    return score_a < score_b or (score_a == score_b and key_a > key_b)
+
+
+@numba.njit(nogil=True, cache=True)
+def _rise(scores: FloatSums, keys: IntArray, at: int, score: float, key: int) -> None:
+    """Put an entry at the end of the heap and let it rise. The worst entry is the root."""
+    while at > 0:
+        parent = (at - 1) >> 1
+        if not _worse(score, key, scores[parent], keys[parent]):
+            break
+        scores[at], keys[at] = scores[parent], keys[parent]
+        at = parent
+    scores[at], keys[at] = score, key
+
+
+@numba.njit(nogil=True, cache=True)
+def _sink(scores: FloatSums, keys: IntArray, size: int, score: float, key: int) -> None:
+    """Replace the root of a heap of `size` entries and let the new one sink."""
+    at = 0
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and _worse(
+            scores[child + 1], keys[child + 1], scores[child], keys[child]
+        ):
+            child += 1
+        if not _worse(scores[child], keys[child], score, key):
+            break
+        scores[at], keys[at] = scores[child], keys[child]
+        at = child
+    if size:
+        scores[at], keys[at] = score, key
+
+
+@numba.njit(nogil=True, cache=True)
+def mask_rows(scores: npt.NDArray[Any], pointers: IntArray, tokens: npt.NDArray[np.int32]) -> None:
+    """Set all scores to -inf, in place, but those of the tokens that may follow each row."""
+    allowed = np.empty(scores.shape[1], scores.dtype)
+    for row in range(scores.shape[0]):
+        begin, end = pointers[row], pointers[row + 1]
+        for at in range(begin, end):
+            allowed[at - begin] = scores[row, tokens[at]]
+        scores[row, :] = -np.inf
+        for at in range(begin, end):
+            scores[row, tokens[at]] = allowed[at - begin]
 
 
 @dataclass(frozen=True)
@@ -190,3 +287,157 @@ class Beams:
             hypotheses.ngrams.extend(map(tuple, written[mine].tolist()))
             hypotheses.log_probabilities.extend(step.sums[mine].tolist())
             hypotheses.ended.extend(ended[mine].tolist())
+
+
+SMOOTHING = Scoring.smoothing
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """All that may follow the rows of one question: row, token, sum and occurrences, (n,) each."""
+
+    rows: IntArray
+    tokens: IntArray
+    sums: FloatSums
+    counts: IntArray
+
+    @classmethod
+    def of(cls, pool: Pool, counts: IntArray, question: int) -> Candidates:
+        """Return the candidates of a question, by row, then by token."""
+        begin, end = pool.first_rows[question], pool.first_rows[question + 1]
+        places = np.arange(pool.pointers[begin], pool.pointers[end])
+        rows = np.repeat(np.arange(begin, end), np.diff(pool.pointers[begin : end + 1]))
+        allowed = ~pool.barred[pool.tokens[places]]
+        rows, places = rows[allowed], places[allowed]
+        tokens = pool.tokens[places].astype(np.int64)
+        sums = pool.sums[rows] - pool.normalizers[rows] + pool.logits[rows, tokens]
+        return cls(rows, tokens, sums, counts[places])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Output of a round: places among the candidates, best first, and which of them go on."""
+
+    places: IntArray
+    goes_on: npt.NDArray[np.bool_]
+
+
+class BacktrackingBeams(Beams):
+    """Plain beams, and rounds that go back to the beginnings that were dropped.
+
+    Round 0 is the plain search. Each further round has its own beams. At every step it chooses
+    from the continuations of its own hypotheses and of those of earlier rounds, except those that
+    went on there. So beginnings that were dropped come in again. It ranks them by the weight of
+    eq. 2, log P(n|q) - log P(n), not by P(n|q), which dropped them. A round needs only the steps
+    of earlier rounds up to the same one. So all are decoded side by side, as layers of
+    hypotheses. layers: (rows,). An n-gram that several rounds write is kept once.
+    """
+
+    def __init__(
+        self, decoder: Decoder, index: NgramIndex, search: Search, timings: Timings
+    ) -> None:
+        super().__init__(decoder, index, search, timings)
+        self.layers = np.zeros(len(self.hypotheses), np.int64)
+        self._after = self.layers
+        self._known: list[set[tuple[int, ...]]] = [set() for _ in self.hypotheses]
+
+    def choices(self, candidates: Candidates) -> list[Choice]:
+        """Return the n-grams of each round."""
+        layers = self.layers[candidates.rows]
+        free = np.ones(len(layers), np.bool_)
+        share = (candidates.counts + SMOOTHING) / (self.index.n_tokens + SMOOTHING)
+        odds = candidates.sums - np.log(share)
+        choices = []
+        for round_ in range(self.search.rounds + 1):
+            mine = np.flatnonzero(free & (layers <= round_))
+            ranked = (odds if round_ else candidates.sums)[mine]
+            choice = self.choice(candidates, mine, ranked, self.search.beams)
+            free[choice.places[choice.goes_on]] = False
+            choices.append(choice)
+        return choices
+
+    def selection(self, pool: Pool) -> Step:
+        """Return the n-grams of all rounds. One hypothesis may go on in several."""
+        parts: list[tuple[IntArray, IntArray, FloatSums, npt.NDArray[np.bool_]]] = []
+        layers: list[IntArray] = []
+        pointers = [0]
+        for question in range(len(self.hypotheses)):
+            candidates = Candidates.of(pool, self.counts, question)
+            choices = self.choices(candidates)
+            for layer, choice in enumerate(choices):
+                at = choice.places
+                parts.append(
+                    (candidates.rows[at], candidates.tokens[at], candidates.sums[at],
+                     choice.goes_on)
+                )  # fmt: skip
+                layers.append(np.full(len(at), layer))
+            pointers.append(pointers[-1] + sum(len(choice.places) for choice in choices))
+        rows, tokens, sums, goes_on = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
+        self._after = np.concatenate(layers)[goes_on]
+        return Step(np.array(pointers), rows, tokens, sums, goes_on)
+
+    def extend(self, parents: IntArray, tokens: IntArray) -> None:
+        """Go on with rows in the index, each in its round."""
+        super().extend(parents, tokens)
+        self.layers = self._after
+
+    def record(self, step: Step, written: IntArray) -> None:
+        """Keep each n-gram once, whatever rounds write it."""
+        ended = self.ended(step.tokens).tolist()
+        sums = step.sums.tolist()
+        for question, (hypotheses, known) in enumerate(
+            zip(self.hypotheses, self._known, strict=True)
+        ):
+            begin, end = step.pointers[question], step.pointers[question + 1]
+            for at, ngram in enumerate(map(tuple, written[begin:end].tolist()), start=begin):
+                if ngram not in known:
+                    known.add(ngram)
+                    hypotheses.ngrams.append(ngram)
+                    hypotheses.log_probabilities.append(sums[at])
+                    hypotheses.ended.append(ended[at])
+
+    def choice(
+        self, candidates: Candidates, eligible: IntArray, ranked: FloatArray | FloatSums, beams: int
+    ) -> Choice:
+        """Return the 2 x beams best of some candidates, of which the beams best not ended go on.
+
+        ranked: (len(eligible),), the values that rank them. The first of equal ones is better.
+        """
+        best = greatest(ranked, 2 * beams)
+        best = best[np.argsort(-ranked[best], kind="stable")]
+        places = eligible[best]
+        goes_on = np.zeros(len(places), np.bool_)
+        goes_on[np.flatnonzero(~self.ended(candidates.tokens[places]))[:beams]] = True
+        return Choice(places, goes_on)
+
+
+def beam_search(
+    model: Seq2Seq,
+    sources: Sources,
+    index: NgramIndex,
+    search: Search,
+    timings: Timings | None = None,
+    observer: Observer | None = None,
+) -> tuple[list[Hypotheses], FloatArray]:
+    """Return the n-grams of each source, and the log-probabilities of its first token.
+
+    (n, V), for the tokens of the index. A model may have more, of which none exists. observer:
+    changes nothing but when to stop. The n-grams found until then are returned.
+    """
+    import torch
+
+    with torch.inference_mode():
+        begun = time.perf_counter()
+        kind = BacktrackingBeams if search.rounds else Beams
+        beams = kind(model.begin(sources), index, search, timings or Timings())
+        for _ in range(search.longest):
+            pool = beams.pool()
+            if observer is not None and not observer(pool):
+                break
+            if not beams.step(pool):
+                break
+        if timings is not None:
+            timings.total += time.perf_counter() - begun
+        return beams.hypotheses, beams.first

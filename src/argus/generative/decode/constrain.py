@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import IntArray
-from argus.generative.decode.candidates import mask_rows
+from argus.generative.decode.beams import mask_rows
 from argus.generative.index import NgramIndex, Rows
 
 if TYPE_CHECKING:

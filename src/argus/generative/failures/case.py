@@ -1,15 +1,87 @@
-"""One question of an analysis: passages found, their n-grams, and positives."""
+"""A question of an analysis: the passages found, their n-grams as words and tokens, positives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import IntArray
+from argus.indexes.words import STOP_WORDS
+from argus.indexes.words import words as split
+
+if TYPE_CHECKING:
+    from argus.generative.vocabulary import Vocabulary
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text in order, as BM25 has them: "U.S." is two, "ﬁ" is "fi"."""
+    return tuple(split(text))
+
+
+def holds(text: Sequence[str], part: Sequence[str]) -> bool:
+    """Return whether the words of `part` stand in `text` one after the other. False for no word."""
+    n = len(part)
+    if not n:
+        return False
+    whole = tuple(part)
+    return any(
+        text[at] == whole[0] and tuple(text[at : at + n]) == whole
+        for at in range(len(text) - n + 1)
+    )
+
+
+def holds_any(text: Sequence[str], parts: Iterable[Sequence[str]]) -> bool:
+    """Return whether any of several word sequences stands in a text."""
+    return any(holds(text, part) for part in parts)
+
+
+def content(question: Sequence[str]) -> list[str]:
+    """Return the different words of a question that are not stop words, in order."""
+    return [word for word in dict.fromkeys(question) if word not in STOP_WORDS]
+
+
+class Tokens(Protocol):
+    """Splits texts. name: its name in the report."""
+
+    name: str
+
+    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
+        """Return the tokens of each text."""
+        ...
+
+
+class WordTokens:
+    """Words in place of tokens, where no tokenizer was given."""
+
+    name = "words"
+
+    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
+        """Return the words of each text, case-folded."""
+        return [words(text) for text in texts]
+
+
+class VocabularyTokens:
+    """The tokens of an index or of a model. name: of the folder that it was opened from."""
+
+    def __init__(self, vocabulary: Vocabulary, name: str) -> None:
+        self.vocabulary, self.name = vocabulary, name
+
+    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
+        """Return the tokens of each text as it is, after a space."""
+        return [tuple(ids) for ids in self.vocabulary.encode(texts)]
+
+
+class PublishedTokens(VocabularyTokens):
+    """The tokens of texts as they stand, nothing added or taken off: as the thesis counts."""
+
+    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
+        """Return the tokens of each text."""
+        return [tuple(ids) for ids in self.vocabulary.encode_as_is(texts)]
+
 
 T = TypeVar("T")
 

@@ -1,18 +1,24 @@
-"""Diagnose a question: modes of failure, ranked, with evidence in words."""
+"""Diagnose questions: modes of failure with evidence, and how often they hold in a system."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from typing_extensions import TypedDict
+import pyarrow as pa
 
-from argus.generative.failures.judge import FAILED as NO_VERDICT
-from argus.generative.failures.judge import NO, PARTIAL, YES
-from argus.generative.failures.measures.annotation import UNANNOTATED
-from argus.generative.failures.measures.columns import Row, number
+from argus.generative.failures.case import words
+from argus.generative.failures.columns import Row, number
+from argus.generative.failures.judging import FAILED as NO_VERDICT
+from argus.generative.failures.judging import NO, PARTIAL, YES
+from argus.generative.failures.measures import UNANNOTATED, to_table
+from argus.generative.failures.tables import figures
+from argus.generative.failures.tables.rows import Value
 from argus.generative.failures.taxonomy import FailureMode
 from argus.measures.intervals import newcombe
+from argus.measures.significance import paired_difference
 
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
 _VERDICTS = {YES: 1.0, PARTIAL: 0.75, None: 0.5, NO_VERDICT: 0.5, NO: 0.0}
@@ -60,28 +66,6 @@ class Spread:
         return self.difference is not None and self.difference < 0
 
 
-class _OfReplay(TypedDict):
-    """The figures of a replay. See `_replay_indicators`."""
-
-    pruning_gain: float | None
-    outvoted: int | None
-    unknown_to_model: int | None
-
-
-class _Indicators(_OfReplay):
-    """Indicators that are made of several columns. See `derived`."""
-
-    annotation_gap: float | None
-    answer_is_cut: int | None
-    metadata_share: float | None
-    title_share: float | None
-    apart: int | None
-
-
-class WholeRow(Row, _Indicators):
-    """A row of failures.parquet with all columns that show modes of failure."""
-
-
 def outcome(row: Row) -> str:
     """Return how a question went: failed means no correct passage among the first k."""
     if row["hit_k"] is None:
@@ -89,7 +73,7 @@ def outcome(row: Row) -> str:
     return FOUND if row["hit_1"] else LATE if row["hit_k"] else FAILED
 
 
-def derived(row: Row, k: int) -> WholeRow:
+def derived(row: Row, k: int) -> dict[str, Any]:
     """Return a row with the indicators that are made of several columns. None as for columns.
 
     annotation_gap: 1 to 0 by verdict, 0.5 without one, 0 where no unannotated passage holds an
@@ -97,46 +81,24 @@ def derived(row: Row, k: int) -> WholeRow:
     over k, or over the passages of a shorter list. apart: 1 where terms are in a positive, never
     side by side. For a replay, see `_replay_indicators`.
     """
+    answer, adjacent = row.get("answer_outcome"), row.get("gold_adjacent")
+    titles, repetition = row.get("title_score_share"), row.get("title_repetition")
+    queries = row.get("query_score_share") or 0.0
+    gap = _VERDICTS[row.get("judged")] if answer == UNANNOTATED else 0.0
+    looked_up = "cut_answer" in row and row.get("answer_hit_1") is not None
+    listed = min(k, row.get("passages") or k)
     return {
         **row,
-        "annotation_gap": _annotation_gap(row),
-        "answer_is_cut": _answer_is_cut(row),
-        "metadata_share": _metadata_share(row),
-        "title_share": _title_share(row, k),
-        "apart": _apart(row),
+        "annotation_gap": None if answer is None else gap,
+        "answer_is_cut": int(row["cut_answer"] is not None) if looked_up else None,
+        "metadata_share": None if titles is None else titles + queries,
+        "title_share": None if repetition is None else repetition / listed,
+        "apart": None if adjacent is None else int(not adjacent),
         **_replay_indicators(row, k),
     }
 
 
-def _annotation_gap(row: Row) -> float | None:
-    result = row.get("answer_outcome")
-    if result is None:
-        return None
-    return _VERDICTS[row.get("judged")] if result == UNANNOTATED else 0.0
-
-
-def _answer_is_cut(row: Row) -> int | None:
-    if "cut_answer" not in row or row.get("answer_hit_1") is None:
-        return None
-    return int(row["cut_answer"] is not None)
-
-
-def _metadata_share(row: Row) -> float | None:
-    titles = row.get("title_score_share")
-    return None if titles is None else titles + (row.get("query_score_share") or 0.0)
-
-
-def _title_share(row: Row, k: int) -> float | None:
-    repetition = row.get("title_repetition")
-    return None if repetition is None else repetition / min(k, row.get("passages") or k)
-
-
-def _apart(row: Row) -> int | None:
-    adjacent = row.get("gold_adjacent")
-    return None if adjacent is None else int(not adjacent)
-
-
-def _replay_indicators(row: Row, k: int) -> _OfReplay:
+def _replay_indicators(row: Row, k: int) -> dict[str, Any]:
     """Return the figures of a replay. All are None without one.
 
     pruning_gain: 1 where pruned n-grams would bring a positive into the first k, 0.5 where it
@@ -157,7 +119,7 @@ def _replay_indicators(row: Row, k: int) -> _OfReplay:
 
 
 def diagnose(
-    row: WholeRow, modes: Sequence[FailureMode], spreads: Mapping[str, Spread], k: int
+    row: dict[str, Any], modes: Sequence[FailureMode], spreads: Mapping[str, Spread], k: int
 ) -> list[Finding]:
     """Return the modes that hold for a question: those that show the failure itself come first.
 
@@ -176,13 +138,13 @@ def diagnose(
     return [finding for _, finding in sorted(findings, key=lambda pair: pair[0])]
 
 
-def spreads(rows: Iterable[WholeRow], modes: Sequence[FailureMode]) -> dict[str, Spread]:
+def spreads(rows: Iterable[dict[str, Any]], modes: Sequence[FailureMode]) -> dict[str, Spread]:
     """Return by mode how often it holds among failed and found questions. Rows as `derived`."""
     rows = list(rows)
     return {mode.id: _spread(mode, rows) for mode in modes if mode.column}
 
 
-def _spread(mode: FailureMode, rows: Sequence[WholeRow]) -> Spread:
+def _spread(mode: FailureMode, rows: Sequence[dict[str, Any]]) -> Spread:
     values = [(value, row["hit_k"]) for row in rows if (value := _value(mode, row)) is not None]
     failed, hits = (
         [mode.applies(value) for value, hit in values if hit == side] for side in (0, 1)
@@ -197,7 +159,7 @@ def _spread(mode: FailureMode, rows: Sequence[WholeRow]) -> Spread:
     return Spread(*counts, shares[0], shares[1], shares[0] - shares[1], low, high)
 
 
-def _value(mode: FailureMode, row: WholeRow) -> float | None:
+def _value(mode: FailureMode, row: dict[str, Any]) -> float | None:
     return number(row, mode.column) if mode.column else None
 
 
@@ -220,7 +182,7 @@ def _ranks_without(row: Row) -> dict[str, int | None]:
     }
 
 
-def _in_words(mode: FailureMode, row: WholeRow, k: int) -> str:
+def _in_words(mode: FailureMode, row: dict[str, Any], k: int) -> str:
     named = dict(row)
     named["k"] = k
     named["verdict"] = _IN_WORDS.get(row.get("judged"), "")
@@ -236,3 +198,219 @@ def _in_words(mode: FailureMode, row: WholeRow, k: int) -> str:
     named["outvoting"] = _SWITCHED_OFF.get(outvoting or "", "")
     named["outvoting_rank"] = _ranks_without(row).get(outvoting or "")
     return mode.evidence.format(**named)
+
+
+COMPARED = (
+    "hit_1", "hit_k", "r_precision", "answer_hit_1", "answer_hit_k", "unigram_share", "overlap",
+    "dominance", "diversity", "frequency_top", "title_score_share", "query_score_share",
+)  # fmt: skip
+"""Figures of which two systems' differences are shown, over the questions that both have."""
+DIAGNOSIS_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("system", "query_id", "question", "pair", "outcome")),
+        ("first_correct", pa.int64()),
+        ("modes", pa.list_(pa.string())),
+        ("evidence", pa.list_(pa.string())),
+    ]
+)
+_UNMEASURED = Spread(0, 0, 0, None, None, None, None, None)
+_NO_QUERIES = "the system wrote no pseudo-query for any question"
+
+
+@dataclass(frozen=True)
+class System:
+    """One system's rows, and the modes of failure that hold for each of them.
+
+    name: name of the system.
+    rows: its rows.
+    findings: modes of failure that hold for each row.
+    spreads: mode to how often it holds.
+    modes: modes that are looked for.
+    """
+
+    name: str
+    rows: Sequence[Row]
+    findings: list[list[Finding]]
+    spreads: dict[str, Spread]
+    modes: list[FailureMode]
+
+
+def diagnosed(name: str, rows: Sequence[Row], modes: Sequence[FailureMode], k: int) -> System:
+    """Return a system with a diagnosis for every question.
+
+    Pseudo-queries are not missed where the system writes none at all.
+    """
+    writes_queries = any(row["query_ngrams_all"] for row in rows)
+    known = [m for m in modes if writes_queries or m.column != "query_ngrams_first"]
+    whole = [derived(row, k) for row in rows]
+    spread = spreads(whole, known)
+    return System(name, rows, [diagnose(row, known, spread, k) for row in whole], spread, known)
+
+
+def system_summary(
+    system: System, modes: Sequence[FailureMode], k: int, seed: int, *, strict: bool = False
+) -> dict[str, Any]:
+    """Return the figures of one system. strict: as the thesis makes its deciles.
+
+    questions: total, judged, failed (no correct passage in the first k), late (one, not the first)
+    and found.
+    figures: its tables (see `argus.generative.failures.tables`).
+    modes: modes of failure, those that explain most first: the fields of the mode and of its
+    `Spread`, with among_failed and among_found as shares, leading (failed questions whose diagnosis
+    begins with it), and not_applicable (why it is not measured, else None).
+    """
+    outcomes = Counter(outcome(row) for row in system.rows)
+    return {
+        "questions": {
+            "total": len(system.rows),
+            "judged": outcomes[FAILED] + outcomes[LATE] + outcomes[FOUND],
+            "failed": outcomes[FAILED],
+            "late": outcomes[LATE],
+            "found": outcomes[FOUND],
+        },
+        "figures": figures(to_table(system.rows), k=k, seed=seed, strict=strict),
+        "modes": sorted((_mode(m, system) for m in modes if m.column), key=_telling),
+    }
+
+
+def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) -> pa.Table:
+    """Return one row per system and question. paired: of `pairs`."""
+    rows: list[dict[str, Any]] = [
+        {
+            "system": system.name,
+            "query_id": row["query_id"],
+            "question": row["question"],
+            "pair": pair,
+            "outcome": outcome(row),
+            "first_correct": row["first_correct"],
+            "modes": [finding.mode.name for finding in findings],
+            "evidence": [finding.evidence for finding in findings],
+        }
+        for system, names in zip(systems, paired, strict=True)
+        for row, findings, pair in zip(system.rows, system.findings, names, strict=True)
+    ]
+    return pa.Table.from_pylist(rows, DIAGNOSIS_SCHEMA)
+
+
+def pairs(systems: Sequence[System]) -> list[list[str]]:
+    """Return for every row of each system the key that pairs it with one of the other.
+
+    Two systems' questions belong together where id and words agree. Files without ids number
+    them, so where that pairs fewer than the words alone, the words decide. A key twice in a
+    file is not paired.
+    """
+    by_id = [[f"{row['query_id']} {_words(row)}" for row in s.rows] for s in systems]
+    by_words = [[_words(row) for row in s.rows] for s in systems]
+    alone = len(systems) == 1 or len(_shared(by_id)) >= len(_shared(by_words))
+    return by_id if alone else by_words
+
+
+def comparison(
+    systems: Sequence[System], paired: Sequence[Sequence[str]], seed: int
+) -> dict[str, Any] | None:
+    """Return differences of two systems, question by question. None for one, or without shared.
+
+    paired: of `pairs`. Keys of the result:
+
+    questions: questions that both systems have.
+    only_first, only_second: questions that one system alone has.
+    columns: names of the columns of `rows`.
+    rows: per figure, its means, second minus first, the interval and the p-value.
+    """
+    if len(systems) != 2:
+        return None
+    shared = sorted(_shared(paired))
+    if not shared:
+        return None
+    sides = [
+        dict(zip(names, s.rows, strict=True)) for names, s in zip(paired, systems, strict=True)
+    ]
+    columns = ["figure", "questions", "first", "second", "difference", "low", "high", "p"]
+    return {
+        "questions": len(shared),
+        "only_first": len(systems[0].rows) - len(shared),
+        "only_second": len(systems[1].rows) - len(shared),
+        "columns": columns,
+        "rows": [row for name in COMPARED for row in _compared(name, sides, shared, seed)],
+    }
+
+
+def _compared(
+    name: str, sides: Sequence[Mapping[str, Row]], shared: Sequence[str], seed: int
+) -> Iterator[list[Value]]:
+    """Yield the row of a figure, none where no question has it on both sides."""
+    values = [{q: number(side[q], name) for q in shared} for side in sides]
+    before, after = ({q: v for q, v in of_side.items() if v is not None} for of_side in values)
+    ids = [q for q in shared if q in before and q in after]
+    if not ids:
+        return
+    change = paired_difference({q: before[q] for q in ids}, {q: after[q] for q in ids}, seed=seed)
+    means = (change.mean_before, change.mean_after, change.mean_difference)
+    yield [name, len(ids), *map(_round, (*means, change.low, change.high, change.p_value))]
+
+
+def _words(row: Row) -> str:
+    return " ".join(words(row["question"]))
+
+
+def _shared(named: Sequence[Sequence[str]]) -> set[str]:
+    """Return the names that each of two lists has once."""
+    once = [{name for name, n in Counter(names).items() if n == 1} for names in named]
+    return set.intersection(*once)
+
+
+def described_modes(modes: Sequence[FailureMode]) -> list[dict[str, Any]]:
+    """Return the taxonomy as it is shown."""
+    keys = (
+        "id", "category", "name", "definition", "indicator", "needs", "threshold_text", "reference",
+        "direct",
+    )  # fmt: skip
+    return [{key: getattr(mode, key) for key in keys} for mode in modes]
+
+
+def _mode(mode: FailureMode, system: System) -> dict[str, Any]:
+    spread = system.spreads.get(mode.id, _UNMEASURED)
+    failing = [
+        findings
+        for row, findings in zip(system.rows, system.findings, strict=True)
+        if outcome(row) == FAILED
+    ]
+    why = None
+    if mode.id not in system.spreads:
+        why = _NO_QUERIES
+    elif not spread.measured:
+        why = f"needs {mode.needs}"
+    return {
+        "id": mode.id,
+        "name": mode.name,
+        "category": mode.category,
+        "direct": mode.direct,
+        "threshold_text": mode.threshold_text,
+        "measured": spread.measured,
+        "measured_failed": spread.measured_failed,
+        "measured_found": spread.measured_found,
+        "among_failed": _round(spread.failed),
+        "among_found": _round(spread.found),
+        "difference": _round(spread.difference),
+        "low": _round(spread.low),
+        "high": _round(spread.high),
+        "leading": sum(bool(f) and f[0].mode.id == mode.id for f in failing),
+        "not_applicable": why,
+    }
+
+
+def _telling(mode: dict[str, Any]) -> tuple[bool, int, float, float]:
+    """Return the place of a mode: those that explain most come first.
+
+    First come modes that show the failure itself and lead a diagnosis, by number of questions.
+    Then come traits, by how much more often they hold for failed questions (the lower end of the
+    interval, since few questions prove little). Modes that hold for no failed question come last.
+    """
+    failed = mode["among_failed"] or 0.0
+    least = -1.0 if mode["low"] is None else mode["low"]
+    leading = mode["leading"] if mode["direct"] else 0
+    return (not failed, -leading, -least, -failed)
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(float(value), 5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from typing_extensions import TypedDict
 
@@ -16,16 +17,9 @@ from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.generative.folders import INDEX, described, manifest_of
 from argus.generative.index import Changes, NgramIndex, append, build_index
-from argus.generative.index.headline import build_headline
 from argus.generative.index.manifest import TOKENIZER, read_manifest
-from argus.generative.index.settings import TRAINED, NgramBuildConfig
-from argus.generative.index.summary import (
-    Addition,
-    BuildSettings,
-    CorpusQueries,
-    NgramBuildSummary,
-)
 from argus.generative.pseudo_queries import OfCorpus, of_documents
+from argus.generative.settings import TRAINED, NgramBuildConfig
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
@@ -37,10 +31,25 @@ _NAMED = 10
 
 @dataclass(frozen=True, repr=False)
 class BuildResult(Result):
-    """The index, and the outcome of its documents. The figures are also in summary.json."""
+    """The index, and the outcome of its documents.
+
+    Keys of the summary:
+
+    index: its folder.
+    passages: total, title_only (no text), untitled, with_queries, empty (documents left out, since
+    they have no token) and empty_ids, the first of these.
+    tokens: total, types (different ones), vocabulary (ids of the tokenizer) and unknown.
+    titles: whether titles are indexed.
+    segments: parts that the index consists of.
+    bytes, bytes_per_token: of the arrays on disk.
+    pseudo_queries: documents that have some, queries in all, and elsewhere, the documents with some
+    that are not in the corpus. None without pseudo-queries.
+    markers_added: markers (`@@`, `||`) that the tokenizer did not have.
+    added: passages that were added, and unchanged ones. Only where an index was added to.
+    """
 
     index: NgramIndex
-    summary: NgramBuildSummary
+    summary: dict[str, Any]
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -73,7 +82,7 @@ def build_ngrams(
     name = config.tokenizer or ""
     tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
     keep_input(folder, [path, queries.file, tokenizer])
-    settings: BuildSettings = {
+    settings: dict[str, Any] = {
         "tokenizer": config.tokenizer or earlier,
         "titles": config.titles,
         "limit": limit,
@@ -96,7 +105,7 @@ class _Built:
     """
 
     index: NgramIndex
-    addition: Addition | None = None
+    addition: dict[str, Any] | None = None
     markers_added: int = 0
 
 
@@ -159,7 +168,7 @@ def _told(folder: ArtifactFolder) -> int | None:
 
 def _addition(
     index: NgramIndex, documents: Sequence[Document], changes: Changes, recorded: int | None
-) -> Addition:
+) -> dict[str, Any]:
     """Return the additions to the index, with those of a run that was killed before it reported."""
     ids = index.ids()
     here = {document.id for document in documents}
@@ -196,7 +205,7 @@ class _Told(TypedDict):
 class _Section(TypedDict):
     """The fields read from the job's section of manifest.json."""
 
-    config: BuildSettings
+    config: dict[str, Any]
 
 
 def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
@@ -245,11 +254,11 @@ def _texts(documents: Sequence[Document], queries: Mapping[str, list[str]]) -> I
         yield from queries.get(document.id, ())
 
 
-def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> NgramBuildSummary:
+def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> dict[str, Any]:
     index, manifest = built.index, manifest_of(home)
     counts = manifest.counts
     size = sum(index.bytes().values())
-    summary: NgramBuildSummary = {
+    summary: dict[str, Any] = {
         "index": str(home),
         "passages": {
             "total": index.n_documents,
@@ -278,7 +287,7 @@ def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> Ng
     return summary
 
 
-def _queries(queries: OfCorpus) -> CorpusQueries | None:
+def _queries(queries: OfCorpus) -> dict[str, Any] | None:
     by_document = queries.by_document
     if not by_document:
         return None
@@ -287,3 +296,42 @@ def _queries(queries: OfCorpus) -> CorpusQueries | None:
         "queries": sum(map(len, by_document.values())),
         "elsewhere": queries.elsewhere,
     }
+
+
+def build_headline(summary: dict[str, Any]) -> Iterator[str]:
+    """Yield lines on the documents indexed and left out, and the place of the index."""
+    passages, tokens = summary["passages"], summary["tokens"]
+    if "added" in summary:
+        added = summary["added"]
+        yield f"added {added['passages']:,} passages, {added['unchanged']:,} were there"
+    yield (
+        f"{passages['total']:,} passages, {tokens['total']:,} tokens of {tokens['types']:,} types; "
+        f"{summary['bytes']:,} bytes, {summary['bytes_per_token']:.2f} per token"
+    )
+    if passages["empty"]:
+        more = ", ..." if passages["empty"] > len(passages["empty_ids"]) else ""
+        named = ", ".join(passages["empty_ids"]) + more
+        yield f"left out: {passages['empty']:,} without text or title ({named})"
+    if passages["title_only"]:
+        yield f"{passages['title_only']:,} passages have a title alone"
+    if passages["untitled"]:
+        yield f"{passages['untitled']:,} have no title"
+    if tokens["unknown"]:
+        yield (
+            f"warning: {tokens['unknown']:,} tokens are unknown to the tokenizer: all n-grams with "
+            "them look alike"
+        )
+    if summary["markers_added"]:
+        yield (
+            f"note: {summary['markers_added']} markers (@@, ||) are new to this tokenizer: a model "
+            "made before has to learn them (argus research generative train)"
+        )
+    if queries := summary["pseudo_queries"]:
+        elsewhere = ""
+        if queries["elsewhere"]:
+            elsewhere = f"; {queries['elsewhere']:,} documents are not here"
+        yield (
+            f"pseudo-queries: {queries['queries']:,} of {queries['documents']:,} "
+            f"documents{elsewhere}"
+        )
+    yield f"index: {summary['index']} ({summary['seconds']:.1f} s)"

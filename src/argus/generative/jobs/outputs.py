@@ -13,7 +13,7 @@ from argus.data.runs import ranking, write_run
 from argus.data.topics import INDENT, DprKey, DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.types import Document, Run, Topic
 from argus.generative.answer import Answer, Hit
-from argus.generative.jobs.settings import Format
+from argus.generative.settings import Format
 
 TABLE = "generative_search"
 RUN, RUN_JSON, DPR, KILT = "run.trec", "run.json", "dpr.json", "kilt.jsonl"

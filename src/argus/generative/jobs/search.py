@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
@@ -31,18 +31,7 @@ from argus.generative.jobs.outputs import (
     view_shares,
     write_results,
 )
-from argus.generative.jobs.settings import NgramSearchConfig
-from argus.generative.jobs.summary import (
-    AnswerRecord,
-    HitRecord,
-    KeyRecord,
-    SearchIdentity,
-    SearchPace,
-    SearchRecord,
-    SearchSettings,
-    SearchSummary,
-    headline,
-)
+from argus.generative.settings import NgramSearchConfig
 from argus.indexes.words import check_query
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
@@ -54,18 +43,34 @@ if TYPE_CHECKING:
 
     from argus.generative.searcher import GenerativeSearcher
 
+
 JOB = "generative_search"
 
 
 @dataclass(frozen=True, repr=False)
 class SearchResult(Result):
-    """Result of a search of many questions, in a folder."""
+    """Result of a search of many questions, in a folder.
+
+    Keys of the summary:
+
+    index, model: their folders.
+    mode, k: how it was searched, and passages per question.
+    questions: total, answered, nothing_found, and without_text, which were not asked.
+    hits: passages found, over all questions.
+    keys_per_hit: n-grams that a passage is found by, in the mean. None without.
+    view_shares: share of the scores by view: body, title, query.
+    exact_texts: whether texts shown are those of the corpus, not joined of tokens.
+    files: format of results to its file.
+    answered_now: questions that this run answered, in `seconds`, queries_per_s of them.
+    seconds_by_step: seconds by step. The constraint is part of decoding.
+    batch_wanted, batch: questions at once as set, and in the end, fewer where memory ran out.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
     results: Results
-    summary: SearchSummary
+    summary: dict[str, Any]
 
     @property
     def table(self) -> pa.Table:
@@ -108,7 +113,7 @@ def search_ngrams(
     originals = _originals(opened, texts, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [home, model, source, texts.origin if texts else None])
-    settings: SearchRecord = {"model": str(model), **config.described(), "index": str(home)}
+    settings: dict[str, Any] = {"model": str(model), **config.described(), "index": str(home)}
     inputs = {"queries": source, "corpus": texts.origin if texts else None}
     record = Record(JOB, dict(settings), inputs)
     weights = model_hash(model)
@@ -143,8 +148,12 @@ def ask(
     corpus: NamedCorpus | None = None,
     fields: FieldNames | None = None,
     device: str | None = None,
-) -> AnswerRecord:
+) -> dict[str, Any]:
     """Answer one question: passages with score, title, text and keys, best first.
+
+    The result has the query, the folders of index and model, the mode, and in results the passages:
+    rank (from 1), id, score, title, text and keys, the heaviest first: text, count (occurrences in
+    the corpus), weight (its part of the score) and view (body, title or query).
 
     Nothing is written. Raises InputError as `search_ngrams` does, and for a question without words.
     """
@@ -166,9 +175,9 @@ def ask(
     }
 
 
-def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> HitRecord:
+def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> dict[str, Any]:
     title, text = shown(hit, originals)
-    keys: list[KeyRecord] = [
+    keys: list[dict[str, Any]] = [
         {"text": k.text, "count": int(k.count), "weight": float(k.weight), "view": k.view}
         for k in hit.keys
     ]
@@ -201,11 +210,11 @@ def open_searcher(
 
 def identity(
     index: NgramIndex, home: Path, weights: str, config: NgramSearchConfig
-) -> SearchIdentity:
+) -> dict[str, Any]:
     """Return all that decides an answer: index, model, settings."""
     vocabulary = manifest_of(home).vocabulary
     content = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
-    settings: SearchSettings = {
+    settings: dict[str, Any] = {
         **config.described(),
         "decoding": config.decoding.identity,
         "scoring": config.scoring.identity,
@@ -249,7 +258,7 @@ def _answer(
     answers: AnswerFile,
     config: NgramSearchConfig,
     record: Record,
-) -> SearchPace:
+) -> dict[str, Any]:
     """Answer the open questions. searcher: None if none is left."""
     seconds, batch = 0.0, config.decoding.batch
     by_step: dict[str, float] = {}
@@ -284,8 +293,8 @@ def _summary(
     home: Path,
     results: Results,
     files: dict[str, str],
-    pace: SearchPace,
-) -> SearchSummary:
+    pace: dict[str, Any],
+) -> dict[str, Any]:
     hits = keys = answered = 0
     for _, answer in results:
         hits, answered = hits + len(answer.hits), answered + bool(answer.hits)
@@ -309,3 +318,27 @@ def _summary(
         "files": files,
         **pace,
     }
+
+
+def headline(summary: dict[str, Any]) -> Iterator[str]:
+    """Yield how many questions were answered, how fast, and where the answers are."""
+    counts = summary["questions"]
+    kinds = {"found nothing": counts["nothing_found"], "without text": counts["without_text"]}
+    left_out = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
+    more = f" ({left_out})" if left_out else ""
+    yield f"{counts['answered']:,} of {counts['total']:,} questions answered{more}"
+    earlier = counts["total"] - counts["without_text"] - summary["answered_now"]
+    if earlier:
+        yield f"{earlier:,} of them were answered in an earlier run"
+    if summary["queries_per_s"]:
+        yield f"{summary['queries_per_s']:.2f} questions per second, {summary['seconds']} s"
+    if summary["batch"] < summary["batch_wanted"]:
+        yield (
+            f"out of memory with {summary['batch_wanted']:,} questions at once: "
+            f"{summary['batch']:,} instead (--batch)"
+        )
+    if summary["view_shares"]:
+        shares = ", ".join(f"{view} {share:.0%}" for view, share in summary["view_shares"].items())
+        yield f"where scores come from: {shares}"
+    for name, path in summary["files"].items():
+        yield f"{name}: {path}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from argus.data.tables import read_table
-from argus.generative.jobs.summary import SearchSummary
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, naming, table
 
@@ -19,7 +19,7 @@ VIEWS = {
 }
 
 
-def section(folder: Path, summary: SearchSummary) -> Section:
+def section(folder: Path, summary: dict[str, Any]) -> Section:
     """Build it from generative_search.parquet."""
     rows = read_table(folder / FILE).slice(0, MAX_ROWS).to_pylist()
     columns = {

@@ -1,39 +1,284 @@
-"""Examples to learn from: a source, and a span, title or pseudo-query of its passage.
+"""Make training examples: n-grams of the passages that answer a question, titles, pseudo-queries.
 
-* supervised: a question (or a title) asks for spans, title and pseudo-queries of the passage that
-  answers it. A span is drawn by its similarity to the question (`similarity`).
-* unsupervised: a span of a passage, or one of its pseudo-queries, asks for the same.
-
-Spans are learnt without an end: a model writes ten tokens of them and is stopped. Titles and
-pseudo-queries end with ` @@`, by which the model ends them itself. (MINDER learns pseudo-queries
-without it; its searcher asks for it anyway, and mends their scores by a bonus.) The searcher
-makes the model begin pseudo-queries with ` ||` and scores them without, so half of them are learnt
-after a ` ||` that is given. See docs/generative-training.md, "Training targets".
+Targets are drawn where a passage is similar to its question. `seq2seq_task` makes tensors of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import IntEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Qrels, Query
 from argus.generative.training.settings import ExampleConfig
-from argus.generative.training.similarity import start_probabilities
-from argus.generative.training.slots import (
-    SUPERVISED,
-    Material,
-    Question,
-    Slots,
-    Source,
-    View,
-    plan,
-    title_key,
-)
-from argus.generative.training.task import Pair
 from argus.generative.vocabulary import GOLD, UNSUPERVISED, Vocabulary
+from argus.indexes.words import STOP_WORDS, query_words, words
+from argus.training.loop import Task
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One example: encoder input, decoder input after the start token, and target.
+
+    view: "body", "title" or "query".
+    """
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    view: str
+    forced: tuple[int, ...] = ()
+
+
+def seq2seq_task(start: int, pad: int, *, label_smoothing: float, dtype: str) -> Task[Pair]:
+    """Return how pairs are learnt: the mean of -log p(token | source, start, tokens before it).
+
+    start: the decoder's first token. Padding and forced tokens are not learnt. Where the network is
+    not in training mode, labels are not smoothed.
+    """
+
+    def summed_loss(network: Any, batch: Sequence[Pair], device: str) -> torch.Tensor:
+        import torch
+
+        sources, mask, inputs, labels = (t.to(device) for t in tensors(batch, start, pad))
+        half = dtype == "bfloat16"
+        with torch.autocast(device.partition(":")[0], torch.bfloat16, enabled=half):
+            logits = network(
+                input_ids=sources, attention_mask=mask, decoder_input_ids=inputs, use_cache=False
+            ).logits
+        learnt = labels >= 0
+        return torch.nn.functional.cross_entropy(
+            logits[learnt].float(), labels[learnt], reduction="sum",
+            label_smoothing=label_smoothing if network.training else 0.0,
+        )  # fmt: skip
+
+    return Task(
+        summed_loss=summed_loss,
+        read=lambda p: len(p.source) + len(p.forced) + len(p.target),
+        learnt=lambda p: len(p.target),
+    )
+
+
+def tensors(
+    batch: Sequence[Pair], start: int, pad: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return encoder inputs and their mask (n, longest source), decoder inputs and labels (n, m).
+
+    Labels are -1 where nothing is learnt.
+    """
+    import torch
+
+    longest = max(len(p.source) for p in batch)
+    width = max(len(p.forced) + len(p.target) for p in batch)
+    sources = torch.full((len(batch), longest), pad)
+    mask = torch.zeros_like(sources)
+    inputs = torch.full((len(batch), width), pad)
+    labels = torch.full_like(inputs, -1)
+    for row, pair in enumerate(batch):
+        sources[row, : len(pair.source)] = torch.tensor(pair.source)
+        mask[row, : len(pair.source)] = 1
+        written = (start, *pair.forced, *pair.target)
+        inputs[row, : len(written) - 1] = torch.tensor(written[:-1])
+        labels[row, len(pair.forced) : len(written) - 1] = torch.tensor(pair.target)
+    return sources, mask, inputs, labels
+
+
+Floats = npt.NDArray[np.float64]
+_N = 3
+"""Words in an n-gram of a span, letters in an n-gram of a word."""
+
+
+def likeness(passage: Sequence[str], question: str) -> Floats:
+    """Return how much each word of a passage is like some word of the question: (n,), 0 to 1.
+
+    Dice's coefficient of the words' letter 3-grams, a sign for the word's border counted on either
+    side: 1 for equal words whatever their case, 0.57 for "directed" and "director". Stop words of
+    the question do not count, unless there are no others.
+    """
+    terms = [_letters(word) for word in dict.fromkeys(query_words(question))]
+    like = {w: max((_dice(_grams(w), q) for q in terms), default=0.0) for w in set(passage)}
+    return np.array([like[w] for w in passage], np.float64)
+
+
+def start_probabilities(passage: Sequence[str], question: str, span: int) -> Floats:
+    """Return the probabilities of a span's start: (n - span + 1,), one for a short passage.
+
+    The softmax, over starts at words that are no stop words (over all, where there are no such), of
+    the span's similarity: the sum over its 3-grams of words of their fuzzy similarity to the
+    question, which is the mean likeness of their words (SEAL; its fuzzy similarity is
+    a choice of ours). A passage of at most `span` words has one span, all of it.
+    """
+    starts = max(1, len(passage) - span + 1)
+    if starts == 1:
+        return np.ones(1)
+    like = likeness(passage, question)
+    n = min(_N, span)
+    grams = np.convolve(like, np.ones(n) / n, "valid")  # (words - n + 1,)
+    sums = np.convolve(grams, np.ones(span - n + 1), "valid")  # (starts,)
+    stop = np.array([is_stop_word(word) for word in passage[:starts]])
+    if not stop.all():
+        sums[stop] = -np.inf
+    weights = np.exp(sums - sums.max())
+    return np.asarray(weights / weights.sum(), np.float64)
+
+
+@lru_cache(maxsize=1 << 16)
+def is_stop_word(word: str) -> bool:
+    """Whether a word of a text says nothing of its topic. Punctuation alone is such a word."""
+    return STOP_WORDS.issuperset(words(word))
+
+
+@lru_cache(maxsize=1 << 16)
+def _grams(word: str) -> frozenset[str]:
+    return _letters("".join(words(word)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _letters(word: str) -> frozenset[str]:
+    marked = f"\0{word}\0"
+    return frozenset(marked[i : i + _N] for i in range(len(marked) - _N + 1)) if word else _NONE
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _dice(a: frozenset[str], b: frozenset[str]) -> float:
+    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
+
+Slots = npt.NDArray[np.int32]
+"""(n, 4): source, view, number of the document, number of the question (-1 for none)."""
+
+
+class Source(IntEnum):
+    """A source: the input of the encoder."""
+
+    QUESTION = 0
+    TITLE = 1
+    SPAN = 2
+    PSEUDO = 3
+
+
+class View(IntEnum):
+    """A target: the text to write."""
+
+    BODY = 0
+    TITLE = 1
+    QUERY = 2
+
+
+SUPERVISED = (Source.QUESTION, Source.TITLE)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with the numbers of the documents that answer it."""
+
+    id: str
+    text: str
+    gold: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Material:
+    """Texts that examples are drawn from. pseudo: pseudo-queries by number of the document."""
+
+    documents: Sequence[Document]
+    questions: Sequence[Question]
+    pseudo: Mapping[int, Sequence[str]]
+
+
+def title_key(text: str) -> str:
+    """Return the key of a title: its words in lower case. Spellings of one title share it."""
+    return " ".join(words(text)) or " ".join(text.split())
+
+
+def plan(
+    material: Material, held_out: Collection[str], config: ExampleConfig
+) -> tuple[Slots, Slots]:
+    """Return the slots to train on and those to validate with.
+
+    held_out: keys (`title_key`) of titles that are neither source nor target. Titles and questions
+    to validate with are drawn by hashes of themselves. No example with them is learnt. Spans of
+    their passages are learnt, because searches need them. Without titles and questions, documents
+    are drawn for validation instead.
+    """
+    titles = [title_key(d.title) for d in material.documents]
+    rows = np.fromiter(
+        (value for slot in _slots(material, titles, held_out, config) for value in slot), np.int32
+    ).reshape(-1, 4)
+    named = sorted({t for t in titles if t and t not in held_out})
+    validation_titles = _sample(named, config)
+    questions = [q.id for q in material.questions if title_key(q.text) not in held_out]
+    validation_questions = _sample(questions, config)
+    if not (named or questions):
+        documents = _sample([d.id for d in material.documents], config)
+        validation = np.array([d.id in documents for d in material.documents], bool)[rows[:, 2]]
+        return rows[~validation], _some(rows[validation], config)
+    ours = np.array([t in validation_titles for t in titles], bool)
+    theirs = np.array([q.id in validation_questions for q in material.questions] or [False], bool)
+    by_title = (rows[:, 0] == Source.TITLE) | (rows[:, 1] == View.TITLE)
+    validation = (by_title & ours[rows[:, 2]]) | ((rows[:, 3] >= 0) & theirs[rows[:, 3]])
+    return rows[~validation], _some(rows[validation], config)
+
+
+def _slots(
+    material: Material, titles: Sequence[str], held_out: Collection[str], config: ExampleConfig
+) -> Iterator[tuple[int, int, int, int]]:
+    usable = [bool(t) and t not in held_out for t in titles]
+    for number, question in enumerate(material.questions):
+        if title_key(question.text) in held_out:
+            continue
+        for document in question.gold:
+            for view in _views(material, usable, document, config.bodies):
+                yield Source.QUESTION, view, document, number
+    for document in range(len(material.documents)):
+        if config.title_questions and usable[document]:
+            for view in _views(material, usable, document, config.bodies):
+                yield Source.TITLE, view, document, -1
+        for _ in range(config.unsupervised):
+            views = list(_views(material, usable, document, 1))
+            if material.documents[document].text.strip():
+                yield from ((Source.SPAN, view, document, -1) for view in views)
+            if material.pseudo.get(document):
+                others = [v for v in views if v != View.QUERY]
+                yield from ((Source.PSEUDO, view, document, -1) for view in others)
+
+
+def _views(
+    material: Material, usable: Sequence[bool], document: int, bodies: int
+) -> Iterator[View]:
+    if material.documents[document].text.strip():
+        yield from [View.BODY] * bodies
+    if usable[document]:
+        yield View.TITLE
+    if material.pseudo.get(document):
+        yield View.QUERY
+
+
+def _sample(names: Sequence[str], config: ExampleConfig) -> set[str]:
+    """Return those to validate with, at least one of two."""
+    n = min(max(1, round(config.validation_share * len(names))), config.validation_most)
+    ranked = sorted(names, key=lambda name: content_hash("generative-validation", name))
+    return set(ranked[: min(n, len(names) - 1)])
+
+
+def _some(rows: Slots, config: ExampleConfig) -> Slots:
+    """Return at most five slots for each title or question that may be validated with."""
+    most = 5 * config.validation_most
+    if len(rows) <= most:
+        return rows
+    rng = np.random.default_rng([config.seed, len(rows)])
+    return rows[np.sort(rng.choice(len(rows), most, replace=False))]
+
 
 _VALIDATION = 2**31
 """An epoch that no training reaches."""

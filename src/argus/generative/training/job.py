@@ -20,19 +20,16 @@ from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
 from argus.generative.folders import MODEL, SCRATCH, index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.training.config import GenerativeTrainConfig
-from argus.generative.training.examples import TrainingSet, fingerprint
-from argus.generative.training.hold_out import choose, write_held_out
-from argus.generative.training.inputs import read_inputs
+from argus.generative.training.examples import Pair, TrainingSet, fingerprint, seq2seq_task
+from argus.generative.training.inputs import choose, read_inputs, write_held_out
 from argus.generative.training.model import new_network, open_network, save_network
-from argus.generative.training.settings import LearningConfig
-from argus.generative.training.summary import ModelNote, TrainSummary, headline
-from argus.generative.training.task import Pair, seq2seq_task
+from argus.generative.training.settings import GenerativeTrainConfig, LearningConfig
 from argus.generative.vocabulary import Vocabulary
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
 from argus.training.loop import Task, Trained, train
+from argus.training.settings import training_lines
 from argus.version import __version__
 
 SECTION = "generative_train"
@@ -41,12 +38,23 @@ STATE, LOSSES = "training", "losses"
 
 @dataclass(frozen=True, repr=False)
 class GenerativeTrainResult(Result):
-    """A trained model. The figures are also in `folder`."""
+    """A trained model.
+
+    Keys of the summary, beside those of `argus.training.settings.TrainingFigures`:
+
+    model: the model that it began with. weights: their number.
+    examples: examples by use, and by source and view.
+    views: views that it learns to write: body, title, query.
+    out_of_time: whether it ended for want of time. With more it goes on.
+    evaluation_seconds: seconds that validating took.
+    halved: how often a batch was halved for want of memory.
+    batch: examples at once in the end.
+    """
 
     TABLES = ("losses",)
     folder: Path
     model: Path
-    summary: TrainSummary
+    summary: dict[str, Any]
 
     @property
     def losses(self) -> pa.Table:
@@ -167,7 +175,7 @@ def _summary(
     trained: Trained,
     network: Any,
     device: str,
-) -> TrainSummary:
+) -> dict[str, Any]:
     state, settings = trained.progress, config.learning
     return {
         "model": config.model,
@@ -192,10 +200,10 @@ def _summary(
 
 def _note(
     config: GenerativeTrainConfig,
-    summary: TrainSummary,
+    summary: dict[str, Any],
     vocabulary: Vocabulary,
     weights: str | None,
-) -> ModelNote:
+) -> dict[str, Any]:
     """Return argus.json: the model's origin and its views."""
     scratch: dict[str, str | float] = {"name": SCRATCH, **asdict(config.size)}
     return {
@@ -213,3 +221,17 @@ def _note(
         "evaluations": summary["evaluations"],
         "best": summary["best"],
     }
+
+
+def headline(summary: dict[str, Any]) -> Iterator[str]:
+    """Yield lines on the examples learnt and the time they took."""
+    counts = summary["examples"]
+    yield (
+        f"{counts['train']:,} examples an epoch, {counts['validation']:,} to validate with; "
+        f"{counts['questions']:,} questions, {counts['held_out']:,} titles held out"
+    )
+    yield from training_lines(summary, "step")
+    if summary["out_of_time"]:
+        yield "give more --minutes, and it goes on"
+    if summary["halved"]:
+        yield f"out of memory {summary['halved']} times: {summary['batch']} examples at once"

@@ -1,11 +1,14 @@
-"""Settings of the examples and of learning from them."""
+"""Settings of training a model to write n-grams, and of learning to rank by them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
 
 from argus.errors import InputError
+from argus.generative.folders import SCRATCH
+from argus.generative.settings import NgramSearchConfig
 from argus.settings import Choices, Doc, Ge, Gt, Le, Lt, Option, Seed, check_settings
 from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
 
@@ -112,3 +115,118 @@ class LearningConfig(LoopConfig):
         Doc("What is computed in: float32, bfloat16."),
         _TRAINING,
     ] = "float32"
+
+
+_SIZE = "Model from scratch"
+_MULTIPLE = 16
+SCRATCH_LEARNING = LearningConfig(
+    learning_rate=1e-3, batch_size=64, label_smoothing=0.0, epochs=20, patience=10,
+    evaluate_every=200, max_minutes=25.0,
+)  # fmt: skip
+"""Default settings for a model from scratch: measured on two cores."""
+
+
+def learning(model: str, **options: Any) -> LearningConfig:  # the fields of LearningConfig
+    """Return how a model learns: options that are not None, else the defaults for its kind."""
+    defaults = SCRATCH_LEARNING if model == SCRATCH else LearningConfig()
+    return replace(defaults, **{k: v for k, v in options.items() if v is not None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScratchSize:
+    """Size of a network.
+
+    positions: tokens of an encoder input at most. The decoder writes no more either.
+    """
+
+    d_model: Annotated[
+        int, Ge(_MULTIPLE), Doc("Its width, a multiple of 16."), Option(panel=_SIZE)
+    ] = 256
+    layers: Annotated[int, Ge(1), Doc("Of encoder and decoder each."), Option(panel=_SIZE)] = 2
+    positions: Annotated[int, Ge(16)] = 256
+    dropout: Annotated[float, Ge(0), Lt(1), Doc("In training."), Option(panel=_SIZE)] = 0.1
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.d_model % _MULTIPLE:
+            raise InputError(
+                f"{self.d_model!r}",
+                expected=f"a multiple of {_MULTIPLE}",
+                fix="Leave it out for the default.",
+                where="--d-model",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerativeTrainConfig:
+    """Settings of the model and its training data.
+
+    training: how it learns. None for the defaults of the model's kind. hold_out: how many titles
+    are kept out of training, or a file with the ids of their documents, one a line.
+    """
+
+    model: Annotated[str, Doc("Folder of a seq2seq model (BART, T5, ...), or scratch.")] = SCRATCH
+    size: ScratchSize = field(default_factory=ScratchSize)
+    examples: ExampleConfig = field(default_factory=ExampleConfig)
+    training: LearningConfig | None = None
+    hold_out: Annotated[
+        int | Path,
+        Doc("Titles to keep out of training, to test with: how many, or a file of ids."),
+    ] = 0
+
+    @classmethod
+    def from_options(cls, *, hold_out: str, **options: Any) -> GenerativeTrainConfig:
+        """Return the config. hold_out: a number, or else a file."""
+        titles = int(hold_out) if hold_out.isdecimal() else Path(hold_out)
+        return cls(hold_out=titles, **options)
+
+    @property
+    def learning(self) -> LearningConfig:
+        """Settings of learning."""
+        return self.training or learning(self.model)
+
+
+_PANEL = "Ranking"
+_VALIDATION_SHARE = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerativeTuneConfig:
+    """Settings of learning to rank. The defaults are LTRGR's, but for those of the training loop.
+
+    search: model and settings of the search. Its k and formats are not used.
+    rank_weight: 1 / lambda of the paper, whose lambda of 1,000 weighs the loss of writing.
+    """
+
+    search: NgramSearchConfig = field(default_factory=NgramSearchConfig)
+    passages: Annotated[
+        int, Ge(2), Doc("Of a question's list: those that rank first as yet."), Option(panel=_PANEL)
+    ] = 200
+    keys: Annotated[
+        int, Ge(1), Doc("Of a passage, the weightiest: its score here."), Option(panel=_PANEL)
+    ] = 40
+    margin: Annotated[
+        float, Ge(0), Doc("By which a right passage is to lead a wrong one."), Option(panel=_PANEL)
+    ] = 500.0
+    rank_weight: Annotated[
+        float, Ge(0), Doc("Of the margins, beside the loss of writing."), Option(panel=_PANEL)
+    ] = 0.001
+    training: LoopConfig = field(default_factory=LoopConfig)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if not self.search.decoding.rescore:
+            raise InputError(
+                "a search without rescoring",
+                expected="scores that are sums of weights by equation 2, of keys scored again",
+                fix="Leave rescore as it is.",
+                where="search",
+            )
+
+    @property
+    def examples(self) -> ExampleConfig:
+        """Texts written for questions meanwhile: spans, titles and queries of right passages."""
+        return ExampleConfig(
+            unsupervised=0, title_questions=False, validation_share=_VALIDATION_SHARE,
+            seed=self.training.seed,
+        )  # fmt: skip

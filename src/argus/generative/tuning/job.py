@@ -1,11 +1,12 @@
-"""`generative tune`: teach a model that writes n-grams to rank by them (LTRGR)."""
+"""`generative tune`: learn to rank the right passages of judged questions first."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -23,21 +24,14 @@ from argus.generative.jobs.search import open_searcher, with_scoring
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.training.inputs import read_inputs
 from argus.generative.training.model import save_network
-from argus.generative.tuning.examples import RankExample
-from argus.generative.tuning.lists import RankList
+from argus.generative.training.settings import GenerativeTuneConfig
+from argus.generative.tuning.lists import RankExample, RankList, Taught, lists_again, rank_questions
 from argus.generative.tuning.loss import rank_task
-from argus.generative.tuning.questions import Taught, lists_again, rank_questions
-from argus.generative.tuning.settings import GenerativeTuneConfig
-from argus.generative.tuning.summary import (
-    TuneNote,
-    TuneSummary,
-    headline,
-    places,
-)
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
 from argus.training.loop import Task, Trained, train
+from argus.training.settings import training_lines
 from argus.version import __version__
 
 SECTION = "generative_tune"
@@ -46,12 +40,21 @@ STATE, LOSSES = "tuning", "losses"
 
 @dataclass(frozen=True, repr=False)
 class GenerativeTuneResult(Result):
-    """A model that learnt to rank. The figures are also in `folder`."""
+    """A model that learnt to rank.
+
+    Keys of the summary, beside those of `argus.training.settings.TrainingFigures`:
+
+    model: the model that it was before. weights: their number. mode: of the search.
+    lists: judged questions: train, validation, out_of_list (no right passage in their list),
+    nothing_wrong (no wrong one) and without_gold (no right passage in the corpus).
+    before, after: of the questions that were validated with: the share whose first passage is right
+    (first), with a right one in ten (first_10), and the mean of 1 / its rank (reciprocal_rank).
+    """
 
     TABLES = ("losses",)
     folder: Path
     model: Path
-    summary: TuneSummary
+    summary: dict[str, Any]
 
     @property
     def losses(self) -> pa.Table:
@@ -154,7 +157,7 @@ def _summary(
     after: list[RankList],
     trained: Trained,
     searcher: GenerativeSearcher,
-) -> TuneSummary:
+) -> dict[str, Any]:
     state, rate = trained.progress, trained.tokens_per_s
     return {
         "model": str(base),
@@ -177,7 +180,7 @@ def _summary(
 
 def _note(
     config: GenerativeTuneConfig, base: Path, weights: str, searcher: GenerativeSearcher
-) -> TuneNote:
+) -> dict[str, Any]:
     """Return argus.json. A model from scratch stays one: its single tokens are as noisy as ever."""
     begun: dict[str, str | float] = {"name": str(base), "weights": weights}
     if is_from_scratch(base):
@@ -188,3 +191,30 @@ def _note(
         "base": begun,
         "tuned": {"name": str(base), "weights": weights, **_settings(config)},
     }
+
+
+def places(lists: Sequence[RankList]) -> dict[str, Any]:
+    """Return the means over lists."""
+    n = max(1, len(lists))
+    ranks = [one.place for one in lists if one.place is not None]
+    return {
+        "questions": len(lists),
+        "first": round(sum(rank == 1 for rank in ranks) / n, 4),
+        "first_10": round(sum(rank <= 10 for rank in ranks) / n, 4),
+        "reciprocal_rank": round(sum(1 / rank for rank in ranks) / n, 4),
+    }
+
+
+def headline(summary: dict[str, Any]) -> Iterator[str]:
+    """Yield lines on the pairs learnt, the time, and the places of right passages now."""
+    counts, before, after = summary["lists"], summary["before"], summary["after"]
+    yield (
+        f"{counts['train']:,} questions to learn from, {counts['validation']:,} to validate with; "
+        f"{counts['out_of_list']:,} have no right passage in their list"
+    )
+    yield from training_lines(summary, "epoch")
+    yield (
+        f"right passage first for {before['first']:.1%} of the questions to validate with, now "
+        f"{after['first']:.1%}; mean reciprocal rank {before['reciprocal_rank']:.3f}, now "
+        f"{after['reciprocal_rank']:.3f}"
+    )

@@ -1,16 +1,23 @@
-"""Rank passages for judged questions, with the keys that make up their scores."""
+"""Rankings of judged questions with their keys, and the pairs of passages that are learnt from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from typing import Any
+
+import numpy as np
 
 from argus.data.types import Query
-from argus.generative.evidence import Matched, Ranked, aggregate
-from argus.generative.evidence.ranking import UNIGRAM
-from argus.generative.searcher import GenerativeSearcher
-from argus.generative.views import BODY
+from argus.errors import InputError
+from argus.generative.evidence import UNIGRAM, Matched, Ranked, aggregate
+from argus.generative.searcher import BODY, GenerativeSearcher
+from argus.generative.training.examples import Drawn, Pair, Question, Source, fingerprint, plan
+from argus.generative.training.inputs import Inputs
+from argus.generative.training.settings import GenerativeTuneConfig
+from argus.generative.vocabulary import GOLD, Vocabulary
 from argus.progress import progress
 
 
@@ -141,3 +148,174 @@ def _keys(
 def distinct(passages: Sequence[ListedPassage]) -> list[ScoredKey]:
     """Return the keys of passages, each once."""
     return list(dict.fromkeys(key for key, _ in chain(*(p.keys for p in passages))))
+
+
+VALIDATION = 2**31
+"""An epoch that no training reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankExample:
+    """One question.
+
+    sources: encoder inputs, one per marker that its keys are scored by. keys: with the number of
+    their source. passages: the right and the wrong one of the first pair, then of the second. Each
+    as numbers of keys and the part of their weights that repetition leaves. pairs: texts to write.
+    """
+
+    sources: tuple[tuple[int, ...], ...]
+    keys: tuple[tuple[int, ScoredKey], ...]
+    passages: tuple[tuple[tuple[int, float], ...], ...]
+    pairs: tuple[Pair, ...]
+
+
+class RankExamples:
+    """Questions that teach to rank. Number, epoch and seed alone decide the draw.
+
+    slots: by question, numbers of its texts in `written`. limit: tokens of an encoder
+    input at most.
+    """
+
+    def __init__(
+        self,
+        lists: Sequence[RankList],
+        written: Drawn,
+        slots: Sequence[Sequence[int]],
+        vocabulary: Vocabulary,
+        *,
+        seed: int,
+        limit: int | None,
+    ) -> None:
+        self.lists, self.written, self.slots = lists, written, slots
+        self.vocabulary, self.seed, self.limit = vocabulary, seed, limit
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    def batch(self, epoch: int, numbers: Sequence[int]) -> list[RankExample]:
+        """Return the examples of those numbers in an epoch."""
+        return [self._example(epoch, number) for number in numbers]
+
+    def _example(self, epoch: int, number: int) -> RankExample:
+        listed = self.lists[number]
+        rng = np.random.default_rng([self.seed, epoch, number])
+        right = [p for p in listed.passages if p.right]
+        wrong = [p for p in listed.passages if not p.right]
+        drawn = [side[int(rng.integers(len(side)))] for side in (right, wrong)]
+        passages = [right[0], wrong[0], *drawn]
+        keys = distinct(passages)
+        markers = list(dict.fromkeys(key.marker for key in keys))
+        number_of = {key: n for n, key in enumerate(keys)}
+        return RankExample(
+            sources=tuple(self._source(listed.query.text, marker) for marker in markers),
+            keys=tuple((markers.index(key.marker), key) for key in keys),
+            passages=tuple(_numbered(p, number_of) for p in passages),
+            pairs=tuple(self.written.batch(epoch, self.slots[number])),
+        )
+
+    def _source(self, text: str, marker: str | None) -> tuple[int, ...]:
+        return tuple(self.vocabulary.sources([text], marker, limit=self.limit)[0])
+
+
+def _numbered(
+    passage: ListedPassage, number_of: dict[ScoredKey, int]
+) -> tuple[tuple[int, float], ...]:
+    return tuple((number_of[key], factor) for key, factor in passage.keys)
+
+
+@dataclass(frozen=True)
+class Taught:
+    """Questions that teach to rank. before: the lists of all questions to validate with.
+
+    fingerprint: hash of the sources of the examples, without the lists.
+    """
+
+    examples: RankExamples
+    validation: list[RankExample]
+    before: list[RankList]
+    counts: dict[str, Any]
+    fingerprint: str
+
+
+def rank_questions(
+    inputs: Inputs, searcher: GenerativeSearcher, config: GenerativeTuneConfig
+) -> Taught:
+    """Search the questions, and part them into those to learn from and those to validate with.
+
+    A tenth of them, drawn by the hashes of their ids, is validated with. One whose list has no
+    right passage, or no wrong one, teaches nothing. Raises InputError if there is nothing to
+    learn from, or nothing to validate with.
+    """
+    examples = inputs.examples(searcher.model.vocabulary, config.examples, ())
+    material = examples.train.material
+    slots, checking = plan(material, (), config.examples)
+    rows = np.concatenate([slots, checking])
+    rows = rows[rows[:, 0] == Source.QUESTION]
+    questions = {n: question for n, question in enumerate(material.questions) if question.gold}
+    lists = dict(zip(questions, _lists(inputs, searcher, [*questions.values()], config),
+                     strict=True))  # fmt: skip
+    written = Drawn(rows, material, searcher.model.vocabulary, config.examples, GOLD)
+    of_question = {n: np.flatnonzero(rows[:, 3] == n).tolist() for n in questions}
+    make = partial(
+        RankExamples, written=written, vocabulary=searcher.model.vocabulary,
+        seed=config.training.seed, limit=searcher.model.source_tokens,
+    )  # fmt: skip
+
+    def those(numbers: Sequence[int]) -> RankExamples:
+        return make([lists[n] for n in numbers], slots=[of_question[n] for n in numbers])
+
+    to_learn = {int(number) for number in slots[:, 3]}
+    to_check = questions.keys() - to_learn
+    teaching = [n for n, one in lists.items() if one.teaches]
+    learn = [n for n in teaching if n not in to_check]
+    check = [n for n in teaching if n in to_check]
+    counts: dict[str, Any] = {
+        "train": len(learn),
+        "validation": len(check),
+        "out_of_list": sum(one.place is None for one in lists.values()),
+        "nothing_wrong": sum(one.place is not None for one in lists.values()) - len(teaching),
+        "without_gold": examples.counts["questions_without_gold"],
+    }
+    _require_some(counts)
+    validation = those(check)
+    return Taught(
+        those(learn), validation.batch(VALIDATION, range(len(check))),
+        [lists[n] for n in sorted(to_check)], counts, fingerprint(examples),
+    )  # fmt: skip
+
+
+def _lists(
+    inputs: Inputs,
+    searcher: GenerativeSearcher,
+    questions: Sequence[Question],
+    config: GenerativeTuneConfig,
+) -> list[RankList]:
+    ids = [document.id for document in inputs.documents]
+    return rank_lists(
+        searcher, [Query(question.id, question.text) for question in questions],
+        [frozenset(ids[number] for number in question.gold) for question in questions],
+        passages=config.passages, keys=config.keys,
+    )  # fmt: skip
+
+
+def lists_again(
+    searcher: GenerativeSearcher, lists: Sequence[RankList], config: GenerativeTuneConfig
+) -> list[RankList]:
+    """Return the model's present ranking for the questions of some lists."""
+    return rank_lists(
+        searcher, [one.query for one in lists], [one.gold for one in lists],
+        passages=config.passages, keys=config.keys,
+    )  # fmt: skip
+
+
+def _require_some(counts: dict[str, Any]) -> None:
+    if counts["train"] and counts["validation"]:
+        return
+    raise InputError(
+        f"{counts['train']:,} questions to learn from and {counts['validation']:,} to validate "
+        f"with; {counts['out_of_list']:,} have no right passage in their list, "
+        f"{counts['nothing_wrong']:,} no wrong one, {counts['without_gold']:,} none in the corpus",
+        expected="at least one of either: some hundred questions that the model half answers",
+        fix="Check --questions, --qrels and --model; more --passages make longer lists.",
+        where="--questions",
+    )

@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from argus.generative.settings import Scoring
-from argus.generative.training.task import seq2seq_task
-from argus.generative.tuning.examples import RankExample
-from argus.generative.tuning.lists import ScoredKey
+from argus.generative.training.examples import seq2seq_task
+from argus.generative.tuning.lists import RankExample, ScoredKey
 from argus.training.loop import Task
 
 if TYPE_CHECKING:

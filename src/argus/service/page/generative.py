@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table, read_where
 from argus.generative.answer import HitKey
-from argus.generative.failures.jobs.files import PRUNED
+from argus.generative.failures.files import PRUNED
 from argus.generative.jobs.answers import FILE, find_answer
 from argus.generative.jobs.outputs import TABLE
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, refused

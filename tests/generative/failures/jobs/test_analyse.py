@@ -9,8 +9,8 @@ import pytest
 
 from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
-from argus.generative.failures.jobs.analyse import analyse_failures as analyse
-from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
+from argus.generative.failures.analyse import analyse_failures as analyse
+from argus.generative.failures.settings import FailureConfig, ReplayConfig
 from argus.llm import ChatConfig
 from tests.support.failures import two_of_three, write_output
 
@@ -140,7 +140,7 @@ def test_the_index_of_another_corpus_is_refused(ready, tmp_path):
 
 
 def test_the_cost_of_a_judge_is_estimated_without_asking(endpoint, tmp_path):
-    from argus.generative.failures.jobs.analyse import estimate_verdicts
+    from argus.generative.failures.analyse import estimate_verdicts
 
     file = write_output(tmp_path / "seal.json", two_of_three())
     llm = judge(endpoint, input_price=1, output_price=1)

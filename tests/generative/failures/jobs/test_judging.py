@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from argus.generative.failures.jobs.judging import LEDGER, estimate_judging, judge_passages
-from argus.generative.failures.judge import Candidate
+from argus.generative.failures.judging import LEDGER, Candidate, estimate_judging, judge_passages
 from argus.llm import ChatConfig, LanguageModelError
 
 

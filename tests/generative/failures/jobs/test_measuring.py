@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from argus.generative.failures.jobs.inputs import Output
-from argus.generative.failures.jobs.measuring import BLOCK, Setup, measure_output
+from argus.generative.failures.measuring import BLOCK, Setup, measure_output
+from argus.generative.failures.outputs import Output
 from tests.support.failures import passage, record, write_output
 
 SETUP = Setup(k=10, correct="annotated")

@@ -14,8 +14,8 @@ from argus.generative.failures.case import (
     Ngram,
     Passage,
     Positive,
+    words,
 )
-from argus.generative.failures.words import words
 
 BEGINNINGS = {"</s> ": TITLE, "|| ": QUERY, "": BODY}
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.generative.failures.case import BODY, QUERY, TITLE, Keys
+from argus.generative.failures.columns import SWITCHED_OFF
 from argus.generative.failures.measures import measure
-from argus.generative.failures.measures.columns import SWITCHED_OFF
 from tests.generative.failures.measures import plain_measures
 from tests.generative.failures.measures.making import cases
 

@@ -5,10 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from argus.generative.failures.measures.generation import generation
-from argus.generative.failures.measures.scoring import scoring
-from argus.generative.keys import Key
-from argus.generative.scoring import key_weights
+from argus.generative.failures.measures import generation, scoring
+from argus.generative.scoring import Key, key_weights
 from argus.generative.settings import Scoring
 from tests.generative.failures.measures.making import found, made
 

@@ -4,11 +4,10 @@ import math
 
 import pytest
 
-from argus.generative.decode import Decoding
-from argus.generative.failures.replay.gold import gold_ngrams, scored
+from argus.generative.failures.replay import gold_ngrams, scored
 from argus.generative.index import build_index
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Mode, Scoring
+from argus.generative.settings import Decoding, Mode, Scoring
 from tests.support.generating import (
     DOCUMENTS,
     PSEUDO_QUERIES,

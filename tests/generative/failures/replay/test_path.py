@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from argus.generative.decode.beam import beam_search
-from argus.generative.decode.beams import Search
-from argus.generative.failures.replay.path import Left, follow, kept_by
+from argus.generative.decode.beams import Search, beam_search
+from argus.generative.failures.replay import Left, follow, kept_by
 from argus.generative.index import build_index
 from tests.support.generating import (
     DOCUMENTS,

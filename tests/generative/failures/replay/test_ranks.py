@@ -5,9 +5,9 @@ import pytest
 
 from argus.data.types import Document
 from argus.generative.evidence import aggregate
-from argus.generative.failures.replay.ranks import best_rank, rank_without, without
+from argus.generative.failures.replay import best_rank, rank_without, without
 from argus.generative.index import build_index
-from argus.generative.keys import Key
+from argus.generative.scoring import Key
 from argus.generative.settings import Scoring
 from argus.generative.vocabulary import train_vocabulary
 

@@ -5,15 +5,13 @@ from itertools import chain
 import pytest
 
 from argus.data.types import Document
-from argus.generative.decode import Decoding
 from argus.generative.evidence import aggregate
-from argus.generative.failures.measures.columns import ReplayFigures
+from argus.generative.failures.columns import OF_REPLAY
 from argus.generative.failures.replay import Replay
 from argus.generative.index import build_index
-from argus.generative.keys import Key
-from argus.generative.scoring import key_weights
+from argus.generative.scoring import Key, key_weights
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Mode, Scoring
+from argus.generative.settings import Decoding, Mode, Scoring
 from tests.support.generating import (
     DOCUMENTS,
     PSEUDO_QUERIES,
@@ -27,7 +25,7 @@ QUESTIONS = ["where is the tower", "which city in France is known for its tall t
 SMALL = {"beams": 3, "body_tokens": 4, "title_tokens": 8, "query_tokens": 12}
 FREQUENCIES = Scoring(smoothing=0.01)
 EVERYTHING = Scoring(smoothing=0)
-COLUMNS = list(ReplayFigures.__annotations__)
+COLUMNS = list(OF_REPLAY)
 """Weighs every n-gram but the least probable: random weights have few above chance."""
 LONGER = [*DOCUMENTS, Document("filler", "zz " * 3000)]
 """With it, one occurrence is rare enough for random n-grams to be above chance."""

@@ -1,6 +1,6 @@
 import pytest
 
-from argus.generative.failures.tables.annotation import annotation
+from argus.generative.failures.tables.thesis import annotation
 from argus.measures.intervals import wilson
 
 OUTCOMES = ["hit"] * 4 + ["unannotated"] * 5 + ["absent", None]

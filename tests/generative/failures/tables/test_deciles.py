@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.generative.failures.tables.deciles import deciles
+from argus.generative.failures.tables.rows import deciles
 from tests.support.draws import examples
 
 questions = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1)), min_size=10, max_size=60)

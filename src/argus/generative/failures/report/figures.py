@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Any
 
-from argus.generative.failures.summary import ModeSummary
-from argus.generative.failures.tables.records import Deciles, Grid, Value
+from argus.generative.failures.tables.rows import Table, Value
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 
 _OF_SYSTEM = (BAND_COLOURS["high"], BAND_COLOURS["low"], BAND_COLOURS["mid"], "#8a93a0")
 _ROW_HEIGHT, _FRAME_HEIGHT = 40, 110
 _PLAIN_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-Rows = Grid | Deciles
 Row = Mapping[str, Value]
 
 
-_GROUPS: tuple[
-    tuple[
-        str,
-        Literal["among_failed", "among_found"],
-        Literal["measured_failed", "measured_found"],
-        str,
-    ],
-    ...,
-] = (
+_GROUPS = (
     ("failed questions", "among_failed", "measured_failed", BAND_COLOURS["low"]),
     ("found questions", "among_found", "measured_found", BAND_COLOURS["high"]),
 )
 
 
-def dominating(modes: Sequence[ModeSummary], names: Sequence[str]) -> Figure:
+def dominating(modes: Sequence[dict[str, Any]], names: Sequence[str]) -> Figure:
     """Share of failed and of found questions in which each mode holds.
 
     modes: of one system, as in the summary. names: which of them, the first at the top. One that
@@ -60,7 +50,7 @@ def dominating(modes: Sequence[ModeSummary], names: Sequence[str]) -> Figure:
     return figure
 
 
-def hits_by_decile(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure:
+def hits_by_decile(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:
     """hits@1 and hits@k over the deciles of an indicator. A colour per system.
 
     tables: decile tables by the system's label. "" where there is only one.
@@ -75,7 +65,7 @@ def hits_by_decile(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure
     )
 
 
-def hits_by_value(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure:
+def hits_by_value(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:
     """hits@1 and hits@k over the values of an indicator that counts. A colour per system.
 
     tables: hit rates by the system's label, with the indicator as their first column.
@@ -86,7 +76,7 @@ def hits_by_value(tables: Mapping[str, Rows], k: int, indicator: str) -> Figure:
 
 
 def _hits(
-    tables: Mapping[str, Rows],
+    tables: Mapping[str, Table],
     k: int,
     column: str,
     axis: str,
@@ -117,7 +107,7 @@ def _hits(
     return figure
 
 
-def positives(tables: Mapping[str, Rows]) -> Figure:
+def positives(tables: Mapping[str, Table]) -> Figure:
     """Questions per number of annotated positives. tables: the histogram by system."""
     bars = []
     for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):
@@ -138,7 +128,7 @@ def positives(tables: Mapping[str, Rows]) -> Figure:
     return figure
 
 
-def weight_by_length(tables: Mapping[str, Rows]) -> Figure:
+def weight_by_length(tables: Mapping[str, Table]) -> Figure:
     """Mean weight of n-grams, whole and per token, by their number of tokens."""
     lines = []
     for colour, (label, table) in zip(_OF_SYSTEM, tables.items(), strict=False):

@@ -5,38 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from typing_extensions import TypedDict
-
-from argus.data.tables import read_records
-from argus.generative.failures.references import cited, spelt_out
+from argus.data.tables import read_table
 from argus.generative.failures.report import figures as charts
-from argus.generative.failures.report.specs import SHOWN, Shown, named
 from argus.generative.failures.report.tables import (
+    SHOWN,
+    Shown,
     alike,
     change,
     labels_of,
     missing,
+    named,
     p_value,
     part_of,
     side_by_side,
 )
-from argus.generative.failures.summary import (
-    Comparison,
-    DiagnosisRow,
-    FailureSummary,
-    ModeSummary,
-    SystemSummary,
-    TaxonomyMode,
-)
-from argus.generative.failures.tables.records import (
-    Deciles,
-    Figures,
-    Grid,
-    Value,
-    has_rows,
-    is_deciles,
-)
+from argus.generative.failures.tables.rows import Value, has_rows, is_deciles
+from argus.generative.failures.taxonomy import cited, spelt_out
 from argus.reports.figures import Figure
 from argus.reports.section import MAX_ROWS, Section, Table, table
 
@@ -47,18 +33,10 @@ _COMPARED = ("first", "second", "difference", "low", "high", "p")
 _ORDER = {"failed": 0, "late": 1, "found at 1": 3}
 
 
-class Work(TypedDict):
-    """A cited work, for the template."""
-
-    short: str
-    title: str
-    url: str
-
-
 class TaxonomyTable(Table):
     """All modes of failure, and the works that they cite."""
 
-    works: list[Work]
+    works: list[dict[str, str]]
 
 
 class QuestionTable(Table):
@@ -67,7 +45,7 @@ class QuestionTable(Table):
     labels: list[str]
 
 
-def section(folder: Path, summary: FailureSummary) -> Section:
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build it from summary.json and failure_diagnosis.parquet."""
     systems, k = summary["systems"], summary["k"]
     labels = labels_of([system["name"] for system in systems])
@@ -90,7 +68,7 @@ def section(folder: Path, summary: FailureSummary) -> Section:
     return Section(plots, tables, brief(systems, k))
 
 
-def brief(systems: Sequence[SystemSummary], k: int) -> str:
+def brief(systems: Sequence[dict[str, Any]], k: int) -> str:
     """Return the result in one line."""
     sentences = []
     for system in systems:
@@ -108,9 +86,9 @@ def brief(systems: Sequence[SystemSummary], k: int) -> str:
     return ". ".join(sentences)
 
 
-def _chart(shown: Shown, figures: Mapping[str, Figures], k: int) -> Figure:
+def _chart(shown: Shown, figures: Mapping[str, dict[str, Any]], k: int) -> Figure:
     tables = {label: of_system[shown.part][shown.name] for label, of_system in figures.items()}
-    grids: dict[str, Grid | Deciles] = {label: t for label, t in tables.items() if has_rows(t)}
+    grids = {label: t for label, t in tables.items() if has_rows(t)}
     if shown.chart == "positives":
         return charts.positives(grids)
     if shown.chart == "lengths":
@@ -122,7 +100,7 @@ def _chart(shown: Shown, figures: Mapping[str, Figures], k: int) -> Figure:
 
 
 def _dominating(
-    systems: Sequence[SystemSummary], labels: Sequence[str]
+    systems: Sequence[dict[str, Any]], labels: Sequence[str]
 ) -> tuple[dict[str, Figure], dict[str, Table]]:
     """Return a chart per system, all with the same modes in the same order, and their table.
 
@@ -145,7 +123,7 @@ def _dominating(
     return plots, {f"{PREFIX}modes": _modes(systems, labels, names)}
 
 
-def _modes(systems: Sequence[SystemSummary], labels: Sequence[str], names: Sequence[str]) -> Table:
+def _modes(systems: Sequence[dict[str, Any]], labels: Sequence[str], names: Sequence[str]) -> Table:
     columns = {"mode": "text", "category": "text"}
     for label in labels:
         for heading, kind in (
@@ -161,7 +139,7 @@ def _modes(systems: Sequence[SystemSummary], labels: Sequence[str], names: Seque
     return table(columns, rows)
 
 
-def _mode(mode: ModeSummary | None) -> list[object]:
+def _mode(mode: dict[str, Any] | None) -> list[object]:
     if mode is None:
         return [None] * 4
     return [
@@ -172,7 +150,7 @@ def _mode(mode: ModeSummary | None) -> list[object]:
     ]
 
 
-def _further(folder: Path, summary: FailureSummary, labels: Sequence[str]) -> dict[str, Table]:
+def _further(folder: Path, summary: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Table]:
     """Return the other parts: comparison, problems, questions, taxonomy."""
     systems, k = summary["systems"], summary["k"]
     tables: dict[str, Table] = {
@@ -187,7 +165,7 @@ def _further(folder: Path, summary: FailureSummary, labels: Sequence[str]) -> di
     return tables
 
 
-def _comparison(compared: Comparison, labels: Sequence[str], k: int) -> Table:
+def _comparison(compared: dict[str, Any], labels: Sequence[str], k: int) -> Table:
     difference = f"{labels[1]} - {labels[0]} (95% interval)"
     columns = {"figure": "text", "n": "count", **dict.fromkeys(labels, "said")}
     rows = []
@@ -204,7 +182,7 @@ def number(value: Value) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-def _problems(systems: Sequence[SystemSummary], labels: Sequence[str]) -> Table:
+def _problems(systems: Sequence[dict[str, Any]], labels: Sequence[str]) -> Table:
     by_kind: dict[str, list[object]] = {}
     for i, system in enumerate(systems):
         for problem in system["problems"]:
@@ -216,7 +194,7 @@ def _problems(systems: Sequence[SystemSummary], labels: Sequence[str]) -> Table:
     return table(columns, [[what, *row] for what, row in by_kind.items()])
 
 
-def _taxonomy(modes: Sequence[TaxonomyMode]) -> TaxonomyTable:
+def _taxonomy(modes: Sequence[dict[str, Any]]) -> TaxonomyTable:
     columns = dict.fromkeys(
         ("mode", "category", "what goes wrong", "how it is told", "see"), "text"
     )
@@ -230,7 +208,7 @@ def _taxonomy(modes: Sequence[TaxonomyMode]) -> TaxonomyTable:
         see = spelt_out(mode["reference"])
         rows.append([mode["name"], mode["category"], mode["definition"], how, see])
     works = {work.number: work for mode in modes for work in cited(mode["reference"])}
-    listed: list[Work] = [
+    listed = [
         {"short": work.short, "title": work.title, "url": work.url}
         for _, work in sorted(works.items())
     ]
@@ -238,15 +216,15 @@ def _taxonomy(modes: Sequence[TaxonomyMode]) -> TaxonomyTable:
 
 
 def _questions(
-    folder: Path, systems: Sequence[SystemSummary], labels: Sequence[str]
+    folder: Path, systems: Sequence[dict[str, Any]], labels: Sequence[str]
 ) -> QuestionTable:
     """Return every question with its outcome in each system. Failed ones first.
 
     Rows of two systems with one `pair` are of one question, named as in the first of them.
     """
-    rows = read_records(DiagnosisRow, folder / f"{DIAGNOSIS}.parquet")
+    rows = read_table(folder / f"{DIAGNOSIS}.parquet").to_pylist()
     places = {system["name"]: i for i, system in enumerate(systems)}
-    sides: dict[tuple[str, int], list[DiagnosisRow | None]] = {}
+    sides: dict[tuple[str, int], list[dict[str, Any] | None]] = {}
     times: Counter[tuple[str, str]] = Counter()
     for row in rows:
         times[row["system"], row["pair"]] += 1  # a pair that a file has twice loses no row
@@ -256,7 +234,7 @@ def _questions(
     for label in labels:
         columns |= {f"outcome {label}".strip(): "text", f"why {label}".strip(): "lines"}
 
-    def worst(both: list[DiagnosisRow | None]) -> list[int]:
+    def worst(both: list[dict[str, Any] | None]) -> list[int]:
         return [2 if row is None else _ORDER.get(row["outcome"], 2) for row in both]
 
     ordered = sorted(sides.values(), key=worst)
@@ -266,12 +244,12 @@ def _questions(
     return {**table(columns, cells, total=len(ordered)), "labels": list(labels)}
 
 
-def _name(both: Sequence[DiagnosisRow | None]) -> list[str]:
+def _name(both: Sequence[dict[str, Any] | None]) -> list[str]:
     first = next(row for row in both if row is not None)
     return [first["query_id"], first["question"]]
 
 
-def _why(row: DiagnosisRow | None) -> list[str]:
+def _why(row: dict[str, Any] | None) -> list[str]:
     """Return outcome, and the leading modes with their evidence, a line each."""
     if row is None:
         return ["not asked", ""]

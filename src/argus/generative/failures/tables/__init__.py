@@ -23,87 +23,44 @@ population's (divided by n). Nothing depends on the order of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from argus.generative.failures.tables.ablations import ablations
-from argus.generative.failures.tables.annotation import annotation
-from argus.generative.failures.tables.corpus import corpus
-from argus.generative.failures.tables.correlations import correlations
-from argus.generative.failures.tables.csv import csv_tables
-from argus.generative.failures.tables.generation import generation
-from argus.generative.failures.tables.metadata import metadata
-from argus.generative.failures.tables.quality import quality
-from argus.generative.failures.tables.records import (
-    PARTS,
-    Figures,
-    Part,
+from argus.generative.failures.tables.rows import (
+    Rows,
     Table,
     Tables,
     has_rows,
     is_missing,
+    known,
+    not_applicable,
+    plain,
 )
-from argus.generative.failures.tables.replay import replay
-from argus.generative.failures.tables.rows import Rows, known, not_applicable
-from argus.generative.failures.tables.scoring import scoring
-from argus.generative.failures.tables.shape import plain
-from argus.generative.failures.tables.texts import texts
+from argus.generative.failures.tables.thesis import SECTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "PARTS",
-    "SECTIONS",
-    "Figures",
-    "Part",
-    "Table",
-    "csv_tables",
-    "figures",
-    "has_rows",
-    "is_missing",
-]
-
-SECTIONS: dict[Part, Callable[[Rows], Tables]] = {
-    "quality": quality,
-    "metadata": metadata,
-    "generation": generation,
-    "scoring": scoring,
-    "annotation": annotation,
-    "texts": texts,
-    "corpus": corpus,
-    "replay": replay,
-    "ablations": ablations,
-    "correlations": correlations,
-}
+__all__ = ["SECTIONS", "csv_tables", "figures", "has_rows", "is_missing"]
 
 
-def figures(rows: pa.Table, *, k: int, seed: int, strict: bool = False) -> Figures:
+def figures(rows: pa.Table, *, k: int, seed: int, strict: bool = False) -> dict[str, Any]:
     """Return every table of one system. Its shape is described at the top of this module.
 
-    rows: one per question, with the columns of `measures.columns`. Those that were not measured
+    rows: one per question, with the columns of `failures.columns`. Those that were not measured
     may be missing. k: of hit_k, as it was measured. seed: of the bootstraps.
     strict: deciles are those of the thesis.
     """
     ordered = Rows.of(rows, k=k, seed=seed, strict=strict)
 
-    def tables(part: Part) -> Tables:
+    def tables(part: str) -> Tables:
         return {name: _of_somebody(table) for name, table in SECTIONS[part](ordered).items()}
 
-    all_figures: Figures = {
+    all_figures: dict[str, Any] = {
         "questions": len(ordered),
         "judged": int(known(ordered.number("hit_1")).sum()),
         "k": k,
-        "quality": tables("quality"),
-        "metadata": tables("metadata"),
-        "generation": tables("generation"),
-        "scoring": tables("scoring"),
-        "annotation": tables("annotation"),
-        "texts": tables("texts"),
-        "corpus": tables("corpus"),
-        "replay": tables("replay"),
-        "ablations": tables("ablations"),
-        "correlations": tables("correlations"),
+        **{part: tables(part) for part in SECTIONS},
     }
     return plain(all_figures)
 
@@ -111,3 +68,21 @@ def figures(rows: pa.Table, *, k: int, seed: int, strict: bool = False) -> Figur
 def _of_somebody(table: Table) -> Table:
     nobody = not is_missing(table) and table["n"] == 0
     return not_applicable("No question has this figure.") if nobody else table
+
+
+def csv_tables(
+    figures: dict[str, Any],
+) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[object]]]]:
+    """Yield name, columns and rows of every table that applies, in the order of `SECTIONS`.
+
+    A table of single figures is one row. The single figures of a table of rows (n, mean) are in
+    summary.json, and of indicators in the table `indicators`.
+    """
+    for part in SECTIONS:
+        for name, table in figures[part].items():
+            if is_missing(table):
+                continue
+            if has_rows(table):
+                yield name, table["columns"], table["rows"]
+            else:
+                yield name, list(table), [list(table.values())]

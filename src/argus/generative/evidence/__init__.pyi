@@ -1,6 +1,0 @@
-from .ranking import (
-    EvidenceIndex as EvidenceIndex,
-    Matched as Matched,
-    Ranked as Ranked,
-    aggregate as aggregate,
-)

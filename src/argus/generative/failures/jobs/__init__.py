@@ -1,1 +1,0 @@
-"""The job `generative analyse`: report which questions fail, and why."""

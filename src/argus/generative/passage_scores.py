@@ -1,0 +1,454 @@
+"""Score passages by keys, compiled: those that hold rare keys, then whole passages.
+
+`class_keys` tells rare keys from frequent ones. `first_scores` finds passages by the rare keys, and
+`read` counts all keys, and single tokens at free places, in the passages that it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from argus.data.types import IntArray
+from argus.generative.scoring import (
+    Float64Array,
+)
+from argus.generative.settings import Scoring
+
+SMALLEST = 1 << 10
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: spreads neighbouring keys
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def place(keys, key):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return where a key is, or the free place where it belongs."""
+    mask = len(keys) - 1
+    at = np.int64((np.uint64(key) * _GOLDEN) >> np.uint64(32)) & mask
+    while keys[at] != -1 and keys[at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def doubled(keys, values):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return a table of twice the size with the same content."""
+    wider = np.full(2 * len(keys), -1, np.int64)
+    moved = np.zeros(2 * len(keys), values.dtype)
+    for i in range(len(keys)):
+        if keys[i] != -1:
+            at = place(wider, keys[i])
+            wider[at], moved[at] = keys[i], values[i]
+    return wider, moved
+
+
+class Trie(NamedTuple):
+    """Node 0 is the root. Memory: 4 bytes per token of the vocabulary, 50 per token of the keys."""
+
+    root: np.ndarray
+    """(V,) int32: the child of the root by a token, 0 where there is none."""
+    edges: np.ndarray
+    """Hash table of the other edges: node << 32 | token."""
+    children: np.ndarray
+    """int32: the child that an edge leads to."""
+    key: np.ndarray
+    """(n_nodes,) int32: the key that ends at a node, or -1."""
+    nested: int
+    """Keys on one path, at most: so many can start at one place."""
+
+
+def build(ptr: IntArray, tokens: np.ndarray, vocabulary_size: int) -> Trie:
+    """Return the trie of distinct keys. Key i is tokens[ptr[i] : ptr[i + 1]], at least one."""
+    return Trie(*_build(ptr, tokens.astype(np.int64), vocabulary_size, SMALLEST))
+
+
+@numba.njit(nogil=True, cache=True)
+def _build(ptr, tokens, vocabulary_size, size):  # type: ignore[no-untyped-def]  # pragma: no cover
+    root = np.zeros(vocabulary_size, np.int32)
+    edges, children = np.full(size, -1, np.int64), np.zeros(size, np.int32)
+    key = np.full(len(tokens) + 1, -1, np.int32)
+    parent = np.zeros(len(tokens) + 1, np.int32)
+    nodes, used = 1, 0
+    for i in range(len(ptr) - 1):
+        node = 0
+        for j in range(ptr[i], ptr[i + 1]):
+            if node == 0:
+                if root[tokens[j]] == 0:
+                    root[tokens[j]] = nodes
+                    nodes += 1
+                node = root[tokens[j]]
+                continue
+            if 2 * used >= len(edges):
+                edges, children = doubled(edges, children)
+            edge = np.int64(node) << 32 | tokens[j]
+            at = place(edges, edge)
+            if edges[at] == -1:
+                edges[at], children[at], parent[nodes] = edge, nodes, node
+                nodes += 1
+                used += 1
+            node = children[at]
+        key[node] = i
+    return root, edges, children, key[:nodes], _nested(key, parent, nodes)
+
+
+@numba.njit(nogil=True, cache=True)
+def _nested(key, parent, nodes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return how many keys are on one path, at most. Parents are numbered before children."""
+    on_path = np.zeros(nodes, np.int32)
+    most = 0
+    for node in range(1, nodes):
+        on_path[node] = on_path[parent[node]] + (key[node] >= 0)
+        most = max(most, on_path[node])
+    return most
+
+
+MAX_OCCURRENCES = 10_000_000
+"""A key that comes more often is dropped, as SEAL does."""
+
+
+@dataclass(frozen=True)
+class WeightedKeys:
+    """Keys of positive weight, by (weight descending, tokens ascending): a key's place is its rank.
+
+    For one token, use `ngrams`. Loops read key i as tokens[ptr[i] : ptr[i + 1]].
+    """
+
+    ngrams: list[tuple[int, ...]]
+    weights: Float64Array
+    """(n_keys,)"""
+    counts: IntArray
+    """(n_keys,) occurrences in the corpus."""
+    rare: IntArray
+    """Ranks of the keys that come at most `max_occurrences` times, by weight descending. Equal ones
+    in the order in which they were given."""
+    ptr: IntArray
+    """(n_keys + 1,)"""
+    tokens: np.ndarray
+    """int32."""
+    types_ptr: IntArray
+    """(n_keys + 1,) into `types`."""
+    types: np.ndarray
+    """int32: distinct tokens of each key."""
+
+    def __len__(self) -> int:
+        return len(self.ngrams)
+
+    @property
+    def lengths(self) -> IntArray:
+        """(n_keys,) Tokens of each key."""
+        return np.diff(self.ptr)
+
+
+def class_keys(
+    ngrams: Sequence[tuple[int, ...]], weights: Float64Array, counts: IntArray, scoring: Scoring
+) -> WeightedKeys:
+    """Drop keys that weigh nothing or come too often, and sort the rest (docs/ngrams.md).
+
+    ngrams: distinct. weights, counts: one per n-gram.
+    """
+    values, often = weights.tolist(), counts.tolist()
+    counting = (i for i in range(len(ngrams)) if values[i] > 0 and 0 < often[i] <= MAX_OCCURRENCES)
+    order = sorted(counting, key=lambda i: (-values[i], ngrams[i]))
+    weighted, rows = [ngrams[i] for i in order], np.array(order, np.int64)
+    weights, counts = weights[rows], counts[rows]
+    rare = np.flatnonzero(counts <= scoring.max_occurrences)
+    rare = rare[np.lexsort((rows[rare], -weights[rare]))]
+    ptr, tokens = _flat(weighted)
+    types_ptr, types = _flat([tuple(dict.fromkeys(ngram)) for ngram in weighted])
+    return WeightedKeys(weighted, weights, counts, rare, ptr, tokens, types_ptr, types)
+
+
+def _flat(ngrams: list[tuple[int, ...]]) -> tuple[IntArray, np.ndarray]:
+    ptr = np.zeros(len(ngrams) + 1, np.int64)
+    np.cumsum([len(ngram) for ngram in ngrams], out=ptr[1:])
+    return ptr, np.fromiter(chain.from_iterable(ngrams), np.int32, int(ptr[-1]))
+
+
+def first_scores(
+    keys: WeightedKeys,
+    ptr: IntArray,
+    positions: IntArray,
+    documents: IntArray,
+    border: int,
+    scoring: Scoring,
+) -> tuple[IntArray, Float64Array]:
+    """Return the passages that hold a rare key, and their scores.
+
+    ptr, positions: occurrences of keys.rare[i] are positions[ptr[i] : ptr[i + 1]], ascending.
+    documents: the passage of each. border: the token that begins passages. Passages come in the
+    order in which they are found. One whose occurrences are all covered scores 0.
+    """
+    lengths = keys.lengths[keys.rare]
+    last = keys.tokens[keys.ptr[1:] - 1][keys.rare]
+    covered = lengths - ((last == border) & (lengths > 1))
+    passages, slots, places = _take(ptr, positions, documents, covered, SMALLEST)
+    local = np.unique(keys.types, return_inverse=True)[1]
+    scores = _sum(
+        len(passages), slots, keys.rare[places], keys.weights, keys.types_ptr, local,
+        scoring.repetition_penalty,
+    )  # fmt: skip
+    return passages, scores
+
+
+@numba.njit(nogil=True, cache=True)
+def _take(ptr, positions, documents, covered, size):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the passages, and (slot of the passage, key) of each accepted key, in order of keys.
+
+    A position is bit p % 64 of the mask of block p // 64.
+    """
+    blocks, masks = np.full(size, -1, np.int64), np.zeros(size, np.uint64)
+    known, slot_of = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    passages = np.empty(len(positions), np.int64)
+    latest = np.empty(len(positions), np.int64)  # of each slot, the key that it got last
+    slots, places = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
+    n_blocks, n_passages, n_places = 0, 0, 0
+    for key in range(len(ptr) - 1):
+        for i in range(ptr[key], ptr[key + 1]):
+            at = place(known, documents[i])
+            if known[at] == -1:
+                known[at], slot_of[at] = documents[i], n_passages
+                passages[n_passages], latest[n_passages] = documents[i], -1
+                n_passages += 1
+                if 2 * n_passages > len(known):
+                    known, slot_of = doubled(known, slot_of)
+                    at = place(known, documents[i])
+            slot = slot_of[at]
+            start, end = positions[i], positions[i] + covered[key]
+            if not _free(blocks, masks, start, end):
+                continue
+            while 2 * (n_blocks + (end - start) // 64 + 2) > len(blocks):
+                blocks, masks = doubled(blocks, masks)
+            n_blocks += _cover(blocks, masks, start, end)
+            if latest[slot] != key:
+                latest[slot] = key
+                slots[n_places], places[n_places] = slot, key
+                n_places += 1
+    return passages[:n_passages].copy(), slots[:n_places], places[:n_places]
+
+
+@numba.njit(nogil=True, cache=True)
+def _free(blocks, masks, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    for block in range(start >> 6, ((end - 1) >> 6) + 1):
+        at = place(blocks, block)
+        if blocks[at] != -1 and masks[at] & _bits(block, start, end):
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def _cover(blocks, masks, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Cover positions. Return how many blocks are new."""
+    new = 0
+    for block in range(start >> 6, ((end - 1) >> 6) + 1):
+        at = place(blocks, block)
+        if blocks[at] == -1:
+            blocks[at] = block
+            new += 1
+        masks[at] |= _bits(block, start, end)
+    return new
+
+
+@numba.njit(nogil=True, cache=True)
+def _bits(block, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the bits of positions [start, end) in a block of 64 that holds at least one."""
+    low = max(start - (block << 6), 0)
+    high = min(end - (block << 6), 64)
+    return (~np.uint64(0) >> np.uint64(64 - (high - low))) << np.uint64(low)
+
+
+@numba.njit(nogil=True, cache=True)
+def _sum(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    n_passages, slots, places, weights, types_ptr, types, penalty
+):
+    """Return each passage's score. slots, places: its keys, in the order in which they count."""
+    ptr = np.zeros(n_passages + 1, np.int64)
+    for slot in slots:
+        ptr[slot + 1] += 1
+    ptr = np.cumsum(ptr)
+    fill, keys = ptr[:-1].copy(), np.empty(len(slots), np.int64)
+    for i in range(len(slots)):
+        keys[fill[slots[i]]] = places[i]
+        fill[slots[i]] += 1
+    latest = np.full(
+        len(types), -1, np.int64
+    )  # of each type of token, the passage that had it last
+    scores = np.zeros(n_passages)
+    for slot in range(n_passages):
+        for key in keys[ptr[slot] : ptr[slot + 1]]:
+            repeated, distinct = 0, types_ptr[key + 1] - types_ptr[key]
+            for token in types[types_ptr[key] : types_ptr[key + 1]]:
+                repeated += latest[token] == slot
+                latest[token] = slot
+            scores[slot] += weights[key] * (1 - penalty * repeated / distinct)
+    return scores
+
+
+class Reader(NamedTuple):
+    """A question's keys and single tokens as arrays for the compiled loop."""
+
+    trie: Trie
+    ptr: IntArray
+    weights: Float64Array
+    types_ptr: IntArray
+    types: np.ndarray
+    unigrams: Float64Array
+    penalty: float
+
+
+class Readings(NamedTuple):
+    """Scores of passages, and the parts of each sum."""
+
+    scores: Float64Array
+    """(n_documents,)"""
+    ptr: IntArray
+    """(n_documents + 1,) into the two below, zeros where nothing was recorded."""
+    matched: IntArray
+    """Rank of a key, or -1 - token for a single token. Keys first, each in the order it counts."""
+    added: Float64Array
+    """Their parts of the sum."""
+
+
+def reader(keys: WeightedKeys, unigrams: Float64Array, scoring: Scoring) -> Reader:
+    """Prepare to read passages. unigrams: (V,) weights of single tokens."""
+    return Reader(
+        build(keys.ptr, keys.tokens, len(unigrams)), keys.ptr, keys.weights,
+        keys.types_ptr, keys.types, unigrams, float(scoring.repetition_penalty),
+    )  # fmt: skip
+
+
+def read(reader: Reader, ptr: IntArray, tokens: np.ndarray, *, record: bool) -> Readings:
+    """Score passages. Passage i is tokens[ptr[i] : ptr[i + 1]], its border in front."""
+    return Readings(*_read(ptr, tokens, *reader, record))
+
+
+@numba.njit(nogil=True, cache=True)
+def _read(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    ptr, tokens, trie, key_ptr, weights, types_ptr, types, unigrams, penalty, record
+):
+    root, edges, children, key_of, nested = trie
+    n_documents, n_keys = len(ptr) - 1, len(key_ptr) - 1
+    longest, room = 0, 0
+    for document in range(n_documents):
+        length = ptr[document + 1] - ptr[document]
+        longest, room = max(longest, length), room + length + n_keys
+    matched = np.empty(room if record else 0, np.int64)
+    added = np.empty(room if record else 0)
+    record_ptr = np.zeros(n_documents + 1, np.int64)
+    first = np.full(n_keys, -1, np.int64)
+    following = np.empty(longest * nested, np.int64)
+    places = np.empty(longest * nested, np.int32)
+    taken = np.zeros(longest, np.uint8)
+    latest = np.zeros(len(unigrams), np.int32)  # the passage, from 1, whose keys had the token last
+    counted = np.zeros(len(unigrams), np.int32)  # the passage that it was counted in last
+    scores = np.zeros(n_documents)
+    n = 0
+    for document in range(n_documents):
+        text = tokens[ptr[document] : ptr[document + 1]]
+        taken[: len(text)] = 0
+        _find(text, root, edges, children, key_of, first, following, places)
+        by_keys, n = _keys(
+            document + 1, first, following, places, taken, latest, key_ptr, weights,
+            types_ptr, types, penalty, record, matched, added, n,
+        )  # fmt: skip
+        by_tokens, n = _unigrams(
+            document + 1, text, taken, latest, counted, unigrams, penalty,
+            record, matched, added, n,
+        )  # fmt: skip
+        scores[document] = by_keys + by_tokens
+        record_ptr[document + 1] = n
+    return scores, record_ptr, matched[:n], added[:n]
+
+
+@numba.njit(nogil=True, cache=True)
+def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    stamp, first, following, places, taken, latest, key_ptr, weights,
+    types_ptr, types, penalty, record, matched, added, n,
+):  # fmt: skip
+    """Take keys by rank. Return their sum, and the records' end."""
+    total = 0.0
+    for key in range(len(weights)):
+        match = first[key]
+        if match < 0:
+            continue
+        first[key] = -1  # for the next passage
+        length = key_ptr[key + 1] - key_ptr[key]
+        if not _occupy(taken, match, following, places, length):
+            continue
+        repeated, distinct = 0, types_ptr[key + 1] - types_ptr[key]
+        for token in types[types_ptr[key] : types_ptr[key + 1]]:
+            repeated += latest[token] == stamp
+            latest[token] = stamp
+        part = weights[key] * (1 - penalty * repeated / distinct)
+        total += part
+        if record:
+            matched[n], added[n] = key, part
+            n += 1
+    return total, n
+
+
+@numba.njit(nogil=True, cache=True)
+def _unigrams(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    stamp, text, taken, latest, counted, unigrams, penalty, record, matched, added, n
+):
+    """Count each type of token at a free place once. Return their sum, and the records' end."""
+    total = 0.0
+    for i in range(len(text)):
+        token = text[i]
+        if unigrams[token] <= 0 or counted[token] == stamp or taken[i]:
+            continue
+        counted[token] = stamp
+        part = unigrams[token]
+        if latest[token] == stamp:
+            part *= 1 - penalty
+        total += part
+        if record:
+            matched[n], added[n] = -1 - np.int64(token), part
+            n += 1
+    return total, n
+
+
+@numba.njit(nogil=True, cache=True)
+def _find(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    text, root, edges, children, key_of, first, following, places
+):
+    """Find all keys: key i starts at places[m] for m = first[i], following[m], ... until -1.
+
+    Read from the end of the passage, so that each key's starts ascend.
+    """
+    n = 0
+    for start in range(len(text) - 1, -1, -1):
+        node, at = root[text[start]], start + 1
+        while node:
+            key = key_of[node]
+            if key >= 0:
+                places[n], following[n], first[key] = start, first[key], n
+                n += 1
+            if at == len(text):
+                break
+            edge = place(edges, np.int64(node) << 32 | text[at])
+            node = children[edge] if edges[edge] != -1 else 0
+            at += 1
+
+
+@numba.njit(nogil=True, cache=True)
+def _occupy(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    taken, match, following, places, length
+):
+    """Take every occurrence of a key that is free. Return whether there is one."""
+    any_taken = False
+    while match >= 0:
+        start, free = places[match], True
+        for at in range(start, start + length):
+            if taken[at]:
+                free = False
+                break
+        if free:
+            any_taken = True
+            for at in range(start, start + length):
+                taken[at] = 1
+        match = following[match]
+    return any_taken
