@@ -106,8 +106,7 @@ Corpus = Annotated[
     NamedCorpus,
     Doc(
         "BEIR folder, knowledge base (argus research kb build), a JSONL, CSV, TSV or Parquet "
-        "file, or a "
-        "store (KIND:PLACE/COLLECTION)."
+        "file, or a store (KIND:PLACE/COLLECTION)."
     ),
     Option(("--corpus",)),
     CORPUS,

@@ -72,16 +72,16 @@ def diagnose(
     """
 
 
-@job("argus.suite.job:run_suite", "argus research suite suite.toml --out suite/")
+@example("argus research suite suite.toml --out suite/")
+@with_blocks
 def suite(
-    suite: Annotated[
-        Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.", metavar="FILE")
-    ],
+    file: Annotated[Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.")],
     *,
     out: o.Out = o.OUT,
     store: o.Store = None,
     engine: EngineConfig | None,
     fresh: o.Fresh = False,
+    json: o.AsJson = False,
 ) -> None:
     """Ask every retriever under every remedy the questions of every task, and write the tables.
 
@@ -89,6 +89,9 @@ def suite(
     again what changed or failed. A text is embedded once per encoder. Tables are in OUT/tables, as
     Markdown, LaTeX and Parquet.
     """
+    from argus.suite.job import run_suite
+
+    o.show(run_suite(file, out=out, store=store, engine=engine, fresh=fresh), as_json=json)
 
 
 @example("argus research reproduce car-9 --out reproduced/")
@@ -138,11 +141,9 @@ def _prediction(result: Any, given: Mapping[str, Any]) -> str:
     from argus.verdict.counts import Results
 
     places = Results.of(given["audit"]).places
-    return o.command(
-        "research", "probe", "predict", "--corpus", places.corpus, *places.options_of("research "
-        "probe predict"),
-        "--probe", result.folder,
-    )  # fmt: skip
+    options = places.options_of("research probe predict")
+    where = ["--corpus", places.corpus, *options, "--probe", result.folder]
+    return o.command("research", "probe", "predict", *where)
 
 
 @probe.command()
