@@ -18,12 +18,10 @@ from argus.retrievability.probes.metrics import (
     MeasureFigures,
     Measures,
 )
-from argus.scenarios.qa.agreement import Agreement
-from argus.scenarios.qa.summary import VotesAgreement
 
 PAIRS = [
     (Bounds, LintBounds),
-    (MeasureFigures, Measures), (LabelFigures, Labels), (VotesAgreement, Agreement),
+    (MeasureFigures, Measures), (LabelFigures, Labels),
 ]  # fmt: skip
 """Every record that is read off an object, and the object's class."""
 

@@ -10,8 +10,7 @@ from argus.data.types import Document, Query
 from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
-from argus.scenarios.files import read_profiles
-from argus.scenarios.views import scenario_views
+from argus.scenarios.files import read_profiles, scenario_views
 
 DOCUMENTS = 16
 HELD_OUT = 0

@@ -80,13 +80,13 @@ def needs(
     drawn are written first; --estimate tells what that costs. --queries and --qrels measure what
     the risk tells of real questions.
     """
-    from argus.scenarios.needs.measuring import JudgedFiles
+    from argus.scenarios.needs.risk import JudgedFiles
 
     writer = model.config()
     written_by = None if writer is None else replace(writing, form=measure.form).by(writer)
     read: dict[str, Any] = {"out": out, "config": measure, "fields": columns, "limit": limit}
     if estimate:
-        from argus.scenarios.needs.costs import estimate_needs
+        from argus.scenarios.needs.drawing import estimate_needs
 
         if written_by is None:
             raise needs_model(["--estimate"])
@@ -97,7 +97,7 @@ def needs(
         "fresh": fresh,
     }  # fmt: skip
     if retriever is not None:
-        from argus.scenarios.needs.served_job import ask_needs
+        from argus.scenarios.needs.served import ask_needs
 
         served = ask_needs(corpus, profiles, retriever, asking=asking, **common)
         o.show(served, as_json=json)
@@ -189,9 +189,9 @@ def qa(
     in OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
     scenarios_qa.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.scenarios.qa.estimate import estimate_answers
     from argus.scenarios.qa.job import compare_answers
-    from argus.scenarios.qa.summary import estimate_lines
+    from argus.scenarios.qa.section import estimate_lines
+    from argus.scenarios.qa.stages import estimate_answers
 
     config = measure.by(model.required(), judge.config(model))
     asked: dict[str, Any] = {**vars(subject), "config": config, "out": out}
@@ -237,7 +237,7 @@ def study(
 
 @app.command()
 @job(
-    "argus.scenarios.study.reading:read_preferences",
+    "argus.scenarios.study.preferences:read_preferences",
     "argus research scenarios preferences --study study/ --answers filled/",
 )
 def preferences(

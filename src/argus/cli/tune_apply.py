@@ -46,7 +46,7 @@ from argus.stores.spec import PANEL, StoreConfig
 
 if TYPE_CHECKING:
     from argus.data.types import Document
-    from argus.scenarios.choice.of_index import AnyComponent, AnyWeight
+    from argus.scenarios.choice import AnyComponent, AnyWeight
 
 
 apply = Group("Apply one remedy to an index or a store, with a receipt.")

@@ -42,7 +42,7 @@ from argus.remedies.undo import list_remedies, rollback
 from argus.repair.config import FIRST, GUARD, HARM, MEASURE
 from argus.scenarios.adapt.job import adapt_index
 from argus.scenarios.cells import AUTO
-from argus.scenarios.choice.of_index import of_several
+from argus.scenarios.choice import of_several
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.index import add_scenarios
 

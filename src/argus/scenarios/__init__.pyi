@@ -13,7 +13,7 @@ from .distill.settings import DistillConfig as DistillConfig, TrainConfig as Tra
 from .files import read_profiles as read_profiles
 from .needs.config import NeedsConfig as NeedsConfig
 from .needs.job import audit_needs as audit_needs
-from .needs.served_job import ask_needs as ask_needs
+from .needs.served import ask_needs as ask_needs
 from .profiles.config import ProfileConfig as ProfileConfig
 from .profiles.index import add_scenarios as add_scenarios
 from .profiles.job import profile_documents as profile_documents
@@ -21,4 +21,4 @@ from .qa.config import QAConfig as QAConfig
 from .qa.job import compare_answers as compare_answers
 from .study.config import PreferenceConfig as PreferenceConfig, StudyConfig as StudyConfig
 from .study.job import make_study as make_study
-from .study.reading import read_preferences as read_preferences
+from .study.preferences import read_preferences as read_preferences

@@ -18,6 +18,7 @@ from argus.scenarios.qa.config import MAX_CHARS as MAX_CHARS
 # Of a document's text, where it has so many. One that would have fewer is left out instead.
 LEAST_CHARS = 200
 _NOTE_CHARS = 80  # room that the line on documents that were left out may take
+_MARK_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +132,6 @@ def _in_words(scenarios: Sequence[ViewScenario]) -> str:
         }
         lines |= {f"{name}: {text}": None for name, text in parts.items() if text.strip()}
     return "\n".join(lines)
-
-
-_MARK_CHARS = 16
 
 
 def _mark(hits: Sequence[ContextHit], scenarios: Sequence[str]) -> str:

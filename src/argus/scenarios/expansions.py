@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import NotRequired, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import (
     AliasChoices,
@@ -22,7 +22,6 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from typing_extensions import TypedDict
 
 from argus.data.documents import EXPANSIONS, file_in, rows_by_document
 from argus.data.types import Document
@@ -30,13 +29,11 @@ from argus.data.writing import write_jsonl
 from argus.errors import InputError
 from argus.llm import LanguageModel, Outcome, Prompt
 from argus.llm import State as PromptState
-from argus.scenarios.generate import NO_TEXT, NOT_ASKED
+from argus.scenarios.generate import MAX_DOCUMENT_CHARS, NO_TEXT, NOT_ASKED
 from argus.scenarios.profile import ProfileState
-from argus.scenarios.prompts import MAX_DOCUMENT_CHARS
 from argus.scenarios.schema import repeats_itself
 
-QUERIES = 3
-"""Pseudo-queries per document (SPIKE Appendix A)."""
+QUERIES = 3  # Pseudo-queries per document (SPIKE Appendix A).
 MAX_TOKENS = 512
 _EXAMPLE = '{"_id": "d1", "pseudo_queries": ["...", "...", "..."], "summary": "..."}'
 A = TypeVar("A", bound=BaseModel)
@@ -116,7 +113,10 @@ class SummaryAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Outcome of one document. Either part may be missing, and the reason says why."""
+    """Outcome of one document. Either part may be missing, and the reason says why.
+
+    source: provenance as JSON: the model. "" for rows written by hand.
+    """
 
     doc_id: str
     pseudo_queries: tuple[str, ...] = ()
@@ -124,7 +124,6 @@ class Expansion:
     reason: str = ""
     notes: tuple[str, ...] = ()
     source: str = ""
-    """Provenance as JSON: the model. "" for rows written by hand."""
 
     @property
     def state(self) -> ProfileState:
@@ -185,32 +184,11 @@ def write_expansions(path: Path, expansions: Iterable[Expansion]) -> Path:
     return path
 
 
-class ExpansionRow(TypedDict):
-    """One line of expansions.jsonl. Fields that are empty are left out."""
-
-    _id: str
-    state: str
-    pseudo_queries: NotRequired[tuple[str, ...]]
-    summary: NotRequired[str]
-    reason: NotRequired[str]
-    notes: NotRequired[tuple[str, ...]]
-    source: NotRequired[str]
-
-
-def as_row(expansion: Expansion) -> ExpansionRow:
+def as_row(expansion: Expansion) -> dict[str, Any]:
     """Return one line as an object. Fields that are empty are left out."""
-    row: ExpansionRow = {"_id": expansion.doc_id, "state": str(expansion.state)}
-    if expansion.pseudo_queries:
-        row["pseudo_queries"] = expansion.pseudo_queries
-    if expansion.summary:
-        row["summary"] = expansion.summary
-    if expansion.reason:
-        row["reason"] = expansion.reason
-    if expansion.notes:
-        row["notes"] = expansion.notes
-    if expansion.source:
-        row["source"] = expansion.source
-    return row
+    names = ("pseudo_queries", "summary", "reason", "notes", "source")
+    row = {"_id": expansion.doc_id, "state": str(expansion.state)}
+    return row | {name: value for name in names if (value := getattr(expansion, name))}
 
 
 def read_expansions(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Expansion]:

@@ -7,18 +7,27 @@ why, and counts as a document without scenarios.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NotRequired
+from typing import Any
 
 from pydantic import ValidationError
-from typing_extensions import TypedDict
 
 from argus.data.documents import file_in, rows_by_document
 from argus.data.rows import Row
+from argus.data.types import View
 from argus.data.writing import write_jsonl
 from argus.errors import InputError
-from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.indexes.fold import SCENARIO
+from argus.scenarios.profile import (
+    COMPONENT,
+    Component,
+    Profiled,
+    ProfileState,
+    Scenario,
+    ScenarioProfile,
+)
 from argus.scenarios.schema import ProfileAnswer
 
 FILE = "profiles.jsonl"
@@ -28,55 +37,21 @@ _EXAMPLE = (
 )
 
 
-class ScenarioFields(TypedDict):
-    """A scenario as a generator answers with it."""
-
-    information_need: str
-    explanation: str
-
-
-class ProfileFields(TypedDict):
-    """A profile as a generator answers with it."""
-
-    main_topic: str
-    key_aspects: list[str]
-    scenarios: list[ScenarioFields]
-
-
-class ProfileRow(TypedDict):
-    """One line of profiles.jsonl. Fields that are empty are left out."""
-
-    _id: str
-    state: str
-    main_topic: NotRequired[str]
-    key_aspects: NotRequired[list[str]]
-    scenarios: NotRequired[list[ScenarioFields]]
-    reason: NotRequired[str]
-    notes: NotRequired[tuple[str, ...]]
-    source: NotRequired[str]
-
-
 def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
     """Write the profiles, whole or not at all. Return the path."""
     write_jsonl(path, map(as_row, profiles))
     return path
 
 
-def as_row(profiled: Profiled) -> ProfileRow:
+def as_row(profiled: Profiled) -> dict[str, Any]:
     """Return one line as an object. Fields that are empty are left out."""
-    row: ProfileRow = {"_id": profiled.doc_id, "state": str(profiled.state)}
-    if profiled.profile is not None:
-        row = {**row, **profile_fields(profiled.profile)}
-    if profiled.reason:
-        row["reason"] = profiled.reason
-    if profiled.notes:
-        row["notes"] = profiled.notes
-    if profiled.source:
-        row["source"] = profiled.source
-    return row
+    fields = profile_fields(profiled.profile) if profiled.profile is not None else {}
+    rest = {"reason": profiled.reason, "notes": profiled.notes, "source": profiled.source}
+    row = {"_id": profiled.doc_id, "state": str(profiled.state), **fields}
+    return row | {name: value for name, value in rest.items() if value}
 
 
-def profile_fields(profile: ScenarioProfile) -> ProfileFields:
+def profile_fields(profile: ScenarioProfile) -> dict[str, Any]:
     """Return a profile as a generator answers with it."""
     return {
         "main_topic": profile.main_topic,
@@ -182,3 +157,33 @@ def _state(row: Row) -> ProfileState:
             fix="Leave it out for profiles written by hand.",
             where=row.at("state"),
         ) from error
+
+
+def scenario_views(
+    profiled: Iterable[Profiled], component: Component = COMPONENT, *, label: str = "scenarios"
+) -> list[View]:
+    """Return one view per distinct text of `component`. Ids `DOC#label-N`, N from 1.
+
+    `source` holds the scenario and where it came from, as JSON.
+    """
+    return [
+        View(f"{p.doc_id}#{label}-{i + 1}", p.doc_id, SCENARIO, text, _source(p, component, i))
+        for p in profiled
+        if p.profile is not None
+        for i, text in p.profile.texts(component).items()
+    ]
+
+
+def _source(profiled: Profiled, component: Component, i: int) -> str:
+    profile = profiled.profile
+    assert profile is not None
+    scenario = profile.scenarios[i]
+    values = {
+        "component": str(component),
+        "scenario": i + 1,
+        "main_topic": profile.main_topic,
+        "information_need": scenario.information_need,
+        "explanation": scenario.explanation,
+    }
+    by = {"by": profiled.source} if profiled.source else {}
+    return json.dumps({**values, **by}, ensure_ascii=False)

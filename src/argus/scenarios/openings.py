@@ -17,37 +17,31 @@ from typing import Annotated
 from argus.scenarios.profile import Profiled, Scenario
 from argus.settings import Doc
 
-SHARE = 0.1
-"""Share of the documents with scenarios that must begin alike before it is left out."""
-LEAST_DOCUMENTS = 5
-"""That share a beginning, however few documents there are."""
-MOST_WORDS = 12
-"""Words of a beginning."""
-LEAST_WORDS = 3
-"""That stay of an explanation."""
+SHARE = 0.1  # Share of the documents with scenarios that must begin alike before it is left out.
+LEAST_DOCUMENTS = 5  # That share a beginning, however few documents there are.
+MOST_WORDS = 12  # Words of a beginning.
+LEAST_WORDS = 3  # That stay of an explanation.
 
-Opening = tuple[str, ...]
-"""The first words of a text, in lower case."""
+Opening = tuple[str, ...]  # The first words of a text, in lower case.
+# Instruction to a generator on the plain form.
+GUIDELINE = """\
+Begin each explanation with what it is about, in the subject's own words: never with "The \
+document", "The text", "It" or a word for what the document does with its subject. No two \
+explanations begin alike."""
 
 
 class Form(StrEnum):
     """How explanations begin."""
 
-    WRITTEN = "written"
-    """As the generator writes them, and indexed whole (SPIKE)."""
+    WRITTEN = "written"  # As the generator writes them, and indexed whole (SPIKE).
+    # Each in its own words, and indexed without the beginnings that many documents share.
     PLAIN = "plain"
-    """Each in its own words, and indexed without the beginnings that many documents share."""
 
 
 FormSetting = Annotated[
     Form,
     Doc("plain: explanations that do not open alike, indexed without what many open with."),
 ]
-GUIDELINE = """\
-Begin each explanation with what it is about, in the subject's own words: never with "The \
-document", "The text", "It" or a word for what the document does with its subject. No two \
-explanations begin alike."""
-"""Instruction to a generator on the plain form."""
 
 
 def in_form(profiles: Mapping[str, Profiled], form: Form) -> dict[str, Profiled]:

@@ -19,27 +19,27 @@ class Component(StrEnum):
     IE = "I+E"
 
 
-COMPONENT = Component.ME
-"""Default component: main topic and explanation (SPIKE)."""
+COMPONENT = Component.ME  # Default component: main topic and explanation (SPIKE).
 
 
 class ProfileState(StrEnum):
     """How the profile of a document ended."""
 
     OK = "ok"
-    NOISE = "noise"
-    """The generator found nothing in the document that anyone could need."""
+    NOISE = "noise"  # The generator found nothing in the document that anyone could need.
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One information need that the document meets, and how it meets it."""
+    """One information need that the document meets, and how it meets it.
+
+    indexed: indexed part of the explanation (`argus.scenarios.openings`). "" for all of it.
+    """
 
     information_need: str
     explanation: str
     indexed: str = ""
-    """Indexed part of the explanation (`argus.scenarios.openings`). "" for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,20 @@ class ScenarioProfile:
 
 @dataclass(frozen=True, slots=True)
 class Profiled:
-    """Outcome of one document."""
+    """Outcome of one document.
+
+    profile: only where the state is OK.
+    reason: reason for no scenarios, or for noise.
+    notes: omissions from an answer that could be used, or of a document that was too long.
+    source: provenance as JSON: model and prompt hash. "" for profiles that were written by hand.
+    """
 
     doc_id: str
     state: ProfileState
     profile: ScenarioProfile | None = None
-    """Only where the state is OK."""
     reason: str = ""
-    """Reason for no scenarios, or for noise."""
     notes: tuple[str, ...] = ()
-    """Omissions from an answer that could be used, or of a document that was too long."""
     source: str = ""
-    """Provenance as JSON: model and prompt hash. "" for profiles that were written by hand."""
 
 
 def needs(profiles: Mapping[str, Profiled]) -> list[tuple[str, int, str]]:

@@ -15,12 +15,11 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 from argus.scenarios.profile import Scenario, ScenarioProfile
 
 REPETITION = 4.0
+# Texts of so many characters that zlib makes so many times shorter repeat themselves: prose of a
+# paragraph comes to 2 at most, a phrase in a loop to 10 and more.
 REPETITION_CHARS = 160
-"""Texts of so many characters that zlib makes so many times shorter repeat themselves: prose of a
-paragraph comes to 2 at most, a phrase in a loop to 10 and more."""
 _PROBE_CHARS = 12
-MOST_SCENARIOS = 64
-"""Scenarios of one document. Teacher profiles have 1 to 6. Each becomes a view."""
+MOST_SCENARIOS = 64  # Scenarios of one document. Teacher profiles have 1 to 6. Each becomes a view.
 
 
 class ScenarioAnswer(BaseModel):

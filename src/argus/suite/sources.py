@@ -16,7 +16,7 @@ from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.generative.failures.settings import FailureConfig
 from argus.remedies.config import NER, NER_MODEL
 from argus.retrievability.audit.config import POOLING, Pooling
-from argus.scenarios.ablation.summary import DOCUMENTS
+from argus.scenarios.ablation.config import DOCUMENTS
 from argus.suite.config import ORIGINAL, SuiteRetriever
 from argus.suite.reading import filled, paths_in
 from argus.suite.requests import (

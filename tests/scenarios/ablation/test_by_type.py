@@ -5,9 +5,8 @@ import pytest
 
 from argus.data.types import Document
 from argus.measures import Evaluation
-from argus.scenarios.ablation.by_type import by_type
 from argus.scenarios.ablation.config import ComparisonSettings
-from argus.scenarios.ablation.findings import Ablation
+from argus.scenarios.ablation.findings import Ablation, by_type
 from argus.scenarios.ablation.grid import Cell
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.profile import Component

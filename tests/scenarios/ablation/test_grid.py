@@ -12,7 +12,7 @@ from argus.scenarios import Component, Profiled, ProfileState, Scenario, Scenari
 from argus.scenarios.ablation import grid as ablate
 from argus.scenarios.ablation.grid import Cell, Documents, QueryVectors
 from argus.scenarios.cells import WEIGHTS
-from argus.scenarios.views import scenario_views
+from argus.scenarios.files import scenario_views
 from tests.support.draws import examples
 
 DIM = 6

@@ -17,7 +17,7 @@ from argus.scenarios import Component, Profiled, ProfileState, Scenario, Scenari
 from argus.scenarios.ablation.config import AblateConfig
 from argus.scenarios.ablation.job import ablate_scenarios
 from argus.scenarios.expansions import Baseline, Expansion, expanded, write_expansions
-from argus.scenarios.views import scenario_views
+from argus.scenarios.files import scenario_views
 
 TEXTS = {
     "bread": "Bread is baked from flour, water and yeast.",

@@ -7,7 +7,8 @@ from argus.data.types import View
 from argus.indexes.snapshot import Snapshot
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts
 from argus.scenarios.cells import WEIGHTS
-from argus.scenarios.choice.choose import Choice, choose, without_scenarios
+from argus.scenarios.choice import Choice, choose, without_scenarios
+from argus.scenarios.files import scenario_views
 from argus.scenarios.needs.findings import Need, Vectors
 from argus.scenarios.profile import (
     Component,
@@ -17,7 +18,6 @@ from argus.scenarios.profile import (
     ScenarioProfile,
     needs,
 )
-from argus.scenarios.views import scenario_views
 
 A, B = Cell(Component.M, 0.0), Cell(Component.I, 0.5)
 

@@ -16,7 +16,7 @@ from argus.scenarios.distill.examples import (
     split,
 )
 from argus.scenarios.files import from_answer
-from argus.scenarios.prompts import Role, scenario_prompt
+from argus.scenarios.generate import Role, scenario_prompt
 from argus.scenarios.schema import ProfileAnswer
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import END, NO_SYSTEM, make_tokenizer

@@ -11,6 +11,7 @@ from argus.data.types import View
 from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.indexes.snapshot import Snapshot
 from argus.retrievability import rps
+from argus.scenarios.files import scenario_views
 from argus.scenarios.needs import ranks as module
 from argus.scenarios.needs.ranks import (
     held_out_ranks,
@@ -26,7 +27,6 @@ from argus.scenarios.profile import (
     ScenarioProfile,
     needs,
 )
-from argus.scenarios.views import scenario_views
 from tests.support.draws import examples
 
 WEIGHTS = (DOCUMENTS_ALONE, 0.0, 0.3, 0.5, 0.7, 0.9)

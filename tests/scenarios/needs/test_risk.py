@@ -9,7 +9,7 @@ from argus.errors import InputError
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.drawing import BATCH, draw, draw_order
 from argus.scenarios.needs.job import audit_needs
-from argus.scenarios.needs.measuring import JudgedFiles
+from argus.scenarios.needs.risk import JudgedFiles
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from tests.support.word_encoder import WordEncoder

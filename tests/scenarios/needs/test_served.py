@@ -7,7 +7,7 @@ import pytest
 from argus.data import Document
 from argus.errors import ArgusError
 from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.served_job import ask_needs
+from argus.scenarios.needs.served import ask_needs
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from tests.support.results import shown
 

@@ -8,9 +8,9 @@ from argus.data.types import Document
 from argus.errors import ArgusError
 from argus.llm import ChatConfig
 from argus.scenarios.files import read_profiles
+from argus.scenarios.generate import Role
 from argus.scenarios.profiles.config import ProfileConfig
 from argus.scenarios.profiles.job import profile_documents
-from argus.scenarios.prompts import Role
 from tests.support.scenarios import DOCUMENTS, NOISE, behaving, profile
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.scenarios.qa.agreement import agreement, interval_alpha
+from argus.scenarios.qa.judge import agreement, interval_alpha
 
 KRIPPENDORFF = """
 1 2 3 3 2 1 4 1 2 . . .
@@ -19,16 +19,18 @@ def test_alpha_is_that_of_the_example_in_the_literature():
     rows = [line.split() for line in KRIPPENDORFF.split("\n") if line]
     units = [[float(v) for v in column if v != "."] for column in zip(*rows, strict=True)]
     found = agreement(units)
-    assert found.alpha == pytest.approx(0.849, abs=5e-4)
-    assert (found.answers, found.votes) == (11, 40), "the last unit has one value, nothing to pair"
+    assert found["alpha"] == pytest.approx(0.849, abs=5e-4)
+    assert (found["answers"], found["votes"]) == (11, 40), (
+        "the last unit has one value, nothing to pair"
+    )
 
 
 def test_without_two_votes_or_any_difference_there_is_no_alpha():
     assert agreement([[60], []]) == agreement([])
-    assert agreement([]).no_alpha == "no answer has two votes"
+    assert agreement([])["no_alpha"] == "no answer has two votes"
     same = agreement([[60, 60], [60, 60]])
-    assert (same.alpha, same.mean_difference) == (None, 0)
-    assert same.no_alpha == "all votes are equal, so nothing shows what chance is"
+    assert (same["alpha"], same["mean_difference"]) == (None, 0)
+    assert same["no_alpha"] == "all votes are equal, so nothing shows what chance is"
 
 
 def reference_alpha(units):

@@ -3,8 +3,8 @@ import pytest
 
 from argus.data.types import State
 from argus.measures.significance import bootstrap_interval
-from argus.scenarios.qa.compare import Arm, Case, Judged, Question
-from argus.scenarios.qa.findings import arm_summaries, comparisons, mean_score, votes_agreement
+from argus.scenarios.qa import Arm, Case, Judged, Question
+from argus.scenarios.qa.compare import arm_summaries, comparisons, mean_score, votes_agreement
 from argus.scenarios.qa.judge import Failure, Vote, combine
 
 
@@ -42,10 +42,10 @@ def test_a_failure_is_counted_and_in_no_mean():
 
 def test_scores_of_zero_are_observations():
     found = mean_score([0] * 6 + [100] * 6, seed=0, resamples=1000)
-    assert found.mean == 50
+    assert found["mean"] == 50
     low, high, _ = bootstrap_interval(np.array([1.0] * 6 + [101.0] * 6), seed=0, resamples=1000)
-    assert (found.low, found.high) == pytest.approx((low - 1, high - 1))
-    assert 10 < found.low < 35 and 65 < found.high < 90
+    assert (found["low"], found["high"]) == pytest.approx((low - 1, high - 1))
+    assert 10 < found["low"] < 35 and 65 < found["high"] < 90
 
 
 def test_an_answer_that_arms_share_counts_once_for_agreement():
@@ -54,4 +54,4 @@ def test_an_answer_that_arms_share_counts_once_for_agreement():
     one = Judged(case, State.MEASURED, 60, "answer", verdict)
     other = Judged(Case(case.question, Arm.FUSED, "c"), State.MEASURED, 60, "answer", verdict)
     found = votes_agreement([one, other])
-    assert (found.answers, found.votes, found.mean_difference) == (1, 2, 20)
+    assert (found["answers"], found["votes"], found["mean_difference"]) == (1, 2, 20)

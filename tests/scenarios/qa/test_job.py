@@ -9,8 +9,8 @@ from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.llm import ChatConfig, LanguageModelError, Ledger, State
 from argus.scenarios.qa.config import QAConfig
-from argus.scenarios.qa.estimate import estimate_answers
 from argus.scenarios.qa.job import compare_answers
+from argus.scenarios.qa.stages import estimate_answers
 from tests.support.qa import DOCUMENTS, asking, between, honest, is_judging, is_reasoning
 
 ARMS = ["documents", "fused", "fused + scenarios", "oracle", "oracle + scenarios"]

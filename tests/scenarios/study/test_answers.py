@@ -3,8 +3,8 @@
 import pytest
 
 from argus.errors import InputError
-from argus.scenarios.study.answers import read_answers
 from argus.scenarios.study.config import Criterion
+from argus.scenarios.study.preferences import read_answers
 from argus.scenarios.study.sheets import PLACE
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from argus.scenarios.study.answers import Answer
 from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
-from argus.scenarios.study.preferences import Judgements, preference
+from argus.scenarios.study.preferences import Answer, Judgements, preference
 
 CONFIG = PreferenceConfig(resamples=1000)
 LABELS = {"s": "scenarios", "r": "rival", "t": "tie", ".": None}

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from argus.data.types import Query
 from argus.scenarios.study.config import Criterion, Versus
-from argus.scenarios.study.pairs import Pair, Shown
-from argus.scenarios.study.sheets import places, write_sheet
+from argus.scenarios.study.sheets import Pair, Shown, places, write_sheet
 
 
 def pair(n, versus=Versus.DOCUMENT, text="a document"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 from argus.data.fields import By
 from argus.errors import InputError
@@ -14,6 +14,9 @@ from argus.scenarios.profile import Component
 from argus.settings import Doc, Ge, Lt, Option, Seed, check_settings
 
 LEAST_DEPTH = 100
+DOCUMENTS: Final = "documents alone"  # systems of a row of the summary
+SCENARIOS: Final = "scenarios"
+PLACEBO: Final = "placebo"
 
 
 @dataclass(frozen=True)

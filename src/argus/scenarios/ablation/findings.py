@@ -1,44 +1,60 @@
-"""Findings of an ablation on one corpus: rows against document-only search, and the verdict."""
+"""Findings of an ablation: every run against documents alone, gaps, and λ by type of document."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from argus.measures import Evaluation, paired_difference
-from argus.scenarios.ablation.config import ComparisonSettings
+from argus.measures.slices import Slicing
+from argus.scenarios.ablation.config import DOCUMENTS, PLACEBO, SCENARIOS, ComparisonSettings
 from argus.scenarios.ablation.grid import Cell, best_cell, split, usual_cell
-from argus.scenarios.ablation.summary import (
-    DOCUMENTS,
-    PLACEBO,
-    SCENARIOS,
-    AloneRow,
-    BaselineName,
-    BaselineRow,
-    CellName,
-    CellRow,
-    Comparison,
-    CorpusSummary,
-    Gap,
-    Group,
-    Row,
-    Tuned,
-)
 from argus.scenarios.expansions import Baseline
+from argus.scenarios.profile import Profiled
 
-T = TypeVar("T")
+FEW = 20  # Questions below which a type is said to have few.
+TYPES = "ablation_types"  # The table of all cells by type.
+# One row per type of document and cell of the grid.
+#
+# corpus: whole, or its documents with scenarios alone.
+# field: field that types are told by.
+# type: value of that field.
+# questions: questions with a relevant document of the type.
+# alone: headline measure of documents alone.
+# component: part of a scenario that is a view.
+# lambda: weight λ of documents against scenarios.
+# mean: headline measure of the cell. Null without a question.
+# recommended: whether this cell is recommended for the type.
+# recommended_weight: whether its λ is recommended for the usual component.
+_SCHEMA = pa.schema(
+    [
+        ("corpus", pa.string()),
+        ("field", pa.string()),
+        ("type", pa.string()),
+        ("questions", pa.int64()),
+        ("alone", pa.float64()),
+        ("component", pa.string()),
+        ("lambda", pa.float64()),
+        ("mean", pa.float64()),
+        ("recommended", pa.bool_()),
+        ("recommended_weight", pa.bool_()),
+    ]
+)
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """All runs on one corpus, measured on the same questions."""
+    """All runs on one corpus, measured on the same questions.
+
+    corpus: "whole", or "profiled": only the documents that have scenarios.
+    placebos: per question the mean over several exchanges of the profiles.
+    """
 
     corpus: str
-    """"whole", or "profiled": only the documents that have scenarios."""
     n_documents: int
     n_profiled: int
     alone: Evaluation
@@ -46,7 +62,6 @@ class Ablation:
     settings: ComparisonSettings
     baselines: Mapping[Baseline, Evaluation] = field(default_factory=dict)
     placebos: Mapping[Cell, Evaluation] = field(default_factory=dict)
-    """Per question the mean over several exchanges of the profiles."""
 
     @property
     def usual(self) -> Cell:
@@ -58,15 +73,16 @@ class Ablation:
         """The best cell on these very questions."""
         return best_cell(self.cells, self.settings.measure)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[dict[str, Any]]:
         """Return every run: its measures, and its difference from documents alone."""
-        rows: list[Row] = [self._alone_row()]
-        rows += [self._cell_row(SCENARIOS, cell, e) for cell, e in self.cells.items()]
-        rows += [self._baseline_row(baseline, e) for baseline, e in self.baselines.items()]
-        rows += [self._cell_row(PLACEBO, cell, e) for cell, e in self.placebos.items()]
-        return rows
+        return [
+            self._row(DOCUMENTS, self.alone),
+            *(self._row(SCENARIOS, e, cell) for cell, e in self.cells.items()),
+            *(self._row(str(baseline), e) for baseline, e in self.baselines.items()),
+            *(self._row(PLACEBO, e, cell) for cell, e in self.placebos.items()),
+        ]
 
-    def summary(self, rows: Sequence[Row]) -> CorpusSummary:
+    def summary(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return the figures of the report. No value in it is NaN. rows: of this ablation."""
         return {
             "documents": self.n_documents,
@@ -81,7 +97,7 @@ class Ablation:
 
     def difference(
         self, before: Evaluation, after: Evaluation, queries: Collection[str] | None = None
-    ) -> Comparison:
+    ) -> dict[str, Any]:
         """Return a paired difference, over all questions or `queries`, with its verdict."""
         ids = before.per_query.keys() if queries is None else queries
         difference = paired_difference(
@@ -93,38 +109,17 @@ class Ablation:
         relative = difference.mean_difference / mean if mean > 0 else None
         return {**difference.figures(), "relative": relative}
 
-    def _alone_row(self) -> AloneRow:
-        return {
-            "corpus": self.corpus,
-            "system": DOCUMENTS,
-            "component": None,
-            "lambda": None,
-            "measures": dict(self.alone.aggregate),
-            "comparison": None,
-        }
-
-    def _baseline_row(self, baseline: Baseline, evaluation: Evaluation) -> BaselineRow:
-        return {
-            "corpus": self.corpus,
-            "system": _baseline_name(baseline),
-            "component": None,
-            "lambda": None,
-            "measures": dict(evaluation.aggregate),
-            "comparison": self.difference(self.alone, evaluation),
-        }
-
-    def _cell_row(
-        self, system: Literal["scenarios", "placebo"], cell: Cell, evaluation: Evaluation
-    ) -> CellRow:
+    def _row(self, system: str, evaluation: Evaluation, cell: Cell | None = None) -> dict[str, Any]:
+        is_alone = system == DOCUMENTS
         return {
             "corpus": self.corpus,
             "system": system,
-            **_name(cell),
+            **({"component": None, "lambda": None} if cell is None else _name(cell)),
             "measures": dict(evaluation.aggregate),
-            "comparison": self.difference(self.alone, evaluation),
+            "comparison": None if is_alone else self.difference(self.alone, evaluation),
         }
 
-    def _gaps(self) -> Iterator[Gap]:
+    def _gaps(self) -> Iterator[dict[str, Any]]:
         """Compare usual and best cell with their placebos, and with expanded documents."""
         for cell in dict.fromkeys([self.usual, self.best]):
             rivals = {str(name): evaluation for name, evaluation in self.baselines.items()}
@@ -134,7 +129,7 @@ class Ablation:
                 comparison = self.difference(rival, self.cells[cell])
                 yield {**_name(cell), "against": name, "comparison": comparison}
 
-    def _tuned(self) -> Tuned | None:
+    def _tuned(self) -> dict[str, Any] | None:
         """Choose a cell on some questions and compare it on the others. None without either."""
         rng = np.random.default_rng(self.settings.seed)
         tuning, rest = split(self.alone.per_query, self.settings.tune_share, rng)
@@ -151,7 +146,7 @@ class Ablation:
 
 def groups(
     whole: Ablation, gold: Mapping[str, Sequence[str]], profiled: Collection[str]
-) -> list[Group]:
+) -> list[dict[str, Any]]:
     """Return the usual cell's difference by how many relevant documents have scenarios.
 
     gold: the relevant documents of each question.
@@ -168,7 +163,7 @@ def groups(
     ]
 
 
-def table(rows: Sequence[Row], measures: Sequence[str]) -> pa.Table:
+def table(rows: Sequence[dict[str, Any]], measures: Sequence[str]) -> pa.Table:
     """Return one row per run and corpus. A column per measure besides.
 
     corpus: whole, or its documents with scenarios alone.
@@ -179,8 +174,8 @@ def table(rows: Sequence[Row], measures: Sequence[str]) -> pa.Table:
     """
     comparisons = [row["comparison"] for row in rows]
 
-    def column(kind: pa.DataType, value: Callable[[Comparison], T]) -> pa.Array:
-        return pa.array([None if c is None else value(c) for c in comparisons], kind)
+    def column(kind: pa.DataType, key: str) -> pa.Array:
+        return pa.array([None if c is None else c[key] for c in comparisons], kind)
 
     return pa.table(
         {
@@ -192,22 +187,130 @@ def table(rows: Sequence[Row], measures: Sequence[str]) -> pa.Table:
                 name: pa.array([row["measures"][name] for row in rows], pa.float64())
                 for name in measures
             },
-            "difference": column(pa.float64(), lambda c: c["mean_difference"]),
-            "low": column(pa.float64(), lambda c: c["low"]),
-            "high": column(pa.float64(), lambda c: c["high"]),
-            "p": column(pa.float64(), lambda c: c["p_value"]),
-            "improved": column(pa.int64(), lambda c: c["improved"]),
-            "harmed": column(pa.int64(), lambda c: c["harmed"]),
-            "queries": column(pa.int64(), lambda c: c["queries"]),
-            "verdict": column(pa.string(), lambda c: c["verdict"]),
-            "no_interval": column(pa.string(), lambda c: c["no_interval"]),
+            "difference": column(pa.float64(), "mean_difference"),
+            "low": column(pa.float64(), "low"),
+            "high": column(pa.float64(), "high"),
+            "p": column(pa.float64(), "p_value"),
+            "improved": column(pa.int64(), "improved"),
+            "harmed": column(pa.int64(), "harmed"),
+            "queries": column(pa.int64(), "queries"),
+            "verdict": column(pa.string(), "verdict"),
+            "no_interval": column(pa.string(), "no_interval"),
         }
     )
 
 
-def _name(cell: Cell) -> CellName:
+def _name(cell: Cell) -> dict[str, Any]:
     return {"component": str(cell.component), "lambda": cell.weight}
 
 
-def _baseline_name(baseline: Baseline) -> BaselineName:
-    return "pseudo-queries" if baseline is Baseline.PSEUDO_QUERIES else "summary"
+def by_type(
+    ablation: Ablation,
+    slices: Sequence[Slicing],
+    documents: Sequence[str],
+    gold: Mapping[str, Sequence[str]],
+    profiles: Mapping[str, Profiled],
+) -> list[dict[str, Any]]:
+    """Return the grid's figures of each type.
+
+    slices: of `documents`, the ids of the corpus. gold: the relevant documents of each question,
+    which is of every type that one of them is of. profiles: of documents that have scenarios.
+    """
+    place = {doc_id: i for i, doc_id in enumerate(documents)}
+    rows = []
+    for slicing in slices:
+        questions: dict[str, list[str]] = {name: [] for name in slicing.names}
+        for query in sorted(ablation.alone.per_query):
+            labels_of = (slicing.labels[place[d]] for d in gold[query] if d in place)
+            for label in dict.fromkeys(label for labels in labels_of for label in labels):
+                questions[label].append(query)
+        for name, ids in questions.items():
+            own = [d for d, labels in zip(documents, slicing.labels, strict=True) if name in labels]
+            rows.append(_type(ablation, slicing.figures["field"], name, ids, own, profiles))
+    return rows
+
+
+def _type(
+    ablation: Ablation,
+    field: str,
+    name: str,
+    ids: Sequence[str],
+    documents: Sequence[str],
+    profiles: Mapping[str, Profiled],
+) -> dict[str, Any]:
+    own = [p.profile for d in documents if (p := profiles.get(d)) is not None and p.profile]
+    usual = ablation.usual
+    same = {c: e for c, e in ablation.cells.items() if c.component is usual.component}
+    return {
+        "corpus": ablation.corpus,
+        "field": field,
+        "type": name,
+        "documents": len(documents),
+        "profiles": len(own),
+        "scenarios": sum(len(profile.scenarios) for profile in own),
+        "questions": len(ids),
+        "is_few": len(ids) < FEW,
+        "alone": _mean(ablation.alone, ids, ablation.settings.measure),
+        "usual": ablation.difference(ablation.alone, ablation.cells[usual], ids) if ids else None,
+        "weight": _recommendation(ablation, same, ids),
+        "cell": _recommendation(ablation, ablation.cells, ids),
+        "grid": [
+            {**_name(cell), "mean": _mean(evaluation, ids, ablation.settings.measure)}
+            for cell, evaluation in ablation.cells.items()
+        ],
+    }
+
+
+def _recommendation(
+    ablation: Ablation, cells: Mapping[Cell, Evaluation], ids: Sequence[str]
+) -> dict[str, Any] | None:
+    """Return the best of some cells, and whether it is surely better than the usual one.
+
+    Each half of the questions is told by the cell that is best on the other half. Where that is not
+    surely better than the usual cell, the usual one is recommended. None without two questions.
+    """
+    settings = ablation.settings
+    if len(ids) < 2:
+        return None
+    halves = split(ids, 0.5, np.random.default_rng(settings.seed))
+    after: dict[str, float] = {}
+    for half, other in (halves, halves[::-1]):
+        values = cells[best_cell(cells, settings.measure, sorted(other))].per_query
+        after |= {query: values[query][settings.measure] for query in half}
+    values = ablation.cells[ablation.usual].per_query
+    before = {query: values[query][settings.measure] for query in after}
+    test = paired_difference(before, after, seed=settings.seed, resamples=settings.resamples)
+    best = best_cell(cells, settings.measure, ids)
+    return {
+        "best": _name(best),
+        "recommended": _name(best if test.verdict == "better" else ablation.usual),
+        "to_usual": test.figures(),
+    }
+
+
+def _mean(evaluation: Evaluation, ids: Sequence[str], measure: str) -> float | None:
+    if not ids:
+        return None
+    return sum(evaluation.per_query[query][measure] for query in ids) / len(ids)
+
+
+def types_table(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    """Return one row per type and cell. The mean is null where a type has no question."""
+    flat = [
+        {
+            **{name: row[name] for name in ("corpus", "field", "type", "questions", "alone")},
+            **cell,
+            "recommended": _is(row["cell"], cell),
+            "recommended_weight": _is(row["weight"], cell),
+        }
+        for row in rows
+        for cell in row["grid"]
+    ]
+    return pa.Table.from_pylist(flat, schema=_SCHEMA)
+
+
+def _is(recommendation: Mapping[str, Any] | None, cell: Mapping[str, Any]) -> bool:
+    if recommendation is None:
+        return False
+    name = recommendation["recommended"]
+    return (name["component"], name["lambda"]) == (cell["component"], cell["lambda"])

@@ -21,12 +21,11 @@ from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
 from argus.measures import Evaluation
 from argus.progress import progress
 from argus.scenarios.cells import Cell as Cell
+from argus.scenarios.files import scenario_views
 from argus.scenarios.profile import Component, Profiled
-from argus.scenarios.views import scenario_views
 
 ORIGINAL = "original"
-Embed = Callable[[Sequence[str]], Embedded]
-"""Embeds texts as documents are embedded."""
+Embed = Callable[[Sequence[str]], Embedded]  # Embeds texts as documents are embedded.
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,15 @@ class QueryVectors:
 
 @dataclass(frozen=True)
 class ScenarioTexts:
-    """The vector of every text that a component indexes. Each text was embedded once."""
+    """The vector of every text that a component indexes. Each text was embedded once.
+
+    vectors: shape (n_texts, dim), unit rows.
+    failures: text to why it has no vector: the document does without this scenario.
+    """
 
     rows: Mapping[str, int]
     vectors: FloatArray
-    """Shape (n_texts, dim), unit rows."""
     failures: Mapping[str, str]
-    """Text to why it has no vector: the document does without this scenario."""
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,6 @@ from argus.scenarios.ablation.grid import (
     ScenarioTexts,
     embed_scenarios,
 )
-from argus.scenarios.ablation.summary import (
-    ExpandedDocuments,
-    ProfileCounts,
-    TextWindows,
-    Writer,
-)
 from argus.scenarios.expansions import (
     Baseline,
     Expansion,
@@ -54,14 +48,16 @@ LEDGER = "answers.sqlite"
 
 @dataclass(frozen=True)
 class Source:
-    """All that is read, before anything is embedded or written."""
+    """All that is read, before anything is embedded or written.
+
+    documents: those that have text.
+    all_profiles: profiles of all documents, in any state.
+    """
 
     documents: list[Document]
-    """Those that have text."""
     without_text: int
     path: Origin | None
     all_profiles: Mapping[str, Profiled]
-    """Profiles of all documents, in any state."""
     queries: list[Query]
     judged: Judged
     expansions: dict[str, Expansion] | None
@@ -119,7 +115,7 @@ class Source:
         """Relevant documents that the corpus does not hold. InputError where it holds none."""
         return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
 
-    def profile_counts(self) -> ProfileCounts:
+    def profile_counts(self) -> dict[str, Any]:
         """Count the profiles by outcome."""
         states = Counter(p.state for p in self.all_profiles.values())
         return {
@@ -166,7 +162,7 @@ def write_by_model(
     source: Source,
     folder: ArtifactFolder,
     engine: Engine | None = None,
-) -> tuple[dict[str, Expansion], Writer]:
+) -> tuple[dict[str, Expansion], dict[str, Any]]:
     """Have the documents with scenarios expanded. Return expansions and the spending.
 
     The same documents as have scenarios, so that texts are compared and not coverage. Answers are
@@ -184,21 +180,23 @@ def write_by_model(
 
 @dataclass(frozen=True)
 class Vectors:
-    """All vectors, and the failures."""
+    """All vectors, and the failures.
+
+    failed: document to why it has no vector: it is in no index.
+    judged: the questions that could be embedded.
+    expanded: shape (n_documents, dim) each: the document's own vector where there is no expansion.
+    expanded_documents: documents expanded, failures, and how much of the texts the model reads.
+    windows: how much of documents and scenario texts the model reads.
+    """
 
     documents: Documents
     failed: Mapping[str, str]
-    """Document to why it has no vector: it is in no index."""
     queries: QueryVectors
     judged: Judged
-    """The questions that could be embedded."""
     texts: ScenarioTexts
     expanded: Mapping[Baseline, FloatArray]
-    """Shape (n_documents, dim) each: the document's own vector where there is no expansion."""
-    expanded_documents: Mapping[Baseline, ExpandedDocuments]
-    """Documents expanded, failures, and how much of the texts the model reads."""
-    windows: TextWindows
-    """How much of documents and scenario texts the model reads."""
+    expanded_documents: Mapping[Baseline, dict[str, Any]]
+    windows: dict[str, Any]
 
     @classmethod
     def of(
@@ -251,7 +249,7 @@ def _expanded(
     baseline: Baseline,
     encoder: Encoder,
     store: EmbeddingStore,
-) -> tuple[FloatArray, ExpandedDocuments]:
+) -> tuple[FloatArray, dict[str, Any]]:
     """Return the documents' vectors with those of expanded ones in their places, and counts."""
     rows = [
         i

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,11 +26,9 @@ from argus.jobs.workspace import Record, open_encoder
 from argus.llm import ChatConfig, LocalConfig
 from argus.measures import Evaluation, evaluate
 from argus.measures.coverage import cover
-from argus.measures.slices import Slicing
 from argus.reports import write_report
-from argus.scenarios.ablation.by_type import TYPES, by_type, types_table
 from argus.scenarios.ablation.config import AblateConfig
-from argus.scenarios.ablation.findings import Ablation, groups, table
+from argus.scenarios.ablation.findings import TYPES, Ablation, by_type, groups, table, types_table
 from argus.scenarios.ablation.grid import (
     Cell,
     Documents,
@@ -38,15 +37,8 @@ from argus.scenarios.ablation.grid import (
     mean_of,
     usual_cell,
 )
-from argus.scenarios.ablation.headline import headline
 from argus.scenarios.ablation.inputs import Source, Vectors, write_by_model
-from argus.scenarios.ablation.summary import (
-    AblationSummary,
-    CorpusSummary,
-    ExpansionsSummary,
-    TypeFigures,
-    Writer,
-)
+from argus.scenarios.ablation.section import headline
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.expansions import Expansion
 from argus.scenarios.openings import in_form
@@ -57,14 +49,93 @@ TABLE = "ablation"
 
 @dataclass(frozen=True, repr=False)
 class AblateResult(Result):
-    """Result of the grid. Everything in it is also in `folder`."""
+    """Result of the grid. Everything in it is also in `folder`.
+
+    table: one row per run: cells, baselines, placebo, documents alone. For one or two corpora.
+
+    Keys of `summary`:
+
+    headline: the measure that cells are judged by.
+    measures: measures that were taken.
+    components: components of the grid.
+    weights: weights λ of the grid.
+    depth: documents per list.
+    placebos: draws of scenarios of other documents.
+    documents.total: documents of the corpus.
+    documents.indexed: documents that have a vector.
+    documents.without_text: documents without a text.
+    documents.failed: documents that could not be embedded.
+    documents.with_scenarios: indexed documents with scenarios.
+    documents.share: these as a share of the indexed ones.
+    profiles.total: documents that were read.
+    profiles.ok: documents that have scenarios.
+    profiles.noise: documents that serve no need.
+    profiles.failed: documents without a profile that can be used.
+    profiles.of_other_documents: profiles of documents that the corpus lacks.
+    profiles.scenarios: scenarios of documents of the corpus.
+    profiles.texts_failed: texts of scenarios that have no vector.
+    text_windows.documents: how much of the documents the encoder reads.
+    text_windows.scenarios: how much of the scenarios' texts.
+    coverage: how many of the documents, and of the relevant ones, have scenarios.
+    groups: questions by how many of their relevant documents have scenarios.
+    groups.relevant_with_scenarios: how many of their relevant documents have scenarios: all, some
+        or none.
+    groups.comparison: the usual cell against documents alone.
+    whole.documents: documents that were embedded.
+    whole.documents_with_scenarios: of these, documents with scenarios.
+    whole.queries: questions that were measured here.
+    whole.usual: cell that is used by default.
+    whole.best: cell that is best on these very questions.
+    whole.tuned: cell chosen on some questions and compared on others. None with too few.
+    whole.tuned.chosen_on: questions that it was chosen on.
+    whole.tuned.comparison: the cell against documents alone, on the other questions.
+    whole.tuned.usual: the usual cell against documents alone, on the same questions.
+    whole.gaps: best cell against placebos and expanded documents.
+    whole.gaps.against: placebo or expanded documents that it is compared with.
+    whole.gaps.comparison: the cell less these, by the headline measure.
+    whole.rows: every run.
+    whole.rows.corpus: whole or profiled.
+    whole.rows.system: documents alone, scenarios, placebo, pseudo-queries or summary.
+    whole.rows.measures: measure to its mean.
+    whole.rows.comparison: difference from documents alone, by the headline measure. None for
+        documents alone.
+    profiled: the same over documents with scenarios alone. None where all have them.
+    expansions: sources of baselines. None without.
+    expansions.model: model that wrote expansions.
+    expansions.language_model: cost of writing.
+    expansions.total: expansions that were read.
+    expansions.of_other_documents: expansions of documents that the corpus lacks.
+    expansions.reasons: why there is none, the ten most frequent.
+    expansions.baselines: documents by baseline.
+    expansions.baselines.documents: documents that were expanded.
+    expansions.baselines.text_window: how much of them the encoder reads.
+    types: recommendation by type of document, where fields were named.
+    types.corpus: whole or profiled.
+    types.field: field that types are told by.
+    types.type: value of that field.
+    types.documents: documents of the type.
+    types.profiles: of these, documents with a profile.
+    types.questions: questions with a relevant document of the type.
+    types.is_few: whether these are few.
+    types.alone: headline measure of documents alone. None without a question.
+    types.usual: usual cell against documents alone. None without a question.
+    types.weight: λ to use for the usual component. None without two questions.
+    types.weight.best: cell that is best on these very questions.
+    types.weight.recommended: that, where it is surely better, else the usual cell.
+    types.weight.to_usual: each half by the best cell of the other half, against the usual cell.
+    types.cell: cell to use. None without two questions.
+    types.cell.best: cell that is best on these very questions.
+    types.cell.recommended: that, where it is surely better, else the usual cell.
+    types.cell.to_usual: each half by the best cell of the other half, against the usual cell.
+    types.grid: headline measure of each cell.
+    types.grid.mean: headline measure of the cell. None without a question.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: AblationSummary
+    summary: dict[str, Any]
     table: pa.Table
-    """One row per run: cells, baselines, placebo, documents alone. For one or two corpora."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -100,44 +171,6 @@ def ablate_scenarios(
     Raises InputError for bad input, ArgusError where the model leaves documents without an answer.
     """
     config = config or AblateConfig()
-    _check_writer(expansions, model)
-    source = Source.read(corpus, profiles, queries, qrels, excluded, expansions, fields, encoder)
-    source = replace(source, all_profiles=in_form(source.all_profiles, config.form))
-    slices = type_slicings(source.documents, config.by)
-    folder = ArtifactFolder(Path(out), fresh=fresh)
-    record = Record(
-        TABLE,
-        asdict(config) | {"model": model.identity if model else None},
-        {"corpus": source.path}
-        | _files(
-            profiles=profiles,
-            queries=queries,
-            qrels=qrels,
-            excluded=excluded,
-            expansions=expansions,
-        ),
-    )
-    sample = [d.content for d in source.documents]
-    with (
-        open_engine(engine) as running,
-        open_encoder(
-            folder, encoder, record, sample=sample, store=store, engine=running
-        ) as (loaded, opened),
-    ):  # fmt: skip
-        texts, writer = source.expansions, Writer()
-        if model is not None:
-            with record.timed("asking the model"):
-                texts, writer = write_by_model(model, source, folder, running)
-        with record.timed("embedding"):
-            vectors = Vectors.of(source, texts, config.components, loaded, opened)
-    with record.timed("searching"):
-        ablations = _ablations(vectors, config)
-    expanded = _expansions(texts, vectors, writer)
-    types = _types(source, vectors, ablations, slices)
-    return _finish(folder, record, source, vectors, config, ablations, expanded, types)
-
-
-def _check_writer(expansions: Path | None, model: ChatConfig | LocalConfig | None) -> None:
     if expansions is not None and model is not None:
         raise InputError(
             "both expansions and a model that would write them",
@@ -145,24 +178,47 @@ def _check_writer(expansions: Path | None, model: ChatConfig | LocalConfig | Non
             fix="Leave out --model to use the file.",
             where="--expansions, --model",
         )
-
-
-def _finish(
-    folder: ArtifactFolder,
-    record: Record,
-    source: Source,
-    vectors: Vectors,
-    config: AblateConfig,
-    ablations: Sequence[Ablation],
-    expansions: ExpansionsSummary | None,
-    types: list[TypeFigures],
-) -> AblateResult:
-    """Compare, write the results, and return them."""
+    source = Source.read(corpus, profiles, queries, qrels, excluded, expansions, fields, encoder)
+    source = replace(source, all_profiles=in_form(source.all_profiles, config.form))
+    slices = type_slicings(source.documents, config.by)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    named = {
+        "profiles": profiles,
+        "queries": queries,
+        "qrels": qrels,
+        "excluded": excluded,
+    }
+    files = {name: Path(v) for name, v in named.items() if isinstance(v, (str, Path))}
+    settings = asdict(config) | {"model": model.identity if model else None}
+    record = Record(TABLE, settings, {"corpus": source.path} | files)
+    sample = [d.content for d in source.documents]
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=sample, store=store, engine=running
+        ) as (loaded, opened),
+    ):  # fmt: skip
+        texts, writer = source.expansions, dict[str, Any]()
+        if model is not None:
+            with record.timed("asking the model"):
+                texts, writer = write_by_model(model, source, folder, running)
+        with record.timed("embedding"):
+            vectors = Vectors.of(source, texts, config.components, loaded, opened)
+    with record.timed("searching"):
+        ablations = _ablations(vectors, config)
+    gold = {query: vectors.judged.relevant(query) for query in vectors.judged.queries}
+    ids = [document.id for document in source.documents]
     with record.timed("comparing"):
+        types = [
+            row
+            for ablation in ablations
+            for row in by_type(ablation, slices, ids, gold, vectors.documents.profiles)
+        ]
         rows = [ablation.rows() for ablation in ablations]
         corpora = {a.corpus: a.summary(own) for a, own in zip(ablations, rows, strict=True)}
-        summary: AblationSummary = {
-            **_summary(source, vectors, config, ablations[0], corpora, expansions),
+        summary = {
+            **_summary(source, vectors, config, ablations[0], corpora),
+            "expansions": _expansions(texts, vectors, writer),
             **record.of_store(),
         }
         if types:
@@ -172,24 +228,6 @@ def _finish(
     folder.write_table(TABLE, runs, csv=True)
     folder.write_results(TABLE, summary, record.manifest(summary["queries"]))
     return AblateResult(folder.path, write_report(folder.path), summary, runs)
-
-
-def _types(
-    source: Source, vectors: Vectors, ablations: Sequence[Ablation], slices: Sequence[Slicing]
-) -> list[TypeFigures]:
-    """Return every ablation by type of document. slices: of the documents that have text."""
-    gold = {query: vectors.judged.relevant(query) for query in vectors.judged.queries}
-    ids = [document.id for document in source.documents]
-    return [
-        row
-        for ablation in ablations
-        for row in by_type(ablation, slices, ids, gold, vectors.documents.profiles)
-    ]
-
-
-def _files(**named: object) -> dict[str, Path | None]:
-    """Return the files and folders among the inputs."""
-    return {name: Path(v) for name, v in named.items() if isinstance(v, (str, Path))}
 
 
 def _ablations(vectors: Vectors, config: AblateConfig) -> list[Ablation]:
@@ -255,9 +293,8 @@ def _summary(
     vectors: Vectors,
     config: AblateConfig,
     whole: Ablation,
-    corpora: Mapping[str, CorpusSummary],
-    expansions: ExpansionsSummary | None,
-) -> AblationSummary:
+    corpora: Mapping[str, dict[str, Any]],
+) -> dict[str, Any]:
     judged, profiled = vectors.judged, vectors.documents.profiles.keys()
     gold = {query: judged.relevant(query) for query in judged.queries}
     reasons = Counter([*judged.reasons.values(), *judged.failed.values()])
@@ -291,13 +328,12 @@ def _summary(
         "groups": groups(whole, gold, profiled),
         "whole": corpora["whole"],
         "profiled": corpora.get("profiled"),
-        "expansions": expansions,
     }
 
 
 def _expansions(
-    texts: Mapping[str, Expansion] | None, vectors: Vectors, writer: Writer
-) -> ExpansionsSummary | None:
+    texts: Mapping[str, Expansion] | None, vectors: Vectors, writer: Mapping[str, Any]
+) -> dict[str, Any] | None:
     """Return the sources of the baselines. None where there were none."""
     if texts is None:
         return None

@@ -1,26 +1,17 @@
-"""The ablation's section: components x λ, document expansion beside them, and the placebo."""
+"""The ablation in words: its headline, and its section of the report (SPIKE Table 3, Figure 6)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from argus.evaluation.summary import interval
+from argus.measures.coverage import coverage_words
+from argus.measures.significance import with_interval
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import Section, Table, table
-from argus.scenarios.ablation.summary import (
-    DOCUMENTS,
-    PLACEBO,
-    SCENARIOS,
-    AblationSummary,
-    CellName,
-    CellRow,
-    Comparison,
-    CorpusSummary,
-    Gap,
-    Group,
-)
-from argus.scenarios.ablation.type_section import types_by_weight, types_summary
+from argus.scenarios.ablation.config import DOCUMENTS, PLACEBO, SCENARIOS
 
 _DIFFERENCE = {
     "difference": "text",
@@ -30,9 +21,97 @@ _DIFFERENCE = {
     "improved": "count",
     "harmed": "count",
 }
+# Orange to blue: told apart with any colour vision, and by their darkness from white.
+DIVERGING = [[0, BAND_COLOURS["low"]], [0.5, "#ffffff"], [1, BAND_COLOURS["high"]]]
+# Range of the colours either way, so that rounding is not drawn as a difference.
+LEAST_RANGE = 0.01
+_COLOURS = ("#2a6fb0", "#c8442a", "#3a8f5c", "#7a5195", "#d9a21b", "#12797a", "#8a4b2a", "#56606e")
+LINES = len(_COLOURS)  # Types that have a line: those with the most questions.
 
 
-def section(folder: Path, ablation: AblationSummary) -> Section:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the usual cell, the best one and their doubts."""
+    documents, whole = summary["documents"], summary["whole"]
+    yield (
+        f"{documents['with_scenarios']:,} of {documents['indexed']:,} documents "
+        f"({documents['share']:.1%}) have scenarios; {whole['queries']:,} questions, "
+        f"{summary['headline']}"
+    )
+    if covered := coverage_words(summary["coverage"]):
+        yield f"a gain where {covered}"
+    others = summary["profiles"]["of_other_documents"]
+    if others:
+        yield f"{others:,} profiles are of documents that the corpus does not hold"
+    yield "whole corpus:"
+    yield from _corpus(whole, summary["headline"])
+    if summary["profiled"] is not None:
+        yield "only documents with scenarios:"
+        yield from _corpus(summary["profiled"], summary["headline"])
+    yield from _types(summary)
+    if summary["expansions"] is None:
+        yield "document expansion: not applicable, neither --expansions nor --model was given"
+        return
+    for baseline, counts in summary["expansions"]["baselines"].items():
+        reach = f"{counts['documents']:,} of {documents['indexed']:,} documents"
+        state = "" if counts["documents"] else "failed: "
+        yield f"{baseline}: {state}{reach} have any"
+
+
+def _types(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the λ that is recommended for each type, on the documents with scenarios if told."""
+    rows = summary.get("types", [])
+    corpus = "profiled" if summary["profiled"] is not None else "whole"
+    for row in rows:
+        if row["corpus"] != corpus or row["weight"] is None:
+            continue
+        recommended, change = row["weight"]["recommended"], row["weight"]["to_usual"]
+        few = ", few" if row["is_few"] else ""
+        yield (
+            f"{row['field']} = {row['type']} ({row['questions']:,} questions{few}): "
+            f"{_cell(recommended)} recommended; best {row['weight']['best']['lambda']:g}, chosen "
+            f"crosswise {with_interval(change)} to the usual"
+        )
+
+
+def _corpus(corpus: Mapping[str, Any], measure: str) -> Iterator[str]:
+    best, usual = corpus["best"], corpus["usual"]
+    for row in corpus["rows"]:
+        name: str = row["system"]
+        if row["system"] == "scenarios" or row["system"] == "placebo":
+            cell: dict[str, Any] = {"component": row["component"], "lambda": row["lambda"]}
+            if row["system"] == "scenarios" and cell not in (best, usual):
+                continue
+            name += f" {_cell(cell)}"
+            if row["system"] == "scenarios" and cell == best:
+                name += " (best, chosen on these questions)"
+        change = f" ({_change(row['comparison'])})" if row["comparison"] else ""
+        yield f"  {name}: {row['measures'][measure]:.4f}{change}"
+    if tuned := corpus["tuned"]:
+        difference = tuned["comparison"]
+        yield (
+            f"  chosen on {tuned['chosen_on']:,} questions: {_cell(tuned)}; on the other "
+            f"{difference['queries']:,}: {difference['mean_before']:.4f} -> "
+            f"{difference['mean_after']:.4f} ({_change(difference)})"
+        )
+
+
+def _cell(cell: Mapping[str, Any]) -> str:
+    return f"{cell['component']} at λ = {cell['lambda']:g}"
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    interval = (
+        f"no interval: {change['no_interval']}"
+        if change["low"] is None
+        else f"95% {change['low']:+.4f} to {change['high']:+.4f}"
+    )
+    return (
+        f"{change['mean_difference']:+.4f}, {interval}, p={change['p_value']:.3g}; "
+        f"{change['improved']:,} improved, {change['harmed']:,} harmed"
+    )
+
+
+def section(folder: Path, ablation: Mapping[str, Any]) -> Section:
     """Build it from summary.json alone."""
     plots, tables, headline = {}, {}, ablation["headline"]
     for name, corpus in (("whole", ablation["whole"]), ("profiled", ablation["profiled"])):
@@ -59,12 +138,12 @@ def section(folder: Path, ablation: AblationSummary) -> Section:
     return Section(plots, tables, _brief(ablation))
 
 
-def cell_name(cell: CellName | CellRow) -> str:
+def cell_name(cell: Mapping[str, Any] | Mapping[str, Any]) -> str:
     """Return how a cell is called: "M+E, λ = 0.7"."""
     return f"{cell['component']}, λ = {cell['lambda']:g}"
 
 
-def _brief(ablation: AblationSummary) -> str:
+def _brief(ablation: Mapping[str, Any]) -> str:
     whole = ablation["whole"]
     (usual,) = (row for row in _cells_of(whole) if _is(row, whole["usual"]))
     change = usual["comparison"]
@@ -76,7 +155,7 @@ def _brief(ablation: AblationSummary) -> str:
     )
 
 
-def _systems(corpus: CorpusSummary, measure: str) -> Table:
+def _systems(corpus: Mapping[str, Any], measure: str) -> Table:
     """SPIKE Table 3: documents alone, expanded documents, scenarios, and the placebo."""
     columns = {"system": "text", measure: "share"} | _DIFFERENCE
     rows: list[list[str | float | None]] = [
@@ -105,7 +184,7 @@ def _systems(corpus: CorpusSummary, measure: str) -> Table:
     return table(columns, rows)
 
 
-def _cells(corpus: CorpusSummary, measures: list[str]) -> Table:
+def _cells(corpus: Mapping[str, Any], measures: list[str]) -> Table:
     columns = {"component": "text", "λ": "text"} | dict.fromkeys(measures, "share") | _DIFFERENCE
     rows = [
         [
@@ -119,7 +198,7 @@ def _cells(corpus: CorpusSummary, measures: list[str]) -> Table:
     return table(columns, rows)
 
 
-def _gaps(gaps: list[Gap]) -> Table:
+def _gaps(gaps: list[dict[str, Any]]) -> Table:
     columns = {"scenarios": "text", "against": "text", "theirs": "share", "own": "share"}
     rows = []
     for gap in gaps:
@@ -131,7 +210,7 @@ def _gaps(gaps: list[Gap]) -> Table:
     return table(columns | kinds, rows)
 
 
-def _groups(groups: list[Group]) -> Table:
+def _groups(groups: list[dict[str, Any]]) -> Table:
     words = {"all": "all have scenarios", "some": "some have", "none": "none has"}
     columns = {"relevant documents": "text", "questions": "count", "alone": "share"}
     rows = []
@@ -143,7 +222,7 @@ def _groups(groups: list[Group]) -> Table:
     return table(columns | {"with scenarios": "share"} | _DIFFERENCE, rows)
 
 
-def _difference(change: Comparison) -> list[str | int]:
+def _difference(change: Mapping[str, Any]) -> list[str | int]:
     relative = change["relative"]
     return [
         f"{change['mean_difference']:+.4f}",
@@ -155,30 +234,24 @@ def _difference(change: Comparison) -> list[str | int]:
     ]
 
 
-def _alone(corpus: CorpusSummary, measure: str) -> float:
+def _alone(corpus: Mapping[str, Any], measure: str) -> float:
     (row,) = (row for row in corpus["rows"] if row["system"] == DOCUMENTS)
-    return row["measures"][measure]
+    return float(row["measures"][measure])
 
 
-def _cells_of(corpus: CorpusSummary) -> list[CellRow]:
+def _cells_of(corpus: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [row for row in corpus["rows"] if row["system"] == SCENARIOS]
 
 
-def _is(row: CellRow, cell: CellName) -> bool:
-    return row["component"] == cell["component"] and row["lambda"] == cell["lambda"]
-
-
-DIVERGING = [[0, BAND_COLOURS["low"]], [0.5, "#ffffff"], [1, BAND_COLOURS["high"]]]
-"""Orange to blue: told apart with any colour vision, and by their darkness from white."""
-LEAST_RANGE = 0.01
-"""Range of the colours either way, so that rounding is not drawn as a difference."""
+def _is(row: Mapping[str, Any], cell: Mapping[str, Any]) -> bool:
+    return (row["component"], row["lambda"]) == (cell["component"], cell["lambda"])
 
 
 def components_by_weight(
-    cells: Sequence[CellRow],
+    cells: Sequence[dict[str, Any]],
     measure: str,
     alone: float,
-    marked: Sequence[tuple[CellName, str]],
+    marked: Sequence[tuple[dict[str, Any], str]],
 ) -> Figure:
     """Each cell with its mean, coloured by the difference from documents alone.
 
@@ -218,12 +291,12 @@ def components_by_weight(
     return figure
 
 
-def _mean(row: CellRow, measure: str) -> str:
+def _mean(row: Mapping[str, Any], measure: str) -> str:
     text = f"{row['measures'][measure]:.3f}"
     return text if row["comparison"]["verdict"] else f"({text})"
 
 
-def _in_words(change: Comparison) -> str:
+def _in_words(change: Mapping[str, Any]) -> str:
     ends = (
         f"no interval: {change['no_interval']}"
         if change["low"] is None
@@ -246,3 +319,62 @@ def _frame(column: int, row: int, dash: str) -> Figure:
         "y1": row + inset,
         "line": {"color": INK, "width": 2, "dash": dash},
     }
+
+
+def types_by_weight(rows: Sequence[dict[str, Any]], component: str) -> Figure:
+    """Return a line per type over λ: one component's difference from documents alone."""
+    shown = sorted((row for row in rows if row["questions"]), key=lambda row: -row["questions"])
+    traces = []
+    for row, colour in zip(shown, _COLOURS, strict=False):
+        cells = [cell for cell in row["grid"] if cell["component"] == component]
+        cells.sort(key=lambda cell: cell["lambda"])
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": f"{row['field']} = {row['type']}",
+                "x": [cell["lambda"] for cell in cells],
+                "y": [round((c["mean"] or 0.0) - (row["alone"] or 0.0), 5) for c in cells],
+                "line": {"color": colour, "width": 2.5},
+                "hovertemplate": "λ = %{x}: %{y:+.3f}<extra>%{fullData.name}</extra>",
+            }
+        )
+    zero = {
+        "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0, "y1": 0,
+        "line": {"color": INK, "width": 1, "dash": "dot"},
+    }  # fmt: skip
+    layout = {"legend": {"orientation": "v", "x": 1.02, "y": 1}, "shapes": [zero]}
+    return framed(
+        traces, "λ, the weight of the document's own score", "difference from documents alone",
+        layout,
+    )  # fmt: skip
+
+
+def types_summary(rows: Sequence[dict[str, Any]]) -> Table:
+    """Return a row per type: its questions, and its recommendation."""
+    columns = {
+        "type": "text", "documents": "count", "with scenarios": "count", "questions": "count",
+        "alone": "share", "usual": "share", "λ recommended": "text", "best on these": "text",
+        "chosen crosswise, to the usual": "text", "of any component": "text", "": "text",
+    }  # fmt: skip
+    return table(columns, [_row(row) for row in rows])
+
+
+def _row(row: Mapping[str, Any]) -> list[str | float | None]:
+    weight, cell = row["weight"], row["cell"]
+    return [
+        f"{row['field']} = {row['type']}", row["documents"], row["profiles"], row["questions"],
+        row["alone"], row["usual"]["mean_after"] if row["usual"] else None,
+        f"{weight['recommended']['lambda']:g}" if weight else "",
+        f"{weight['best']['lambda']:g}" if weight else "",
+        _crosswise(weight), cell_name(cell["recommended"]) if cell else "",
+        "few" if row["is_few"] else "",
+    ]  # fmt: skip
+
+
+def _crosswise(recommendation: Mapping[str, Any] | None) -> str:
+    if recommendation is None:
+        return "fewer than two questions"
+    change = recommendation["to_usual"]
+    ends = interval(change["low"], change["high"], change["no_interval"])
+    return f"{change['mean_difference']:+.3f} ({ends})"

@@ -9,8 +9,8 @@ from argus.settings import Doc, Ge, Gt, Le, Option, Seed, check_settings
 from argus.training.settings import WeightDecay
 
 ADAPT = "adapt"
+# Text of documents that serves as queries where nobody wrote needs.
 Unlabelled = Literal["titles", "sentences"]
-"""Text of documents that serves as queries where nobody wrote needs."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,14 +7,15 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from argus.corpora import NamedCorpus
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
-from argus.data.reading import read_record
-from argus.data.types import Document, IntArray, Qrels, Query
+from argus.data.reading import WRITTEN, reading
+from argus.data.types import Document, Qrels, Query
 from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
@@ -37,27 +38,44 @@ from argus.reports import write_report
 from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
 from argus.scenarios.adapt.learning import (
     Examples,
-    Learnt,
     held_out_gain,
     learn,
     unit_examples,
 )
-from argus.scenarios.adapt.needs import Need, Needs, Profiles, read_needs
-from argus.scenarios.adapt.summary import (
-    AdaptSummary,
-    JudgedNeeds,
-    LearntCorrection,
-    NeedCounts,
-    headline,
-)
+from argus.scenarios.adapt.needs import Needs, Profiles, read_needs
+from argus.scenarios.adapt.section import headline
 
+# Key of made.json for the learnt correction. Without it the learning was not finished.
 LEARNT = "learnt"
-"""Key of made.json for the learnt correction. Without it the learning was not finished."""
 
 
 @dataclass(frozen=True, repr=False)
-class AdaptResult(RemedyResult[AdaptSummary]):
-    """Correction learnt of needs, and whether an index is searched with it."""
+class AdaptResult(RemedyResult[dict[str, Any]]):
+    """Correction learnt of needs, and whether an index is searched with it.
+
+    Keys of `summary`:
+
+    file: file of the correction. None where nothing was prescribed.
+    prescribed: whether the index is searched with it.
+    added: false where it was so already.
+    documents: documents of the index.
+    needs.source: profiles, needs, titles or sentences.
+    needs.used: texts with a vector.
+    needs.failed: texts that the encoder rejected.
+    needs.documents: documents of the index that have some.
+    needs.elsewhere: documents with some that the index does not hold.
+    learnt.alpha: strength α of the correction. 0 where nothing was prescribed.
+    learnt.rank: rank of the correction's matrix.
+    learnt.epoch: epoch that was kept.
+    learnt.held_out: mean reciprocal rank over documents, by a learning that saw none of their
+        needs.
+    bytes: bytes of the file.
+    multiplications: multiplications that a query costs more.
+    others: other corrections in the index, which count no more.
+    judged: judged questions of the receipt. None without.
+    judged.questions: judged questions.
+    judged.with_needs: questions that want a document it was learnt from.
+    """
 
     def _receipt(self) -> Iterator[str]:
         return headline(self.summary)
@@ -78,15 +96,6 @@ class _Opened:
     @property
     def remedy(self) -> str:
         return self.home.path.name
-
-
-@dataclass(frozen=True)
-class _Made:
-    """Correction learnt now, or by an earlier run of the same command."""
-
-    learnt: LearntCorrection
-    counts: NeedCounts
-    correction: QueryCorrection | None
 
 
 @one_writer
@@ -167,18 +176,24 @@ def _remedy_id(needs: Needs, documents: Sequence[Document], config: AdaptConfig)
     return f"{ADAPT}-{needs.source}-{content_hash(*parts, size=4).hex()}"
 
 
-def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> AdaptSummary:
+def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> dict[str, Any]:
     """Learn, unless an earlier run did. Write it beside the index, and only then prescribe it."""
     index, home, remedy = opened.index, opened.home, opened.remedy
     is_there = remedy in {r.remedy for r in index.header.recipes}
     is_told = is_recorded(home, remedy, index, by_recipe=True)
-    made = _earlier(home) or _learn(opened, device)
-    if made.correction is not None and not is_there:
-        index.prescribe(remedy, corrects=True)
-    if made.correction is not None:
+    learnt, counts = _earlier(home) or _learn(opened, device)
+    file = home / CORRECTION if learnt["alpha"] else None
+    if file is not None:
+        if not is_there:
+            index.prescribe(remedy, corrects=True)
         (home / ROLLED_BACK).unlink(missing_ok=True)
-    corrections = [r.remedy for r in index.header.recipes if r.corrects and r.remedy != remedy]
-    file = home / CORRECTION if made.correction is not None else None
+    judged = None
+    if questions is not None:
+        needed = {doc for need in opened.needs.needs for doc in need.documents}
+        grades = [questions.qrels[query.id] for query in questions.with_judgements]
+        relevant = [{doc for doc, grade in own.items() if grade > 0} for own in grades]
+        with_needs = sum(bool(docs & needed) for docs in relevant)
+        judged = {"questions": len(relevant), "with_needs": with_needs}
     return {
         "remedy": remedy,
         "index": str(index.path),
@@ -186,39 +201,31 @@ def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> Ada
         "prescribed": file is not None,
         "added": file is not None and not is_told,
         "documents": len(opened.documents),
-        "needs": made.counts,
-        "learnt": made.learnt,
+        "needs": counts,
+        "learnt": learnt,
         "bytes": 0 if file is None else file.stat().st_size,
-        "multiplications": 2 * made.learnt["rank"] * index.dim if file is not None else 0,
-        "others": corrections,
-        "judged": _judged(opened.needs, questions),
+        "multiplications": 2 * learnt["rank"] * index.dim if file is not None else 0,
+        "others": [r.remedy for r in index.header.recipes if r.corrects and r.remedy != remedy],
+        "judged": judged,
     }
 
 
-def _judged(needs: Needs, questions: JudgedQueries | None) -> JudgedNeeds | None:
-    if questions is None:
-        return None
-    learnt = {doc for need in needs.needs for doc in need.documents}
-    judged = [questions.qrels[query.id] for query in questions.with_judgements]
-    relevant = [{doc for doc, grade in grades.items() if grade > 0} for grades in judged]
-    return {"questions": len(relevant), "with_needs": sum(bool(docs & learnt) for docs in relevant)}
-
-
-def _earlier(home: ArtifactFolder) -> _Made | None:
-    """Return the correction of an earlier run, or None if that is unfinished or its file gone."""
+def _earlier(home: ArtifactFolder) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Return figures and needs of an earlier run. None if it is unfinished or its file gone."""
     note = home.read_json(MADE)
     if LEARNT not in note or "needs" not in note:
         return None
-    learnt = read_record(LearntCorrection, note[LEARNT], where=home / MADE, section=LEARNT)
-    counts = read_record(NeedCounts, note["needs"], where=home / MADE, section="needs")
-    if not learnt["alpha"]:
-        return _Made(learnt, counts, None)
-    if not (home / CORRECTION).is_file():
-        return None
-    return _Made(learnt, counts, read_correction(home / CORRECTION))
+    with reading(home / MADE, "is damaged", expected="the file as Argus wrote it", fix=WRITTEN):
+        learnt, counts = dict(note[LEARNT]), dict(note["needs"])
+        alpha = float(learnt["alpha"])
+    if alpha:
+        if not (home / CORRECTION).is_file():
+            return None
+        read_correction(home / CORRECTION)
+    return learnt, counts
 
 
-def _learn(opened: _Opened, device: str) -> _Made:
+def _learn(opened: _Opened, device: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Embed the queries, learn of them, and leave the correction and its note in `home`."""
     index, encoder, record = opened.index, opened.encoder, opened.record
     with (
@@ -231,8 +238,15 @@ def _learn(opened: _Opened, device: str) -> _Made:
     start = time.perf_counter()
     with record.timed("learning"):
         taught = learn(examples, opened.config, device)
-    learnt = _figures(taught, examples, opened.config, time.perf_counter() - start)
-    correction = None
+    seconds = time.perf_counter() - start
+    difference = held_out_gain(taught, examples, opened.config.seed)
+    learnt = {  # α = 0 where the gain on held-out needs may be chance
+        "alpha": taught.alpha if difference.verdict == "better" else 0.0,
+        "rank": taught.u.shape[1],
+        "epoch": taught.epoch,
+        "held_out": difference.figures(),
+        "seconds": round(seconds, 2),
+    }
     if learnt["alpha"]:
         correction = QueryCorrection(taught.u, taught.w, taught.alpha, encoder.fingerprint)
         correction.save(opened.home.own(CORRECTION))
@@ -241,24 +255,10 @@ def _learn(opened: _Opened, device: str) -> _Made:
         LEARNT: learnt, "needs": counts,
     }  # fmt: skip
     opened.home.write_json(MADE, made)
-    return _Made(learnt, counts, correction)
+    return learnt, counts
 
 
-def _figures(
-    taught: Learnt, examples: Examples, config: AdaptConfig, seconds: float
-) -> LearntCorrection:
-    """Return the learnt correction, α = 0 where the gain on held-out needs may be chance."""
-    difference = held_out_gain(taught, examples, config.seed)
-    return {
-        "alpha": taught.alpha if difference.verdict == "better" else 0.0,
-        "rank": taught.u.shape[1],
-        "epoch": taught.epoch,
-        "held_out": difference.figures(),
-        "seconds": round(seconds, 2),
-    }
-
-
-def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCounts]:
+def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, dict[str, Any]]:
     """Return the needs with a vector, against all documents. ArgusError where none has one."""
     needs, encoder = opened.needs, opened.encoder
     embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
@@ -281,10 +281,13 @@ def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCou
         v.doc_id: i for i, v in reversed(list(enumerate(snapshot.views))) if v.kind == ORIGINAL
     }
     row = {d.id: i for i, d in enumerate(opened.documents)}
+    targets = np.full((len(used), max(len(n.documents) for n in used)), -1, np.int64)
+    for i, need in enumerate(used):
+        targets[i, : len(need.documents)] = [row[doc] for doc in need.documents]
     examples = Examples(
         np.ascontiguousarray(snapshot.vectors[[first[d.id] for d in opened.documents]]),
         embedded.vectors[ok[embedded.ok]],
-        _targets(used, row),
+        targets,
         None if rests is None else rests.vectors[ok[rests.ok]],
     )
     return unit_examples(examples), {
@@ -294,11 +297,3 @@ def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCou
         "documents": len({doc for need in used for doc in need.documents}),
         "elsewhere": needs.elsewhere,
     }
-
-
-def _targets(needs: Sequence[Need], row: Mapping[str, int]) -> IntArray:
-    """Return the rows of each need's documents, filled up with -1."""
-    targets = np.full((len(needs), max(len(n.documents) for n in needs)), -1, np.int64)
-    for i, need in enumerate(needs):
-        targets[i, : len(need.documents)] = [row[doc] for doc in need.documents]
-    return targets

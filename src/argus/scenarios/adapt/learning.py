@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     import torch
 
 ALPHAS = (0.5, 1.0)
+# How far below 1 the cosine of two documents is that are one: neither is the other's rival.
 SAME = 1e-5
-"""How far below 1 the cosine of two documents is that are one: neither is the other's rival."""
-BLOCK_SCORES = 8 << 20
-"""Scores that are held at a time."""
+BLOCK_SCORES = 8 << 20  # Scores that are held at a time.
 Ranks = npt.NDArray[np.float64]
 
 

@@ -33,14 +33,16 @@ class Need:
 
 @dataclass(frozen=True)
 class Needs:
-    """The needs of an index's documents, and where they come from."""
+    """The needs of an index's documents, and where they come from.
+
+    source: profiles, needs, titles or sentences.
+    elsewhere: documents that something is needed of, and that the index does not hold.
+    """
 
     source: str
-    """profiles, needs, titles or sentences."""
     needs: list[Need]
     files: dict[str, Path]
     elsewhere: int = 0
-    """Documents that something is needed of, and that the index does not hold."""
 
     @property
     def documents(self) -> int:

@@ -6,25 +6,24 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document
 from argus.llm.weights import answer_tokens, prompt_tokens
 from argus.scenarios.distill.settings import MAX_LENGTH, VALIDATION_SHARE
-from argus.scenarios.distill.summary import ExampleCounts
-from argus.scenarios.files import ProfileFields, profile_fields
+from argus.scenarios.files import profile_fields
+from argus.scenarios.generate import MAX_DOCUMENT_CHARS, Role, scenario_prompt
 from argus.scenarios.profile import Profiled, ProfileState
-from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role, scenario_prompt
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-_NOISE: ProfileFields = {"main_topic": "", "key_aspects": [], "scenarios": []}
+_NOISE: dict[str, Any] = {"main_topic": "", "key_aspects": [], "scenarios": []}
 
 
+# Why a document makes no example, as it is counted.
 LeftOut = Literal["documents_without_profile", "failed", "documents_without_text", "too_long"]
-"""Why a document makes no example, as it is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class TrainingSet:
 
     train: list[Example]
     validation: list[Example]
-    counts: ExampleCounts
+    counts: dict[str, Any]
     teachers: dict[str, int]
 
 
@@ -81,7 +80,7 @@ def build_examples(
         examples.append(example)
     ids = {document.id for document in documents}
     train, validation = split(examples, validation_share)
-    counts: ExampleCounts = {
+    counts: dict[str, Any] = {
         "profiles": len(profiles), "train": len(train), "validation": len(validation),
         "noise": noise, "failed": left_out["failed"], "too_long": left_out["too_long"],
         "without_document": sum(doc_id not in ids for doc_id in profiles),

@@ -1,14 +1,16 @@
-"""`scenarios distill`: a teacher's profiles in, an adapter that writes such out (SPIKE §3.2)."""
+"""`scenarios distill`: train an adapter that writes profiles as a teacher did (SPIKE §3.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 
 from argus.corpora import Corpus
+from argus.data.documents import file_in
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
@@ -19,17 +21,13 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm import weights
 from argus.llm.structured import schema_hash
-from argus.scenarios.distill.adapter import save_adapter, save_merged, with_lora
-from argus.scenarios.distill.examples import (
-    TrainingSet,
-    build_examples,
-)
+from argus.scenarios.distill.examples import TrainingSet, build_examples
 from argus.scenarios.distill.settings import DistillConfig
-from argus.scenarios.distill.summary import DistillSummary, headline
-from argus.scenarios.distill.train import Trained, train
+from argus.scenarios.distill.train import save_adapter, save_merged, train, with_lora
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.schema import ProfileAnswer
+from argus.training.settings import TrainingFigures, training_lines
 from argus.version import __version__
 
 SECTION = "scenarios_distill"
@@ -37,15 +35,66 @@ ADAPTER, MERGED, STATE, LOSSES = "adapter", "merged", "training", "losses"
 LEAST = 2
 
 
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the result of the training, and its cost."""
+    counts = summary["examples"]
+    noise = f", {counts['noise']:,} of them noise" if counts["noise"] else ""
+    yield (
+        f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
+        f"with{noise}; {_left_out(counts)}"
+    )
+    yield from training_lines(cast(TrainingFigures, summary), "epoch")
+
+
+def _left_out(counts: Mapping[str, Any]) -> str:
+    kinds = {
+        "documents without profile": counts["documents_without_profile"],
+        "profiles without document": counts["without_document"],
+        "failed profiles": counts["failed"],
+        "documents without text": counts["documents_without_text"],
+        "too long": counts["too_long"],
+    }
+    parts = [f"{n:,} {kind}" for kind, n in kinds.items() if n]
+    return f"left out: {', '.join(parts)}" if parts else "none left out"
+
+
 @dataclass(frozen=True, repr=False)
 class DistillResult(Result):
-    """Result of a training. The figures are also in `folder`."""
+    """Result of a training. The figures are also in `folder`.
+
+    Keys of `summary`:
+
+    evaluations: losses in validation, in their order.
+    best: evaluation whose weights are kept.
+    dtype: type of the numbers that were computed with.
+    device: device that it ran on.
+    stopped: why it ended.
+    seconds: seconds of training, without validating.
+    tokens_per_s: tokens per second, of training alone.
+    peak_memory_bytes: peak memory of the process, in bytes.
+    device_memory_bytes: peak memory of the device, in bytes. None on the CPU.
+    base: model that was trained.
+    examples.profiles: profiles that were read.
+    examples.train: documents to train on.
+    examples.validation: documents to validate with.
+    examples.noise: of these, documents that are noise.
+    examples.failed: profiles that failed.
+    examples.too_long: documents that are longer than an example may be.
+    examples.without_document: profiles without a document.
+    examples.documents_without_profile: documents without a profile.
+    examples.documents_without_text: documents without a text.
+    teachers: who wrote how many of the examples.
+    tokens.longest: tokens of the longest example.
+    tokens.total: tokens of all examples.
+    tokens.bound: most tokens that an example may have.
+    merged: whether the adapter was merged into the model.
+    """
 
     TABLES = ("losses",)
     folder: Path
     adapter: Path
     merged: Path | None
-    summary: DistillSummary
+    summary: dict[str, Any]
 
     @property
     def losses(self) -> pa.Table:
@@ -80,7 +129,10 @@ def distill(
     """
     weights.need_peft()
     documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
-    profiles, source = _profiles(profiles, fields)
+    source = None
+    if isinstance(profiles, (str, Path)):
+        source = file_in(Path(profiles), FILE)
+        profiles = read_profiles(source, coerce_ids=fields.coerce_ids if fields else False)
     device, base = check_device(device), weights.find_model(config.base)
     dtype = weights.choose_dtype(config.dtype, device)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -107,23 +159,30 @@ def distill(
             model, examples.train, examples.validation, config.training,
             folder=folder.own(STATE), base=f"{base_hash} {dtype}", device=device,
         )  # fmt: skip
-    summary = _summary(config, examples, trained, dtype, device, longest)
+    state, speed = trained.progress, trained.tokens_per_s
+    lengths = [len(e.tokens) for e in (*examples.train, *examples.validation)]
+    summary: dict[str, Any] = {
+        "base": config.base,
+        "dtype": dtype,
+        "device": device,
+        "examples": examples.counts,
+        "teachers": examples.teachers,
+        "tokens": {"longest": max(lengths), "total": sum(lengths), "bound": longest},
+        "steps": state.step,
+        "stopped": state.stopped,
+        **state.losses(),
+        "seconds": round(state.seconds, 2),
+        "tokens_per_s": None if speed is None else round(speed, 1),
+        "peak_memory_bytes": trained.peak_memory_bytes,
+        "device_memory_bytes": trained.device_memory_bytes,
+        "merged": config.merge,
+    }
     note = _note(config, summary, base_hash)
     adapter = save_adapter(model, folder.own(ADAPTER), note)
     merged = save_merged(model, tokenizer, folder.own(MERGED), note) if config.merge else None
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
     folder.write_results(SECTION, summary, record.manifest(summary["examples"]))
     return DistillResult(folder.path, adapter, merged, summary)
-
-
-def _profiles(
-    profiles: Path | str | Mapping[str, Profiled], fields: FieldNames | None
-) -> tuple[Mapping[str, Profiled], Path | None]:
-    if isinstance(profiles, Mapping):
-        return profiles, None
-    path = Path(profiles)
-    coerce = fields.coerce_ids if fields else False
-    return read_profiles(path, coerce_ids=coerce), path / FILE if path.is_dir() else path
 
 
 def _require_examples(examples: TrainingSet, longest: int) -> None:
@@ -148,35 +207,7 @@ def _require_examples(examples: TrainingSet, longest: int) -> None:
     )
 
 
-def _summary(
-    config: DistillConfig,
-    examples: TrainingSet,
-    trained: Trained,
-    dtype: str,
-    device: str,
-    longest: int,
-) -> DistillSummary:
-    state = trained.progress
-    lengths = [len(e.tokens) for e in (*examples.train, *examples.validation)]
-    return {
-        "base": config.base,
-        "dtype": dtype,
-        "device": device,
-        "examples": examples.counts,
-        "teachers": examples.teachers,
-        "tokens": {"longest": max(lengths), "total": sum(lengths), "bound": longest},
-        "steps": state.step,
-        "stopped": state.stopped,
-        **state.losses(),
-        "seconds": round(state.seconds, 2),
-        "tokens_per_s": None if trained.tokens_per_s is None else round(trained.tokens_per_s, 1),
-        "peak_memory_bytes": trained.peak_memory_bytes,
-        "device_memory_bytes": trained.device_memory_bytes,
-        "merged": config.merge,
-    }
-
-
-def _note(config: DistillConfig, summary: DistillSummary, base_hash: str) -> dict[str, object]:
+def _note(config: DistillConfig, summary: Mapping[str, Any], base_hash: str) -> dict[str, object]:
     """Return distill.json: identity of an adapter, and of its base.
 
     base: name of the model that it was trained on top of, and the hash of its weights.

@@ -10,8 +10,7 @@ from argus.llm.config import DTYPES
 from argus.settings import Choices, Doc, Ge, Gt, Lt, Option, check_settings
 from argus.training.settings import LoopConfig
 
-MAX_LENGTH = 4_096
-"""Tokens of prompt and answer. The released training data was cut to as many."""
+MAX_LENGTH = 4_096  # Tokens of prompt and answer. The released training data was cut to as many.
 VALIDATION_SHARE = 0.1
 _PANEL = "Training"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, NamedTuple
 
 from argus.data.fields import By, ParentField
 from argus.errors import InputError
@@ -11,23 +11,14 @@ from argus.scenarios.cells import Components, GridConfig, Weights
 from argus.scenarios.profile import COMPONENT
 from argus.settings import Doc, Ge, Gt, Lt, Seed, check_settings
 
-if TYPE_CHECKING:
-    from argus.scenarios.needs.summary import PoolRecord
-
-WEIGHTS = (0.5, 0.6, 0.7, 0.8, 0.9)
-"""λ of the grid, as in SPIKE Table 7."""
+WEIGHTS = (0.5, 0.6, 0.7, 0.8, 0.9)  # λ of the grid, as in SPIKE Table 7.
 
 
-@dataclass(frozen=True, slots=True)
-class PoolSetting:
+class PoolSetting(NamedTuple):
     """In the top k of N candidates."""
 
     k: int
     pool: int
-
-    def record(self) -> PoolRecord:
-        """Return it for the summary."""
-        return {"k": self.k, "pool": self.pool}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,25 +23,28 @@ from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
-    TextWindow,
     open_encoder,
     require_some,
     texts_cut,
 )
-from argus.measures.slices import Slicing
 from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
-from argus.scenarios.needs.findings import Findings, Need, Vectors
-from argus.scenarios.needs.measuring import JudgedFiles, Measured, judged_questions, measure_risk
+from argus.scenarios.needs.findings import (
+    Findings,
+    Need,
+    Vectors,
+    audit_slices,
+    documents_table,
+    needs_table,
+)
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
+from argus.scenarios.needs.risk import JudgedFiles, judged_questions, measure_risk
 from argus.scenarios.needs.search import VectorSearch
-from argus.scenarios.needs.slices import audit_slices
+from argus.scenarios.needs.section import headline
 from argus.scenarios.needs.source import NeedSource
-from argus.scenarios.needs.summary import NeedsSummary, headline
-from argus.scenarios.needs.tables import documents_table, needs_table
 from argus.scenarios.openings import in_form
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profile import needs as needs_of
@@ -51,18 +55,53 @@ JOB = "needs"
 
 @dataclass(frozen=True, repr=False)
 class NeedsResult(Result):
-    """Result of the need audit. Everything in it is also in `folder`."""
+    """Result of the need audit. Everything in it is also in `folder`.
+
+    table: one row per document.
+    needs: one row per need of a document that could be searched.
+    risk: one row per document that its needs were asked for, the greatest risk first.
+
+    Keys of `summary`:
+
+    k: how far down the corpus is read.
+    rps: k and N that RPS is of, fewer candidates in a small corpus.
+    rps.pool: size N of the pool of candidates.
+    wanted: k and N as they were set.
+    wanted.pool: size N of the pool of candidates.
+    documents: documents by outcome.
+    documents.indexed: documents that have a vector.
+    documents.with_scenarios: of these, documents with a profile.
+    needs.total: needs of documents that have a vector.
+    needs.measured: needs that were asked.
+    needs.failed: needs that could not be embedded.
+    scenarios_failed: scenarios that could not be embedded.
+    alone.bands: documents by bands of RPS.
+    alone.unreached: documents that none of their needs finds in the top k.
+    alone.found_at_1: share of a document's needs that find it first.
+    alone.found_at_k: share of a document's needs that find it in the top k.
+    alone.rps: RPS over a document's needs.
+    fused.found_at_1: share of a document's needs that find it first.
+    fused.found_at_k: share of a document's needs that find it in the top k.
+    fused.rps: RPS over a document's needs.
+    fused.bands: documents by bands of RPS.
+    fused.unreached: documents that none of their needs finds in the top k.
+    recovered: documents that only the index with scenarios brings back in the top k, for any need.
+    lost: documents that only the index without them does.
+    grid: the index at each component and λ.
+    histogram.edges: borders of the intervals of RPS.
+    histogram.alone: documents per interval, in the index of documents alone.
+    histogram.fused: documents per interval, with scenarios.
+    text_window: how much of the documents the encoder reads.
+    profiles_elsewhere: profiles of documents that the corpus lacks.
+    """
 
     TABLES = ("table", "needs", "risk")
     folder: Path
     report: Path
-    summary: NeedsSummary
+    summary: dict[str, Any]
     table: pa.Table
-    """One row per document."""
     needs: pa.Table
-    """One row per need of a document that could be searched."""
     risk: pa.Table
-    """One row per document that its needs were asked for, the greatest risk first."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -118,39 +157,23 @@ def audit_needs(
         ids = [d.id for d, ok in zip(source.usable, own.ok, strict=True) if ok]
         fold = ParentFold.of(config.parent_field, source.documents)
         search = VectorSearch.of(ids, own.vectors, loaded, opened, fold)
-        measured = measure_risk(source, config, search, questions, model, folder, JOB)
+        measured = measure_risk(source, config, search, questions, model, folder, "need_risk")
         source = measured.source
         source = replace(source, profiles=in_form(source.profiles, config.form))
         vectors, window = _embed(source, config, own, loaded, opened), texts_cut(loaded, sample)
-    _check(vectors)
+    failures = [*vectors.document_failures.values(), *vectors.need_failures.values()]
+    why, n = next(iter(failures), ""), len(vectors.documents.ids)
+    require_some(int(n > 1), "two documents have a vector", why)
+    require_some(len(vectors.queries), "need has a vector", why)
     with record.timed("ranking"):
         ranks = rank_needs(vectors, config.components, (DOCUMENTS_ALONE, *config.weights))
-    result = _finish(folder, record, source, vectors, ranks, config, window, slices, measured)
-    if model is not None and measured.model is not None:
-        require_answers(measured.model, accept=model.accept_unanswered)
-    return result
-
-
-def _finish(
-    folder: ArtifactFolder,
-    record: Record,
-    source: NeedSource,
-    vectors: Vectors,
-    ranks: Mapping[Component, NeedRanks],
-    config: NeedsConfig,
-    window: TextWindow | None,
-    slices: Sequence[Slicing],
-    measured: Measured,
-) -> NeedsResult:
-    """Score, write the results, and return them."""
     with record.timed("scoring"):
         findings = Findings(
-            source.documents, source.profiles, vectors, ranks, config.cells,
-            config.fitting(len(vectors.documents.ids)), PoolSetting(config.k, config.pool),
-            config.seed, source.drawn,
+            source.documents, source.profiles, vectors, ranks, config.cells, config.fitting(n),
+            PoolSetting(config.k, config.pool), config.seed, source.drawn,
         )  # fmt: skip
         table, needs = documents_table(findings), needs_table(findings)
-        summary: NeedsSummary = {
+        summary: dict[str, Any] = {
             **findings.summary(),
             **measured.figures,
             **record.of_store(),
@@ -162,9 +185,10 @@ def _finish(
         folder.write_table("need_audit", table, csv=True)
         folder.write_table("needs", needs, csv=True)
         folder.write_results(JOB, summary, record.manifest(summary["documents"]))
-    return NeedsResult(
-        folder.path, write_report(folder.path), summary, table, needs, measured.table
-    )
+    report = write_report(folder.path)
+    if model is not None and measured.model is not None:
+        require_answers(measured.model, accept=model.accept_unanswered)
+    return NeedsResult(folder.path, report, summary, table, needs, measured.table)
 
 
 def _embed(
@@ -190,14 +214,6 @@ def _embed(
         queries=queries.vectors,
         need_failures=queries.failures,
     )
-
-
-def _check(vectors: Vectors) -> None:
-    """Raise ArgusError where there is nothing to search, or to search with."""
-    failures = [*vectors.document_failures.values(), *vectors.need_failures.values()]
-    why = failures[0] if failures else ""
-    require_some(int(len(vectors.documents.ids) > 1), "two documents have a vector", why)
-    require_some(len(vectors.queries), "need has a vector", why)
 
 
 def rank_needs(

@@ -27,21 +27,23 @@ from argus.progress import Advance
 from argus.retrievability.pairs import PairRanks
 from argus.scenarios.profile import Component, Profiled, ScenarioProfile
 
+# Scores of views held at a time. With their folded copies, at most three times this.
 BLOCK_BYTES = 128 << 20
-"""Scores of views held at a time. With their folded copies, at most three times this."""
 
 
 @dataclass(frozen=True)
 class NeedRanks:
-    """Ranks of documents for their own needs. All arrays have shape (n_weights, n_needs)."""
+    """Ranks of documents for their own needs. All arrays have shape (n_weights, n_needs).
+
+    score: score of the need's own document, less the scenario that is held out.
+    rank: 1-based, ties by id.
+    above: documents that score strictly higher: rank - 1 where nothing ties.
+    """
 
     weights: tuple[float, ...]
     score: FloatArray
-    """Score of the need's own document, less the scenario that is held out."""
     rank: IntArray
-    """1-based, ties by id."""
     above: IntArray
-    """Documents that score strictly higher: rank - 1 where nothing ties."""
 
 
 def held_out_rows(

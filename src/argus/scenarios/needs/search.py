@@ -84,7 +84,11 @@ class VectorSearch:
 
 @dataclass
 class ServedSearch:
-    """A retriever. k: results that are asked for. Its answers are kept in the folder."""
+    """A retriever. k: results that are asked for. Its answers are kept in the folder.
+
+    name: name of the retriever, once it was asked.
+    runs: results by the text of a need.
+    """
 
     source: Answerer
     documents: Sequence[Document]
@@ -93,11 +97,9 @@ class ServedSearch:
     k: int
     fold: ParentFold | None
     name: str = ""
-    """Name of the retriever, once it was asked."""
     kept: int = 0
     warning: str | None = None
     runs: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Results by the text of a need."""
     failures: dict[str, str] = field(default_factory=dict)
 
     def ranks(self, needs: Sequence[Need]) -> list[int | None]:

@@ -1,55 +1,112 @@
-"""The need audit's section: documents that needs do not reach, and the effect of scenarios."""
+"""The need audit in words: its headline, and its section of the report."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from typing_extensions import TypedDict
-
-from argus.data.tables import read_records
+from argus.data.tables import read_table
 from argus.data.types import State
+from argus.jobs.recorded_model import spent
+from argus.measures.slices import slice_lines
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
-from argus.scenarios.needs.risk_section import risk_table
-from argus.scenarios.needs.summary import Figure, MeanDifference, NeedsSummary, brief
 
 _COLOURS = {"M": "#d9a21b", "I": "#c8442a", "E": "#2a6fb0", "M+E": "#2b2f36", "I+E": "#7a5195"}
 _MARGIN = 0.03  # so that a difference of thousandths does not fill the figure
 
 
-class DocumentRow(TypedDict):
-    """A document that was measured, as far as the report shows it."""
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many documents are out of reach of their needs, and the effect of scenarios."""
+    documents, rps, nominal = summary["documents"], summary["rps"], summary["wanted"]
+    alone, fused = summary["alone"], summary["fused"]
+    if rps != nominal:
+        yield (
+            f"only {documents['indexed']:,} documents: RPS at k={rps['k']}, N={rps['pool']:,} "
+            f"instead of k={nominal['k']}, N={nominal['pool']:,}"
+        )
+    yield brief(summary)
+    places = {"found_at_1": "first", "found_at_k": f"in the top {summary['k']}"}
+    for name, where in places.items():
+        change = fused[name]["difference"]
+        interval = "no interval: fewer than 6 documents changed"
+        if change["low"] is not None:
+            interval = f"95% interval {change['low']:+.3f} to {change['high']:+.3f}"
+        yield (
+            f"found {where} of {documents['indexed']:,}: {alone[name]['mean']:.1%} of a "
+            f"document's needs, {fused[name]['mean']:.1%} with scenarios "
+            f"({change['mean']:+.3f}; {interval})"
+        )
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
+    yield from risk_lines(summary)
+    if documents["reasons"]:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in documents["reasons"].items())
+        yield f"not measured: {reasons}"
+    if summary["profiles_elsewhere"]:
+        yield f"{summary['profiles_elsewhere']:,} profiles are of documents that the corpus lacks"
 
-    id: str
-    label: str
-    rps: float
-    low: float
-    high: float
-    band: str
-    rps_fused: float
-    worst_need: str
-    worst_rank: int
-    worst_rank_fused: int
-    displaced_by: str
-    state: str
+
+def brief(needs: Mapping[str, Any]) -> str:
+    """Return the result in one line."""
+    low, n, rps = needs["alone"]["bands"]["low"], needs["documents"]["measured"], needs["rps"]
+    alone = f"{low:,} of {n:,} documents cannot be reached by what they are for"
+    if not low:
+        alone = f"none of {n:,} documents is out of reach of what it is for"
+    fused = needs["fused"]
+    return (
+        f"{alone} (RPS below 0.33 at k={rps['k']}, N={rps['pool']:,}); with scenarios "
+        f"({fused['component']}, λ = {fused['lambda']:g}; each need's own held out) "
+        f"{fused['bands']['low']:,}"
+    )
 
 
-def section(folder: Path, needs: NeedsSummary) -> Section:
+def risk_lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the sample, its figures, and their worth for real questions."""
+    risk = summary.get("risk")
+    if risk is None or not risk["measured"]:
+        return
+    if "language_model" in summary:
+        yield f"needs written for {risk['written']:,} documents: {spent(summary['language_model'])}"
+    whose = f", folded by {risk['parent_field']}," if risk["parent_field"] else ""
+    yield (
+        f"at risk: {risk['measured'] - risk['reached']:,} of {risk['measured']:,} documents{whose} "
+        f"come into the top {risk['k']} for none of their needs "
+        f"({1 - risk['high']:.1%} to {1 - risk['low']:.1%}); asked for: {risk['measured']:,} of "
+        f"{risk['documents']:,}"
+    )
+    if (width := risk["until_width"]) is not None and risk["high"] - risk["low"] > width:
+        yield (
+            f"the interval is {risk['high'] - risk['low']:.3f} wide, not {width:g}: no more "
+            "documents with needs could be drawn"
+        )
+    if risk["further"]["documents"]:
+        yield (
+            f"{risk['further']['documents']:,} documents that only some of their needs find got "
+            f"{risk['further']['needs']:,} more"
+        )
+    yield f"what that order tells of real questions: {'; '.join(risk['validity'])}"
+    if risk["judged"] is None:
+        yield "Measure it here: --queries and --qrels. The riskiest stand first in need_risk.csv."
+
+
+def section(folder: Path, needs: Mapping[str, Any]) -> Section:
     """Build it from need_audit.parquet."""
-    rows = read_records(DocumentRow, folder / "need_audit.parquet")
+    rows = read_table(folder / "need_audit.parquet").to_pylist()
     measured = [row for row in rows if row["state"] == State.MEASURED]
     measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
     plots = {"needs_distribution": _distribution(needs)}
     if len({cell["lambda"] for cell in needs["grid"]}) > 1:
         plots["needs_grid"] = _lines(needs)
     tables = {"needs_documents": _documents(measured), "needs_grid": _grid(needs)}
-    tables |= risk_table(folder, "needs", needs)
+    tables |= risk_table(folder, "need_risk", needs)
     if "slices" in needs:
         tables["needs_slices"] = slices_table(folder, "needs_slices")
     return Section(plots, tables, brief(needs))
 
 
-def _distribution(needs: NeedsSummary) -> figures.Figure:
+def _distribution(needs: Mapping[str, Any]) -> figures.Figure:
     """Return the documents per RPS, coloured by band, and a line for those with scenarios."""
     histogram, rps = needs["histogram"], needs["rps"]
     edges = histogram["edges"]
@@ -76,7 +133,7 @@ def _distribution(needs: NeedsSummary) -> figures.Figure:
     return figure
 
 
-def _lines(needs: NeedsSummary) -> figures.Figure:
+def _lines(needs: Mapping[str, Any]) -> figures.Figure:
     """Return the share found in the top k over λ, a line per component. Documents alone dashed."""
     grid = needs["grid"]
     traces = []
@@ -115,7 +172,7 @@ def _lines(needs: NeedsSummary) -> figures.Figure:
     )
 
 
-def _documents(measured: list[DocumentRow]) -> Table:
+def _documents(measured: list[dict[str, Any]]) -> Table:
     columns = {
         "document": "text",
         "RPS": "share",
@@ -144,8 +201,7 @@ def _documents(measured: list[DocumentRow]) -> Table:
     return table(columns, rows, total=len(measured))
 
 
-def _grid(needs: NeedsSummary) -> Table:
-    names: dict[Figure, str]
+def _grid(needs: Mapping[str, Any]) -> Table:
     names = {"found_at_1": "first", "found_at_k": f"top {needs['k']}", "rps": "RPS"}
     if needs["k"] == 1:
         del names["found_at_k"]
@@ -164,10 +220,29 @@ def _grid(needs: NeedsSummary) -> Table:
     return table(columns, rows)
 
 
-def _change(difference: MeanDifference) -> str:
+def _change(difference: Mapping[str, Any]) -> str:
     """Return a mean difference and its interval, on one line."""
     mean = f"{difference['mean']:+.3f}"
     if difference["low"] is None:
         return mean
     interval = f"{mean} ({difference['low']:+.3f} to {difference['high']:+.3f})"
     return interval.replace(" ", "\u00a0")
+
+
+def risk_table(folder: Path, name: str, summary: Mapping[str, Any]) -> dict[str, Table]:
+    """Return the documents by their risk. No table of a folder that an earlier version wrote."""
+    if "risk" not in summary:
+        return {}
+    rows = read_table(folder / f"{name}.parquet").to_pylist()
+    columns = {
+        "document": "text", "typical rank": "count", "needs": "count", "find it": "share",
+        "95% interval": "interval", "the need that fails it most": "text", "rank": "count",
+    }  # fmt: skip
+    shown: list[list[object]] = [
+        [
+            naming(row["label"], row["id"]), round(row["typical_rank"]), row["needs"],
+            row["found"], [row["low"], row["high"]], row["worst_need"], row["worst_rank"],
+        ]
+        for row in rows[:MAX_ROWS]
+    ]  # fmt: skip
+    return {name: table(columns, shown, total=len(rows))}

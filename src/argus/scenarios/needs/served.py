@@ -1,32 +1,79 @@
-"""The need audit of a retriever: its results for the needs of documents.
+"""Ask a retriever for every document by its own information needs.
 
-A retriever's lists end, so that RPS over other candidates cannot be had: of each document's needs
-the share that bring it into the top k is told. Nothing is held out either: scenarios are in a
+A retriever's lists end, so that RPS over other candidates cannot be had. The figure of a document
+is the share of its needs that bring it into the top k. Nothing is held out: scenarios are in a
 retriever's index or they are not.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from argus.corpora import Corpus
+from argus.data.fields import FieldNames
+from argus.data.folders import ArtifactFolder
 from argus.data.runs import ranking
 from argus.data.types import Document, Query, State
+from argus.data.writing import one_writer
+from argus.encoders import Encoder, EncoderConfig
+from argus.evaluation.judged import ParentFold
+from argus.jobs.recorded_model import require_answers
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record, check_folder, keep_input, require_some
 from argus.measures.intervals import wilson
+from argus.measures.slices import Sliced, Slicing, Trials
+from argus.reports import write_report
 from argus.retrievability.audit.findings import HISTOGRAM_EDGES
 from argus.retrievability.rps import band, count_bands
-from argus.retrievers.protocol import Answers
-from argus.scenarios.needs.findings import DISPLACERS, Need
-from argus.scenarios.needs.served_summary import ServedFigures
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import input_path
+from argus.retrievers.opening import Answerer, require_known
+from argus.retrievers.protocol import Answers, note_of
+from argus.scenarios.document_types import type_slicings
+from argus.scenarios.needs.config import NeedsConfig
+from argus.scenarios.needs.findings import DISPLACERS, Need, write_slices
+from argus.scenarios.needs.risk import JudgedFiles, judged_questions, measure_risk
+from argus.scenarios.needs.search import ServedSearch
+from argus.scenarios.needs.served_section import headline
 from argus.scenarios.needs.source import NeedSource, why_unmeasured
-from argus.scenarios.needs.summary import Mean
+from argus.scenarios.profile import Profiled
 from argus.scenarios.profile import needs as needs_of
+from argus.scenarios.profiles.config import ProfileConfig
+
+# One row per need that was asked of a retriever.
+#
+# rank: rank of its document. Null beyond k, and where the retriever failed.
+_NEEDS = pa.schema(
+    [
+        ("document", pa.string()), ("scenario", pa.int64()), ("need", pa.string()),
+        ("rank", pa.int64()), ("state", pa.string()), ("reason", pa.string()),
+    ]
+)  # fmt: skip
+# One row per document whose needs a retriever was asked. Null where there is no share.
+#
+# found: share of its needs that bring it into the top k.
+# best_need, worst_need: need with the best, the worst rank.
+# best_rank, worst_rank: that rank, from 1. Null beyond k.
+# displaced_by: documents before it for the worst need, at most three.
+_DOCUMENTS = pa.schema(
+    [
+        ("id", pa.string()), ("label", pa.string()), ("needs", pa.int64()),
+        ("found", pa.float64()), ("low", pa.float64()), ("high", pa.float64()),
+        ("band", pa.string()), ("best_need", pa.string()), ("best_rank", pa.int64()),
+        ("worst_need", pa.string()), ("worst_rank", pa.int64()), ("displaced_by", pa.string()),
+        ("state", pa.string()), ("reason", pa.string()),
+    ]
+)  # fmt: skip
+JOB = "needs_served"
 
 
 def need_queries(source: NeedSource) -> list[tuple[Need, Query]]:
@@ -76,10 +123,6 @@ class ServedNeeds:
         }
         return {id_: group for id_, group in answered.items() if group}
 
-    def share(self, doc_id: str) -> float:
-        """Return the share of a measured document's needs that find it in the top k."""
-        return _share(self.measured[doc_id])
-
     @cached_property
     def states(self) -> dict[str, tuple[State, str]]:
         """State of every document, and why it was not measured, or the missing part."""
@@ -94,7 +137,7 @@ class ServedNeeds:
             return State.FAILED, f"no need was answered: {failures[0]}"
         return State.MEASURED, f"{len(failures)} of its needs failed" if failures else ""
 
-    def summary(self) -> ServedFigures:
+    def summary(self) -> dict[str, Any]:
         """Return the figures of the report. No value in it is NaN."""
         shares = np.array([_share(group) for group in self.measured.values()])
         first = [np.mean([s.rank == 1 for s in group]) for group in self.measured.values()]
@@ -188,34 +231,129 @@ def _share(group: Sequence[Served]) -> float:
     return sum(s.rank is not None for s in group) / len(group)
 
 
-def _mean(values: npt.NDArray[np.float64]) -> Mean:
+def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
     """Return the mean over documents and its interval (Wilson's: conservative for values)."""
     low, high = wilson(values.mean(), len(values))
     return {"mean": float(values.mean()), "low": float(low), "high": float(high)}
 
 
-_NEEDS = pa.schema(
-    [
-        ("document", pa.string()), ("scenario", pa.int64()), ("need", pa.string()),
-        ("rank", pa.int64()), ("state", pa.string()), ("reason", pa.string()),
-    ]
-)  # fmt: skip
-"""One row per need that was asked of a retriever.
+def served_slices(folder: ArtifactFolder, served: ServedNeeds, slices: Sequence[Slicing]) -> Sliced:
+    """Write the shares of needs that a retriever serves, by slice of all documents."""
+    if not slices:
+        return {}
+    documents = served.source.documents
+    rows = [row for row, document in enumerate(documents) if document.id in served.measured]
+    shares = np.array([_share(served.measured[documents[row].id]) for row in rows], np.float64)
+    trials = Trials(f"found in the top {served.k} by their needs", np.array(rows, np.int64), shares)
+    return write_slices(folder, "needs_served_slices", slices, [trials])
 
-rank: rank of its document. Null beyond k, and where the retriever failed."""
-_DOCUMENTS = pa.schema(
-    [
-        ("id", pa.string()), ("label", pa.string()), ("needs", pa.int64()),
-        ("found", pa.float64()), ("low", pa.float64()), ("high", pa.float64()),
-        ("band", pa.string()), ("best_need", pa.string()), ("best_rank", pa.int64()),
-        ("worst_need", pa.string()), ("worst_rank", pa.int64()), ("displaced_by", pa.string()),
-        ("state", pa.string()), ("reason", pa.string()),
-    ]
-)  # fmt: skip
-"""One row per document whose needs a retriever was asked. Null where there is no share.
 
-found: share of its needs that bring it into the top k.
-best_need, worst_need: need with the best, the worst rank.
-best_rank, worst_rank: that rank, from 1. Null beyond k.
-displaced_by: documents before it for the worst need, at most three.
-"""
+@dataclass(frozen=True, repr=False)
+class ServedNeedsResult(Result):
+    """Result of a need audit of a retriever. Everything in it is also in `folder`.
+
+    table: one row per document.
+    needs: one row per need.
+    risk: as of `NeedsResult`.
+
+    Keys of `summary`:
+
+    k: results per need.
+    documents: documents by outcome.
+    needs.total, needs.measured, needs.failed: needs, those that were answered, and the others.
+    found_at_1, found_at_k: means over documents of the share of their needs.
+    bands: documents by that share at k.
+    unreached: documents for which it is 0.
+    strange: results that are no document of the corpus.
+    longest: results of the longest list.
+    histogram: documents per interval of that share.
+    profiles_elsewhere: profiles of documents that the corpus lacks.
+    risk: see `argus.scenarios.needs.risk.DocumentRisks.summary`.
+    """
+
+    TABLES = ("table", "needs", "risk")
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
+    needs: pa.Table
+    risk: pa.Table
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
+
+
+@one_writer
+def ask_needs(
+    corpus: Corpus,
+    profiles: Path | str | Mapping[str, Profiled] | None,
+    retriever: Any,
+    *,
+    out: Path | str,
+    config: NeedsConfig | None = None,
+    model: ProfileConfig | None = None,
+    judged: JudgedFiles | None = None,
+    asking: AskingConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> ServedNeedsResult:
+    """Ask a retriever for every document by its own information needs, as it serves them.
+
+    corpus, profiles, out, model, judged: as for `argus.scenarios.audit_needs`. Of config, k, by and
+    who is drawn count. retriever, asking, encoder: as for `argus.evaluation.compare_retrievers`.
+    Raises InputError for bad input and where no result is a document of the corpus, ArgusError
+    where the retriever fails on every need.
+    """
+    config = config or NeedsConfig()
+    source = NeedSource.read(
+        corpus, profiles, fields or FieldNames(), limit, None, writes=model is not None
+    )
+    questions = judged_questions(judged, source, config.parent_field)
+    slices = type_slicings(source.documents, config.by)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = Record(
+        JOB,
+        {
+            "k": config.k, "limit": limit, "by": list(config.by), **config.drawing,
+            "model": model.described() if model else None,
+        },
+        {
+            "corpus": source.path, "profiles": source.profiles_path,
+            **(questions.files if questions else {}),
+        },
+    )  # fmt: skip
+    check_folder(folder, record)
+    if model is not None:  # its answers are kept before the retriever is opened
+        keep_input(folder, [input_path(retriever)])
+        record.open(folder)
+    answerer = Answerer(retriever, None, asking, encoder)
+    fold = ParentFold.of(config.parent_field, source.documents)
+    search = ServedSearch(answerer, source.documents, folder, record, config.k, fold)
+    with record.timed("asking"):
+        measured = measure_risk(
+            source, config, search, questions, model, folder, "need_risk_served"
+        )
+        source = measured.source
+        queries = need_queries(source)
+        require_some(len(queries), "needs", "No profile of a document with text has some.")
+        answers = search.answers([query for _, query in queries])
+    require_known(answers.run, dict.fromkeys(d.id for d in source.documents), search.name)
+    served = ServedNeeds.of(source, queries, answers, config.k)
+    table, needs = served.table(), served.needs_table()
+    summary: dict[str, Any] = {
+        **served.summary(),
+        **measured.figures,
+        "retriever": note_of(search.name, answers),
+        "profiles_elsewhere": source.elsewhere,
+        **served_slices(folder, served, slices),
+    }
+    folder.write_table("needs_served", table, csv=True)
+    folder.write_table("needs_served_queries", needs, csv=True)
+    folder.write_results(JOB, summary, record.manifest(summary["documents"]))
+    report = write_report(folder.path)
+    if model is not None and measured.model is not None:
+        require_answers(measured.model, accept=model.accept_unanswered)
+    return ServedNeedsResult(folder.path, report, summary, table, needs, measured.table)

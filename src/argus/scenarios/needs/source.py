@@ -19,16 +19,18 @@ from argus.scenarios.profile import Profiled, ProfileState
 
 @dataclass(frozen=True)
 class NeedSource:
-    """Audited documents: documents by id, and the profiles of those that have text."""
+    """Audited documents: documents by id, and the profiles of those that have text.
+
+    elsewhere: profiles of documents that the corpus does not hold.
+    drawn: documents whose needs ask. None is all that have some.
+    """
 
     documents: list[Document]
     path: Origin | None
     profiles: dict[str, Profiled]
     profiles_path: Path | None
     elsewhere: int
-    """Profiles of documents that the corpus does not hold."""
     drawn: frozenset[str] | None = None
-    """Documents whose needs ask. None is all that have some."""
 
     @classmethod
     def read(

@@ -10,8 +10,7 @@ from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
 from argus.scenarios.openings import Form, FormSetting
 from argus.settings import Doc, Ge, check_settings
 
-MAX_DOCUMENT_CHARS = 24_000
-"""More of a document is not shown: about 6,000 tokens of English."""
+MAX_DOCUMENT_CHARS = 24_000  # More of a document is not shown: about 6,000 tokens of English.
 
 
 class Role(StrEnum):

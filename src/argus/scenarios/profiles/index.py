@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from argus.corpora import NamedCorpus
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
-from argus.data.reading import read_record
 from argus.data.types import Document, Qrels, Query
 from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
@@ -18,55 +18,47 @@ from argus.encoders import documents as as_documents
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
-from argus.evaluation.judged import JudgedQueries
 from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
-from argus.indexes.views import NewViews, ViewIndex, new_views, originals
+from argus.indexes.views import ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
-from argus.measures.coverage import Coverage
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
-from argus.scenarios.choice.of_index import AnyComponent, AnyWeight, selection
-from argus.scenarios.choice.summary import ChoiceFigures
-from argus.scenarios.files import FILE, read_profiles, write_profiles
+from argus.scenarios.choice import AnyComponent, AnyWeight, selection
+from argus.scenarios.files import FILE, read_profiles, scenario_views, write_profiles
 from argus.scenarios.openings import Form, in_form
 from argus.scenarios.profile import COMPONENT, Component, Profiled
 from argus.scenarios.profiles.job import JOB, summarise
-from argus.scenarios.profiles.summary import AddedScenarios, Writer, added_headline
-from argus.scenarios.views import scenario_views
+from argus.scenarios.profiles.section import added_headline
 
 NONE = "no profile"
 LABEL = "scenarios-"
+WRITER = ("written_by", "role", "language_model")  # of the summary of `profile_documents`
 
 
 @dataclass(frozen=True, repr=False)
-class ScenariosResult(RemedyResult[AddedScenarios]):
-    """Views that scenarios added to an index."""
+class ScenariosResult(RemedyResult[dict[str, Any]]):
+    """Views that scenarios added to an index.
+
+    Keys of `summary`:
+
+    documents to samples: as of `ProfileResult`.
+    added: views that the index lacked.
+    views: views of the remedy in the index.
+    documents_with_views: documents that have such views.
+    other_scenarios: other remedies of scenarios in the index.
+    bytes: bytes of the remedy's texts and vectors.
+    views_known: views that the index held already.
+    views_failed: views without a vector.
+    documents_without: documents of the index, by why they have no scenarios.
+    profiles_of_other_documents: profiles of no document in the index.
+    choice: how component and λ were chosen, where held-out needs did.
+    """
 
     def _receipt(self) -> Iterator[str]:
         return added_headline(self.summary)
-
-
-@dataclass(frozen=True)
-class _Profiles:
-    """The profiles of an index's documents, and the counts of others."""
-
-    of_index: dict[str, Profiled]
-    unknown: int
-    """Profiles of documents that the index does not hold."""
-    without: dict[str, int]
-    """Documents of the index without scenarios, by why: they score by their own text."""
-
-    def coverage(
-        self, questions: JudgedQueries | None, documents: Sequence[Document]
-    ) -> Coverage | None:
-        """Count the documents that have scenarios. None without judged questions."""
-        if questions is None:
-            return None
-        having = [doc for doc, p in self.of_index.items() if p.profile is not None]
-        return questions.coverage([d.id for d in documents], having)
 
 
 @one_writer
@@ -90,11 +82,10 @@ def add_scenarios(
     profiles: by document id, or a path for `read_profiles`. Documents without a profile stay
     as they are, and are found by their own text. component, weight: indexed part, and the λ of
     searches that name none. "auto" has held-out needs choose (`argus.scenarios.choice`). form:
-    whether explanations are indexed without the beginnings that many share. The
-    remedy's id names its sources, so the same
-    profiles are never added twice. `argus tune undo` takes them out. out: default
-    `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents alone,
-    ArgusError where no view could be embedded.
+    whether explanations are indexed without the beginnings that many share. The remedy's id names
+    its sources, so the same profiles are never added twice. `argus tune undo` takes them out. out:
+    default `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents
+    alone, ArgusError where no view could be embedded.
     """
     questions = check_judged(queries, qrels, corpus)
     path = Path(profiles) if isinstance(profiles, (str, Path)) else None
@@ -106,7 +97,7 @@ def add_scenarios(
     own = _of_index(profiles, documents, opened.path, path, form)
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
-    using = selection(opened, own.of_index, model, component, weight)
+    using = selection(opened, own, model, component, weight)
     settings: dict[str, object] = {
         "index": str(index),
         "component": str(using.component),
@@ -115,17 +106,33 @@ def add_scenarios(
     }
     record = Record(JOB, settings, {"profiles": path})
     record.encoder["fingerprint"] = model.fingerprint
-    remedy = _remedy_id(own.of_index, documents, using.component)
+    remedy = _remedy_id(own, documents, using.component)
     home = ArtifactFolder(opened.path / REMEDIES / remedy)
     folder = ArtifactFolder(out or home.path)
     record.open(folder, about=(opened.path,))
     home.open()
-    addition = _add(opened, remedy, own, using.component, model, home, record)
+    added = _add(opened, remedy, own, using.component, model, home, record)
     if using.weight is not None:
         opened.prescribe(remedy, weight=using.weight)
-    covered = own.coverage(questions, documents)
-    summary = _summary(opened, remedy, own, addition, using.choice, covered)
-    write_profiles(folder / FILE, own.of_index.values())
+    ids, having = [d.id for d in documents], [i for i, p in own.items() if p.profile is not None]
+    states = Counter(str(own[doc].state) if doc in own else NONE for doc in ids)
+    remedies = opened.remedies()
+    there = next(r for r in remedies if r.id == remedy)
+    summary: dict[str, Any] = {
+        **summarise(own),
+        "remedy": remedy,
+        "index": str(opened.path),
+        **added,
+        "views": there.views,
+        "documents_with_views": there.documents,
+        "other_scenarios": [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)],
+        "bytes": there.bytes,
+        "documents_without": {state: n for state, n in sorted(states.items()) if state != "ok"},
+        "profiles_of_other_documents": len(profiles) - len(own),
+        "choice": using.choice,
+        "coverage": questions.coverage(ids, having) if questions is not None else None,
+    }
+    write_profiles(folder / FILE, own.values())
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
     report = write_report(folder.path)
@@ -137,7 +144,7 @@ def add_scenarios(
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
 
 
-def _writer(profiles: Path | None) -> Writer:
+def _writer(profiles: Path | None) -> dict[str, Any]:
     """Return the folder's note on how its profiles were made, where it is one."""
     if profiles is None:
         return {}
@@ -145,8 +152,7 @@ def _writer(profiles: Path | None) -> Writer:
     section = ArtifactFolder(home).read_json(SUMMARY).get(JOB)
     if not isinstance(section, dict):
         return {}
-    own = {name: section[name] for name in Writer.__annotations__ if name in section}
-    return read_record(Writer, own, where=home / SUMMARY, section=JOB)
+    return {name: section[name] for name in WRITER if name in section}
 
 
 def _of_index(
@@ -155,7 +161,7 @@ def _of_index(
     index: Path,
     path: Path | None,
     form: Form,
-) -> _Profiles:
+) -> dict[str, Profiled]:
     """Return the profiles of the documents of an index. InputError where none has scenarios."""
     ids = [d.id for d in documents]
     own = in_form({doc: profiles[doc] for doc in ids if doc in profiles}, form)
@@ -170,9 +176,7 @@ def _of_index(
             fix="Check that profiles and index belong to one corpus.",
             where=path or "profiles",
         )
-    states = Counter(str(own[doc].state) if doc in own else NONE for doc in ids)
-    without = {state: n for state, n in sorted(states.items()) if state != "ok"}
-    return _Profiles(own, len(profiles) - len(own), without)
+    return own
 
 
 def _remedy_id(
@@ -188,31 +192,22 @@ def _remedy_id(
     return f"{LABEL}{component.replace('+', '')}-{content_hash(*parts, size=4).hex()}"
 
 
-@dataclass(frozen=True)
-class _Addition:
-    """Views that were added, those that were to be, and why some have no vector.
-
-    added: since a run last told of it, which may be before one that was killed.
-    """
-
-    added: int
-    new: NewViews
-    failed: dict[int, str]
-
-
 def _add(
     index: ViewIndex,
     remedy: str,
-    profiles: _Profiles,
+    profiles: Mapping[str, Profiled],
     component: Component,
     model: Encoder,
     home: ArtifactFolder,
     record: Record,
-) -> _Addition:
-    """Embed and add missing views. The note on them is on disk before."""
-    views = scenario_views(profiles.of_index.values(), component, label=remedy)
+) -> dict[str, int]:
+    """Embed and add missing views. The note on them is on disk before. Return their counts.
+
+    added: since a run last told of it, which may be before one that was killed.
+    """
+    views = scenario_views(profiles.values(), component, label=remedy)
     is_told = is_recorded(home, remedy, index, by_recipe=False)
-    untold = 0 if is_told else _views_of(index, remedy)
+    there = next((r.views for r in index.remedies() if r.id == remedy), 0)
     new = new_views(views, index, remedy)
     with (
         record.timed("embedding scenarios"),
@@ -236,37 +231,8 @@ def _add(
             f"(remedy {', '.join(new.relied_on)}); nothing was added."
         )
     (home / ROLLED_BACK).unlink(missing_ok=True)
-    return _Addition(untold + len(with_vector), new, embedded.failures)
-
-
-def _views_of(index: ViewIndex, remedy: str) -> int:
-    return next((r.views for r in index.remedies() if r.id == remedy), 0)
-
-
-def _summary(
-    index: ViewIndex,
-    remedy: str,
-    profiles: _Profiles,
-    addition: _Addition,
-    choice: ChoiceFigures | None,
-    coverage: Coverage | None,
-) -> AddedScenarios:
-    remedies = index.remedies()
-    there = next(r for r in remedies if r.id == remedy)
-    others = [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)]
     return {
-        **summarise(profiles.of_index),
-        "remedy": remedy,
-        "index": str(index.path),
-        "added": addition.added,
-        "views": there.views,
-        "documents_with_views": there.documents,
-        "other_scenarios": others,
-        "bytes": there.bytes,
-        "views_known": addition.new.known,
-        "views_failed": len(addition.failed),
-        "documents_without": profiles.without,
-        "profiles_of_other_documents": profiles.unknown,
-        "choice": choice,
-        "coverage": coverage,
+        "added": len(with_vector) + (0 if is_told else there),
+        "views_known": new.known,
+        "views_failed": len(embedded.failures),
     }

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from argus.corpora import Corpus
 from argus.data.fields import FieldNames
@@ -33,12 +34,7 @@ from argus.scenarios.files import FILE, write_profiles
 from argus.scenarios.generate import generate, prompts_for
 from argus.scenarios.profile import Profiled, ProfileState
 from argus.scenarios.profiles.config import ProfileConfig
-from argus.scenarios.profiles.summary import (
-    ProfileCounts,
-    ProfileSummary,
-    Sample,
-    profiles_headline,
-)
+from argus.scenarios.profiles.section import profiles_headline
 from argus.scenarios.schema import ProfileAnswer
 
 LEDGER = "answers.sqlite"
@@ -48,13 +44,32 @@ SAMPLES = 5
 
 @dataclass(frozen=True, repr=False)
 class ProfileResult(Result):
-    """The profiles of a corpus. Everything in it is also in `folder`."""
+    """The profiles of a corpus. Everything in it is also in `folder`.
+
+    profiles: by document id, in the order of the corpus.
+
+    Keys of `summary`:
+
+    documents.total: documents that were read.
+    documents.ok: documents that have scenarios.
+    documents.noise: documents that serve no need.
+    documents.failed: documents without a profile that can be used.
+    scenarios_per_document: number of scenarios to how many documents have so many.
+    failures.reason: why it failed.
+    failures.documents: documents of which that is so.
+    notes.note: omissions.
+    notes.documents: documents of which that is so.
+    samples: first scenarios of a few documents.
+    samples.main_topic: topic of the document.
+    samples.information_need: information need that it serves.
+    samples.explanation: how the document serves it.
+    language_model: cost of writing.
+    """
 
     folder: Path
     report: Path
     profiles: dict[str, Profiled]
-    """By document id, in the order of the corpus."""
-    summary: ProfileSummary
+    summary: dict[str, Any]
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -83,7 +98,8 @@ def profile_documents(
     cannot be used.
     """
     documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
-    require_some(_with_text(documents), "document has text", "Check --text-field.")
+    with_text = sum(bool(d.content.strip()) for d in documents)
+    require_some(with_text, "document has text", "Check --text-field.")
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
@@ -91,7 +107,7 @@ def profile_documents(
     check_folder(folder, record)
     profiles, model = _ask(documents, config, folder, record, engine)
     write_profiles(folder / FILE, profiles.values())
-    summary: ProfileSummary = {
+    summary: dict[str, Any] = {
         **summarise(profiles),
         "written_by": config.model.label,
         "role": str(config.role),
@@ -100,7 +116,14 @@ def profile_documents(
     folder.write_results(JOB, summary, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     require_answers(model, accept=config.accept_unanswered)
-    _require_scenarios(summary, folder)
+    counts = summary["documents"]
+    if not counts["ok"] and not counts["noise"]:
+        raise ArgusError(
+            f"none of {counts['total']:,} documents has scenarios: "
+            f"{summary['failures'][0]['reason']} ({folder / FILE} says why, document by "
+            "document). See what the model answers, or take another one; the same command asks for "
+            "all of them again."
+        )
     return ProfileResult(folder.path, report, profiles, summary)
 
 
@@ -126,17 +149,6 @@ def _ask(
         return {p.doc_id: p for p in profiled}, model
 
 
-def _require_scenarios(summary: ProfileSummary, folder: ArtifactFolder) -> None:
-    documents = summary["documents"]
-    if not documents["ok"] and not documents["noise"]:
-        raise ArgusError(
-            f"none of {documents['total']:,} documents has scenarios: "
-            f"{summary['failures'][0]['reason']} ({folder / FILE} says why, document by "
-            "document). See what the model answers, or take another one; the same command asks for "
-            "all of them again."
-        )
-
-
 def estimate_profiles(
     corpus: Corpus,
     *,
@@ -152,14 +164,16 @@ def estimate_profiles(
         return estimate(prompts, ledger, config.model, schema=ProfileAnswer)
 
 
-def summarise(profiles: Mapping[str, Profiled]) -> ProfileCounts:
+def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:
     """Return counts by state, reasons, how many scenarios documents have, and a few of them."""
     states = Counter(p.state for p in profiles.values())
     written = [p for p in profiles.values() if p.profile is not None]
     sizes = Counter(len(p.profile.scenarios) for p in written if p.profile is not None)
     failed = (p.reason for p in profiles.values() if p.state is ProfileState.FAILED)
     reasons = Counter(reason.partition("; it begins ")[0] for reason in failed)
-    notes = Counter(_general(note) for p in profiles.values() for note in p.notes)
+    notes = Counter(  # without numbers of scenarios, so that equal ones are counted together
+        re.sub(r"scenario \d+ ", "a scenario ", note) for p in profiles.values() for note in p.notes
+    )
     return {
         "documents": {
             "total": len(profiles),
@@ -171,25 +185,14 @@ def summarise(profiles: Mapping[str, Profiled]) -> ProfileCounts:
         "scenarios_per_document": {str(size): sizes[size] for size in sorted(sizes)},
         "failures": [{"reason": r, "documents": n} for r, n in reasons.most_common(20)],
         "notes": [{"note": note, "documents": n} for note, n in notes.most_common(20)],
-        "samples": [_sample(p) for p in written[:SAMPLES]],
+        "samples": [
+            {
+                "doc_id": p.doc_id,
+                "main_topic": p.profile.main_topic,
+                "information_need": p.profile.scenarios[0].information_need,
+                "explanation": p.profile.scenarios[0].explanation,
+            }
+            for p in written[:SAMPLES]
+            if p.profile is not None
+        ],
     }
-
-
-def _sample(profiled: Profiled) -> Sample:
-    assert profiled.profile is not None
-    first = profiled.profile.scenarios[0]
-    return {
-        "doc_id": profiled.doc_id,
-        "main_topic": profiled.profile.main_topic,
-        "information_need": first.information_need,
-        "explanation": first.explanation,
-    }
-
-
-def _general(note: str) -> str:
-    """Return a note without the number of the scenario, so that equal ones are counted together."""
-    return re.sub(r"scenario \d+ ", "a scenario ", note)
-
-
-def _with_text(documents: Sequence[Document]) -> int:
-    return sum(bool(d.content.strip()) for d in documents)

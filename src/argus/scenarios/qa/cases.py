@@ -20,34 +20,37 @@ from argus.indexes.views import matched_scenario, served
 from argus.measures import evaluate
 from argus.scenarios.context import ContextHit, build_context
 from argus.scenarios.qa.compare import Arm, Case, Question
-from argus.scenarios.qa.summary import MEASURE
+from argus.scenarios.qa.config import MEASURE
 
-DEPTH = 10
-"""How deep MEASURE looks. Rankings are as deep, or as the context where that is more."""
+DEPTH = 10  # How deep MEASURE looks. Rankings are as deep, or as the context where that is more.
 
 
 @dataclass(frozen=True)
 class Gold:
-    """Relevant documents of the questions that can have an oracle."""
+    """Relevant documents of the questions that can have an oracle.
+
+    documents: question id to its relevant documents in the index, best grade first.
+    qrels: judgements of the questions, whether the index holds their documents or not.
+    missing: gold that the index lacks (see `systems.missing_gold`).
+    """
 
     documents: dict[str, list[str]]
-    """Question id to its relevant documents in the index, best grade first."""
     qrels: Qrels
-    """Judgements of the questions, whether the index holds their documents or not."""
     missing: dict[str, Any] | None
-    """Gold that the index lacks (see `systems.missing_gold`)."""
 
 
 @dataclass(frozen=True)
 class Retrieved:
-    """Both rankings of each question, and the vectors that they were made with."""
+    """Both rankings of each question, and the vectors that they were made with.
+
+    vectors: question id to the vector of the searched text, shape (dim,).
+    runs: runs of DOCUMENTS and FUSED, in rank order.
+    failed: question id to why nothing could be searched for.
+    """
 
     vectors: dict[str, FloatArray]
-    """Question id to the vector of the searched text, shape (dim,)."""
     runs: dict[Arm, Run]
-    """Runs of DOCUMENTS and FUSED, in rank order."""
     failed: dict[str, str]
-    """Question id to why nothing could be searched for."""
 
 
 def scenarios_in(snapshot: Snapshot, name: str) -> int:

@@ -12,8 +12,8 @@ from argus.settings import Doc, Ge, Option, Seed, check_settings
 
 AnyConfig = ChatConfig | LocalConfig
 LEAST_CONTEXT = 1_000
-MAX_CHARS = 48_000
-"""Characters of a whole block: about 12,000 tokens of English."""
+MEASURE = "nDCG@10"  # of the rankings, where there are judgements
+MAX_CHARS = 48_000  # Characters of a whole block: about 12,000 tokens of English.
 
 
 @dataclass(frozen=True, kw_only=True)

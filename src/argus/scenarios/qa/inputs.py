@@ -1,4 +1,4 @@
-"""Inputs of `scenarios qa`: questions, their reference answers, reformulations of them."""
+"""Read the inputs of `scenarios qa`: questions, answers, reformulations, index, judgements."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from argus.data.documents import ID_FIELDS, check_limit, find_file, read_queries
+from argus.data.qrels import read_judgements
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
-from argus.data.types import Query
+from argus.data.types import Qrels, Query
+from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
+from argus.indexes.header import parse_index_spec
+from argus.indexes.retriever import IndexRetriever, open_retriever
+from argus.indexes.snapshot import Snapshot
+from argus.scenarios.qa.cases import Gold, gold_of, scenarios_in
 from argus.scenarios.qa.compare import Question
+from argus.scenarios.qa.config import QAConfig
 
 QUERY_ID_FIELDS = ("query_id", "query-id", "qid", *ID_FIELDS)
 ANSWER_FIELDS = ("answer", "gold_answer", "reference_answer", "reference")
@@ -25,16 +32,18 @@ NO_REASONED = "there is no reformulated query for it"
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions, and the outcome of those that are not asked."""
+    """The questions, and the outcome of those that are not asked.
+
+    sample: those that are asked, in the order of the file.
+    reasons: query id to why it is not applicable.
+    not_drawn: how many could be asked, and are not under a limit.
+    unknown_answers: reference answers for ids that are no query's.
+    """
 
     sample: list[Question]
-    """Those that are asked, in the order of the file."""
     reasons: dict[str, str]
-    """Query id to why it is not applicable."""
     not_drawn: int
-    """How many could be asked, and are not under a limit."""
     unknown_answers: int
-    """Reference answers for ids that are no query's."""
 
 
 def read_questions(
@@ -169,3 +178,53 @@ def _nothing_to_ask(
 def _some(ids: Iterable[str]) -> str:
     order = sorted(ids)
     return ", ".join(map(repr, order[:3])) + (", ..." if len(order) > 3 else "") or "nothing"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Inputs of a comparison, read and checked, before anybody is asked.
+
+    name: name of the index, with its state.
+    """
+
+    name: str
+    retriever: IndexRetriever
+    snapshot: Snapshot
+    scenarios: int
+    questions: Questions
+    reasoned: Mapping[str, str] | None
+    gold: Gold | None
+
+
+def read_inputs(
+    index: Path | str,
+    queries: Path | str | Sequence[Query],
+    *,
+    config: QAConfig,
+    answers: Path | str | Mapping[str, str] | None,
+    qrels: Path | str | Qrels | None,
+    reasoned: Path | str | Mapping[str, str] | None,
+    encoder: Encoder | EncoderConfig | str | None,
+    device: str | None,
+    coerce_ids: bool,
+) -> Inputs:
+    """Read and check everything that is given. InputError names the misfit."""
+    if config.reason and reasoned is not None:
+        raise InputError(
+            "reformulated queries, and a model that is to write them",
+            expected="one of --reasoned and --reason",
+            fix="Leave one out.",
+            where="--reason",
+        )
+    if isinstance(reasoned, (str, Path)):
+        reasoned = read_reasoned(reasoned, coerce_ids=coerce_ids)
+    questions = read_questions(
+        queries, answers, reasoned, limit=config.limit, seed=config.seed, coerce_ids=coerce_ids
+    )
+    judged = None if qrels is None else read_judgements(qrels)
+    spec = parse_index_spec(index)
+    retriever = open_retriever(spec, encoder, exact=True, device=device, weight=config.weight)
+    snapshot = retriever.index.snapshot(retriever.as_of)
+    scenarios = scenarios_in(snapshot, str(spec))
+    gold = gold_of(questions.sample, judged, snapshot, str(spec)) if judged is not None else None
+    return Inputs(str(spec), retriever, snapshot, scenarios, questions, reasoned, gold)

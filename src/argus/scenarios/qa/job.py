@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -21,29 +24,118 @@ from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.llm import Ledger, LocalConfig
+from argus.measures import paired_difference
 from argus.reports import write_report
-from argus.scenarios.qa.cases import Retrieved, cases, retrieve
-from argus.scenarios.qa.compare import Judged, answer_cases, judge_answers
-from argus.scenarios.qa.config import QAConfig
-from argus.scenarios.qa.sources import Inputs, read_inputs
-from argus.scenarios.qa.stages import Stages, reformulate
-from argus.scenarios.qa.summary import QASummary, headline
-from argus.scenarios.qa.tables import summarise, table_of
+from argus.scenarios.qa.cases import Gold, Retrieved, cases, ranking_measures, retrieve
+from argus.scenarios.qa.compare import (
+    Arm,
+    Judged,
+    answer_cases,
+    arm_summaries,
+    comparisons,
+    judge_answers,
+    votes_agreement,
+)
+from argus.scenarios.qa.config import MEASURE, QAConfig
+from argus.scenarios.qa.inputs import Inputs, read_inputs
+from argus.scenarios.qa.section import headline
+from argus.scenarios.qa.stages import LEDGER, Stages, reformulate
 
 JOB = "scenarios_qa"
-LEDGER = "answers.sqlite"
+# One row per question and arm, in the order in which they were asked.
+#
+# stage: where it failed: retrieval, answer or judgement. Empty where it did not.
+# failure: kind of failure. Empty without one.
+# score: mean of the votes, from 0 to 100.
+# votes: votes as in "60; 70; unparsable".
+# judgements: reason of each vote, as JSON.
+# answer: answer of the model.
+# reference: answer of the benchmark.
+# documents: ids in the order in which they were shown, as JSON.
+# documents_cut: documents that were shown in part.
+# documents_left_out: documents that found no room.
+# context_chars: characters of the context.
+# nDCG@10: of the arm's ranking, from 0 to 1. Null where nothing is ranked or judged.
+SCHEMA = pa.schema(
+    [
+        ("query_id", pa.string()),
+        ("question", pa.string()),
+        ("arm", pa.string()),
+        ("state", pa.string()),
+        ("stage", pa.string()),
+        ("failure", pa.string()),
+        ("reason", pa.string()),
+        ("score", pa.float64()),
+        ("votes", pa.string()),
+        ("judgements", pa.string()),
+        ("answer", pa.string()),
+        ("reference", pa.string()),
+        ("documents", pa.string()),
+        ("documents_cut", pa.int64()),
+        ("documents_left_out", pa.int64()),
+        ("context_chars", pa.int64()),
+        (MEASURE, pa.float64()),
+    ]
+)
 
 
 @dataclass(frozen=True, repr=False)
 class QAResult(Result):
-    """Result of the comparison. Everything in it is also in `folder`."""
+    """Result of the comparison. Everything in it is also in `folder`.
+
+    table: one row per question and arm.
+
+    Keys of `summary`:
+
+    scenarios: scenarios in the index.
+    reasoned: who reformulated the questions. Empty for nobody.
+    votes: votes on an answer.
+    weight: weight λ of documents against scenarios.
+    max_chars: most characters of a context.
+    questions.total: questions that were read.
+    questions.asked: questions that were asked.
+    questions.not applicable: questions that cannot be compared.
+    questions.not drawn: questions beyond the sample.
+    questions.reasons: why they are not applicable, to how many.
+    questions.answers_without_query: reference answers of no question.
+    arms.questions: questions that it is over.
+    arms.mean: mean score, from 0 to 100. None without a question.
+    arms.arm: source of the answers.
+    arms.failed_at: failed questions by stage.
+    arms.failures: failed questions by kind of failure.
+    arms.reasons: the same by reason, the 20 most frequent.
+    arms.documents_cut: documents that were shown in part, over all questions.
+    arms.documents_left_out: documents that found no room, over all questions.
+    arms.documents_mean: mean score of documents alone on the same questions.
+    arms.nDCG@10: nDCG@10 of the arm's ranking, 0 to 1. None where nothing is ranked or judged.
+    comparisons: arms, two by two.
+    comparisons.before: name of the arm.
+    comparisons.after: name of the arm.
+    comparisons.found: paired difference of the scores. None without a question measured in both.
+    retrieval: fused ranking against that of documents alone. None without judgements.
+    gold: relevant documents that the index lacks. None without judgements.
+    agreement.answers: answers with more than one vote.
+    agreement.votes: votes on them.
+    agreement.mean_difference: mean difference of two votes on one answer. None without.
+    agreement.alpha: Krippendorff's alpha of the votes. None where it is not defined.
+    agreement.no_alpha: why it is not defined. Empty where it is.
+    language_model: model and use, by stage.
+    language_model.prompts: prompts that were needed.
+    language_model.cached: of these, prompts that the ledger answers.
+    language_model.unanswered: prompts without an answer.
+    language_model.tokens_in: tokens of the prompts that were asked now.
+    language_model.tokens_out: tokens of their answers.
+    language_model.cost: cost of these, None without prices.
+    language_model.model: model that was asked in this stage.
+    unanswered: prompts without an answer.
+    notes: caveats for the reader.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: QASummary
+    summary: dict[str, Any]
     table: pa.Table
-    """One row per question and arm."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -82,7 +174,13 @@ def compare_answers(
         encoder=encoder, device=device, coerce_ids=coerce_ids,
     )  # fmt: skip
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    record = _record(config, inputs, queries, answers, qrels, reasoned)
+    named = {"queries": queries, "answers": answers, "qrels": qrels, "reasoned": reasoned}
+    files = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))}
+    if "queries" in files and files["queries"].is_dir():
+        files["queries"] = find_file(files["queries"], ["queries"]) or files["queries"]
+    settings = config.described() | {"index": inputs.name, "weight": inputs.retriever.weight}
+    model = {"fingerprint": inputs.retriever.encoder.fingerprint}
+    record = Record(JOB, settings, dict(files), model)
     about = [parse_index_spec(index).path]
     check_folder(folder, record, about=about)
     local = any(isinstance(model, LocalConfig) for model in (config.model, config.judging))
@@ -94,11 +192,27 @@ def compare_answers(
         stages = Stages(config.model, config.judging, ledger, running)
         with record.timed("retrieving"):
             retrieved = search(inputs, config, stages, folder / "embeddings")
-        judged = _judged(inputs, retrieved, config, stages, record)
+        all_cases = list(
+            cases(
+                inputs.questions.sample, retrieved, inputs.gold, inputs.snapshot,
+                k=config.k, max_chars=config.max_chars,
+            )
+        )  # fmt: skip
+        with record.timed("answering"):
+            answered = answer_cases(all_cases, stages.answering())
+        with record.timed("judging"):
+            judged = judge_answers(answered, stages.judging(), config.votes)
         if not any(j.score is not None for j in judged):
-            raise ArgusError(_nothing_measured(judged, stages))
+            first = next((j.reason for j in judged if j.reason), "no reason is known").rstrip(". ")
+            again = " Run the same command again: it asks only the rest." if stages.missing else ""
+            raise ArgusError(
+                f"Nothing can be measured: no answer got a score. The first reason: {first}.{again}"
+            )
         summary = summarise(judged, retrieved, inputs, config, stages)
-    return _write(folder, record, summary, table_of(judged, retrieved, inputs.gold))
+    table = table_of(judged, retrieved, inputs.gold)
+    folder.write_table(JOB, table, csv=True)
+    folder.write_results(JOB, summary, record.manifest(summary["questions"]))
+    return QAResult(folder.path, write_report(folder.path), summary, table)
 
 
 def search(inputs: Inputs, config: QAConfig, stages: Stages, store: Path) -> Retrieved:
@@ -114,45 +228,105 @@ def search(inputs: Inputs, config: QAConfig, stages: Stages, store: Path) -> Ret
         return retrieve(texts, failed, inputs.retriever, inputs.snapshot, opened, k=config.k)
 
 
-def _judged(
-    inputs: Inputs, retrieved: Retrieved, config: QAConfig, stages: Stages, record: Record
-) -> list[Judged]:
-    all_cases = list(
-        cases(
-            inputs.questions.sample, retrieved, inputs.gold, inputs.snapshot,
-            k=config.k, max_chars=config.max_chars,
+def table_of(judged: Sequence[Judged], retrieved: Retrieved, gold: Gold | None) -> pa.Table:
+    """Return one row per question and arm, in the order in which they were asked."""
+    measures = ranking_measures(retrieved, gold)
+    rows = []
+    for j in judged:
+        case, votes = j.case, j.verdict.votes if j.verdict else ()
+        rows.append(
+            {
+                "query_id": case.question.id,
+                "question": case.question.text,
+                "arm": str(case.arm),
+                "state": str(j.state),
+                "stage": j.stage,
+                "failure": str(j.failure) if j.failure else "",
+                "reason": j.reason,
+                "score": j.score,
+                "votes": "; ".join(
+                    str(v.failure) if v.score is None else f"{v.score:g}" for v in votes
+                ),
+                "judgements": _json([vote.reason for vote in votes]),
+                "answer": j.answer,
+                "reference": case.question.reference,
+                "documents": _json(case.documents),
+                "documents_cut": case.cut,
+                "documents_left_out": case.left_out,
+                "context_chars": len(case.context),
+                MEASURE: measures.get(case.arm, {}).get(case.question.id),
+            }
         )
-    )  # fmt: skip
-    with record.timed("answering"):
-        answered = answer_cases(all_cases, stages.answering())
-    with record.timed("judging"):
-        return judge_answers(answered, stages.judging(), config.votes)
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def _write(folder: ArtifactFolder, record: Record, summary: QASummary, table: pa.Table) -> QAResult:
-    folder.write_table(JOB, table, csv=True)
-    folder.write_results(JOB, summary, record.manifest(summary["questions"]))
-    return QAResult(folder.path, write_report(folder.path), summary, table)
-
-
-def _nothing_measured(judged: Sequence[Judged], stages: Stages) -> str:
-    first = next((j.reason for j in judged if j.reason), "no reason is known").rstrip(". ")
-    again = " Run the same command again: it asks only the rest." if stages.missing else ""
-    return f"Nothing can be measured: no answer got a score. The first reason: {first}.{again}"
-
-
-def _record(
-    config: QAConfig,
+def summarise(
+    judged: Sequence[Judged],
+    retrieved: Retrieved,
     inputs: Inputs,
-    queries: object,
-    answers: object,
-    qrels: object,
-    reasoned: object,
-) -> Record:
-    named = {"queries": queries, "answers": answers, "qrels": qrels, "reasoned": reasoned}
-    files = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))}
-    if "queries" in files and files["queries"].is_dir():
-        files["queries"] = find_file(files["queries"], ["queries"]) or files["queries"]
-    settings = config.described() | {"index": inputs.name, "weight": inputs.retriever.weight}
-    fingerprint = inputs.retriever.encoder.fingerprint
-    return Record(JOB, settings, dict(files), {"fingerprint": fingerprint})
+    config: QAConfig,
+    stages: Stages,
+) -> dict[str, Any]:
+    """Return the job's section of summary.json."""
+    questions, options = inputs.questions, {"seed": config.seed, "resamples": config.resamples}
+    measures = ranking_measures(retrieved, inputs.gold)
+    reasoned = "by the model" if config.reason else "given" if inputs.reasoned is not None else ""
+    arms = []
+    for arm in arm_summaries(judged, **options):
+        values = measures.get(Arm(arm["arm"]), {}).values()
+        arms.append({**arm, MEASURE: sum(values) / len(values) if values else None})
+    retrieval = None
+    if measures:
+        change = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
+        retrieval = {"measure": MEASURE, **change.figures()}
+    return {
+        "index": inputs.name,
+        "scenarios": inputs.scenarios,
+        "reasoned": reasoned,
+        "votes": config.votes,
+        "k": config.k,
+        "weight": inputs.retriever.weight,
+        "max_chars": config.max_chars,
+        "questions": {
+            "total": len(questions.sample) + questions.not_drawn + len(questions.reasons),
+            "asked": len(questions.sample),
+            "not applicable": len(questions.reasons),
+            "not drawn": questions.not_drawn,
+            "reasons": dict(Counter(questions.reasons.values())),
+            "answers_without_query": questions.unknown_answers,
+        },
+        "arms": arms,
+        "comparisons": comparisons(judged, **options),
+        "retrieval": retrieval,
+        "gold": inputs.gold.missing if inputs.gold else None,
+        "agreement": votes_agreement(judged),
+        "language_model": stages.summary(),
+        "unanswered": stages.missing,
+        "notes": list(_notes(inputs, config, stages)),
+    }
+
+
+def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
+    """Return the caveats of the figures."""
+    notes = []
+    if inputs.retriever.warning:
+        notes.append(inputs.retriever.warning)
+    if inputs.gold is None:
+        notes.append("no judgements were given, so there is no oracle and no measure of rankings")
+    if config.votes > 1 and config.judging.temperature == 0:
+        notes.append(
+            "the votes were drawn at temperature 0, so they differ in their number alone: "
+            "agreement is at most this high"
+        )
+    if inputs.questions.unknown_answers:
+        n = inputs.questions.unknown_answers
+        notes.append(f"{n:,} reference answers are for ids that are no query's")
+    if stages.missing:
+        notes.append(
+            f"{stages.missing:,} prompts are without an answer; the same command asks only those"
+        )
+    return notes
+
+
+def _json(values: Sequence[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)

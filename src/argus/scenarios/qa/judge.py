@@ -1,4 +1,7 @@
-"""Verdict of a judge: a score from 0 to 100, or why there is none. A failure is never a zero."""
+"""Read the verdicts of a judge, from 0 to 100, and measure how far votes agree.
+
+A failure is never a zero: it says why there is no score.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from argus.data.types import State
 from argus.llm import Outcome
@@ -15,7 +19,6 @@ from argus.llm import State as PromptState
 from argus.llm.structured import without_thoughts
 
 LOW, HIGH = 0.0, 100.0
-
 _MARKS = r"(?:[^\w\n]|_)"
 _LINE = re.compile(
     rf"^{_MARKS}*(?:final |overall )?score{_MARKS}*?[:=]\s*(?P<rest>.*)$",
@@ -34,9 +37,66 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _REASON = re.compile(r"^[\W_]*reason[\W_]*?:[*_\s]*", re.IGNORECASE)
+# Full-width letters, digits and marks of Chinese and Japanese text to those of ASCII.
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
-"""Full-width letters, digits and marks of Chinese and Japanese text to those of ASCII."""
 _ENDPOINT_REFUSED = ("the model refused", "the answer was withheld")
+
+
+def agreement(votes: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return how far the votes on each answer agree, over the answers with two votes or more.
+
+    votes: any number per answer. Keys of the result:
+
+    answers, votes: answers with two votes or more, and the votes on them.
+    mean_difference: mean absolute difference of two votes on one answer, averaged over answers.
+    alpha: Krippendorff's alpha for interval data: 1 agree, 0 as by chance, below: worse. None where
+        it is not defined.
+    no_alpha: why it is not defined. Empty where it is.
+    """
+    units = [list(unit) for unit in votes if len(unit) > 1]
+    differences = [_mean_difference(unit) for unit in units]
+    alpha = interval_alpha(units) if units else None
+    undefined = "all votes are equal, so nothing shows what chance is"
+    if not units:
+        undefined = "no answer has two votes"
+    return {
+        "answers": len(units),
+        "votes": sum(map(len, units)),
+        "mean_difference": sum(differences) / len(differences) if units else None,
+        "alpha": alpha,
+        "no_alpha": undefined if alpha is None else "",
+    }
+
+
+def interval_alpha(units: Sequence[Sequence[float]]) -> float | None:
+    """Return Krippendorff's alpha with squared differences (Krippendorff, 2011), 1 - D_o / D_e.
+
+    units: the values that each unit was given, at least two each. Any may be missing. D_o is the
+    mean squared difference of values of one unit, a unit of m values weighing m. D_e is that of all
+    values. None where all values are equal: D_e is zero then.
+    """
+    values = [value for unit in units for value in unit]
+    if min(values) == max(values):
+        return None
+    n = len(values)
+    expected = _squared_differences(values) / (n * (n - 1))
+    observed = sum(_squared_differences(unit) / (len(unit) - 1) for unit in units) / n
+    return 1 - observed / expected
+
+
+def _squared_differences(values: Sequence[float]) -> float:
+    """Return the sum of squared differences over all ordered pairs: 2m times the sum of squares.
+
+    Around the mean, so that nothing cancels.
+    """
+    mean = sum(values) / len(values)
+    return 2 * len(values) * sum((value - mean) ** 2 for value in values)
+
+
+def _mean_difference(unit: Sequence[float]) -> float:
+    m = len(unit)
+    total = sum(abs(a - b) for i, a in enumerate(unit) for b in unit[:i])
+    return total / (m * (m - 1) / 2)
 
 
 class Failure(StrEnum):
@@ -50,11 +110,13 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One judgement. score: from 0 to 100, None where there is none."""
+    """One judgement. score: from 0 to 100, None where there is none.
+
+    reason: reason that the judge gives, else why there is no score.
+    """
 
     score: float | None
     reason: str
-    """Reason that the judge gives, else why there is no score."""
     failure: Failure | None = None
 
 

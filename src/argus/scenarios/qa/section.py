@@ -1,17 +1,16 @@
-"""The section of the question-answering comparison: scores per arm, differences, every answer."""
+"""The comparison of answers in words: its headline, and its section of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from typing_extensions import TypedDict
-
-from argus.data.tables import read_records
+from argus.data.tables import read_table
 from argus.measures.significance import DifferenceFigures
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, table
-from argus.scenarios.qa.summary import MEASURE, ArmComparison, ArmSummary, QASummary
+from argus.scenarios.qa.config import MEASURE
 
 ARMS = {
     "documents": "documents alone",
@@ -20,22 +19,81 @@ ARMS = {
     "oracle": "relevant documents",
     "oracle + scenarios": "relevant documents with scenarios",
 }
+_GREY = "#8a93a0"
 
 
-class AnswerRow(TypedDict):
-    """One question in one arm, as far as the report shows it. votes: in words."""
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the mean score of every arm, the differences, and their doubts."""
+    counts = summary["questions"]
+    yield (
+        f"questions: {counts['asked']:,} asked, {counts['not drawn']:,} not drawn, "
+        f"{counts['not applicable']:,} not applicable"
+    )
+    for reason, n in counts["reasons"].items():
+        yield f"  {n:,}: {reason}"
+    for arm in summary["arms"]:
+        yield _arm(arm)
+    for comparison in summary["comparisons"]:
+        if (change := comparison["found"]) is not None:
+            yield f"{comparison['before']} → {comparison['after']}: {_change(change)}"
+    agreement = summary["agreement"]
+    if agreement["mean_difference"] is not None:
+        alpha = "none" if agreement["alpha"] is None else f"{agreement['alpha']:.3f}"
+        yield (
+            f"votes on one answer differ by {agreement['mean_difference']:.1f} on average "
+            f"(Krippendorff's alpha {alpha}, {agreement['answers']:,} answers)"
+        )
+    for note in summary["notes"]:
+        yield f"note: {note}"
 
-    query_id: str
-    question: str
-    arm: str
-    state: str
-    reason: str
-    score: float | None
-    votes: str
-    answer: str
+
+def _arm(arm: Mapping[str, Any]) -> str:
+    states = arm["states"]
+    failed = "".join(f", {n:,} {kind}" for kind, n in arm["failures"].items())
+    counts = f"{states['measured']:,} measured, {states['failed']:,} failed{failed}"
+    if states["not applicable"]:
+        counts += f", {states['not applicable']:,} not applicable"
+    if arm["mean"] is None:
+        return f"{arm['arm']}: no score ({counts})"
+    interval = (
+        f"no interval: {arm['no_interval']}"
+        if arm["low"] is None
+        else f"95% {arm['low']:.1f} to {arm['high']:.1f}"
+    )
+    ranked = "" if arm["nDCG@10"] is None else f", nDCG@10 {arm['nDCG@10']:.3f}"
+    return f"{arm['arm']}: {arm['mean']:.1f} ({interval}; {counts}{ranked})"
 
 
-def section(folder: Path, qa: QASummary) -> Section:
+def _change(change: DifferenceFigures) -> str:
+    interval = (
+        f"no interval: {change['no_interval']}"
+        if change["low"] is None
+        else f"95% {change['low']:+.1f} to {change['high']:+.1f}"
+    )
+    return (
+        f"{change['mean_difference']:+.1f} "
+        f"({interval}, p={change['p_value']:.3g}, {change['queries']:,} questions: "
+        f"{change['improved']:,} better, {change['harmed']:,} worse, "
+        f"{change['unchanged']:,} the same)"
+    )
+
+
+def estimate_lines(estimate: Mapping[str, Any]) -> Iterator[str]:
+    """Yield prompts and greatest cost of each stage."""
+    for stage, e in [*estimate["stages"].items(), ("total", estimate["total"])]:
+        cost = (
+            "" if e["cost"] is None else f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}"
+        )
+        yield (
+            f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked ({e['cached']:,} "
+            f"are in the ledger, {e['repeated']:,} equal others): {e['tokens_in']:,} tokens in, at "
+            f"most {e['tokens_out_at_most']:,} out{cost}"
+        )
+    if not estimate["exact"]:
+        yield "judging is counted as if every answer that is missing had its greatest length"
+
+
+def section(folder: Path, qa: Mapping[str, Any]) -> Section:
     """Build it from summary.json and scenarios_qa.parquet."""
     measured = any(arm["mean"] is not None for arm in qa["arms"])
     plots = {"scenarios_qa": mean_scores(qa["arms"], ARMS)} if measured else {}
@@ -49,7 +107,7 @@ def section(folder: Path, qa: QASummary) -> Section:
     return Section(plots, tables, _brief(qa))
 
 
-def _brief(qa: QASummary) -> str:
+def _brief(qa: Mapping[str, Any]) -> str:
     with_scenarios = next(
         (c for c in qa["comparisons"] if (c["before"], c["after"]) == tuple(ARMS)[:3:2]), None
     )
@@ -63,7 +121,7 @@ def _brief(qa: QASummary) -> str:
     )
 
 
-def _arms(arms: list[ArmSummary]) -> Table:
+def _arms(arms: list[dict[str, Any]]) -> Table:
     columns = {
         "context": "text",
         "mean score": "text",
@@ -96,7 +154,7 @@ def _arms(arms: list[ArmSummary]) -> Table:
     return table(columns, rows)
 
 
-def _differences(comparisons: list[ArmComparison]) -> Table:
+def _differences(comparisons: list[dict[str, Any]]) -> Table:
     columns = {
         "before": "text",
         "after": "text",
@@ -130,13 +188,13 @@ def _differences(comparisons: list[ArmComparison]) -> Table:
     return table(columns, rows)
 
 
-def _reasons(arms: list[ArmSummary]) -> Table:
+def _reasons(arms: list[dict[str, Any]]) -> Table:
     rows = [[ARMS[arm["arm"]], n, reason] for arm in arms for reason, n in arm["reasons"].items()]
     return table({"context": "text", "questions": "count", "why there is no score": "text"}, rows)
 
 
 def _answers(folder: Path) -> Table:
-    rows = read_records(AnswerRow, folder / "scenarios_qa.parquet")
+    rows = read_table(folder / "scenarios_qa.parquet").to_pylist()
     columns = {
         "question": "text",
         "context": "text",
@@ -167,10 +225,7 @@ def _interval(change: DifferenceFigures) -> str:
     return f"{change['low']:+.1f} to {change['high']:+.1f}"
 
 
-_GREY = "#8a93a0"
-
-
-def mean_scores(arms: Sequence[ArmSummary], names: Mapping[str, str]) -> Figure:
+def mean_scores(arms: Sequence[dict[str, Any]], names: Mapping[str, str]) -> Figure:
     """Mean score per arm with its 95% interval. Documents alone and oracles in grey.
 
     Arms without a mean are left out. names: of arms, as a person reads them.

@@ -17,10 +17,9 @@ LEAST_CHARS = 100
 class Versus(StrEnum):
     """Rivals of documents with their scenarios (SPIKE §4.3, Figure 4)."""
 
-    DOCUMENT = "document"
-    """Documents as a search without scenarios ranks and shows them."""
+    DOCUMENT = "document"  # Documents as a search without scenarios ranks and shows them.
+    # The same documents, of whose scenarios the main topic alone is shown.
     MAIN_TOPIC = "main-topic"
-    """The same documents, of whose scenarios the main topic alone is shown."""
 
 
 class Criterion(StrEnum):
@@ -37,13 +36,13 @@ class Criterion(StrEnum):
         return QUESTIONS[self]
 
 
+# In words of our own, after appendix C.4.
 QUESTIONS = {
     Criterion.SPECIFICITY: "Which search result gives more specific, more detailed information?",
     Criterion.COMPREHENSIBILITY: "Which search result is easier to understand at a glance?",
     Criterion.USEFULNESS: "Which search result helps more to solve the problem or to decide?",
     Criterion.OVERALL: "Which search result do you prefer overall?",
 }
-"""In words of our own, after appendix C.4."""
 Comparisons = Annotated[
     tuple[Versus, ...],
     Doc("What scenarios are compared with: document, main-topic; several with commas."),

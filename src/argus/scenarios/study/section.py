@@ -1,17 +1,66 @@
-"""The section of a study: preferences, criterion by criterion (SPIKE Figure 4)."""
+"""A study in words: headlines of both jobs, and the section of the report (SPIKE Figure 4)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import Section, Table, table
-from argus.scenarios.study.summary import Preference, PreferenceSummary
 
 _LABELS = {"scenarios": BAND_COLOURS["high"], "tie": "#c9ced6", "rival": BAND_COLOURS["low"]}
 
 
-def section(folder: Path, study: PreferenceSummary) -> Section:
+def study_headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many pairs there are for how many people, and why some questions have none."""
+    per = summary["pairs_per_sheet"]
+    length = f"{min(per):,}" if min(per) == max(per) else f"{min(per):,} to {max(per):,}"
+    yield (
+        f"{summary['pairs']:,} pairs of {summary['drawn']:,} questions "
+        f"({summary['questions']:,} in all), each judged by {summary['judges']}: "
+        f"{summary['sheets']} sheets of {length}"
+    )
+    for one in summary["comparisons"]:
+        reasons = "; ".join(f"{n:,}: {why}" for why, n in one["reasons"].items())
+        without = f" ({reasons})" if reasons else ""
+        yield f"against {one['versus']}: {one['measured']:,} of {one['total']:,} questions{without}"
+
+
+def preference_headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the preference by each criterion, and how far raters agree."""
+    answers = summary["answers"]
+    missing = ", ".join(map(str, summary["missing_sheets"]))
+    yield (
+        f"{summary['sheets']} sheets, {answers['measured']:,} of {answers['total']:,} answers"
+        + (f"; not here: sheet {missing}" if missing else "")
+    )
+    for one in summary["preferences"]:
+        yield f"{one['criterion']}, scenarios against {one['versus']}: {_share(one)}"
+    if (side := summary["side_a"])["share"] is not None:
+        yield (
+            f"side A was preferred in {side['share']:.1%} ({side['low']:.1%} to "
+            f"{side['high']:.1%}) of {side['answers']:,} answers that name a side"
+        )
+
+
+def _share(one: Mapping[str, Any]) -> str:
+    if one["share"] is None:
+        return "no answer"
+    interval = (
+        f"no interval: {one['no_interval']}"
+        if one["low"] is None
+        else f"95% {one['low']:.1%} to {one['high']:.1%}"
+    )
+    alpha = one["agreement"]["alpha"]
+    agree = one["agreement"]["undefined"] if alpha is None else f"alpha {alpha:.2f}"
+    return (
+        f"{one['share']:.1%} ({interval}) over {one['pairs']:,} pairs; {one['scenarios']:,} prefer "
+        f"them, {one['tie']:,} tie, {one['rival']:,} not; {agree}"
+    )
+
+
+def section(folder: Path, study: Mapping[str, Any]) -> Section:
     """Build it from summary.json alone."""
     rows = study["preferences"]
     return Section(
@@ -21,7 +70,7 @@ def section(folder: Path, study: PreferenceSummary) -> Section:
     )
 
 
-def _brief(rows: list[Preference]) -> str:
+def _brief(rows: list[dict[str, Any]]) -> str:
     shares = [
         f"{one['share']:.0%} for scenarios against {one['versus']}"
         for one in rows
@@ -30,11 +79,11 @@ def _brief(rows: list[Preference]) -> str:
     return f"people, overall: {', '.join(shares)}" if shares else "people said nothing overall"
 
 
-def _name(one: Preference) -> str:
+def _name(one: Mapping[str, Any]) -> str:
     return f"{one['criterion']}, against {one['versus']}"
 
 
-def _bars(rows: list[Preference]) -> Figure:
+def _bars(rows: list[dict[str, Any]]) -> Figure:
     """Return a bar per criterion: judgements for scenarios, ties, judgements for the rival."""
     shown = [one for one in rows if one["judgements"]]
     labels: list[tuple[str, list[int]]] = [
@@ -60,7 +109,7 @@ def _bars(rows: list[Preference]) -> Figure:
     return figure
 
 
-def _shares(rows: list[Preference]) -> Table:
+def _shares(rows: list[dict[str, Any]]) -> Table:
     columns = {
         "criterion": "text", "prefer scenarios": "share", "95% interval": "text", "p": "text",
         "pairs": "count", "won": "count", "even": "count", "lost": "count",
@@ -81,13 +130,13 @@ def _shares(rows: list[Preference]) -> Table:
     )  # fmt: skip
 
 
-def _interval(one: Preference) -> str:
+def _interval(one: Mapping[str, Any]) -> str:
     if one["low"] is None:
-        return one["no_interval"]
+        return str(one["no_interval"])
     return f"{one['low']:.3f} to {one['high']:.3f}"
 
 
-def _agreement(rows: list[Preference]) -> Table:
+def _agreement(rows: list[dict[str, Any]]) -> Table:
     columns = {
         "criterion": "text", "equal answers": "share", "Krippendorff's alpha": "text",
         "Fleiss' kappa": "text", "Cohen's kappa, mean": "text", "pairs of raters": "count",

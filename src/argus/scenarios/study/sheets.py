@@ -1,4 +1,4 @@
-"""The sheets of a study: who sees which pair, in which order, and on which side scenarios stand.
+"""Draw up the sheets of a study: who sees which pair, in which order, scenarios on which side.
 
 A sheet is a table for a spreadsheet and a page for a browser, which holds the same. Neither says
 the content of a side: that stands in key.jsonl, which raters do not get.
@@ -7,25 +7,128 @@ the content of a side: that stands in key.jsonl, which raters do not get.
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Literal
-
-from typing_extensions import TypedDict
+from typing import Any, Literal
 
 from argus.data.provenance import content_hash
 from argus.data.tables import harmless
+from argus.data.types import FloatArray, Query
 from argus.data.writing import write_whole
-from argus.scenarios.study.config import Criterion, Versus
-from argus.scenarios.study.pairs import Pair, Shown
+from argus.indexes.snapshot import Snapshot
+from argus.indexes.views import ViewScenario
+from argus.scenarios.context import ContextHit
+from argus.scenarios.qa.cases import Retrieved, context_hit
+from argus.scenarios.qa.compare import Arm
+from argus.scenarios.study.config import Criterion, StudyConfig, Versus
 from argus.visible import visible
 
+NO_SCENARIO = "no document that is shown has a scenario"
+EQUAL_SIDES = "both sides show the same"
+NOTHING = "nothing was retrieved"
+# Headings that a rater reads before the parts of a scenario. No word of who made them.
+TOPIC, NEED, EXPLANATION = "Topic", "Needed by", "How it helps"
 A, B, TIE = "A", "B", "tie"
 Side = Literal["A", "B"]
-PLACE = ("sheet", "pair")
-"""Columns of a sheet that say which pair an answer is on."""
+PLACE = ("sheet", "pair")  # Columns of a sheet that say which pair an answer is on.
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One result as it is shown. parts: heading and text of each shown part."""
+
+    doc_id: str
+    text: str
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question with two lists of results.
+
+    id: tells neither the comparison nor whose side is whose, and is no number to a spreadsheet.
+    scenarios: with topic, need and explanation.
+    """
+
+    id: str
+    versus: Versus
+    query: Query
+    scenarios: tuple[Shown, ...]
+    rival: tuple[Shown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoPair:
+    """A question that cannot be shown, and why.
+
+    failed: whether something went wrong. If not, the comparison does not apply.
+    """
+
+    versus: Versus
+    query_id: str
+    reason: str
+    failed: bool = False
+
+
+def pairs(
+    queries: Sequence[Query], retrieved: Retrieved, snapshot: Snapshot, config: StudyConfig
+) -> Iterator[Pair | NoPair]:
+    """Yield every question in every comparison, in order.
+
+    With `same_results` the rival shows the documents of the search with scenarios, else a
+    comparison with the document alone shows those of the search without (SPIKE §4.3).
+    """
+    for query in queries:
+        for versus in config.versus:
+            if (failure := retrieved.failed.get(query.id)) is not None:
+                yield NoPair(versus, query.id, failure, failed=True)
+                continue
+            yield _pair(query, versus, retrieved, snapshot, config)
+
+
+def _pair(
+    query: Query, versus: Versus, retrieved: Retrieved, snapshot: Snapshot, config: StudyConfig
+) -> Pair | NoPair:
+    vector = retrieved.vectors[query.id]
+    hits = _hits(list(retrieved.runs[Arm.FUSED][query.id])[: config.k], snapshot, vector)
+    alone = hits
+    if versus is Versus.DOCUMENT and not config.same_results:
+        alone = _hits(list(retrieved.runs[Arm.DOCUMENTS][query.id])[: config.k], snapshot, vector)
+    if not hits or not alone:
+        return NoPair(versus, query.id, NOTHING, failed=True)
+    if not any(hit.scenarios for hit in hits):
+        return NoPair(versus, query.id, NO_SCENARIO)
+    whole = (TOPIC, NEED, EXPLANATION)
+    scenarios = tuple(_shown(hit, whole, config.max_chars) for hit in hits)
+    parts = (TOPIC,) if versus is Versus.MAIN_TOPIC else ()
+    rival = tuple(_shown(hit, parts, config.max_chars) for hit in alone)
+    if scenarios == rival:
+        return NoPair(versus, query.id, EQUAL_SIDES)
+    hashed = content_hash(str(config.seed), str(versus), query.id, size=6).hex()
+    return Pair(f"p{hashed}", versus, query, scenarios, rival)
+
+
+def _hits(ids: Sequence[str], snapshot: Snapshot, vector: FloatArray) -> list[ContextHit]:
+    return [context_hit(snapshot, doc_id, vector) for doc_id in ids]
+
+
+def _shown(hit: ContextHit, parts: Sequence[str], max_chars: int) -> Shown:
+    text = hit.text if len(hit.text) <= max_chars else f"{hit.text[:max_chars].rstrip()} …"
+    parts_shown = [
+        part for scenario in hit.scenarios for part in _told(scenario) if part[0] in parts
+    ]
+    return Shown(hit.doc_id, text, tuple(dict.fromkeys(parts_shown)))
+
+
+def _told(scenario: ViewScenario) -> list[tuple[str, str]]:
+    parts = {
+        TOPIC: scenario.main_topic,
+        NEED: scenario.information_need,
+        EXPLANATION: scenario.explanation,
+    }
+    return [(name, text) for name, text in parts.items() if text.strip()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +142,6 @@ class Place:
     def column(self, side: Side) -> tuple[Shown, ...]:
         """Return the contents of a side."""
         return self.pair.scenarios if side == self.side else self.pair.rival
-
-
-class KeyRow(TypedDict):
-    """One line of key.jsonl. side: of the results with scenarios. documents: of both, by rank."""
-
-    sheet: int
-    pair: str
-    versus: str
-    query_id: str
-    side: str
-    scenarios: list[str]
-    rival: list[str]
 
 
 def places(pairs: Sequence[Pair], sheets: int, judges: int, seed: int) -> list[Place]:
@@ -77,7 +168,7 @@ def _draw(seed: int, what: str, id_: str) -> bytes:
     return content_hash(str(seed), what, id_, size=8)
 
 
-def key_row(place: Place) -> KeyRow:
+def key_row(place: Place) -> dict[str, Any]:
     """Return the key's line of a pair on a sheet."""
     return {
         "sheet": place.sheet,
@@ -133,8 +224,3 @@ def _page(sheet: int, rows: Sequence[Place]) -> str:
         sheet=sheet, rows=rows, criteria=list(Criterion), sides=[A, B], tie=TIE,
         place=PLACE, study=key, n=len(rows),
     )  # fmt: skip
-
-
-def versus_of(row: KeyRow) -> Versus:
-    """Return the rival in a line of the key."""
-    return Versus(row["versus"])

@@ -1,0 +1,277 @@
+"""Choose component and λ of scenarios by needs that are held out.
+
+Every need of a document with two scenarios or more asks an index without its own scenario
+(`argus.scenarios.needs.ranks`). A cell is worth the mean over documents of the mean reciprocal rank
+of their needs. No judged question takes part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import IntArray
+from argus.encoders import EmbeddingStore, Encoder, embed
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
+from argus.encoders.store import store_of
+from argus.errors import InputError
+from argus.indexes.blend import DOCUMENTS_ALONE, RELEVANCE_WEIGHT, check_weight
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.views import ViewIndex
+from argus.jobs.workspace import require_some
+from argus.measures.significance import bootstrap_interval
+from argus.progress import progress
+from argus.scenarios.ablation.grid import Cell, Documents, embed_scenarios
+from argus.scenarios.cells import AUTO, WEIGHTS
+from argus.scenarios.needs.findings import Need, Vectors
+from argus.scenarios.needs.job import rank_needs
+from argus.scenarios.needs.ranks import held_out_ranks
+from argus.scenarios.profile import COMPONENT, Component, Profiled, needs
+
+USUAL = Cell(COMPONENT, RELEVANCE_WEIGHT)  # Choice of the paper.
+
+# Mean reciprocal rank of the needs of each document, (n_documents,).
+Values = npt.NDArray[np.float64]
+MOST = 1_000  # Documents whose needs are asked at most, drawn at random.
+LEAST = 2  # Scenarios of a document that asks: one is held out, another one stays.
+SEED = 0
+AnyComponent: TypeAlias = Component | Literal["auto"]
+AnyWeight: TypeAlias = float | Literal["auto"] | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The cells of a grid, by held-out needs. seed: of halves and intervals."""
+
+    cells: Mapping[Cell, Values]
+    alone: Values
+    usual: Values
+    needs: int
+    seed: int
+
+    @cached_property
+    def cell(self) -> Cell:
+        """The best cell. Of equal ones that of the greater λ, then the paper's component."""
+        return self._best(np.arange(len(self.alone)))
+
+    def _best(self, documents: IntArray) -> Cell:
+        def worth(cell: Cell) -> tuple[float, float, bool]:
+            mean = round(float(self.cells[cell][documents].mean()), 12)
+            return mean, cell.weight, cell.component is COMPONENT
+
+        return max(self.cells, key=worth)
+
+    @cached_property
+    def crossed(self) -> Values:
+        """Return the worth, on each half of the documents, of the other half's best cell."""
+        order = np.random.default_rng(self.seed).permutation(len(self.alone))
+        halves = order[::2], order[1::2]
+        values = np.empty(len(self.alone))
+        for half, other in (halves, halves[::-1]):
+            values[half] = self.cells[self._best(other if len(other) else half)][half]
+        return values
+
+    def summary(self, without: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the figures of the choice. No value in it is NaN.
+
+        Keys of the result:
+
+        documents: documents whose needs asked.
+        needs: needs that asked.
+        mrr: mean reciprocal rank with this cell.
+        alone: the same of documents alone.
+        usual: the same of M+E at 0.7.
+        to_alone: difference from these, each half by the best cell of the other half.
+        to_usual: difference from these, each half by the best cell of the other half.
+        without_scenarios.documents: documents that have no scenario.
+        without_scenarios.alone: mean reciprocal rank of their needs in documents alone.
+        without_scenarios.mrr: the same where others have scenarios.
+        grid: every cell with its mean reciprocal rank.
+        grid.mrr: mean reciprocal rank of needs.
+        """
+        return {
+            "component": str(self.cell.component),
+            "lambda": self.cell.weight,
+            "documents": len(self.alone),
+            "needs": self.needs,
+            "mrr": self._mean(self.cells[self.cell]),
+            "alone": self._mean(self.alone),
+            "usual": self._mean(self.usual),
+            "to_alone": self._difference(self.alone),
+            "to_usual": self._difference(self.usual),
+            "without_scenarios": without,
+            "grid": [
+                {
+                    "component": str(cell.component),
+                    "lambda": cell.weight,
+                    "mrr": float(values.mean()),
+                }
+                for cell, values in self.cells.items()
+            ],
+        }
+
+    def _mean(self, values: Values) -> dict[str, Any]:
+        low, high, _ = bootstrap_interval(values, seed=self.seed)
+        mean = float(values.mean())
+        return {
+            "mean": mean,
+            "low": mean if low is None else low,
+            "high": mean if high is None else high,
+        }
+
+    def _difference(self, base: Values) -> dict[str, Any]:
+        """Return the gain of the choice, each half told by the other half's choice."""
+        gain = self.crossed - base
+        low, high, _ = bootstrap_interval(gain, seed=self.seed)
+        return {
+            "mean": float(gain.mean()),
+            "low": low,
+            "high": high,
+            "improved": int((gain > 0).sum()),
+            "harmed": int((gain < 0).sum()),
+        }
+
+
+def choose(
+    vectors: Vectors, components: Sequence[Component], weights: Sequence[float], *, seed: int
+) -> Choice:
+    """Return the worth of every component and λ by the needs of `vectors`.
+
+    vectors: with the scenario texts of these components and of the paper's.
+    """
+    grid = {*weights, DOCUMENTS_ALONE, RELEVANCE_WEIGHT}
+    every = tuple(dict.fromkeys([*components, COMPONENT]))
+    ranks = rank_needs(vectors, every, sorted(grid))
+    values = {
+        Cell(component, weight): per_document(of.rank[i], vectors.targets)
+        for component, of in ranks.items()
+        for i, weight in enumerate(of.weights)
+    }
+    return Choice(
+        {Cell(c, w): values[Cell(c, w)] for c in components for w in weights},
+        values[Cell(COMPONENT, DOCUMENTS_ALONE)], values[USUAL], len(vectors.targets), seed,
+    )  # fmt: skip
+
+
+def per_document(ranks: IntArray, targets: IntArray) -> Values:
+    """Return the mean reciprocal rank of each document that has a need, by position."""
+    _, of = np.unique(targets, return_inverse=True)
+    values: Values = np.bincount(of, 1 / ranks) / np.bincount(of)
+    return values
+
+
+def without_scenarios(vectors: Vectors, cell: Cell, documents: int) -> dict[str, Any]:
+    """Return the effect of a cell on documents that have no scenarios.
+
+    Every need asks an index without any scenario of its document, all others' in place. documents:
+    how many there are of them.
+    """
+    snapshot = vectors.documents.with_scenarios(cell.component, vectors.texts)
+    with progress("searching without own scenarios", len(vectors.targets)) as advance:
+        ranks = held_out_ranks(
+            vectors.queries, vectors.targets, None, snapshot, (DOCUMENTS_ALONE, cell.weight),
+            advance=advance,
+        )  # fmt: skip
+    alone, with_others = (float(per_document(r, vectors.targets).mean()) for r in ranks.rank)
+    return {"documents": documents, "alone": alone, "mrr": with_others}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Indexed component, and λ. None where none is kept. choice: how, where needs chose."""
+
+    component: Component
+    weight: float | None
+    choice: dict[str, Any] | None = None
+
+
+def selection(
+    index: ViewIndex,
+    profiles: Mapping[str, Profiled],
+    model: Encoder,
+    component: AnyComponent,
+    weight: AnyWeight,
+    *,
+    seed: int = SEED,
+) -> Selection:
+    """Return component and λ as they are named, or as held-out needs choose where one is `auto`.
+
+    Raises InputError for a λ that is not from 0 to 1, and where no document has two scenarios.
+    """
+    number = None if weight is None or isinstance(weight, str) else check_weight(weight)
+    if isinstance(component, Component) and not isinstance(weight, str):
+        return Selection(component, number)
+    components = (component,) if isinstance(component, Component) else tuple(Component)
+    alone = RELEVANCE_WEIGHT if number is None else number
+    weights = WEIGHTS if isinstance(weight, str) else (alone,)
+    vectors = _vectors(index, profiles, model, components, seed)
+    choice = choose(vectors, components, weights, seed=seed)
+    profiled = sum(p.profile is not None for p in vectors.documents.profiles.values())
+    without = len(vectors.documents.ids) - profiled
+    figures = choice.summary(without_scenarios(vectors, choice.cell, without))
+    number = choice.cell.weight if weight is not None else None
+    return Selection(choice.cell.component, number, figures)
+
+
+def _vectors(
+    index: ViewIndex,
+    profiles: Mapping[str, Profiled],
+    model: Encoder,
+    components: Sequence[Component],
+    seed: int,
+) -> Vectors:
+    """Embed the needs that ask, and the scenarios that are searched."""
+    asking = _asking(profiles, seed)
+    with EmbeddingStore(
+        store_of(index.path), fingerprint=model.fingerprint, dim=model.dim
+    ) as store:
+        queries = embed(as_queries([n.text for n in asking]), model, store, what="needs")
+        texts = embed_scenarios(
+            profiles.values(),
+            tuple(dict.fromkeys([*components, COMPONENT])),
+            lambda texts: embed(as_documents(texts), model, store, what="scenarios"),
+        )
+    why = next(iter(queries.failures.values()), "")
+    require_some(len(queries.vectors), "need has a vector", why)
+    return Vectors(
+        documents=_documents(index, profiles), document_failures={}, texts=texts, needs=asking,
+        embedded=queries.ok, queries=queries.vectors, need_failures=queries.failures,
+    )  # fmt: skip
+
+
+def of_several(profiles: Mapping[str, Profiled]) -> dict[str, Profiled]:
+    """Return the profiles of two scenarios or more, of which one can be held out."""
+    return {
+        doc: p
+        for doc, p in profiles.items()
+        if p.profile is not None and len(p.profile.scenarios) >= LEAST
+    }
+
+
+def _asking(profiles: Mapping[str, Profiled], seed: int) -> list[Need]:
+    """Return the needs of documents with two scenarios or more. InputError where none has."""
+    several = of_several(profiles)
+    if not several:
+        raise InputError(
+            f"{AUTO}, and no document with {LEAST} scenarios",
+            expected="needs of which one can be held out",
+            fix="Name --component and --lambda, or leave them out.",
+            where="--component",
+        )
+    ids = sorted(several)
+    drawn = np.random.default_rng(seed).permutation(len(ids))[:MOST]
+    return [Need(*need) for need in needs({ids[i]: several[ids[i]] for i in drawn})]
+
+
+def _documents(index: ViewIndex, profiles: Mapping[str, Profiled]) -> Documents:
+    """Return the documents of an index by their own text, as no remedy has touched them."""
+    snapshot = index.snapshot(ORIGINAL)
+    own = [i for i, view in enumerate(snapshot.views) if view.kind == ORIGINAL]
+    ids = [snapshot.views[i].doc_id for i in own]
+    return Documents(ids, snapshot.vectors[own], {d: profiles[d] for d in ids if d in profiles})
