@@ -5,8 +5,12 @@ Commands as typer documents them, Python names and files as mkdocstrings reads t
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import typer
@@ -50,27 +54,40 @@ def _commands() -> dict[str, str]:
 
 def _names() -> dict[str, str]:
     """Return a page per room of public Python names, and their list."""
-    rooms: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(argus.__all__):
-        found = getattr(argus, name)
-        home = getattr(found, "__module__", None) or "argus"
-        place = home if home.startswith("argus.") else "argus"
-        rooms[[*place.split("."), "argus"][1]].append(f"::: {place}.{name}\n")
-    texts = {f"python/{room}.md": f"# {room}\n\n" + "\n".join(of) for room, of in rooms.items()}
-    rows = "".join(f"* [`argus.{room}`]({room}.md): {len(of)}\n" for room, of in rooms.items())
-    return {"python/overview.md": "# Python names\n\n" + rows} | texts
+    rooms: dict[str, list[str]] = {"argus": [_place(argus, name) for name in sorted(argus.__all__)]}
+    for room in sorted(path.parent.name for path in SRC.glob("*/__init__.pyi")):
+        module = import_module(f"argus.{room}")
+        rooms[room] = [_place(module, name) for name in sorted(module.__all__)]
+    return _pages("python", "Python names", "Names of the package, and of its rooms.", rooms)
+
+
+def _place(module: ModuleType, name: str) -> str:
+    """Return the dotted name of a public name where it is defined."""
+    home = getattr(getattr(module, name), "__module__", None) or ""
+    return f"{home if home.startswith('argus.') else module.__name__}.{name}"
 
 
 def _summaries() -> dict[str, str]:
-    """Return a page per room whose jobs write summary.json, of records with its keys."""
+    """Return a page per room of the results of its jobs, which say the keys of summary.json."""
     rooms: dict[str, list[str]] = defaultdict(list)
-    for path in sorted([*SRC.rglob("summary.py"), SRC / "reachability/job.py"]):
+    for path in sorted(SRC.rglob("*.py")):
         module = ".".join(("argus", *path.relative_to(SRC).with_suffix("").parts))
-        rooms[module.split(".")[1]].append(f"::: {module}\n")
-    texts = {f"files/{room}.md": f"# {room}\n\n" + "\n".join(of) for room, of in rooms.items()}
-    rows = "".join(f"* [{room}]({room}.md)\n" for room in rooms)
-    about = "Keys of `summary.json` and columns of tables, by the records that declare them.\n\n"
-    return {"files/overview.md": f"# Files and columns\n\n{about}{rows}"} | texts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            bases = [ast.unparse(base) for base in getattr(node, "bases", ())]
+            if any(base.partition("[")[0].endswith("Result") for base in bases):
+                rooms[module.split(".")[1]].append(f"{module}.{getattr(node, 'name', '')}")
+    about = "Keys of `summary.json` and tables, by the results of the jobs that write them."
+    return _pages("files", "Files and columns", about, rooms)
+
+
+def _pages(folder: str, title: str, about: str, rooms: Mapping[str, list[str]]) -> dict[str, str]:
+    """Return a page per room with the documentation of its names, and their list."""
+    texts = {
+        f"{folder}/{room}.md": f"# {room}\n\n" + "".join(f"::: {name}\n\n" for name in names)
+        for room, names in rooms.items()
+    }
+    rows = "".join(f"* [{room}]({room}.md): {len(names)}\n" for room, names in rooms.items())
+    return {f"{folder}/overview.md": f"# {title}\n\n{about}\n\n{rows}"} | texts
 
 
 def _glossary() -> str:

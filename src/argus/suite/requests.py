@@ -7,6 +7,7 @@ kind with the same `run` are then measured by one run of the job that has the fi
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from importlib.util import find_spec
@@ -114,18 +115,13 @@ def model_lacking(model: str) -> str:
     return "" if next(there) and any(there) else f"the model {model} is not on this machine"
 
 
-def task_folder(place: str) -> Path:
-    """Return the folder of a task, named as for `argus.tasks.open_task`."""
-    return parse_task_spec(place).place
-
-
 def run_name(run: str) -> str:
     """Return a name for the folder of a run."""
     return content_hash(run, size=4).hex()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class Measured(ABC):
     """A figure that a job measures. A kind's fields without defaults ask for it in a recipe.
 
     varies: fields in which the requests of one run of the job differ.
@@ -149,9 +145,9 @@ class Measured:
         return ""
 
     @classmethod
+    @abstractmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
         """Return the figures of requests of one run that lack nothing. May raise ArgusError."""
-        raise NotImplementedError
 
 
 Figures = dict[Measured, float | str | Exception]

@@ -29,9 +29,8 @@ from argus.suite.requests import (
     model_lacking,
     path_lacking,
     run_name,
-    task_folder,
 )
-from argus.tasks.opening import open_task
+from argus.tasks.opening import open_task, parse_task_spec
 from argus.tasks.task import Task
 
 K, POOL = 50, 800  # of the paper's audits
@@ -81,11 +80,11 @@ class AblationRequest(EncoderRequest):
     @property
     def folder(self) -> Path:
         """The folder of its scenarios."""
-        return Path(self.scenarios) if self.scenarios else task_folder(self.collection)
+        return Path(self.scenarios) if self.scenarios else parse_task_spec(self.collection).place
 
     def lacking(self, place: Place) -> str:
         """See `Measured.lacking`."""
-        collection = task_folder(self.collection)
+        collection = parse_task_spec(self.collection).place
         why = place.data_lacking(collection)
         if collection != place.stdlib:
             why = why or path_lacking(self.folder / "profiles.jsonl")
@@ -99,7 +98,7 @@ class AblationRequest(EncoderRequest):
         from argus.scenarios.profile import Component, component
 
         first = requests[0]
-        place.write_stdlib(task_folder(first.collection))
+        place.write_stdlib(parse_task_spec(first.collection).place)
         task, folder = open_task(first.collection), first.folder
         encoder, expansions = first.prompted(task), folder / "expansions.jsonl"
         cells = [request for request in requests if request.component in set(Component)]
@@ -261,7 +260,7 @@ class GoldRequest(EncoderRequest):
         """See `Measured.lacking`."""
         kind, _, model = self.mentions.partition(":")
         reasons = (
-            place.data_lacking(task_folder(self.judged)),
+            place.data_lacking(parse_task_spec(self.judged).place),
             model_lacking(self.encoder),
             path_lacking(Path(self.probe)) if self.probe else "",
             place.data_lacking(Path(self.kb)) if self.kb else "",
@@ -279,7 +278,7 @@ class GoldRequest(EncoderRequest):
         from argus.suite.cells import digest
 
         first = requests[0]
-        for folder in (task_folder(first.judged), Path(first.kb)):
+        for folder in (parse_task_spec(first.judged).place, Path(first.kb)):
             place.write_stdlib(folder)
         task = open_task(first.judged)
         encoder = first.prompted(task)
@@ -431,7 +430,7 @@ class GridRequest(Measured):
         tasks = [t for t in suite.tasks if (self.task or t.name) == t.name]
         if not self.task:
             tasks = [t for t in tasks if t.group == self.average]
-        reasons = [place.data_lacking(task_folder(task.place)) for task in tasks]
+        reasons = [place.data_lacking(parse_task_spec(task.place).place) for task in tasks]
         reasons.append(model_lacking(retriever.encoder.model) if retriever.encoder else "")
         for task in tasks:
             values = filled(remedy, retriever, task)
@@ -464,7 +463,7 @@ class GridRequest(Measured):
             tasks=tuple(t for t in whole.tasks if t.name in tasks or t.group in groups),
         )  # fmt: skip
         for task in suite.tasks:
-            place.write_stdlib(task_folder(task.place))
+            place.write_stdlib(parse_task_spec(task.place).place)
         out, store = place.home / "suite", place.shared / "suite"
         rows = run_suite(suite, out=out, store=store).summary["rows"]
         figures: Figures = {}

@@ -59,7 +59,7 @@ The answer explanation should not exceed 100 words."""
 
 
 class Judgement(BaseModel):
-    """What a judge answers. A longer explanation than was asked for is none the worse."""
+    """A judge's verdict on one answer, with an explanation, which may be longer than asked for."""
 
     model_config = ConfigDict(str_strip_whitespace=True)
 
