@@ -21,19 +21,9 @@ from pathlib import Path
 
 import lazy_loader
 
-from .commands import declare
 from .extras import naming_extras
 
 __getattr__, __dir__, names = lazy_loader.attach_stub(__name__, __file__)
 __getattr__ = naming_extras()(__getattr__)
 _ROOMS = {path.stem for path in Path(__file__).parent.iterdir()}
 __all__ = [name for name in names if name not in _ROOMS]
-
-
-def _taken_by(command):
-    from .cli.startable import options_of
-
-    return options_of(command)
-
-
-declare(_taken_by)

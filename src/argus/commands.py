@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -30,7 +32,8 @@ class Invocation(TypedDict):
 
 
 _OPTIONS: ContextVar[Options] = ContextVar("options", default=MappingProxyType({}))
-_declared: list[Callable[[str], Mapping[str, str]]] = []
+DECLARED = Path(__file__).with_name("options.json")
+"""Options of every command by heading, so that a command need not be loaded to print another."""
 
 
 def command(*words: object) -> str:
@@ -54,22 +57,19 @@ def invocation_of(out: Path) -> Invocation:
     return {"options": options, "directory": str(Path.cwd()), "out": os.path.abspath(out)}  # noqa: PTH100
 
 
-def declare(taken_by: Callable[[str], Mapping[str, str]]) -> None:
-    """Say which options a command takes, such as "index build": the command line knows it."""
-    _declared[:] = [taken_by]
-
-
 def carry(name: str) -> list[str]:
     """Return the options of this run, as words, that a command after it takes."""
     return words_of(_OPTIONS.get(), name)
 
 
+@cache
 def takes(name: str) -> Mapping[str, str]:
-    """Return the options that a command takes, such as "--corpus".
+    """Return the options that a command takes, such as "--corpus" of "index build".
 
     With the heading of those that say how something is read or asked, "" for the others.
     """
-    return _declared[0](name)
+    headings: dict[str, list[str]] = json.loads(DECLARED.read_bytes())[name]
+    return {option: heading for heading, options in headings.items() for option in options}
 
 
 def words_of(options: Options, name: str) -> list[str]:

@@ -1,9 +1,12 @@
+import json
 import subprocess
 import sys
 
 import pytest
 
 from argus.cli.main import main
+from argus.cli.startable import options_of_all
+from argus.commands import DECLARED
 from argus.indexes.header import IndexHeader, write_header
 
 
@@ -88,3 +91,7 @@ def test_whatever_escapes_is_exit_2_and_steers_no_terminal(monkeypatch, capsys, 
     monkeypatch.setattr("argus.evaluation.gate.gate", broken)
     assert run(monkeypatch, "gate", str(tmp_path), "--min-ndcg", "0.5") == 2
     assert f"unexpected {type(error).__name__}: a\\u001b[2J. This" in capsys.readouterr().err
+
+
+def test_printed_commands_know_the_options_of_the_others():
+    assert json.loads(DECLARED.read_text()) == options_of_all(), "run: python scripts/options.py"

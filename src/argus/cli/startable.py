@@ -39,12 +39,25 @@ class ArgusCommands:
             ) from error
 
 
-@cache
-def options_of(command: str) -> Mapping[str, str]:
-    """Return the options that a command takes. See `argus.commands.takes`."""
-    of = _command(command.split())
-    headings = getattr(of.callback, "headings", {})
-    return {option: headings.get(option, "") for one in of.params for option in one.opts}
+def options_of_all() -> dict[str, dict[str, list[str]]]:
+    """Return the options of every command by heading, as `argus.commands.DECLARED` has them."""
+    from argus.cli.main import COMMANDS
+
+    found: dict[str, dict[str, list[str]]] = {}
+
+    def visit(commands: Mapping[str, Any], above: str) -> None:
+        for name in commands:
+            command = commands[name]
+            if inside := getattr(command, "commands", {}):
+                visit(inside, f"{above}{name} ")
+                continue
+            headings = getattr(command.callback, "headings", {})
+            options = found[above + name] = {}
+            for option in (option for one in command.params for option in one.opts):
+                options.setdefault(headings.get(option, ""), []).append(option)
+
+    visit(Loaded(COMMANDS), "")
+    return found
 
 
 def _groups(words: Sequence[str]) -> Any:
