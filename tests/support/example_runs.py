@@ -67,7 +67,7 @@ URL, REMEDY = "http://127.0.0.1:8000/v1", r"expand-robust-\w{8}"
 def prepare(name: str, folder: Path, earlier: Path, fb15k237: Path) -> None:
     """Copy what comes before a command's example into its folder, and add what it alone wants."""
     shutil.copytree(earlier, folder)
-    if name == "argus research audit":  # its N of 800 wants a larger corpus
+    if name == "argus research audit":  # its N of 100 wants a larger corpus
         write_rows(folder / "docs.jsonl", documents(fb15k237))
     if name == "argus tune apply write":
         fill_store(folder)

@@ -25,7 +25,8 @@ from argus.suite.config import ReproduceConfig
 
 
 @job(
-    "argus.retrievability.audit.job:audit", "argus research audit --corpus docs.jsonl --out report/"
+    "argus.retrievability.audit.job:audit",
+    "argus research audit --corpus docs.jsonl --pool 100 --k 10 --out report/",
 )
 def audit(
     *,
