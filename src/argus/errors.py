@@ -131,6 +131,11 @@ def unnamed(got: str, where: Path | str | None = None) -> InputError:
     )
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of an exception's text."""
+    return next(iter(str(error).strip().splitlines()), "no message")[:200]
+
+
 def _again(kind: type[ArgusError], args: tuple[Any, ...]) -> ArgusError:
     """Return an error of these arguments, without its constructor, which made them."""
     error = kind.__new__(kind, *args)

@@ -8,8 +8,8 @@ import pytest
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--remedy", "blend-1"], "neither an engine nor a store"),
-        (["--engine", "qdrant"], "neither a remedy nor the store"),
+        (["--remedy", "blend-1"], "neither --engine nor the store"),
+        (["--engine", "qdrant"], "neither --remedy nor the store"),
         (["--engine", "solr", "--remedy", "blend-1"], "solr"),
         (["--store", "chroma:folder/docs", "--remedy", "blend-1"], "engine 'chroma'"),
         (["--engine", "qdrant", "--remedy", "blend-1", "--k", "0"], "k"),

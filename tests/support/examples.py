@@ -55,7 +55,7 @@ def fill_store(folder: Path) -> None:
 
 
 def documents(fb15k237: Path) -> list[dict[str, str]]:
-    """Return the places, and entities whose short text names one of them, 400 in all: d1, d2, ..."""
+    """Return 400: the places, and entities whose short text names one of them. d1, d2, ..."""
     with (fb15k237 / "entities.jsonl").open(encoding="utf-8") as lines:
         entities = [json.loads(line) for line in lines]
     chosen = [e for e in entities if any(place in e["paragraph"] for place in PLACES)]

@@ -73,8 +73,7 @@ def diagnose(
     """
 
 
-@example("argus research suite suite.toml --out suite/")
-@with_blocks
+@job("argus.suite.job:run_suite", "argus research suite suite.toml --out suite/")
 def suite(
     file: Annotated[Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.")],
     *,
@@ -82,7 +81,6 @@ def suite(
     store: o.Store = None,
     engine: EngineConfig | None,
     fresh: o.Fresh = False,
-    json: o.AsJson = False,
 ) -> None:
     """Ask every retriever under every remedy the questions of every task, and write the tables.
 
@@ -90,9 +88,6 @@ def suite(
     again what changed or failed. A text is embedded once per encoder. Tables are in OUT/tables, as
     Markdown, LaTeX and Parquet.
     """
-    from argus.suite.job import run_suite
-
-    o.show(run_suite(file, out=out, store=store, engine=engine, fresh=fresh), as_json=json)
 
 
 @example("argus research reproduce car-9 --out reproduced/")

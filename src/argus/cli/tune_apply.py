@@ -331,8 +331,17 @@ def queries(
     cannot do it themselves, argus.BlendedRetriever asks as much as is needed.
     """
     from argus.retrievers.engine_queries import engine_queries
+    from argus.stores.spec import parse_store
 
-    engine, collection = _place(store, settings)
+    spec = None if store is None else parse_store(store)
+    if spec is None and (settings.engine is None or remedy is None):
+        lacks = "engine" if settings.engine is None else "remedy"
+        raise InputError(
+            f"neither --{lacks} nor the store that holds the records",
+            expected="--store KIND:PLACE/COLLECTION, or --engine NAME and --remedy ID",
+            fix="Name the store: `argus tune list --store` lists its remedies.",
+            where=f"--{lacks}",
+        )
     own, blend = None, None
     if index is not None:
         from argus.indexes.views import ViewIndex
@@ -340,9 +349,10 @@ def queries(
         recipe = ViewIndex.open(index).recipe()
         if recipe.blend is not None:
             own, blend = recipe.remedies[0], recipe.blend
-    name = remedy or _written(store, own)
     made = engine_queries(
-        engine, collection, name,
+        settings.engine or (spec.kind if spec else ""),
+        spec.collection if spec else settings.collection,
+        remedy or _written(str(store), own),
         field=settings.field, k=settings.k, records=settings.records, blend=blend,
     )  # fmt: skip
     if json:
@@ -351,29 +361,8 @@ def queries(
         typer.echo(made.markdown())
 
 
-def _place(store: str | None, settings: QueriesConfig) -> tuple[str, str]:
-    """Return engine and collection. InputError where neither an option nor a store names one."""
-    from argus.stores.spec import parse_store
-
-    if store is not None:
-        spec = parse_store(store)
-        return settings.engine or spec.kind, spec.collection
-    if settings.engine is None:
-        raise InputError(
-            "neither an engine nor a store", expected="--engine NAME, or --store KIND:PLACE/NAME",
-            fix="Name what searches the records.", where="--engine",
-        )  # fmt: skip
-    return settings.engine, settings.collection
-
-
-def _written(store: str | None, own: str | None) -> str:
+def _written(store: str, own: str | None) -> str:
     """Return the remedy whose records are in a store. own: the index's, if they are of it."""
-    if store is None:
-        raise InputError(
-            "neither a remedy nor the store that holds its records", expected="the id of a blend",
-            fix="Give --remedy, as `argus tune list --store` names it, or --store.",
-            where="--remedy",
-        )  # fmt: skip
     from argus.remedies.store_writing import remedies_in
     from argus.stores.opening import open_store
     from argus.stores.protocol import writable
@@ -553,15 +542,8 @@ def _number(weight: str | None) -> float | None:
 
 def _refuse_writing(context: typer.Context, model: LanguageModel) -> None:
     """Refuse options of writing scenarios with --profiles: they are written already."""
-    own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
-    names = (
-        *(name for name in own if name != "form"),
-        "estimate",
-        "limit",
-        "out",
-        "fresh",
-        *places,
-    )
+    names = [s.key for config in (ProfileSettings, EngineConfig) for s in settings_of(config)]
+    names = [name for name in (*names, "estimate", "limit", "out", "fresh") if name != "form"]
     options = [f"--{name.replace('_', '-')}" for name in names if o.is_given(context, name)]
     if model.config() is not None or options:
         raise InputError(

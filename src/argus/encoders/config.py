@@ -28,7 +28,9 @@ class EncoderConfig:
     """Settings of an encoder."""
 
     model: Annotated[
-        str, Doc("sentence-transformers name or folder, or openai:MODEL."), Option(("--encoder",))
+        str,
+        Doc("sentence-transformers name or folder, openai:MODEL, or your own: FILE.py:NAME."),
+        Option(("--encoder",)),
     ] = DEFAULT_MODEL
     base_url: Annotated[str, Doc("Endpoint of openai:MODEL encoders."), _ENCODER] = BASE_URL
     api_key_env: Annotated[str, Doc("Environment variable that holds the API key."), _ENCODER] = (
@@ -95,6 +97,11 @@ class EncoderConfig:
     def is_endpoint(self) -> bool:
         """True if texts are embedded by an endpoint, not here."""
         return self.model.startswith("openai:")
+
+    @property
+    def is_python(self) -> bool:
+        """True if it is code of the user: FILE.py or FILE.py:NAME."""
+        return re.search(r"\.py(:\w+)?$", self.model) is not None
 
 
 def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:

@@ -117,6 +117,10 @@ def load_any_encoder(
         )
         return LoadedEncoder(OpenAIEncoder(endpoint), config)
     remember_code(config)
+    if config.is_python:
+        from argus.encoders.python_encoder import PythonEncoder
+
+        return LoadedEncoder(PythonEncoder(config.model), config)
     kind, is_masked = model_type(_locate(config)[1], config.revision)
     if is_masked:
         _tell(
@@ -221,8 +225,8 @@ def _speedup(
 
 def to_send(config: EncoderConfig) -> EncoderConfig:
     """Return a config that loads the same encoder in a process with another working directory."""
-    folder = Path(config.model)
-    return replace(config, model=str(folder.absolute())) if folder.is_dir() else config
+    is_place = config.is_python or Path(config.model).is_dir()
+    return replace(config, model=os.path.abspath(config.model)) if is_place else config  # noqa: PTH100
 
 
 def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:

@@ -87,18 +87,18 @@ def _normal(address: str) -> str:
 
 def remember_code(config: EncoderConfig) -> None:
     """Let indexes, too, name a model whose code is run."""
-    if config.trust_remote_code:
+    if config.trust_remote_code or config.is_python:
         _models.add(_full_name(config))
 
 
 def check_code(config: EncoderConfig, where: Path) -> None:
     """Refuse a model whose code only an index wants to run. where: the file that names it."""
-    if not config.trust_remote_code:
+    if not (config.trust_remote_code or config.is_python):
         return
     name = _full_name(config)
     if name in {*_models, *os.environ.get(CODE_VARIABLE, "").split(":")}:
         return
-    got = f"has code run that comes with the model {name!r}, and nothing but this file says so"
+    got = f"has the code of {name!r} run, and nothing but this file says so"
     fix = (
         f"Read the code first; then set {CODE_VARIABLE}={shlex.quote(name)} (several: a colon "
         "between them) and run it again."
@@ -107,9 +107,10 @@ def check_code(config: EncoderConfig, where: Path) -> None:
 
 
 def _full_name(config: EncoderConfig) -> str:
-    """Return a folder, or a name of the hub with its commit."""
-    folder = Path(config.model)
-    return str(folder.resolve()) if folder.is_dir() else f"{config.model}@{config.revision}"
+    """Return a folder or a Python file, or a name of the hub with its commit."""
+    place = Path(re.sub(r"(?<=\.py):\w+$", "", config.model))
+    is_place = config.is_python or place.is_dir()
+    return str(place.resolve()) if is_place else f"{config.model}@{config.revision}"
 
 
 def code_digest(model: torch.nn.Module) -> str:

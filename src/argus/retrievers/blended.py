@@ -31,6 +31,7 @@ from argus.indexes.header import IndexSpec
 from argus.indexes.recipe import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
+from argus.python_file import USER_CODE_CWD, refusing_what_raises
 from argus.retrievers.blend_records import (
     MAX_RECORDS,
     PAGE,
@@ -41,7 +42,6 @@ from argus.retrievers.blend_records import (
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.opening import opened
-from argus.retrievers.python_file import USER_CODE_CWD, refusing_what_raises
 from argus.retrievers.python_retriever import call_of, made, named_in_file
 from argus.retrievers.results import TEXT_NAMES, Known, items_of, listed
 from argus.retrievers.session import AskingLoop

@@ -17,10 +17,10 @@ from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError, InputError
 from argus.jobs.workspace import NO_ENCODER, Record, keep_input, require_some
 from argus.progress import announce
+from argus.python_file import USER_CODE_CWD, refusing_what_raises
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.retrievers.names import check_named, check_python_file, http_file, input_path, is_index
 from argus.retrievers.protocol import Answers
-from argus.retrievers.python_file import USER_CODE_CWD, refusing_what_raises
 from argus.retrievers.python_retriever import PythonRetriever, named_in_file, python_retriever
 from argus.retrievers.results import Known
 from argus.retrievers.session import (

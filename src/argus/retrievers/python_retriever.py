@@ -22,12 +22,12 @@ from typing import Any, Literal
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError, InputError, first_line
+from argus.python_file import file_hash, module_of, split_spec
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.python_file import file_hash, module_of, split_spec
 from argus.retrievers.results import Known, listed, ranked
-from argus.retrievers.session import BATCH, Source, first_line, in_a_thread, raised
+from argus.retrievers.session import BATCH, Source, in_a_thread, raised
 
 Corpus = Sequence[Mapping[str, Any]]
 METHODS = (

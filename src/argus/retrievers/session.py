@@ -26,7 +26,7 @@ from argus.data.provenance import absorb
 from argus.data.reading import parse_json
 from argus.data.sqlite import DAMAGED, closing_if_it_fails, connect
 from argus.data.types import Query, Run
-from argus.errors import ArgusError
+from argus.errors import ArgusError, first_line
 from argus.hidden import without_likely
 from argus.http_retry import Pace
 from argus.progress import Advance, duration, progress
@@ -437,11 +437,6 @@ def raised(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         error = _first(error)
     return f"raised {type(error).__name__}: {without_likely(first_line(error))}"
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's text."""
-    return next(iter(str(error).strip().splitlines()), "no message")[:200]
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -21,13 +21,12 @@ from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import Outcome
 from argus.authority.records import CorpusDocument, Record, corpus_of
 from argus.data.types import Query
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError, InputError, first_line
+from argus.python_file import USER_CODE_CWD, module_of, refusing_what_raises, split_spec
 from argus.retrievers import python_retriever as python
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.python_file import USER_CODE_CWD, module_of, refusing_what_raises, split_spec
 from argus.retrievers.python_retriever import METHODS, Call
 from argus.retrievers.results import Known, ranked
-from argus.retrievers.session import first_line
 
 METHOD = "retrieve"
 RETRIEVER = "Retriever"  # The class that CAR's scorer looks for; it counts where a file has several

@@ -20,8 +20,7 @@ from types import ModuleType
 from argus.data.provenance import content_hash
 from argus.data.text_files import no_file
 from argus.data.texts import syntax_tree
-from argus.errors import ArgusError, InputError
-from argus.retrievers.session import first_line
+from argus.errors import ArgusError, InputError, first_line
 
 _MODULE = "_argus_retriever_"
 _folders: list[Path] = []
