@@ -1,4 +1,4 @@
-"""Reading a Wikipedia dump: splits on two cores against a plain loop over bz2.
+"""Reading a Wikipedia dump: blocks on two cores against a plain loop over bz2.
 
 Both do the same work on the same bytes: decompress, cut into pages, parse, clean the first
 paragraph, collect links, write Parquet. The plain one is one process that reads front to back with
@@ -32,20 +32,19 @@ FULL_DUMP_GB = 23.0
 PLAIN = """
 import bz2, json, re, resource, sys, time
 from pathlib import Path
-from argus.knowledge.dumps.pages import PageSetup, read_pages
+from argus.knowledge.dumps.pages import read_pages
 from argus.knowledge.dumps.site import read_site
 from argus.kb.reading import Part, DumpParts
 dump, out = sys.argv[1:]
 start = time.perf_counter()
 parts = DumpParts(Path(out), "wikipedia")
 with bz2.open(dump) as file:
-    setup = PageSetup(site=read_site(file.read(65536), where=dump))
+    site = read_site(file.read(65536), where=dump)
     file.seek(0)
     number, held, lines, pages = 0, [], None, 0
     def write():
         global number, held
-        part = read_pages(held, setup)
-        parts.add(Part(number, {"pages": part.pages, "links": part.links}, part.counts))
+        parts.add(Part(number, *read_pages(held, site)))
         number, held = number + 1, []
     for line in file:
         if lines is None:
@@ -63,12 +62,12 @@ used = resource.getrusage(resource.RUSAGE_SELF)
 print(json.dumps({"seconds": seconds, "cpu_s": used.ru_utime + used.ru_stime, "pages": pages}))
 """
 
-SPLITS = """
+BLOCKS = """
 import json, resource, sys, time
 from pathlib import Path
 from argus.engine import EngineConfig, open_engine
 from argus.kb.reading import DumpParts
-from argus.kb.reading import read_wikipedia, site_of
+from argus.kb.reading import read_wikipedia
 from argus.kb.config import KbConfig
 if __name__ == "__main__":
     dump, out, workers, split = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -76,7 +75,7 @@ if __name__ == "__main__":
     config = KbConfig(split_bytes=split)
     parts = DumpParts(Path(out), "wikipedia")
     with open_engine(EngineConfig(workers=workers)) as engine:
-        read, _ = read_wikipedia(dump, site_of(dump, config), parts, config, engine)
+        read, _ = read_wikipedia(dump, parts, config, engine)
     seconds = time.perf_counter() - start
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     print(json.dumps({
@@ -120,11 +119,11 @@ def make_dump(path: Path) -> Path:
 
 
 def _runs(size: int) -> list[tuple[str, str, list[str]]]:
-    split = str(4 << 20)
+    size_of_block = str(16 << 20)
     return [
         ("plain", PLAIN, []),
-        ("splits, 1 core", SPLITS, ["1", split]),
-        ("splits, 2 cores", SPLITS, ["2", split]),
+        ("blocks, 1 core", BLOCKS, ["1", size_of_block]),
+        ("blocks, 2 cores", BLOCKS, ["2", size_of_block]),
     ]
 
 
@@ -152,11 +151,11 @@ def _result(best: dict[str, dict[str, Any]], size: int) -> dict[str, Any]:
         }
         for name, row in best.items()
     }
-    two = rows["splits, 2 cores"]
+    two = rows["blocks, 2 cores"]
     return {
         "dump_mb": round(size / 1e6, 1),
         "rows": rows,
-        "times_plain": round(best["plain"]["seconds"] / best["splits, 2 cores"]["seconds"], 2),
+        "times_plain": round(best["plain"]["seconds"] / best["blocks, 2 cores"]["seconds"], 2),
         "full_dump_gb": FULL_DUMP_GB,
         "full_dump_hours_two_cores": round(
             FULL_DUMP_GB * 1e3 / two["compressed_mb_per_s"] / 3600, 2

@@ -23,8 +23,8 @@ from typing import Any
 import mwparserfromhell
 
 from argus.data.types import Document
+from argus.knowledge.dumps.blocks import blocks_of, records_of
 from argus.knowledge.dumps.pages import parse_page
-from argus.knowledge.dumps.splits import RecordKind, blocks_of, records_of
 from argus.remedies import description_checks as checks
 from argus.remedies.descriptions import describe_by_first_sentence, shorten
 from argus.remedies.guard import repeats
@@ -190,8 +190,8 @@ def _every_language() -> Iterator[Said]:
 def _articles() -> Iterator[dict[str, Any]]:
     """Yield the articles of the dump, whole, as plain text."""
     file = next(collection("enwiki_excerpt").glob("*.bz2"))
-    for block in blocks_of(file, RecordKind.PAGE):
-        for record in records_of(block, RecordKind.PAGE):
+    for block in blocks_of(file, "page"):
+        for record in records_of(block, "page"):
             page = parse_page(record)
             if page.namespace == 0 and not page.redirect:
                 text = mwparserfromhell.parse(page.text).strip_code()

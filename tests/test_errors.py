@@ -21,7 +21,7 @@ from argus.errors import (
     NotWritten,
 )
 from argus.extras import MissingPackage, UnloadedLibrary
-from argus.knowledge.dumps.compressed import Damage, DamagedDump
+from argus.knowledge.dumps.blocks import DamagedDump
 from argus.llm.model import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
 from argus.service.searcher import TooManyQuestions
@@ -40,7 +40,7 @@ ERRORS = [
     ProbeMismatch(Path("probe"), stored="one", given="another"),
     LanguageModelError("no such model"),
     TooManyQuestions(1_000),
-    DamagedDump(Damage("enwiki.xml.bz2", 12, "a compressed block is broken")),
+    DamagedDump("enwiki.xml.bz2 is damaged near byte 12"),
     MissingPackage("torch"),
     UnloadedLibrary(ImportError("libarrow.so: cannot open shared object file", name="pyarrow")),
     ArgusError("broken"),

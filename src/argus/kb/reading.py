@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
-from itertools import chain, islice
+from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,26 +24,17 @@ from argus.extras import MissingPackage
 from argus.jobs.workspace import Record
 from argus.kb.config import Dumps, KbConfig, Source
 from argus.knowledge.alignment import AlignSettings, align
-from argus.knowledge.dumps.items import ItemSetup, read_items
-from argus.knowledge.dumps.pages import PageSetup, read_pages
+from argus.knowledge.dumps.blocks import Block, RecordKind, blocks_of, head_of, records_of
+from argus.knowledge.dumps.items import read_items
+from argus.knowledge.dumps.pages import read_pages
 from argus.knowledge.dumps.site import Site, read_site
-from argus.knowledge.dumps.splits import (
-    Chunk,
-    DamagedDump,
-    RecordKind,
-    Split,
-    blocks_of,
-    cut_short,
-    head_of,
-    records_of,
-)
 from argus.knowledge.sources import RawWriter, mention_rows
 from argus.progress import progress
 
 
 @dataclass(frozen=True)
 class Part:
-    """One split, read. damage: where and why the dump breaks off in it."""
+    """One block of a dump, read. damage: where and why the dump breaks off behind it."""
 
     number: int
     tables: Mapping[str, pa.Table]
@@ -61,7 +53,7 @@ class DumpParts:
         self._notes.mkdir(parents=True, exist_ok=True)
 
     def numbers(self) -> set[int]:
-        """Return which splits are there."""
+        """Return which blocks are there."""
         return {int(path.stem) for path in self._notes.glob("*.json")}
 
     def end(self) -> float:
@@ -98,14 +90,9 @@ class DumpParts:
         return parse_json(read_own(self._notes / f"{number:06d}.json"))
 
 
-Block = Split | Chunk
-Tables = tuple[dict[str, pa.Table], dict[str, int]]
-DumpCounts = tuple[Counter[str], str | None]
-"""Counts per reason, and where the dump breaks off, if it does."""
-
-LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "selectolax")
+LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "rapidgzip", "selectolax")
 FIRST_BYTES = 1 << 20
-"""Size of a split where only the first records are wanted."""
+"""Size of a block where only the first records are wanted."""
 _NO_RECORD = b"[], \t\r\n"
 """Characters of the lines of a JSON array that hold no entity."""
 
@@ -146,8 +133,7 @@ def read_source(
             with record.timed(f"reading {name.capitalize()}"):
                 parts = DumpParts(work, name)
                 if name == "wikipedia":
-                    site = site_of(location, config)
-                    read, broken = read_wikipedia(location, site, parts, config, engine)
+                    read, broken = read_wikipedia(location, parts, config, engine)
                 else:
                     read, broken = read_wikidata(location, parts, config, engine)
             counts[name] = dict(read)
@@ -192,87 +178,67 @@ def _check_items(location: str) -> None:
         )
 
 
-class _Dump(NamedTuple):
-    """A dump, and the function that makes tables of its records, given `setup`."""
-
-    location: str
-    kind: RecordKind
-    tables: Callable[[Iterable[bytes], Any], Tables]
-    setup: PageSetup | ItemSetup
-    what: str
+ReadRecords = Callable[[Iterator[bytes]], tuple[dict[str, pa.Table], dict[str, int]]]
+"""Makes tables of the records of a dump, and counts them by reason."""
 
 
 def read_wikipedia(
-    location: str, site: Site, parts: DumpParts, config: KbConfig, engine: Engine
-) -> DumpCounts:
-    """Read the blocks of a dump of pages that are not yet in `parts`."""
-    setup = PageSetup(site=site, links=config.links, min_words=config.min_words)
-    return _read(_Dump(location, RecordKind.PAGE, _pages, setup, "pages"), parts, config, engine)
+    location: str, parts: DumpParts, config: KbConfig, engine: Engine
+) -> tuple[Counter[str], str | None]:
+    """Read the blocks of a dump of pages that are not yet in `parts`.
+
+    Returns counts per reason, and where the dump breaks off, if it does.
+    """
+    site, links, min_words = site_of(location, config), config.links, config.min_words
+    read = partial(read_pages, site=site, links=links, min_words=min_words)
+    return _read(location, "page", read, parts, config, engine)
 
 
-def read_wikidata(location: str, parts: DumpParts, config: KbConfig, engine: Engine) -> DumpCounts:
-    """Read the blocks of a dump of items that are not yet in `parts`."""
-    setup = ItemSetup(language=config.language)
-    return _read(_Dump(location, RecordKind.LINE, _items, setup, "items"), parts, config, engine)
+def read_wikidata(
+    location: str, parts: DumpParts, config: KbConfig, engine: Engine
+) -> tuple[Counter[str], str | None]:
+    """Read the blocks of a dump of items, as `read_wikipedia` does."""
+    read = partial(read_items, language=config.language)
+    return _read(location, "line", read, parts, config, engine)
 
 
-def _pages(records: Iterable[bytes], setup: PageSetup) -> Tables:
-    part = read_pages(records, setup)
-    return {"pages": part.pages, "links": part.links}, part.counts
-
-
-def _items(records: Iterable[bytes], setup: ItemSetup) -> Tables:
-    part = read_items(records, setup)
-    return {"items": part.items, "statements": part.statements}, part.counts
-
-
-def _read(dump: _Dump, parts: DumpParts, config: KbConfig, engine: Engine) -> DumpCounts:
-    if config.limit is None:
-        _read_splits(dump, config.split_bytes, parts, engine)
-    elif not parts.numbers():  # the first records, in this process, into one part
-        blocks = blocks_of(dump.location, dump.kind, size=FIRST_BYTES)
-        records = chain.from_iterable(records_of(block, dump.kind) for block in blocks)
-        whole = (record for record in records if record.strip(_NO_RECORD))
-        parts.add(_part(dump, 0, islice(whole, config.limit)))
-    counts, damage = parts.settle()
-    if damage is None and config.limit is None:
-        cut = cut_short(dump.location, dump.kind)
-        damage = None if cut is None else str(cut)
-    return counts, damage
-
-
-def _read_splits(dump: _Dump, size: int, parts: DumpParts, engine: Engine) -> None:
+def _read(
+    location: str,
+    kind: RecordKind,
+    read: ReadRecords,
+    parts: DumpParts,
+    config: KbConfig,
+    engine: Engine,
+) -> tuple[Counter[str], str | None]:
     done, end = parts.numbers(), parts.end()
-    if end < inf and done.issuperset(range(int(end))):
-        return
 
     def feed() -> Iterator[Block]:
-        for block in blocks_of(dump.location, dump.kind, size=size, skip=done):
+        for block in blocks_of(location, kind, size=config.split_bytes, skip=done):
             if block.number > end:  # nothing behind damage is taken
                 return
             yield block
 
-    work = Work(setup=open_reader, shared=dump, what=f"reading {dump.what}")
-    with progress(f"reading {dump.what}", None) as advance:
-        for _, part in engine.run(work, feed()):
-            parts.add(part)
-            end = end if part.damage is None else min(end, part.number)
-            advance(sum(part.counts.values()))
+    def first() -> Iterator[bytes]:
+        for block in blocks_of(location, kind, size=FIRST_BYTES):
+            yield from (one for one in records_of(block, kind) if one.strip(_NO_RECORD))
+            damage.append(block.damage)
+
+    if config.limit is not None and not done:  # in this process, into one part
+        damage: list[str | None] = []
+        tables, counts = read(islice(first(), config.limit))
+        parts.add(Part(0, tables, counts, next(filter(None, damage), None)))
+    elif config.limit is None and not (end < inf and done.issuperset(range(int(end)))):
+        what = f"reading {'pages' if kind == 'page' else 'items'}"
+        work = Work(setup=open_reader, shared=(kind, read), what=what)
+        with progress(what, None) as advance:
+            for _, part in engine.run(work, feed()):
+                parts.add(part)
+                end = end if part.damage is None else min(end, part.number)
+                advance(sum(part.counts.values()))
+    return parts.settle()
 
 
-def open_reader(dump: _Dump) -> Callable[[Block], Part]:
+def open_reader(shared: tuple[RecordKind, ReadRecords]) -> Callable[[Block], Part]:
     """Return a reader of a block of a dump. Called in every worker."""
-    return lambda block: _part(dump, block.number, records_of(block, dump.kind))
-
-
-def _part(dump: _Dump, number: int, records: Iterator[bytes]) -> Part:
-    damage: list[str] = []
-
-    def until_damage() -> Iterator[bytes]:
-        try:
-            yield from records
-        except DamagedDump as broken:
-            damage.append(str(broken.damage))
-
-    tables, counts = dump.tables(until_damage(), dump.setup)
-    return Part(number, tables, counts, damage[0] if damage else None)
+    kind, read = shared
+    return lambda block: Part(block.number, *read(records_of(block, kind)), block.damage)

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 
 from argus.data.kb import TABLES
 from argus.knowledge.alignment import RAW, AlignSettings, align, finish
-from argus.knowledge.dumps.items import ITEMS, STATEMENTS
-from argus.knowledge.dumps.pages import LINKS, PAGES
+from argus.knowledge.alignment.raw_tables import ITEMS, LINKS, PAGES, STATEMENTS
 from tests.support.in_process_engine import InProcessEngine
 
 SCHEMAS = {"pages": PAGES, "links": LINKS, "items": ITEMS, "statements": STATEMENTS}

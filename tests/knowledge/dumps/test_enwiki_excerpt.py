@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from argus.knowledge.dumps.pages import PageSetup, read_pages
+from argus.knowledge.dumps.pages import read_pages
 from argus.knowledge.dumps.site import HEAD_BYTES, read_site
 
 DUMP = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
@@ -119,12 +119,12 @@ def records(dump):
 
 @pytest.fixture(scope="module")
 def part(records, site):
-    return read_pages(records, PageSetup(site))
+    return read_pages(records, site)
 
 
 @pytest.fixture(scope="module")
 def paragraphs(part):
-    rows = part.pages.to_pylist()
+    rows = part[0]["pages"].to_pylist()
     return {row["title"]: row["paragraph"] for row in rows if row["paragraph"]}
 
 
@@ -135,7 +135,7 @@ def test_the_dump_says_of_which_wiki_it_is(site):
 
 
 def test_every_page_is_counted_under_one_reason(part, records):
-    assert part.counts == {
+    assert part[1] == {
         "articles": 96,
         "redirects": 99,
         "disambiguation": 8,
@@ -143,7 +143,7 @@ def test_every_page_is_counted_under_one_reason(part, records):
         "no first paragraph": 1,
         "paragraph too short": 1,
     }
-    assert sum(part.counts.values()) == len(records) == 206
+    assert sum(part[1].values()) == len(records) == 206
 
 
 @pytest.mark.parametrize("title", WHOLE)

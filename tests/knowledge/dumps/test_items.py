@@ -3,14 +3,7 @@ import json
 
 import pytest
 
-from argus.knowledge.dumps.items import (
-    BrokenItem,
-    entity_text,
-    item_of,
-    parse_entity,
-    site_of,
-    surely_without_article,
-)
+from argus.knowledge.dumps.items import read_items
 
 
 def statement(target: object, *, rank: str = "normal", type_: str = "wikibase-entityid") -> dict:
@@ -43,9 +36,9 @@ def line(**changes: object) -> bytes:
     return json.dumps(entity(**changes), separators=(",", ":")).encode() + b",\n"
 
 
-def parse_item(line, language):
-    text = entity_text(line)
-    return item_of(parse_entity(text), language)[0] if text else None
+def read(*lines: bytes, language: str = "en") -> tuple[list, list, dict]:
+    tables, counts = read_items(lines, language)
+    return tables["items"].to_pylist(), tables["statements"].to_pylist(), counts
 
 
 def text(value: str, language: str = "en") -> dict:
@@ -57,40 +50,53 @@ def text(value: str, language: str = "en") -> dict:
 )
 def test_texts_are_in_wikidatas_language_of_a_wikipedia(wikipedia, code):
     texts = {code: text("here", code), "fr": text("là", "fr"), "mul": text("all", "mul")}
-    record = line(
-        labels=texts,
-        descriptions={code: text("a place", code)},
-        aliases={code: [text("hither", code)]},
-        sitelinks={site_of(wikipedia): {"title": "Here"}},
+    [item], _, _ = read(
+        line(
+            labels=texts,
+            descriptions={code: text("a place", code)},
+            aliases={code: [text("hither", code)]},
+            sitelinks={f"{wikipedia.replace('-', '_')}wiki": {"title": "Here"}},
+        ),
+        language=wikipedia,
     )
-    item = parse_item(record, wikipedia)
-    assert (item.label, item.description, item.article) == ("here", "a place", "Here")
-    assert item.aliases == ("hither",)
+    assert (item["label"], item["description"], item["article"]) == ("here", "a place", "Here")
+    assert item["aliases"] == ["hither"]
 
 
-@pytest.fixture(scope="module")
-def excerpt(shared):
+def test_the_excerpt_has_100_items_and_5576_valid_statements(shared):
     path = shared("wikidata_excerpt") / "sample_wikidata_items.json.bz2"
     with bz2.open(path) as lines:
-        return [item for item in (parse_item(record, "en") for record in lines) if item]
-
-
-def test_the_excerpt_has_100_items_and_5576_valid_statements(excerpt):
-    statements = [s for item in excerpt for s in item.statements]
-    ids = {item.id for item in excerpt}
-    between = [s for s in statements if s.object in ids]
-
-    assert len(excerpt) == 100
-    assert all(item.label and item.article and not item.disambiguation for item in excerpt)
+        items, statements, counts = read(*lines)
+    ids = {item["id"] for item in items}
+    between = [s for s in statements if s["object"] in ids]
+    assert counts == {"entities": 100, "deprecated": 22} and len(items) == 100
+    assert all(i["label"] and i["article"] and not i["disambiguation"] for i in items)
     assert len(statements) == 5598 - 22  # of the README's 5,598 are 22 deprecated
     assert len(between) == 165
-    assert sum(s.subject == s.object for s in between) == 19
+    assert sum(s["subject"] == s["object"] for s in between) == 19
+    assert list(dict.fromkeys(s["subject"] for s in statements)) == [
+        item["id"] for item in items if item["id"] in {s["subject"] for s in statements}
+    ]
+
+
+def test_every_line_is_in_the_tables_or_under_a_reason():
+    claims = {"P1": [statement(item_value(9)), statement(item_value(9), rank="deprecated")]}
+    spaced = json.dumps(entity(id="Q3", sitelinks={"dewiki": {"title": "Q3"}})).encode() + b",\n"
+    items, _, counts = read(
+        *(b"[\n", line(id="Q1", claims=claims), line(id="Q2", sitelinks={}), spaced),
+        *(line(type="property", id="P4"), line(type="property", id="P5", sitelinks={})),
+        *(line(id="Q6")[:-30] + b",\n", line(id="Q7", claims=claims), b"]\n"),
+    )
+    assert [item["id"] for item in items] == ["Q1", "Q7"]
+    assert counts == {
+        "entities": 7, "no article": 2, "not an item": 2, "broken JSON": 1, "deprecated": 2,
+    }  # fmt: skip
 
 
 def test_empty_parts_that_php_wrote_as_lists_are_empty():
-    item = parse_item(line(aliases=[], claims=[], descriptions=[], sitelinks=[]), "en")
-    assert item
-    assert (item.aliases, item.statements, item.description, item.article) == ((), (), "", None)
+    [item], statements, _ = read(line(aliases=[], claims=[], descriptions=[]))
+    assert (item["aliases"], item["description"], statements) == ([], "", [])
+    assert read(line(sitelinks=[]))[2] == {"entities": 1, "no article": 1}
 
 
 def test_only_valid_main_statements_about_items_count():
@@ -104,10 +110,9 @@ def test_only_valid_main_statements_about_items_count():
         "P7": [statement({"entity-type": "item", "numeric-id": 7})],  # as in dumps before 2015
         "P8": [statement({"id": "Q8"})],
     }
-    item = parse_item(line(claims=claims), "en")
-    assert item
-    statements = [(s.subject, s.property, s.object) for s in item.statements]
-    assert statements == [
+    _, statements, counts = read(line(claims=claims))
+    assert counts["deprecated"] == 1
+    assert [tuple(statement.values()) for statement in statements] == [
         ("Q1", "P1", "Q2"),
         ("Q1", "P1", "Q3"),
         ("Q1", "P7", "Q7"),
@@ -116,30 +121,27 @@ def test_only_valid_main_statements_about_items_count():
 
 
 @pytest.mark.parametrize(
-    ("record", "message"),
+    "record",
     [
-        (b'{"type":"item","id":"Q1","labels":{"en":{"lang', "not JSON"),
-        (b'{"type":"item","id":"Q1\xff"}', "not JSON"),
-        (b'"Q1",', "a JSON str, not an entity"),
-        (b'{"type":"item"}', "no id"),
-        (line(labels={"en": "universe"}), "item Q1 is not built as items are"),
-        (line(claims={"P1": [{"rank": "normal"}]}), "item Q1 is not built as items are"),
-        (line(claims={"P1": [statement({"entity-type": "item"})]}), "item Q1 is not built"),
-        (line(claims={"P1": [statement("Q2")]}), "item Q1 is not built as items are"),
-        (line(sitelinks=["Universe"]), "item Q1 is not built as items are"),
-        (line(sitelinks={"enwiki": {"title": 7}}), "7 where a text should be"),
-        (line(labels={"en": {"value": 7}}), "7 where a text should be"),
-        (line(descriptions={"en": {"value": ["x"]}}), "where a text should be"),
-        (line(aliases={"en": [{"value": {}}]}), "item Q1 is not built as items are"),
+        *(
+            b'{"type":"item","id":"Q1","labels":{"enwiki":{"lang',
+            b'{"type":"item","id":"enwiki","a":"\xff"}',
+        ),
+        *(b'"Q1",', line(id=""), line(labels={"en": "universe"}), line(claims={"P1": [{}]})),
+        line(claims={"P1": [statement({"entity-type": "item"})]}),
+        line(claims={"P1": [statement("Q2")]}),
+        *(line(sitelinks=["enwiki"]), line(sitelinks={"enwiki": {"title": 7}})),
+        *(line(labels={"en": {"value": 7}}), line(descriptions={"en": {"value": ["x"]}})),
+        line(aliases={"en": [{"value": {}}]}),
     ],
 )
-def test_a_broken_line_says_so(record, message):
-    with pytest.raises(BrokenItem, match=message):
-        parse_item(record, "en")
+def test_a_broken_line_is_counted(record):
+    assert read(record) == ([], [], {"entities": 1, "broken JSON": 1})
 
 
 @pytest.mark.parametrize("spacing", [(",", ":"), (", ", ": "), (" ,\t", " : ")])
-def test_bytes_alone_show_that_a_site_is_not_named(spacing):
+def test_bytes_alone_show_that_a_site_is_not_named(monkeypatch, spacing):
     record = json.dumps(entity(), separators=spacing).encode()
-    assert not surely_without_article(entity_text(record), "enwiki")
-    assert surely_without_article(entity_text(record), "dewiki")
+    assert read(record)[2]["entities"] == len(read(record)[0]) == 1
+    monkeypatch.setattr("orjson.loads", None)
+    assert read(record, language="de")[2] == {"entities": 1, "no article": 1}

@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge.dumps.site import any_site
-from argus.knowledge.dumps.wikitext import link_targets
+from argus.knowledge.dumps.wikitext import lead_of, lead_targets, page_targets
 
 SITE = any_site()
 PAGE = """{{Infobox x
@@ -21,12 +21,12 @@ See [[rome]], [[quux]].<ref name="a" /> [[unclosed
 
 
 def test_links_of_the_lead_come_in_order_each_once():
-    assert link_targets(PAGE, SITE, "lead") == ["Rome", "Caption", "Bar", "Baz"]
+    assert lead_targets(lead_of(PAGE), SITE) == ["Rome", "Caption", "Bar", "Baz"]
 
 
 @given(st.text("[]|{}<>!-#: abA\n", max_size=60))
 @settings(deadline=None)
 def test_links_of_the_lead_are_among_those_of_the_page(text):
-    lead, page = link_targets(text, SITE, "lead"), link_targets(text, SITE, "page")
+    lead, page = lead_targets(lead_of(text), SITE), page_targets(text, SITE)
     assert len(lead) == len(set(lead))
     assert set(lead) <= set(page)

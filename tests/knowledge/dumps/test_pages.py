@@ -1,6 +1,15 @@
 import pytest
 
-from argus.knowledge.dumps.pages import BrokenRecord, Page, parse_page, redirect_target
+from argus.knowledge.alignment.raw_tables import PAGES
+from argus.knowledge.dumps.pages import (
+    BrokenRecord,
+    Page,
+    is_disambiguation,
+    parse_page,
+    read_pages,
+    redirect_target,
+)
+from argus.knowledge.dumps.site import Site, any_site
 
 PAGE = """<page>
   <title>{title}</title>
@@ -41,10 +50,75 @@ def test_a_text_is_a_redirect_in_any_language(text):
         (page().replace(b"Bar", b"a < b"), "not XML"),
         (b"<item><title>A</title></item>", "<item>, where <page>"),
         (page(title=" "), "without a title"),
-        (page(ns="x"), "<ns> is 'x'"),
-        (page().replace(b"<id>12</id>", b"", 1), "<id> is None"),
+        (page(ns="x"), "<ns> is no number"),
+        (page().replace(b"<id>12</id>", b"", 1), "<id> is no number"),
     ],
 )
 def test_a_broken_record_says_what_is_wrong(record, why):
     with pytest.raises(BrokenRecord, match=why):
         parse_page(record)
+
+
+ENGLISH = Site("enwiki", "en", "first-letter", any_site().namespaces)
+
+
+def record(number, title, text, *, ns=0, redirect=None):
+    target = f'<redirect title="{redirect}" />' if redirect else ""
+    return (
+        f"<page><title>{title}</title><ns>{ns}</ns><id>{number}</id>{target}"
+        f"<revision><text>{text}</text></revision></page>"
+    ).encode()
+
+
+RECORDS = [
+    record(1, "Foo", "'''Foo''' is a [[bar]] of things.\n\n== x ==\n[[baz]]"),
+    record(2, "Fu", "#REDIRECT [[Foo]]", redirect="foo#x"),
+    record(3, "Talk:Foo", "Foo is a bar of things.", ns=1),
+    record(4, "Fo", "'''Fo''' may be:\n* [[Foo]]\n{{Disambig|geo}}"),
+    record(5, "Nothing", "  "),
+    record(6, "Boxes", "{{Infobox}}\n== x ==\nFoo is a bar of things."),
+    record(7, "Short", "It is short."),
+    b"<page><title>Broken</title>",
+    record(9, "Away", "", redirect="Wikipedia:Away"),
+]
+
+
+@pytest.fixture(scope="module")
+def part():
+    return read_pages(RECORDS, ENGLISH)
+
+
+def test_pages_count_once_under_the_first_reason_that_holds(part):
+    assert part[1] == {
+        "articles": 1,
+        "redirects": 2,
+        "not an article": 1,
+        "disambiguation": 1,
+        "no text": 1,
+        "no first paragraph": 1,
+        "paragraph too short": 1,
+        "broken XML": 1,
+    }
+
+
+def test_rows_are_pages_of_the_main_namespace_in_order(part):
+    assert part[0]["pages"].schema == PAGES
+    rows = [tuple(row.values()) for row in part[0]["pages"].to_pylist()]
+    assert rows == [
+        (1, "Foo", None, "", "Foo is a bar of things."),
+        (2, "Fu", "Foo", "redirect", ""),
+        (4, "Fo", None, "disambiguation", ""),
+        (5, "Nothing", None, "no text", ""),
+        (6, "Boxes", None, "no first paragraph", ""),
+        (7, "Short", None, "paragraph too short", "It is short."),
+        (9, "Away", "Wikipedia:Away", "redirect", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{{disambiguation}}", "{{ Disambig }}", "{{DAB|x}}", "{{Template:hndis|Foo}}", "{{geodis\n}}",
+     "{{human_name disambiguation}}", "__DISAMBIG__", "{{Airport disambiguation}}"],
+)  # fmt: skip
+def test_templates_and_magic_words_tell_disambiguation_pages(text):
+    assert is_disambiguation(Page(1, "Foo", 0, None, f"Foo may be:\n{text}"), ENGLISH)

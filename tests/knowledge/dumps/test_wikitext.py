@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge.dumps.pages import is_disambiguation, parse_page
-from argus.knowledge.dumps.site import Site
-from argus.knowledge.dumps.wikitext import first_paragraph, lead_of
+from argus.knowledge.dumps.site import Site, any_site
+from argus.knowledge.dumps.wikitext import lead_of, paragraph_of
 
 FOO = "Foo is a bar of things."
 ENGLISH = Site("enwiki", "en", "first-letter", {})
@@ -136,6 +136,10 @@ BROKEN = {
     "a file that never ends": "[[File:a.jpg|thumb|A caption of many words.\n\n",
     "ends without beginnings": "}}\n|}\n]]",
 }
+
+
+def first_paragraph(text):
+    return paragraph_of(lead_of(text), any_site())
 
 
 @pytest.mark.parametrize("name", SENTENCES)

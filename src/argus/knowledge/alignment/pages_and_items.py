@@ -11,9 +11,7 @@ from typing_extensions import TypedDict
 
 from argus.errors import InputError
 from argus.knowledge.alignment.database import BLANK, Database, database, is_blank
-from argus.knowledge.alignment.raw_tables import AlignSettings
-from argus.knowledge.dumps.items import ITEMS, STATEMENTS
-from argus.knowledge.dumps.pages import LINKS, PAGES
+from argus.knowledge.alignment.raw_tables import ITEMS, LINKS, PAGES, STATEMENTS, AlignSettings
 from argus.progress import announce
 
 DOUBLINGS = 3

@@ -1,10 +1,15 @@
-"""Raw tables that every source hands over, and the settings of alignment."""
+"""Columns of the tables that readers of sources hand over, and the settings of alignment.
+
+Readers of dumps write PAGES and LINKS, ITEMS and STATEMENTS. Every other source, and the alignment
+of dumps, writes the tables of RAW.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -33,28 +38,39 @@ class AlignSettings:
         check_settings(self)
 
 
+def _schema(names: str, **others: pa.DataType) -> pa.Schema:
+    """Return a schema of texts, but for the columns of `others`."""
+    return pa.schema([(name, others.get(name, pa.string())) for name in names.split()])
+
+
+PAGES = _schema("page_id title redirect reason paragraph", page_id=pa.int64())
+"""Pages of Wikipedia. redirect: title where it leads, null for others. reason: why it is no
+article, "" for articles. paragraph: "" where there is none."""
+LINKS = _schema("source target")
+"""Titles of an article and of the pages that it links to."""
+ITEMS = _schema(
+    "id label description aliases article disambiguation",
+    aliases=pa.list_(pa.string()),
+    disambiguation=pa.bool_(),
+)
+"""Items of Wikidata, with texts in one language. label: null where there is none. article: title of
+its page in that language's Wikipedia, or null. disambiguation: it says that it is such a page."""
+STATEMENTS = _schema("subject property object")
+"""Relations of items: ids as in "Q42", a property as in "P31"."""
 RAW = {
-    "entities": pa.schema(
-        [
-            ("id", pa.string()),
-            ("label", pa.string()),
-            ("description", pa.string()),
-            ("article", pa.string()),
-            ("paragraph", pa.string()),
-        ]
-    ),
-    "relations": pa.schema(
-        [
-            ("subject", pa.string()),
-            ("property", pa.string()),
-            ("object", pa.string()),
-            ("source", pa.string()),
-        ]
-    ),
-    "aliases": pa.schema([("id", pa.string()), ("alias", pa.string()), ("source", pa.string())]),
-    "redirects": pa.schema([("title", pa.string()), ("target", pa.string()), ("id", pa.string())]),
+    "entities": _schema("id label description article paragraph"),
+    "relations": _schema("subject property object source"),
+    "aliases": _schema("id alias source"),
+    "redirects": _schema("title target id"),
 }
 """Columns by table. An end of a relation that is known to be no entity may be null."""
+
+
+def rows_to_table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
+    """Return rows, their values in the order of the schema, as a table."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.table(arrays, schema=schema)
 
 
 def raw_folder(work: Path, table: str) -> Path:

@@ -1,4 +1,4 @@
-"""Dumps of Wikipedia and Wikidata, read in pieces that any worker can take (docs/dumps.md)."""
+"""Dumps of Wikipedia and Wikidata, read in blocks that any worker can parse (docs/dumps.md)."""
 
 SPLIT_SIZE = 16 << 20
-"""Bytes of a split of a dump (as they are in the file), or of a chunk's text."""
+"""Bytes of text that a worker gets at once."""

@@ -12,12 +12,13 @@ from xml.etree import ElementTree
 
 import pyarrow as pa
 
+from argus.knowledge.alignment.raw_tables import LINKS, PAGES, rows_to_table
 from argus.knowledge.dumps.site import ARTICLES, Site, title_of, words
 from argus.knowledge.dumps.wikitext import (
     count_words,
     lead_of,
     lead_targets,
-    link_targets,
+    page_targets,
     paragraph_of,
 )
 
@@ -35,32 +36,6 @@ class Page:
     namespace: int
     redirect: str | None
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A relation of one item to another: ids as in "Q42", a property as in "P31"."""
-
-    subject: str
-    property: str
-    object: str
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One item of Wikidata, in one language.
-
-    label: None where there is none. article: title of its page in that language's Wikipedia, None
-    where it has none. disambiguation: it says of itself that it is a disambiguation page.
-    """
-
-    id: str
-    label: str | None
-    description: str
-    aliases: tuple[str, ...]
-    article: str | None
-    disambiguation: bool
-    statements: tuple[Statement, ...]
 
 
 _MAGIC_WORD = re.compile(
@@ -116,15 +91,13 @@ def _redirect_pattern() -> re.Pattern[str]:
 
 
 def _number(page: ElementTree.Element, field: str) -> int:
-    text = page.findtext(field)
     try:
-        number = int(text or "")
-        if abs(number) < LARGEST:
-            return number
-    except ValueError:
-        pass
-    beginning = text and text[:40]
-    raise BrokenRecord(f"<{field}> is {beginning!r}, where a number below 2⁶³ was expected")
+        number = int(page.findtext(field) or "")
+    except ValueError as error:
+        raise BrokenRecord(f"<{field}> is no number") from error
+    if abs(number) >= LARGEST:
+        raise BrokenRecord(f"<{field}> is not below 2⁶³")
+    return number
 
 
 def is_disambiguation(page: Page, site: Site) -> bool:
@@ -158,54 +131,24 @@ def _spelled(name: str) -> str:
     return re.escape(name).replace(r"\ ", "[ _]+")
 
 
-PAGES = pa.schema(
-    [
-        ("page_id", pa.int64()),
-        ("title", pa.string()),
-        ("redirect", pa.string()),
-        ("reason", pa.string()),
-        ("paragraph", pa.string()),
-    ]
-)
-"""redirect: where it leads, null for others. reason: why it is no article, "" for articles.
-paragraph: "" where there is none."""
-
-LINKS = pa.schema([("source", pa.string()), ("target", pa.string())])
-"""Titles of an article and of the pages that it links to."""
-
 REDIRECT = "redirect"
 
 
-@dataclass(frozen=True)
-class PageSetup:
-    """Settings of reading pages. min_words: articles with a shorter first paragraph are dropped."""
+def read_pages(
+    records: Iterable[bytes],
+    site: Site,
+    links: Literal["lead", "page", "none"] = "lead",
+    min_words: int = 5,
+) -> tuple[dict[str, pa.Table], dict[str, int]]:
+    """Read the `<page>` records of a dump, each as its bytes. Return tables and counts.
 
-    site: Site
-    links: Literal["lead", "page", "none"] = "lead"
-    min_words: int = 5
-
-
-@dataclass
-class PagePart:
-    """Tables of some pages, as `PAGES` and `LINKS`, and counts.
-
-    counts: pages per reason (docs/dumps.md), "articles" being those that are usable and
-    "redirects" those that are followed. Their sum is the number of records.
-    """
-
-    pages: pa.Table
-    links: pa.Table
-    counts: dict[str, int]
-
-
-def read_pages(records: Iterable[bytes], setup: PageSetup) -> PagePart:
-    """Read the `<page>` records of a dump, each as its bytes.
-
-    Rows are those of namespace 0, in the order of the records. A record that is broken is counted.
+    Tables are "pages" (PAGES), those of namespace 0 in the order of the records, and "links"
+    (LINKS). Counts are pages per reason (docs/dumps.md), "articles" being those that are usable and
+    "redirects" those that are followed. Their sum is the number of records. min_words: articles
+    with a shorter first paragraph are dropped.
     """
     rows: list[tuple[int, str, str | None, str, str]] = []
-    sources: list[str] = []
-    targets: list[str] = []
+    linked: list[tuple[str, str]] = []
     counts: Counter[str] = Counter()
     for record in records:
         try:
@@ -216,47 +159,24 @@ def read_pages(records: Iterable[bytes], setup: PageSetup) -> PagePart:
         if page.namespace != ARTICLES:
             counts["not an article"] += 1
             continue
-        redirect = _redirect(page, setup.site)
-        lead = "" if redirect else lead_of(page.text)
-        reason, paragraph = (REDIRECT, "") if redirect else _judged(page, lead, setup)
-        rows.append((page.id, page.title, redirect, reason, paragraph))
-        counts["redirects" if redirect else reason or "articles"] += 1
-        if not reason and setup.links != "none":
-            linked = _linked(page, lead, setup)
-            targets += linked
-            sources += [page.title] * len(linked)
-    return PagePart(
-        pa.table(_columns(rows), schema=PAGES),
-        pa.table([pa.array(sources, pa.string()), pa.array(targets, pa.string())], schema=LINKS),
-        dict(counts),
-    )
-
-
-def _redirect(page: Page, site: Site) -> str | None:
-    """Return where a page leads, as that page's title. Other titles stay as written."""
-    return None if page.redirect is None else title_of(page.redirect, site) or page.redirect
-
-
-def _judged(page: Page, lead: str, setup: PageSetup) -> tuple[str, str]:
-    """Return (the reason why a page is no usable article, or "", its first paragraph)."""
-    if is_disambiguation(page, setup.site):
-        return "disambiguation", ""
-    if not page.text.strip():
-        return "no text", ""
-    paragraph = paragraph_of(lead, setup.site)
-    if not paragraph:
-        return "no first paragraph", ""
-    short = count_words(paragraph) < setup.min_words
-    return ("paragraph too short" if short else ""), paragraph
-
-
-def _linked(page: Page, lead: str, setup: PageSetup) -> list[str]:
-    """Return the links of a page. Its lead is given so that it is not cut out twice."""
-    if setup.links == "lead":
-        return lead_targets(lead, setup.site)
-    return link_targets(page.text, setup.site, "page")
-
-
-def _columns(rows: list[tuple[int, str, str | None, str, str]]) -> list[pa.Array]:
-    columns = zip(*rows, strict=True) if rows else [()] * len(PAGES)
-    return [pa.array(column, field.type) for column, field in zip(columns, PAGES, strict=True)]
+        if page.redirect is not None:  # a target that is no title stays as it is written
+            target = title_of(page.redirect, site) or page.redirect
+            rows.append((page.id, page.title, target, REDIRECT, ""))
+            counts["redirects"] += 1
+            continue
+        lead, reason, paragraph = lead_of(page.text), "", ""
+        if is_disambiguation(page, site):
+            reason = "disambiguation"
+        elif not page.text.strip():
+            reason = "no text"
+        elif not (paragraph := paragraph_of(lead, site)):
+            reason = "no first paragraph"
+        elif count_words(paragraph) < min_words:
+            reason = "paragraph too short"
+        rows.append((page.id, page.title, None, reason, paragraph))
+        counts[reason or "articles"] += 1
+        if not reason and links != "none":
+            targets = lead_targets(lead, site) if links == "lead" else page_targets(page.text, site)
+            linked += [(page.title, target) for target in targets]
+    tables = {"pages": rows_to_table(rows, PAGES), "links": rows_to_table(linked, LINKS)}
+    return tables, dict(counts)

@@ -1,0 +1,623 @@
+"""Turn wikitext into plain text: templates, links, quotes, HTML and what they leave behind."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from html import unescape
+from importlib.resources import files
+from types import ModuleType
+
+from typing_extensions import TypedDict
+
+from argus.data.texts import stream_safe
+from argus.extras import naming_extras
+from argus.knowledge.dumps.site import CATEGORIES, FILES, Site, is_prefix
+
+GONE = "\x00"
+"""Stands where something vanished, for the tidying. XML cannot contain it."""
+
+_PLACEHOLDER = "\x01"
+"""Stands for a template or table until it is replaced."""
+
+# Possessive repeats are of single characters: before Python 3.11.5 those of groups are wrong.
+DEEPEST_LINKS = 6
+_MEDIA = -2
+_DROPPED = (
+    "ref|references|math|chem|ce|gallery|timeline|score|imagemap|syntaxhighlight|source|pre|graph|"
+    "mapframe|maplink|templatedata|templatestyles|indicator|hiero|poem|blockquote|includeonly|"
+    "inputbox|categorytree|style|script|rt|rp"
+)
+_WITH_CONTENT = r"({})\b[^<>]{{0,1000}}+(?:(?<=/)>|>[^<]*+(?:<(?!/?{}\b)[^<]*+)*</{}\s*>)"
+_HIDDEN = re.compile(
+    r"<(?:!--(?:.*?-->|.*)(?P<end>[ \t]*\n)?|nowiki\s*/>"
+    r"|nowiki\s*>(?P<literal>[^<]*+(?:<(?!/?nowiki\b)[^<]*+)*)</nowiki\s*>|"
+    + _WITH_CONTENT.format(f"?P<tag>{_DROPPED}", "(?P=tag)", "(?P=tag)")
+    + ")",
+    re.DOTALL | re.IGNORECASE,
+)
+_BOXES = re.compile("<" + _WITH_CONTENT.format("table|div", r"\1", r"\1"), re.IGNORECASE)
+_BRACES = re.compile(r"\{\{|\}\}|^[ \t:]*+\{\||^[ \t]*+\|\}(?!\})", re.MULTILINE)
+_STRAY = re.compile(
+    rf"{_PLACEHOLDER}|"
+    r"^[ \t]*\{\{[^\n]*|\{\{+(?:[^{}|\n]{0,200}\|){0,5}|\}\}+|^[ \t:]*\{\|[^\n]*|\{\||\|\}",
+    re.MULTILINE,
+)
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_EXTERNAL = re.compile(
+    r"\[(?:https?:|ftps?:|mailto:|news:|irc:)?(?://)?(?<=[:/])[^\s\[\]<>\"]++"
+    r"[ \t]*+([^\[\]\n]*+)\]",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"\[\[([^\[\]|{}\n]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))*)?\]\]")
+_STRAY_LINK = re.compile(r"\[\[+([^\[\]|\n]*+)(\|?)|\]\]+")
+_FINAL_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)$|,\s(?s:.*)")
+_QUOTES = re.compile(r"''+")
+_SPECIAL = re.compile(r"[\[\]{}|<>'*#:;=_]")
+
+
+def without_hidden(text: str) -> str:
+    """Return wikitext without comments, references, formulas, galleries and the like.
+
+    What <nowiki> protects stays, as entities.
+    """
+    return _HIDDEN.sub(_remainder, text) if "<" in text else text
+
+
+def without_boxes(text: str) -> str:
+    """Return wikitext without <div> and <table>: pictures, navigation, old hatnotes."""
+    for _ in range(4):
+        if "<" not in text:
+            break
+        text, n = _BOXES.subn("\n\n", text)
+        if not n:
+            break
+    return text
+
+
+def _remainder(hidden: re.Match[str]) -> str:
+    """Return the text without comments. A comment that fills whole lines takes their end along."""
+    if literal := hidden["literal"]:
+        return _SPECIAL.sub(lambda sign: f"&#{ord(sign[0])};", literal)
+    whole = hidden.start() == 0 or hidden.string[hidden.start() - 1] == "\n"
+    return "" if whole else hidden["end"] or ""
+
+
+def replace_templates(text: str, render: Callable[[str], str]) -> str:
+    """Return wikitext with outermost templates as `render` says, and without tables.
+
+    render: from a whole "{{...}}" to its replacement. Braces that are never closed, or never
+    opened, go: at the beginning of a line with the line, a table with all to the next blank line.
+    """
+    if "{" not in text and "}" not in text:
+        return text
+    text = text.replace(_PLACEHOLDER, "")
+    parts, end, spans = [], 0, _outermost(text)
+    for start, stop in spans:
+        parts += [text[end:start], _PLACEHOLDER]
+        end = stop
+    places = iter(spans)
+
+    def replaced(sign: re.Match[str]) -> str:
+        if sign[0] != _PLACEHOLDER:
+            for _ in range(sign[0].count(_PLACEHOLDER)):
+                next(places)
+            return ""
+        start, stop = next(places)
+        return render(text[start:stop]) if text.startswith("{{", start) else "\n\n"
+
+    return _STRAY.sub(replaced, "".join([*parts, text[end:]]))
+
+
+def _outermost(text: str) -> list[tuple[int, int]]:
+    """Return the spans of templates and tables that are not in another one, in order."""
+    spans: list[tuple[int, int]] = []
+    opened: list[tuple[str, int]] = []
+    unclosed = {"{{": 0, "{|": 0}
+    for token in _BRACES.finditer(text):
+        sign = token[0].strip(" \t:")
+        if sign in unclosed:
+            opened.append((sign, token.start()))
+            unclosed[sign] += 1
+            continue
+        opening = "{{" if sign == "}}" else "{|"
+        if not unclosed[opening]:
+            continue
+        last, start = "", 0
+        while last != opening:
+            last, start = opened.pop()
+            unclosed[last] -= 1
+        while spans and spans[-1][0] > start:
+            spans.pop()
+        spans.append((start, token.end()))
+    end = -1
+    for sign, start in opened:
+        if sign == "{|" and start > end:
+            blank = _BLANK_LINE.search(text, start)
+            end = blank.start() if blank else len(text)
+            spans.append((start, end))
+    return _merged(spans)
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return merged
+
+
+def replace_links(text: str, site: Site) -> str:
+    """Return wikitext with links as the words that they show.
+
+    Files (with their captions), categories and links to the same page in other languages vanish.
+    """
+    if "[" not in text:
+        return text
+    text = _EXTERNAL.sub(r"\1", text)
+    for _ in range(DEEPEST_LINKS):
+        if "[[" not in text:
+            return text
+        text, n = _LINK.subn(lambda link: _link_words(link[1], link[2], site), text)
+        if not n:
+            break
+    return _without_stray_links(text, site)
+
+
+def _link_words(target: str, label: str | None, site: Site) -> str:
+    prefix, colon, _ = target.partition(":")
+    if colon and (number := _namespace(prefix, site)) in {_MEDIA, FILES, CATEGORIES}:
+        return GONE if number != CATEGORIES else ""
+    if label is not None and label[1:].strip():
+        return label[1:]
+    place = target.strip().replace("_", " ")
+    if colon and label is None and prefix.strip() and is_prefix(prefix, site):
+        if _namespace(prefix, site) is None:
+            return ""
+        return place
+    if label is None:
+        return place.lstrip(":").partition("#")[0] or place.lstrip("#")
+    return _FINAL_QUALIFIER.sub("", place.rpartition(":")[2])  # the pipe trick
+
+
+def _namespace(prefix: str, site: Site) -> int | None:
+    return site.namespaces.get(prefix.replace("_", " ").strip().lower())
+
+
+def _without_stray_links(text: str, site: Site) -> str:
+    """Return wikitext without the signs of links that never end; such a file takes its line."""
+    lines = []
+    for line in text.split("\n"):
+        if "[[" in line or "]]" in line:
+            stray = _STRAY_LINK.search(line)
+            while stray and stray[0][0] == "[" and not _is_file(stray[1], site):
+                stray = _STRAY_LINK.search(line, stray.end())
+            if stray and stray[0][0] == "[":
+                line = line[: stray.start()]
+            line = _STRAY_LINK.sub(lambda sign: "" if sign[2] else sign[1] or "", line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _is_file(target: str, site: Site) -> bool:
+    prefix, colon, _ = target.partition(":")
+    return bool(colon) and _namespace(prefix, site) in {_MEDIA, FILES}
+
+
+def without_quotes(line: str) -> str:
+    """Return one line without the apostrophes of bold and italics. Others stay.
+
+    As MediaWiki reads them: four are bold after an apostrophe; where both bold and italics stay
+    open, one of the threes was an apostrophe and italics ("''Voyager'''s").
+    """
+    if "''" not in line:
+        return line
+    runs = list(_QUOTES.finditer(line))
+    sizes = [len(run[0]) for run in runs]
+    bold = sum(size in {3, 4} or size >= 5 for size in sizes)
+    italics = sum(size == 2 or size >= 5 for size in sizes)
+    apostrophes = [size == 4 or size > 5 for size in sizes]
+    if bold % 2 and italics % 2 and 3 in sizes:
+        apostrophes[_apostrophe(line, runs)] = True
+    signs = iter(apostrophes)
+    return _QUOTES.sub(lambda _: "'" if next(signs) else "", line)
+
+
+def _apostrophe(line: str, runs: list[re.Match[str]]) -> int:
+    """Return which bold run begins with an apostrophe: after one letter, else a word, else any."""
+    threes = [i for i, run in enumerate(runs) if len(run[0]) == 3]
+
+    def before(i: int, n: int) -> str:
+        return line[max(runs[i].start() - n, 0) : runs[i].start()]
+
+    for i in threes:
+        if before(i, 1).strip() and before(i, 2)[:-1] == " ":
+            return i
+    for i in threes:
+        if before(i, 1).strip():
+            return i
+    return threes[0]
+
+
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
+_SPACES = re.compile(r"\s+")
+_BRACKETS = re.compile(r"\(((?:[^()]++|\([^()]*+\))*)\)")
+_INNER = re.compile(r"\(([^()]*+)\)")
+_SEPARATOR = re.compile(r"([;,])")
+_NOTHING = " ;,:/[]–—-·&" + GONE
+_LABELS = frozenset(
+    {
+        "pronounced", "pronunciation", "ipa", "listen", "see", "english", "locally", "local",
+        "us", "uk", "am.", "br.", "and", "or", "also", "from", "in", "either", "as", "is",
+        "named", "called", "spelled", "say", "occasionally", "sometimes", "usually",
+        "rarely", "years", "year", "ago", "old", "aged", "age", "simplified",
+        "traditional", "romanized", "gesprochen", "aussprache", "prononcé", "pronunciado",
+    }
+)  # fmt: skip
+"""Words beside markup that vanishes, meaningless without it."""
+
+_LEFT = re.compile(r"^\s*+\x00[\s\x00]*+(?:or|and)\s++|(?<!\s)\s++(?:or|and)\s*+\x00[\s\x00]*+$")
+_GAP = r" ?\x00[ \x00]*+"
+_BEFORE_SIGN = re.compile(rf"{_GAP}(?=[,.;:!?)\]])|({_GAP})")
+"""A gap that goes, or, as its group, one that stays: each is looked at once, as a whole."""
+_AFTER_BRACKET = re.compile(r"(?<=[(\[])[ \x00]+")
+_WIDE = re.compile(r"(?<=（)[\x00 、，；]++|(?<![\x00 、，；])[\x00 、，；]++(?=）)")
+_DANGLING = re.compile(rf",{_GAP}(?=\()")
+_QUOTED_NOTHING = re.compile(r'"\x00++"|“\x00++”|« *+\x00[ \x00]*+»')
+_MENDS = (
+    (re.compile(r" +"), " "),
+    (re.compile(r"\( ?[,;:]+[ ,;:]*"), "("),
+    (re.compile(r"(?<![ ,;])[ ,;]++\)"), ")"),
+    (re.compile(r" ?\( ?\)"), ""),
+    (re.compile(r" ?\[ ?\]"), ""),
+    (re.compile(r"(?<! ) +(?=[,.](?:[ \"”’)]|$))"), ""),
+    (re.compile(r",(?: ?,)+"), ","),
+    (re.compile(r";(?: ?;)+"), ";"),
+    (re.compile(r"^[ ,;:)\]]+|^[.–—-] +"), ""),
+    (re.compile(r"(?<=[^.])\.(?: ?\.)(?=$| [A-Z])"), "."),
+)
+_TAGS = "ref|nowiki|math|small|big|sub|sup|span|div|br|gallery|noinclude|onlyinclude|includeonly"
+_NEVER = re.compile(
+    rf"\{{\{{+|\}}\}}+|\[\[+|\]\]+|\{{\||\|\}}|</?(?:{_TAGS})\b[^<>]*+>?|<!--|''+|__[^\W_]+__",
+    re.IGNORECASE,
+)
+_DEEPEST_MARKS = 100
+"""Marks that only stand there once others are gone, as in "<!-<!---". A text of more is broken."""
+
+
+def tidy(text: str) -> str:
+    """Return the text with entities decoded, in NFC, its spaces, brackets and commas made even.
+
+    text: prose in which `GONE` stands where something vanished. A bracket that is left with nothing
+    but separators, or with the label of vanished text ("pronounced"), vanishes with it.
+    """
+    if "&" in text:
+        text = unescape(text)
+    text = _INVISIBLE.sub("", _SPACES.sub(" ", text))
+    if GONE in text:
+        text = _without_gaps(text)
+    text = _mended(text)
+    for _ in range(_DEEPEST_MARKS):
+        if not _NEVER.search(text):
+            break
+        text = _mended(_NEVER.sub("", text))
+    else:
+        return ""
+    return text if text.isascii() else unicodedata.normalize("NFC", stream_safe(text))
+
+
+def _mended(text: str) -> str:
+    for pattern, instead in _MENDS:
+        text = pattern.sub(instead, text)
+    return text.strip()
+
+
+def _without_gaps(text: str) -> str:
+    text = _BRACKETS.sub(_bracket, _INNER.sub(_bracket, text))
+    text = _QUOTED_NOTHING.sub("", text)
+    text = _WIDE.sub("", text).replace("（）", "")
+    text = _BEFORE_SIGN.sub(r"\1", _DANGLING.sub(" ", text))
+    return _AFTER_BRACKET.sub("", text).replace(GONE, "")
+
+
+def _bracket(bracket: re.Match[str]) -> str:
+    """Return a bracket without the parts of it that vanished. `GONE` where nothing is left."""
+    inside = bracket[1]
+    if GONE not in inside:
+        return bracket[0]
+    text = ""
+    pieces = ["", *_SEPARATOR.split(_LEFT.sub(" ", inside))]
+    for separator, piece in zip(pieces[::2], pieces[1::2], strict=True):
+        if not _is_nothing(piece):
+            text += (separator if text else "") + piece
+    text = text.strip(" ;,")
+    return f"({text})" if text.strip(_NOTHING) else GONE
+
+
+def _is_nothing(piece: str) -> bool:
+    """Whether all that a part of a bracket had to say vanished."""
+    if GONE not in piece:
+        return not piece.strip(_NOTHING)
+    words = piece.strip(_NOTHING).lower().replace(":", " ").replace(GONE, " ").split()
+    return all(word in _LABELS for word in words) or piece.rstrip(" \x00").endswith(":")
+
+
+DEEPEST, LONGEST = 8, 4000
+"""Templates in templates beyond this depth, or with more characters, vanish."""
+
+Parameters = Mapping[str, str]
+
+_NAME = re.compile(r"\{\{\s*([^|{}\n<\x00]*)")
+_PLACE = re.compile(r"\{(\w+)\}")
+_FUNCTION = re.compile(
+    r"\{\{\s*(?:formatnum|[ul]c(?:first)?)\s*:([^{}|]*+)[^{}]*+\}\}", re.IGNORECASE
+)
+_NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[+/⁄]\d+(?:/\d+)?)?(?:e[-−]?\d+)?")
+_GROUPED = re.compile(r"[-−]?\d{4,}")
+_MULTIPLE = re.compile(r"e(3|6|9|12)(?=[a-z])", re.IGNORECASE)
+_MULTIPLES = {"3": "thousand", "6": "million", "9": "billion", "12": "trillion"}
+_BETWEEN = {
+    "-": "–", "–": "–", "&ndash;": "–", "to": " to ", "to(-)": " to ", "and": " and ", "by": " by ",
+    "or": " or ", "x": " × ", "×": " × ", "*": " × ", "+/-": " ± ", "±": " ± ", "+": " + ",
+}  # fmt: skip
+_COMPOUND = {("ft", "in"), ("mi", "yd"), ("mi", "ft"), ("yd", "ft"), ("st", "lb"), ("lb", "oz")}
+_UNITS = {
+    "km2": "km²", "m2": "m²", "cm2": "cm²", "mm2": "mm²", "sqkm": "km²", "sqm": "m²", "km3": "km³",
+    "m3": "m³", "cm3": "cm³", "ft2": "sq ft", "ft3": "cu ft", "mi2": "sq mi", "in3": "cu in",
+    "sqmi": "sq mi", "sqft": "sq ft", "sqyd": "sq yd", "cuft": "cu ft", "cumi": "cu mi",
+    "cuin": "cu in", "cuyd": "cu yd", "C": "°C", "F": "°F", "C-change": "°C", "F-change": "°F",
+    "kph": "km/h", "acre": "acres", "acres": "acres", "impgal": "imp gal", "usgal": "US gal",
+    "USgal": "US gal", "l": "L", "foot": "feet", "mile": "miles", "inch": "inches", "kn": "knots",
+    "lbs": "lb", "m3/s": "m³/s", "ft3/s": "cu ft/s", "cuft/s": "cu ft/s", "/km2": "/km²",
+    "PD/sqkm": "/km²", "PD/sqmi": "/sq mi", "/sqmi": "/sq mi", "g/cm3": "g/cm³", "kg/m3": "kg/m³",
+}  # fmt: skip
+_ELEMENTS = {
+    "hydrogen": "H", "helium": "He", "lithium": "Li", "carbon": "C", "nitrogen": "N", "oxygen": "O",
+    "fluorine": "F", "sodium": "Na", "magnesium": "Mg", "aluminium": "Al", "silicon": "Si",
+    "phosphorus": "P", "sulfur": "S", "chlorine": "Cl", "potassium": "K", "calcium": "Ca",
+    "iron": "Fe", "copper": "Cu", "zinc": "Zn", "bromine": "Br", "silver": "Ag", "iodine": "I",
+    "gold": "Au", "mercury": "Hg", "lead": "Pb", "uranium": "U",
+}  # fmt: skip
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Text of a template: the first of `keep` that can be filled, or the result of `make`."""
+
+    keep: tuple[str, ...]
+    make: Callable[[str, Parameters], str] | None
+
+
+class Entry(TypedDict, total=False):
+    """A rule as it stands in wikitext_templates.toml, which explains its fields."""
+
+    names: list[str]
+    prefixes: list[str]
+    language: str
+    keep: list[str]
+    make: str
+
+
+def render_template(span: str, language: str, depth: int = 0) -> str:
+    """Return the words that a whole "{{...}}" stands for. `GONE` where it stands for none.
+
+    Words are wikitext: links in them are as they were.
+    """
+    match = _NAME.match(span)
+    name = match[1].strip().replace("_", " ").lower() if match else ""
+    if function := _FUNCTION.fullmatch(span):  # {{formatnum:12345}}
+        return _grouped(function[1].strip()) or GONE
+    rule = _rule(name.removeprefix("template:").strip(), language)
+    if rule is None or depth >= DEEPEST or len(span) > LONGEST:
+        return GONE
+    parameters = _parameters(span, language, depth)
+    if parameters is None:
+        return GONE
+    if rule.make is not None:
+        return rule.make(name, parameters) or GONE
+    return _filled(rule.keep, parameters)
+
+
+def _parameters(span: str, language: str, depth: int) -> Parameters | None:
+    """Return the parameters of a template, templates in them rendered. None for broken ones."""
+    parser = _parser()
+    try:
+        nodes = parser.parse(span, skip_style_tags=True).nodes
+    except (parser.parser.ParserError, RecursionError):
+        return None
+    if len(nodes) != 1 or not isinstance(nodes[0], parser.nodes.Template):
+        return None
+
+    def inner(span: str) -> str:
+        return render_template(span, language, depth + 1)
+
+    values: dict[str, str] = {}
+    for parameter in nodes[0].params:
+        name = str(parameter.name).strip().lower()
+        values[name] = replace_templates(str(parameter.value), inner).strip()
+    return values
+
+
+def _filled(keep: tuple[str, ...], parameters: Parameters) -> str:
+    positional = _positional(parameters)
+    values = {**parameters, "last": positional[-1] if positional else ""}
+    for pattern in keep:
+        if all(values.get(name) for name in _PLACE.findall(pattern)):
+            return _PLACE.sub(lambda place: values[place[1]], pattern) or GONE
+    return GONE
+
+
+def _positional(parameters: Parameters) -> list[str]:
+    """Return the parameters without names, in order, up to the first that is missing."""
+    values: list[str] = []
+    while (value := parameters.get(str(len(values) + 1))) is not None:
+        values.append(value)
+    return values
+
+
+def _converted(_: str, parameters: Parameters) -> str:
+    """5|km -> 5 km; 5|-|10|km -> 5–10 km; 6|ft|2|in -> 6 ft 2 in; the conversion goes."""
+    rest = _positional(parameters)
+    if not rest:
+        return ""
+    text = _grouped(rest.pop(0))
+    while len(rest) >= 2 and rest[0].lower() in _BETWEEN:
+        text += _BETWEEN[rest[0].lower()] + _grouped(rest[1])
+        rest = rest[2:]
+    if not rest:
+        return text
+    unit = rest.pop(0)
+    text = f"{text} {_unit(unit)}"
+    while len(rest) >= 2 and (unit, rest[1]) in _COMPOUND and _NUMBER.fullmatch(rest[0]):
+        text += f" {rest[0]} {_unit(rest[1])}"
+        unit, rest = rest[1], rest[2:]
+    return text
+
+
+def _grouped(number: str) -> str:
+    """12000 -> 12,000; 5+1/2 -> 5 1/2."""
+    if _GROUPED.fullmatch(number) and number.lstrip("-−").isascii():
+        return f"{int(number.replace('−', '-')):,}"
+    return re.sub(r"(?<=\d)\+(?=\d+[/⁄])", " ", number)
+
+
+def _unit(code: str) -> str:
+    multiple = _MULTIPLE.match(code)
+    if multiple:
+        return f"{_MULTIPLES[multiple[1]]} {_unit(code[multiple.end() :])}"
+    return _UNITS.get(code, code)
+
+
+def _value(_: str, parameters: Parameters) -> str:
+    """{{val|6.02|e=23|u=kg}} -> 6.02×10²³ kg."""
+    number, power = parameters.get("1", ""), parameters.get("e", "")
+    unit = parameters.get("u") or parameters.get("ul")
+    text = number + (f"×10<sup>{power}</sup>" if power else "")
+    return f"{text} {unit}" if unit and text else text
+
+
+def _date(_: str, parameters: Parameters) -> str:
+    """1967|8|31 -> August 31, 1967; with df=y 31 August 1967; a date in words stays."""
+    year, month, day = (parameters.get(key, "") for key in ("1", "2", "3"))
+    if not month or not year.isdigit():
+        return year
+    name = _month(month)
+    if not day or not day.isdigit():
+        return f"{name} {year}"
+    day_first = parameters.get("df", "").lower() in {"y", "yes", "1"}
+    return f"{int(day)} {name} {year}" if day_first else f"{name} {int(day)}, {year}"
+
+
+def _as_of(_: str, parameters: Parameters) -> str:
+    """2010|3 -> As of March 2010; what alt= says, and small letters with lc=."""
+    if parameters.get("alt"):
+        return parameters["alt"]
+    begin = "since" if parameters.get("since") else "as of"
+    begin = begin if parameters.get("lc") else begin.capitalize()
+    year, month, day = (parameters.get(key, "") for key in ("1", "2", "3"))
+    parts = [day if month else "", _month(month) if month else "", year]
+    return " ".join([begin, *(part for part in parts if part)])
+
+
+def _month(month: str) -> str:
+    number = int(month) if month.isascii() and month.isdigit() else 0
+    return _MONTHS[number - 1] if 1 <= number <= len(_MONTHS) else month
+
+
+def _forms(_: str, parameters: Parameters) -> str:
+    """c=漢字|p=hànzì -> 漢字; hànzì."""
+    scripts = ("hangul", "hanja", "t", "s", "c", "p", "rr", "mr", "w", "j", "l")
+    values = [parameters[name] for name in scripts if parameters.get(name)]
+    return "; ".join(dict.fromkeys(values or _positional(parameters)[:1]))
+
+
+def _joined(_: str, parameters: Parameters) -> str:
+    return "".join(_positional(parameters))
+
+
+def _spaced(_: str, parameters: Parameters) -> str:
+    return " ".join(_positional(parameters))
+
+
+def _element(name: str, parameters: Parameters) -> str:
+    """{{carbon}} -> C; with a number, {{hydrogen|2}} -> H2."""
+    return _ELEMENTS[name] + parameters.get("1", "")
+
+
+def _ship(name: str, parameters: Parameters) -> str:
+    """{{USS|Enterprise|CVN-65}} -> USS Enterprise (CVN-65)."""
+    return _with_number(name.upper(), [*_positional(parameters), "", "", ""][:3])
+
+
+def _named_ship(_: str, parameters: Parameters) -> str:
+    """{{ship|HMS|Hood|51}} -> HMS Hood (51)."""
+    prefix, *rest = [*_positional(parameters), "", "", "", ""][:4]
+    return _with_number(prefix, rest)
+
+
+def _with_number(prefix: str, ship: list[str]) -> str:
+    """Ship: name, number, how it shows: 1 only the number, 2 without it, 3 without the prefix."""
+    name, number, show = ship
+    if show == "1" and number:
+        return number
+    words = [name] if show in {"3", "5", "6"} else [prefix, name]
+    if number and show not in {"2", "6"}:
+        words.append(f"({number})")
+    return " ".join(word for word in words if word)
+
+
+_MAKERS: Mapping[str, Callable[[str, Parameters], str]] = {
+    "as_of": _as_of,
+    "converted": _converted,
+    "date": _date,
+    "element": _element,
+    "forms": _forms,
+    "joined": _joined,
+    "named_ship": _named_ship,
+    "ship": _ship,
+    "spaced": _spaced,
+    "value": _value,
+}
+
+
+def _rule(name: str, language: str) -> Rule | None:
+    names, prefixes = _rules(language)
+    rule = names.get(name)
+    if rule is None:
+        rule = next((rule for begin, rule in prefixes if name.startswith(begin)), None)
+    return rule
+
+
+@cache
+def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], ...]]:
+    """Return the rules by name and by how a name begins. A language's own win."""
+    data = files("argus.knowledge.dumps").joinpath("wikitext_templates.toml")
+    entries: list[Entry] = tomllib.loads(data.read_text(encoding="utf-8"))["template"]
+    names: dict[str, Rule] = {}
+    prefixes: list[tuple[str, Rule]] = []
+    for entry in sorted(entries, key=lambda entry: "language" in entry):
+        if entry.get("language", language) != language:
+            continue
+        make = _MAKERS[entry["make"]] if "make" in entry else None
+        rule = Rule(tuple(entry.get("keep", ())), make)
+        names |= dict.fromkeys(entry.get("names", ()), rule)
+        prefixes += [(begin, rule) for begin in entry.get("prefixes", ())]
+    return names, tuple(prefixes)
+
+
+@cache
+@naming_extras()
+def _parser() -> ModuleType:
+    import mwparserfromhell
+
+    return mwparserfromhell

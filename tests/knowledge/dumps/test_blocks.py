@@ -1,0 +1,215 @@
+import bz2
+import gzip
+import json
+import pickle
+import random
+import re
+from functools import partial
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from argus.errors import InputError
+from argus.knowledge.dumps import blocks
+from argus.knowledge.dumps.blocks import DamagedDump, blocks_of, head_of, records_of
+from tests.support.draws import examples
+from tests.support.dumps import item, items_dump, pages_dump
+
+KINDS = ("page", "line")
+PACK = {"bz2": partial(bz2.compress, compresslevel=1), "gz": gzip.compress, "plain": bytes}
+LINES = b"".join(
+    b"%d %s\n" % (i, random.Random(i).randbytes(random.Random(i).randint(0, 900)).hex().encode())
+    for i in range(1000)
+)
+PAGES = b"".join(b"<page>\n%s\n</page>\n" % line for line in LINES.splitlines())
+WHOLE = {"page": b"<mediawiki>\n" + PAGES + b"</mediawiki>\n", "line": LINES + b"]\n"}
+
+
+def plain_reader(text: bytes, kind: str) -> list[bytes]:
+    if kind == "page":
+        return re.findall(rb"<page>.*?</page>", text, re.DOTALL)
+    return [line for line in text.split(b"\n") if line]
+
+
+def read(path, kind, size=60_000, **options) -> tuple[list[bytes], str | None]:
+    """All records of a file's blocks in order, and the damage of the last."""
+    found = list(blocks_of(path, kind, size=size, **options))
+    assert all(block.damage is None for block in found[:-1])
+    sent = pickle.loads(pickle.dumps(found))
+    return [r for b in sent for r in records_of(b, kind)], found[-1].damage if found else None
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "dump"
+
+
+@pytest.fixture(params=[1, 16], ids=["standard library", "rapidgzip"])
+def _cores(request, monkeypatch):
+    monkeypatch.setattr(blocks, "available_cores", lambda: request.param)
+
+
+def test_a_real_dump_gives_the_pages_of_the_plain_reader(shared):
+    [path] = shared("enwiki_excerpt").glob("*.bz2")
+    pages, damage = read(path, "page", 600_000)
+    assert damage is None and len(pages) == 206
+    assert pages == plain_reader(bz2.decompress(path.read_bytes()), "page")
+
+
+def test_a_real_wikidata_dump_gives_a_line_per_item(shared):
+    [path] = shared("wikidata_excerpt").glob("*.bz2")
+    lines, damage = read(path, "line", 400_000)
+    assert damage is None
+    assert (lines[0], lines[-1], len(lines)) == (b"[", b"]", 102)
+    items = [json.loads(line.rstrip(b",")) for line in lines[1:-1]]
+    assert len({item["id"] for item in items}) == 100
+
+
+@pytest.mark.usefixtures("_cores")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("compression", PACK)
+def test_any_compression_in_one_stream_or_many_gives_the_same_records(path, compression, kind):
+    text, pack = WHOLE[kind], PACK[compression]
+    streams = [text[i : i + 90_000] for i in range(0, len(text), 90_000)]
+    zeros = b"" if compression == "plain" else bytes(3000)
+    for packed in (pack(text), b"".join([pack(b""), *map(pack, streams), pack(b"")]) + zeros):
+        path.write_bytes(packed)
+        for size in (100, 1 << 30):
+            assert read(path, kind, size) == (plain_reader(text, kind), None)
+
+
+@pytest.mark.usefixtures("_cores")
+@pytest.mark.parametrize("left", [-3, -11, 0.99, 0.5, 200])
+@pytest.mark.parametrize("compression", ["bz2", "gz"])
+def test_a_file_that_is_cut_gives_the_records_before_the_cut(path, compression, left):
+    packed = PACK[compression](WHOLE["line"])
+    cut = packed[: left if isinstance(left, int) else int(len(packed) * left)]
+    path.write_bytes(cut)
+    got, damage = read(path, "line")
+    assert "cut short" in damage and f"near byte {len(cut):,}" in damage and str(path) in damage
+    assert got == WHOLE["line"].split(b"\n")[: len(got)]
+    assert sum(map(len, got)) > len(LINES) * len(cut) / len(packed) - 110_000
+
+
+@pytest.mark.usefixtures("_cores")
+@pytest.mark.parametrize("compression", ["bz2", "gz"])
+def test_broken_data_end_the_dump_near_their_place(path, compression):
+    pack = PACK[compression]
+    packed = pack(LINES[:400_000]) + pack(LINES[400_000:])
+    middle = len(packed) // 2
+    path.write_bytes(packed[:middle] + b"\xff" * 5000 + packed[middle + 5000 :])
+    got, damage = read(path, "line")
+    assert "broken" in damage or f"not {compression}" in damage
+    assert got == LINES.split(b"\n")[: len(got)]
+    assert sum(map(len, got)) > len(LINES) / 2 - 200_000
+    path.write_bytes(packed + b"hello" + packed)
+    assert f"near byte {len(packed):,}: what is not {compression} follows" in read(path, "line")[1]
+
+
+parts = st.lists(
+    st.sampled_from([b"<page>", b"</page>", b"\n", b"a", b"<", b"page>", b"x" * 50, b"\n\n", b"/"]),
+    max_size=60,
+)
+
+
+@given(parts=parts, cuts=st.lists(st.integers(0, 400), max_size=6), data=st.data())
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_are_cut_alike_by_blocks_of_any_size(tmp_path_factory, kind, parts, cuts, data):
+    text = b"".join(parts) + {"page": b"</mediawiki>", "line": b"]"}[kind]
+    borders = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    streams = [text[a:b] for a, b in pairwise(borders)]
+    cut = kind == "page" and text.rfind(b"<page>") > text.rfind(b"</page>")
+    for compression, pack in PACK.items():
+        path = tmp_path_factory.getbasetemp() / "any"
+        path.write_bytes(b"".join(map(pack, streams)))
+        size = data.draw(st.sampled_from([1, 3, 17, 60, 1000]))
+        texts, damage = read(path, kind, size)
+        assert (damage is not None) == cut, compression
+        expected = plain_reader(text, kind)
+        if kind == "page":
+            expected = [page[page.rindex(b"<page>") :] for page in expected]
+            texts = [page for page in texts if page.endswith(b"</page>")]
+        assert texts == expected
+
+
+@pytest.mark.parametrize("compression", PACK)
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_that_are_done_are_not_given_again(path, compression, kind):
+    path.write_bytes(PACK[compression](WHOLE[kind]))
+    everything = list(blocks_of(path, kind, size=20_000))
+    rest = list(blocks_of(path, kind, size=20_000, skip={0, 2}))
+    assert [block.number for block in everything] == list(range(len(everything)))
+    assert len(everything) > 4
+    assert rest == [block for block in everything if block.number not in (0, 2)]
+
+
+@pytest.mark.parametrize("compression", PACK)
+def test_compression_is_told_by_content_and_not_by_name(tmp_path, compression):
+    path = tmp_path / "dump.xml.bz2"
+    path.write_bytes(PACK[compression](WHOLE["page"]))
+    assert head_of(path, 11) == b"<mediawiki>"
+    assert head_of(path.as_uri()) == WHOLE["page"][:65536]
+    assert len(read(path.as_uri(), "page")[0]) == 1000
+
+
+def test_what_is_no_dump_is_refused_before_anything_is_read(tmp_path):
+    (tmp_path / "empty").touch()
+    (tmp_path / "zeros").write_bytes(b"a\0b")
+    for name, got in (
+        *(("empty", "is empty"), ("", "is a folder"), ("none", "no such file")),
+        ("zeros", "is not text"),
+    ):
+        for use in (head_of, lambda path: list(blocks_of(path, "line"))):
+            with pytest.raises(InputError, match=got) as error:
+                use(tmp_path / name)
+            assert str(tmp_path / name) in str(error.value)
+
+
+def test_a_dump_without_text_before_the_damage_has_no_head(path):
+    path.write_bytes(bz2.compress(LINES)[:200])
+    with pytest.raises(DamagedDump, match="cut short"):
+        head_of(path)
+
+
+@pytest.mark.parametrize("compression", PACK)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_record_without_end_does_not_eat_the_memory(path, monkeypatch, compression, kind):
+    monkeypatch.setattr(blocks, "MAX_RECORD", 3 << 20)
+    pack = PACK[compression]
+    begin, more = pack(b"<page>\na</page>\n<page>"), pack(b"x" * (1 << 20))
+    path.write_bytes(begin + more * 9)
+    texts, damage = read(path, kind, 1 << 20)
+    assert texts[0] == (b"<page>\na</page>" if kind == "page" else b"<page>")
+    assert f"a {kind} that does not end within 3 MiB" in damage
+
+
+@pytest.mark.parametrize("compression", ["bz2", "gz"])
+def test_a_small_file_of_gigabytes_is_unpacked_a_piece_at_a_time(path, compression):
+    path.write_bytes(PACK[compression](b"\n" * (100 << 20)))
+    assert path.stat().st_size < 1 << 20
+    pieces = blocks._texts(path, parallel=False)
+    assert all(len(next(pieces)) <= 1 << 16 for _ in range(50))
+
+
+@pytest.mark.parametrize("pack", ["plain", "bz2", "gz"])
+def test_a_text_cut_before_packing_is_damage_at_its_end(tmp_path, path, pack):
+    pages = pages_dump(
+        tmp_path / "p", {f"P{i}": f"'''P{i}''' is." for i in range(20)}, pack="plain"
+    )
+    items = items_dump(tmp_path / "i", [item(f"Q{i}", f"P{i}") for i in range(20)], pack="plain")
+    pages, items = pages.read_bytes(), items.read_bytes()
+    cut = {
+        "without </mediawiki>": (pages[: pages.index(b"  <page>", 2000)], "page"),
+        "inside a page": (pages[: pages.index(b"</page>", 2000)], "page"),
+        "inside a line": (items[:777], "line"),
+        "without the array's ]": (items[: items.index(b"},\n", 777) + 3], "line"),
+    }
+    for what, (text, kind) in cut.items():
+        path.write_bytes(PACK[pack](text))
+        for size in (100, 1 << 20):
+            records, damage = read(path, kind, size)
+            assert what in damage and str(path) in damage
+            assert records == plain_reader(text, kind)[: len(records)] and len(records) > 1
