@@ -10,18 +10,21 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from argus.data.provenance import content_hash
 from argus.data.text_files import no_file
 from argus.data.texts import syntax_tree
 from argus.errors import ArgusError, InputError, first_line
 
+OWN = re.compile(r"\.py(:\w+)?$")
 _MODULE = "_argus_retriever_"
 _folders: list[Path] = []
 """Folders of the files in use."""
@@ -79,6 +82,16 @@ def _go(folder: Path | None) -> None:
             os.chdir(folder)
 
 
+def is_own(name: str) -> bool:
+    """Tell whether a name is of code of the user: `FILE.py` or `FILE.py:NAME`."""
+    return OWN.search(name) is not None
+
+
+def file_of(name: str) -> Path:
+    """Return the file of `FILE.py:NAME`. Any other name stays as it is."""
+    return Path(OWN.sub(".py", name))
+
+
 def split_spec(spec: str) -> tuple[Path, str]:
     """Split `FILE.py[:NAME]` into file and name. Raises InputError without such a file."""
     path, name = Path(spec), ""
@@ -100,6 +113,40 @@ def split_spec(spec: str) -> tuple[Path, str]:
             where=path,
         )
     return path, name
+
+
+def load_own(spec: str, fits: Callable[[Any], bool], expected: str) -> tuple[str, Any]:
+    """Return the name, with a hash of the code, and the object that a user's file defines.
+
+    spec: `FILE.py:NAME`. Without NAME it is the one function or class of the file that `fits`. The
+    file stays in use for as long as the process lives. Raises InputError where nothing fits.
+    """
+    path, name = split_spec(spec)
+    module = ExitStack().enter_context(module_of(path, expected))
+    named = [name] if name else [
+        n for n, one in vars(module).items()
+        if getattr(one, "__module__", "") == module.__name__ and fits(one)
+    ]  # fmt: skip
+    found = getattr(module, named[0], None) if len(named) == 1 else None
+    if found is None or not fits(found):
+        raise InputError(
+            f"{name or f'{len(named)} that fit'} in {path.name}",
+            expected=expected,
+            fix="Name it: FILE.py:NAME.",
+            where=path,
+        )
+    return f"{path.name}:{named[0]}@{file_hash(path)}", found
+
+
+def call_own(
+    spec: str, own: Callable[..., Any], *arguments: Any, error: type[ArgusError] = ArgusError
+) -> Any:
+    """Call what a user's file defines, in the folder where it was last. Raises `error`."""
+    try:
+        with USER_CODE_CWD.entered():
+            return own(*arguments)
+    except Exception as raised:
+        raise error(f"{spec} raised {type(raised).__name__}: {first_line(raised)}") from raised
 
 
 @contextmanager

@@ -60,9 +60,10 @@ class AuthoritySource:
     """
 
     records: Records
-    rules: Annotated[str | None, Doc("RULES.yaml, or a domain that ships (docs/domains.md).")] = (
-        None
-    )
+    rules: Annotated[
+        str | None,
+        Doc("RULES.yaml, a domain that ships (docs/domains.md), or your own rule: FILE.py:NAME."),
+    ] = None
     edges: Annotated[
         Path | None, Doc("File of superseder, superseded; beside or instead of rules.")
     ] = None

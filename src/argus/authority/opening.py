@@ -20,6 +20,7 @@ from typing_extensions import TypedDict
 from argus.authority.config import AuthoritySource
 from argus.authority.domains import Domain, load_domain
 from argus.authority.edges import read_edges
+from argus.authority.own import own_edges
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Order, Rule, Ties
@@ -27,6 +28,7 @@ from argus.authority.scopes import Bucket
 from argus.authority.times import Moment, parse_moment
 from argus.data.runs import ranking
 from argus.errors import InputError
+from argus.python_file import file_of, is_own
 from argus.reports.section import Table, table
 
 
@@ -343,7 +345,7 @@ class OpenedAuthority:
     @property
     def inputs(self) -> dict[str, Path | None]:
         """The files it was made of, for the manifest."""
-        rules = Path(self.source.rules) if self.source.rules else None
+        rules = file_of(self.source.rules) if self.source.rules else None
         return {"records": self.source.records, "rules": rules, "edges": self.source.edges}
 
     def summary(self) -> RelationSummary:
@@ -422,6 +424,8 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
     }
     edges = read_edges(source.edges) if source.edges is not None else []
     records = domain.read(source.records)
+    if source.rules is not None and is_own(source.rules):
+        edges = [*edges, *own_edges(source.rules, records)]
     known = {record.id for record in records}
     for edge in edges:
         for id_ in (edge.superseder, edge.superseded):
@@ -445,7 +449,9 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
 
 def domain_of(source: AuthoritySource) -> Domain:
     """Return how records are read: as the rules' domain says, or by the usual columns."""
-    return load_domain(source.rules) if source.rules is not None else Domain("records", ())
+    if source.rules is None or is_own(source.rules):
+        return Domain("records", ())
+    return load_domain(source.rules)
 
 
 def moment_of(value: str | None, domain: Domain, option: str) -> Moment | None:

@@ -75,7 +75,9 @@ def diagnose(
 
 @job("argus.suite.job:run_suite", "argus research suite suite.toml --out suite/")
 def suite(
-    file: Annotated[Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.")],
+    suite: Annotated[
+        Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.", metavar="FILE")
+    ],
     *,
     out: o.Out = o.OUT,
     store: o.Store = None,

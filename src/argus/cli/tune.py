@@ -211,6 +211,7 @@ def try_(
     chunks: ChunkedCorpus,
     profiles: o.NeedProfiles = None,
     reference: ReferenceConfig | None,
+    own: Annotated[list[str] | None, Doc("Your own remedy: FILE.py:NAME; repeatable.")] = None,
     model: LanguageModel,
     measure: RepairConfig,
     encoder: o.IndexEncoder = None,
@@ -229,7 +230,7 @@ def try_(
     writer = model.config()
     result = repair_index(
         index, **vars(judging), profiles=profiles, chunks=chunks, reference=reference,
-        writer=None if writer is None else ProfileSettings().by(writer),
+        own=own or (), writer=None if writer is None else ProfileSettings().by(writer),
         config=measure, encoder=encoder, device=device,
     )  # fmt: skip
     o.show(result, as_json=json)

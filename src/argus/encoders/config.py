@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeVar
 from argus.devices import Device
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
+from argus.python_file import is_own
 from argus.settings import Choices, Doc, Ge, Option, check_settings
 
 E = TypeVar("E")
@@ -101,7 +102,7 @@ class EncoderConfig:
     @property
     def is_python(self) -> bool:
         """True if it is code of the user: FILE.py or FILE.py:NAME."""
-        return re.search(r"\.py(:\w+)?$", self.model) is not None
+        return is_own(self.model)
 
 
 def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +14,8 @@ import numpy as np
 
 from argus.data.types import FloatArray, Span
 from argus.encoders.protocol import unit_rows
-from argus.errors import EncodingError, InputError, first_line
-from argus.python_file import USER_CODE_CWD, file_hash, module_of, split_spec
+from argus.errors import EncodingError
+from argus.python_file import call_own, load_own
 
 METHODS = ("encode", "encode_queries", "encode_documents")
 EXPECTED = "a class or an object with encode(texts), which returns a row of numbers per text"
@@ -34,19 +33,11 @@ class PythonEncoder:
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
-        path, name = split_spec(spec)
-        module = ExitStack().enter_context(module_of(path, EXPECTED))  # for as long as the process
-        named = [name] if name else [n for n, one in vars(module).items() if _is_own(one, module)]
-        found = getattr(module, named[0], None) if len(named) == 1 else None
-        if found is None or not any(hasattr(found, method) for method in METHODS):
-            raise InputError(
-                f"{name or f'{len(named)} encoders'} in {path.name}",
-                expected=EXPECTED,
-                fix="Name it: --encoder FILE.py:NAME.",
-                where=path,
-            )
-        self._fingerprint = f"{path.name}:{named[0]}@{file_hash(path)}"
-        self._own = self._call(found) if isinstance(found, type) else found
+        self._name, found = load_own(
+            spec, lambda one: any(hasattr(one, method) for method in METHODS), EXPECTED
+        )
+        is_class = isinstance(found, type)
+        self._own = call_own(spec, found, error=EncodingError) if is_class else found
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Go to a worker by name."""
@@ -55,7 +46,7 @@ class PythonEncoder:
     @property
     def fingerprint(self) -> str:
         """File, name and content."""
-        return f"{self._fingerprint} dim={self.dim}"
+        return f"{self._name} dim={self.dim}"
 
     @cached_property
     def dim(self) -> int:
@@ -80,7 +71,7 @@ class PythonEncoder:
         call = getattr(self._own, method, None) or getattr(self._own, "encode", None)
         if call is None:
             raise EncodingError(f"{self.spec} has neither {method} nor encode", retryable=False)
-        rows = np.asarray(self._call(call, list(texts)))
+        rows = np.asarray(call_own(self.spec, call, list(texts), error=EncodingError))
         if rows.ndim != 2 or len(rows) != len(texts) or rows.dtype.kind not in "fiu":
             raise EncodingError(
                 f"{self.spec} gave an array of shape {rows.shape} and type {rows.dtype}; expected "
@@ -88,17 +79,3 @@ class PythonEncoder:
                 retryable=False,
             )
         return unit_rows(rows.astype(np.float32))
-
-    def _call(self, call: Any, *arguments: Any) -> Any:
-        try:
-            with USER_CODE_CWD.entered():
-                return call(*arguments)
-        except Exception as error:
-            raise EncodingError(
-                f"{self.spec} raised {type(error).__name__}: {first_line(error)}", retryable=False
-            ) from error
-
-
-def _is_own(one: Any, module: Any) -> bool:
-    is_class = isinstance(one, type) and one.__module__ == module.__name__
-    return is_class and any(hasattr(one, method) for method in METHODS)

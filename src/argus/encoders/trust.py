@@ -19,6 +19,7 @@ from argus.data.provenance import content_hash
 from argus.encoders.config import EncoderConfig
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
+from argus.python_file import file_of
 
 if TYPE_CHECKING:
     import torch
@@ -108,7 +109,7 @@ def check_code(config: EncoderConfig, where: Path) -> None:
 
 def _full_name(config: EncoderConfig) -> str:
     """Return a folder or a Python file, or a name of the hub with its commit."""
-    place = Path(re.sub(r"(?<=\.py):\w+$", "", config.model))
+    place = file_of(config.model)
     is_place = config.is_python or place.is_dir()
     return str(place.resolve()) if is_place else f"{config.model}@{config.revision}"
 

@@ -20,6 +20,7 @@ from argus.errors import ArgusError, InputError
 from argus.generative.answer import Answer, Hit, HitKey
 from argus.generative.decode.beams import Hypotheses, Search, Timings, beam_search
 from argus.generative.decode.model import Seq2Seq, Sources
+from argus.generative.decode.own import own_search
 from argus.generative.decode.rescore import Targets, score_all
 from argus.generative.evidence import Ranked, aggregate
 from argus.generative.index import NgramIndex
@@ -295,6 +296,9 @@ class GenerativeSearcher:
 
     def _decode(self, view: KeyView, sources: Sources) -> tuple[list[Hypotheses], FloatArray]:
         assert view.search is not None
+        if self.decoding.own is not None:
+            with self._timed("decoding"):
+                return own_search(self.decoding.own, self.model, sources, self.index, view.search)
         timings = Timings()
         decoded = beam_search(self.model, sources, self.index, view.search, timings)
         self.seconds["decoding"] += timings.total

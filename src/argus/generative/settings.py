@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from argus.errors import InputError
+from argus.python_file import file_hash, file_of
 from argus.settings import Doc, Ge, Le, Lt, Option, check_settings, settings_of
 
 _PANEL = "Scoring"
@@ -169,7 +170,7 @@ class Decoding:
     title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's
     and a pseudo-query's closing one (the published code counts the decoder's start token, too: its
     10, 15 and 30 are one less). rescore: each key by its view's input. cure: of false pruning.
-    Rounds are those of backtracking.
+    Rounds are those of backtracking. own: see `argus.generative.decode.own`.
     """
 
     beams: Annotated[int, Ge(1), Doc("Width of the search."), Option(panel=_DECODING)] = 15
@@ -212,6 +213,11 @@ class Decoding:
         Doc("Of backtracking: how often it goes back; each costs as much as the first search."),
         Option(panel=_DECODING),
     ] = 1
+    own: Annotated[
+        str | None,
+        Doc("Your own decoding in place of the beams: FILE.py:NAME."),
+        Option(("--decoding",), panel=_DECODING),
+    ] = None
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -221,7 +227,8 @@ class Decoding:
     def identity(self) -> dict[str, int | float | bool | str]:
         """All settings that decide which keys are written, without the batch and unused rounds."""
         unused = {"batch"} if self.cure == Cure.BACKTRACKING else {"batch", "cure", "rounds"}
-        return {name: v for name, v in asdict(self).items() if name not in unused}
+        decide = {name: v for name, v in asdict(self).items() if name not in {*unused, "own"}}
+        return decide if self.own is None else {**decide, "own": file_hash(file_of(self.own))}
 
 
 TRAINED = "bpe:"

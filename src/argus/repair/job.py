@@ -102,6 +102,7 @@ def repair_index(
     profiles: Path | str | Mapping[str, Profiled] | None = None,
     chunks: ChunkedCorpus | None = None,
     reference: ReferenceConfig | None = None,
+    own: Sequence[str] = (),
     writer: ProfileConfig | None = None,
     config: RepairConfig | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
@@ -113,7 +114,8 @@ def repair_index(
     Judged questions judge if there are any, cross-validated. Otherwise information needs do that
     are held out of `profiles`, or of those that `writer` writes for a sample of the documents.
     Without either, the blend is added as the fixed default. Candidates are the blend, and with
-    their inputs scenarios, a correction of queries and expansions, alone and together. They are
+    their inputs scenarios, a correction of queries, expansions and remedies of `own` (each
+    `FILE.py:NAME`, see `argus.remedies.own`), alone and together. They are
     tried on a copy, and the index only gets the one that is kept. With `config.only_try` it is left
     as it is, and `config.apply` then adds a candidate without another trial. chunks: the corpus of
     the index, and the field in which its chunks name their document. Then documents count. Raises
@@ -155,7 +157,7 @@ def repair_index(
                 expected="profiles of its documents",
                 fix="Check that profiles and index belong to one corpus.", where="--profiles",
             )  # fmt: skip
-    whole = Materials(model, reference, profiles, fold)
+    whole = Materials(model, reference, profiles, fold, tuple(own))
     there = [remedy.id for remedy in opened.remedies()]
     if config.apply is None:
         with record.timed("trying candidates"):

@@ -38,6 +38,7 @@ from argus.remedies.blend import blend_index
 from argus.remedies.blend_search import JudgedVectors, Searched, measure_rivals
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.expansion import expand_index
+from argus.remedies.own import add_own
 from argus.remedies.undo import list_remedies, rollback
 from argus.repair.config import FIRST, GUARD, HARM, MEASURE
 from argus.scenarios.adapt.job import adapt_index
@@ -62,13 +63,14 @@ class Materials:
     """The inputs of remedies beside the index.
 
     reference: for expansions. profiles: for scenarios and the correction of queries. fold: the
-    document of each chunk, for the blend.
+    document of each chunk, for the blend. own: remedies of the user, each as `FILE.py:NAME`.
     """
 
     encoder: Encoder
     reference: ReferenceConfig | None = None
     profiles: Mapping[str, Profiled] | None = None
     fold: ParentFold | None = None
+    own: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,8 @@ def candidates(materials: Materials) -> tuple[dict[str, list[Apply]], dict[str, 
         )
     else:
         missing[EXPAND] = "no knowledge base (--kb)"
+    for spec in materials.own:
+        there[spec] = lambda index, spec=spec: add_own(index, spec, encoder=encoder)  # type: ignore[misc]
     there[BLEND] = lambda index: blend_index(index, encoder=encoder, fold=materials.fold).remedy
     sets: list[tuple[str, ...]] = [(name,) for name in there]
     sets += [pair for pair in combinations(there, 2) if BLEND in pair]

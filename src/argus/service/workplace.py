@@ -17,6 +17,7 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import parse_index_spec, read_header
+from argus.python_file import is_own
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
 from argus.verdict.counts import Results
@@ -225,6 +226,8 @@ def _audited(place: Workplace) -> AuthoritySource | None:
                 files[name] = next(filter(place.holds, (file, *tails)), None)
         records = files.get("records") or files.get("corpus")
         edges, rules = files.get("edges"), files.get("rules")
+        if rules is not None and is_own(str(rules)):  # code, and nobody but the manifest says so
+            rules = None
         if records is not None and (edges or rules):
             return AuthoritySource(
                 records=records, edges=edges, rules=None if rules is None else str(rules)

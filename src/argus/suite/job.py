@@ -42,6 +42,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures.significance import with_interval
 from argus.progress import announce
+from argus.python_file import file_of
 from argus.repair.trials import take_out
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.dense import parse_index
@@ -287,8 +288,11 @@ def _inputs(
     source, output = (
         retriever.named(place, spec.name) for place in (retriever.source, retriever.output)
     )
+    encoder = retriever.encoder
+    own = encoder.model if isinstance(encoder, EncoderConfig) and encoder.is_python else ""
     parts = (
         retriever.identity(spec.name), _state_of_source(source) if source else "",
+        _state_of(file_of(own)) if own else "",
         _state_of(Path(output)) if output else "",
         remedy.kind, sorted(table.values.items()),
         [_state_of(path) for _, path in paths_in(table.values, remedy.kind)],

@@ -15,6 +15,7 @@ from argus.data.text_files import read_toml
 from argus.data.yaml_file import nearest
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError, Location
+from argus.python_file import file_of
 from argus.settings import Setting, nested, settings_of
 from argus.suite.config import ORIGINAL, Suite, SuiteConfig, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.remedies import REMEDIES, Remedy
@@ -233,7 +234,7 @@ def paths_in(values: Mapping[str, object], kind: str) -> Iterator[tuple[str, Pat
     for key in REMEDIES[kind].paths:
         value = values.get(key, [])
         for row in value if isinstance(value, list) else [value]:
-            yield key, Path(str(row))
+            yield key, file_of(str(row))
 
 
 def filled(remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask) -> dict[str, object]:

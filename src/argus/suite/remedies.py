@@ -176,6 +176,21 @@ class RepairRemedy(Remedy):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnRemedy(Remedy):
+    """Index the texts that code of the user gives to documents."""
+
+    file: Annotated[str, Doc("FILE.py:NAME, a function of documents (argus.remedies.own).")]
+    paths = ("file",)
+    needs = ("file",)
+
+    def apply(self, index: Path, encoder: Encoder) -> None:
+        """See `Remedy.apply`."""
+        from argus.remedies.own import add_own
+
+        add_own(index, self.file, encoder=encoder)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AuthorityRemedy(Remedy):
     """Serve the documents that control the results, by the task's relation (CAR, two stages)."""
 
@@ -199,6 +214,6 @@ class AuthorityRemedy(Remedy):
 REMEDIES: dict[str, type[Remedy]] = {
     ORIGINAL: Remedy, "blend": BlendRemedy, "expand": ExpandRemedy,
     "synthesize": SynthesizeRemedy, "scenarios": ScenariosRemedy, "adapt": AdaptRemedy,
-    "repair": RepairRemedy, "authority": AuthorityRemedy,
+    "repair": RepairRemedy, "own": OwnRemedy, "authority": AuthorityRemedy,
 }  # fmt: skip
 """Kinds of remedies by their name in a TOML file."""

@@ -75,7 +75,7 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
         ("index build", {"corpus": "INSIDE/d", "out": "INSIDE/o", "encoder": "evil"}, "encoder"),
         ("index build", {"corpus": "INSIDE/d", "out": "/tmp/elsewhere"}, "out"),
         ("tune apply synthesize", {"index": "served", "model": "m"}, "model"),
-        ("research suite", {"file": "INSIDE/grid.toml", "out": "INSIDE/o"}, "file"),
+        ("research suite", {"suite": "INSIDE/grid.toml", "out": "INSIDE/o"}, "suite"),
         ("research kb build", {"wikipedia": "/etc", "out": "INSIDE/o"}, "wikipedia"),
         ("tune try", {"index": "/etc"}, "index"),
         ("tune try", {"index": "served", "queries": "../../etc/passwd"}, "queries"),

@@ -59,7 +59,7 @@ TEXTS = frozenset({
 """Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
 REFUSED = frozenset({"trust_remote_code", "revision", CONFIG, "adapter"})
 """Options that no request may set, whatever their kind: they load code or other settings."""
-REFUSED_OF = frozenset({("research suite", "file")})  # it names retrievers, models and code
+REFUSED_OF = frozenset({("research suite", "suite")})  # it names retrievers, models and code
 
 
 class Declared(NamedTuple):

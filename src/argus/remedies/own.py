@@ -1,0 +1,86 @@
+"""A remedy that a user wrote: a function of a file that gives documents further texts.
+
+    def remedy(documents):  # each with id, title and text
+        return {document.id: [document.title] for document in documents}
+
+Each text becomes a view of its document, which then also comes back where that text is near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash, utc_now
+from argus.data.types import View
+from argus.data.writing import one_writer
+from argus.encoders import Encoder, embed
+from argus.encoders import documents as as_documents
+from argus.encoders.store import EmbeddingStore, store_of
+from argus.errors import ArgusError, NothingToMend
+from argus.indexes.blend import REMEDIES
+from argus.indexes.header import index_folder
+from argus.indexes.retriever import encoder_of
+from argus.indexes.views import ViewIndex, new_views, originals
+from argus.python_file import call_own, load_own
+from argus.remedies.undo import MADE, ROLLED_BACK, write_recorded
+
+KIND = "own"
+EXPECTED = "a function of documents that returns their further texts: {id: [text, ...]}"
+
+
+@one_writer
+def add_own(index: Path | str, spec: str, *, encoder: Encoder | str | None = None) -> str:
+    """Add the texts of a user's remedy to an index as views. Return the remedy's id.
+
+    spec: `FILE.py:NAME`. The id is a hash of the code and of the documents: the same remedy is
+    never added twice. `argus.rollback` takes it out again. Raises InputError for a file without
+    such a function, ArgusError where it fails, NothingToMend where no text is new.
+    """
+    name, remedy_of = load_own(spec, callable, EXPECTED)
+    opened = ViewIndex.open(index_folder(index))
+    documents = originals(opened)
+    made = call_own(spec, remedy_of, list(documents))
+    texts = _checked(spec, made, {document.id for document in documents})
+    parts = (part for id_, own in texts.items() for part in (id_, *own))
+    remedy = f"{KIND}-{content_hash(name, *parts, size=4).hex()}"
+    views = [
+        View(f"{id_}#{remedy}#{n}", id_, KIND, text, name)
+        for id_, own in texts.items()
+        for n, text in enumerate(own, 1)
+    ]
+    new = new_views(views, opened, remedy)
+    if not new.views and remedy not in {one.id for one in opened.remedies()}:
+        raise NothingToMend(f"{spec}: none of {len(views):,} texts is new, so nothing was added.")
+    model = encoder_of(opened, encoder)
+    home = ArtifactFolder(opened.path / REMEDIES / remedy)
+    home.open()
+    vectors = store_of(opened.path)
+    with EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as cache:
+        embedded = embed(as_documents([v.text for v in new.views]), model, cache, what="views")
+    able = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
+    note = {"remedy": remedy, "kind": KIND, "at": utc_now(), "file": name}
+    home.write_json(MADE, note | {"views_known": new.known, "relied_on": new.relied_on})
+    if able:
+        opened.add(able, embedded.vectors, remedy=remedy)
+    (home / ROLLED_BACK).unlink(missing_ok=True)
+    write_recorded(home)
+    return remedy
+
+
+def _checked(spec: str, made: Any, ids: set[str]) -> dict[str, list[str]]:
+    """Return the texts of each document, those that say something."""
+    if not isinstance(made, Mapping):
+        raise ArgusError(f"{spec} returned {type(made).__name__}; expected {EXPECTED}.")
+    if unknown := next((id_ for id_ in made if id_ not in ids), None):
+        raise ArgusError(f"{spec} gave texts to {unknown!r}; expected ids of the documents.")
+    texts: dict[str, list[str]] = {}
+    for id_, own in made.items():
+        own = [own] if isinstance(own, str) else list(own)
+        if wrong := next((one for one in own if not isinstance(one, str)), None):
+            kind = type(wrong).__name__
+            raise ArgusError(f"{spec} gave {id_!r} a {kind}; expected texts.")
+        texts[id_] = [text for text in dict.fromkeys(own) if text.strip()]
+    return texts

@@ -1,0 +1,62 @@
+"""The examples of docs/your-own.md run: encoder, remedy, rule and decoding of one's own."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.contract.examples import invoke
+from tests.support.examples import write_files
+
+pytestmark = pytest.mark.slow
+PAGE = (Path(__file__).parents[1] / "docs/your-own.md").read_text(encoding="utf-8")
+BEFORE = (
+    "index build --corpus docs.jsonl --out index/",
+    "research generative build --corpus docs.jsonl --tokenizer bpe:500 --out ngrams/",
+    "research generative train --index ngrams/ --corpus docs.jsonl --d-model 32 --layers 1 "
+    "--epochs 1 --out trained/",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, shared):
+    """Return a folder with the page's files, in which its commands have run."""
+    place = tmp_path_factory.mktemp("own")
+    write_files(place, shared("fb15k237"))
+    for name, code in re.findall(r"```python\n# (\w+\.py): (.*?)```", PAGE, re.DOTALL):
+        (place / name).write_text(f"# {code}")
+    suite = '[[retrievers]]\nencoder = "hashed.py:Hashed"\n[[tasks]]\ntask = "task"\n'
+    (place / "suite.toml").write_text(suite + re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.setattr("argus.encoders.load.CANDIDATES", ())
+        shown = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+        lines = [*BEFORE, *"".join(shown).replace("argus ", "").splitlines(),
+                 "research suite suite.toml --out suite/"]  # fmt: skip
+        for line in lines:
+            code, out, err = invoke(shlex.split(line))
+            assert code == 0, (line, out, err)
+    return place
+
+
+def test_each_file_is_short():
+    files = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert len(files) == 4 and max(len(file.splitlines()) for file in files) <= 30
+
+
+def test_what_they_do_is_in_the_results(folder):
+    header = json.loads((folder / "hashed" / "index.json").read_text())
+    assert header["encoder"]["model"] == "hashed.py:Hashed"
+    trial = json.loads((folder / "index" / "repair" / "summary.json").read_text())["repair"]
+    assert "unnamed.py:remedy" in {t["candidate"] for t in trial["trials"]}
+    served = json.loads((folder / "superseded" / "summary.json").read_text())["authority"]
+    assert served["documents"]["superseded"] == 12
+    suite = json.loads((folder / "suite" / "summary.json").read_text())["suite"]
+    assert suite["cells"] == {"total": 2, "measured": 2, "kept": 0, "failed": 0}
+    assert {row["remedy"] for row in suite["rows"]} == {"none", "unnamed"}
+    answers = (folder / "greedy" / "answers.jsonl").read_text().splitlines()
+    assert len(answers) >= 5
