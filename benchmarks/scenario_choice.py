@@ -24,7 +24,7 @@ from argus.indexes.retriever import open_retriever
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import Evaluation, evaluate, paired_difference
 from argus.scenarios.ablation.grid import Cell, Documents, best_cell, grid, usual_cell
-from argus.scenarios.ablation.inputs import Source, Vectors
+from argus.scenarios.ablation.inputs import Vectors, embed_source, read_source
 from argus.scenarios.cells import AUTO, WEIGHTS
 from argus.scenarios.profile import Component
 from argus.scenarios.profiles.index import add_scenarios
@@ -53,10 +53,10 @@ def _demo(home: Path, encoder: Encoder) -> dict[str, Any]:
     choice = added.summary["choice"]
     assert choice is not None
     qrels = corpus / "qrels" / "test.tsv"
-    source = Source.read(corpus, corpus / "profiles.jsonl", corpus, qrels, None, None, encoder)
+    source = read_source(corpus, corpus / "profiles.jsonl", corpus, qrels, encoder=encoder)
     store = EmbeddingStore(index / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim)
     with store:
-        vectors = Vectors.of(source, None, tuple(Component), encoder, store)
+        vectors = embed_source(source, None, tuple(Component), encoder, store)
     cells = grid(
         vectors.documents, vectors.texts, vectors.queries, vectors.judged.qrels, CELLS,
         measures=[MEASURE], depth=DEPTH,

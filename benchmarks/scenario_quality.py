@@ -24,10 +24,10 @@ from argus.encoders import EmbeddingStore, EncoderConfig, load_encoder
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate
 from argus.scenarios.ablation.grid import Cell, Documents, grid
-from argus.scenarios.ablation.inputs import Source, Vectors
+from argus.scenarios.ablation.inputs import embed_source, read_source
 from argus.scenarios.ablation.job import ablate_scenarios
+from argus.scenarios.needs.audit import audit_needs
 from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.job import audit_needs
 from argus.scenarios.profile import Component
 from benchmarks.shared import collection
 
@@ -56,13 +56,11 @@ def run() -> dict[str, Any]:
 
 def _without(corpus: Path, store: Path) -> dict[str, Any]:
     """Measure questions whose documents have no scenarios while half of the others have."""
-    source = Source.read(
-        corpus, corpus / "profiles.jsonl", corpus, corpus / "qrels" / "test.tsv", None, None,
-        EncoderConfig(),
-    )  # fmt: skip
-    encoder = load_encoder(EncoderConfig(), sample=[d.content for d in source.documents]).encoder
+    qrels, encoding = corpus / "qrels" / "test.tsv", EncoderConfig()
+    source = read_source(corpus, corpus / "profiles.jsonl", corpus, qrels, encoder=encoding)
+    encoder = load_encoder(encoding, sample=[d.content for d in source.documents]).encoder
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        vectors = Vectors.of(source, None, (Component.ME,), encoder, opened)
+        vectors = embed_source(source, None, (Component.ME,), encoder, opened)
     whole, asked = vectors.documents, vectors.queries
     before_run = whole.alone().search(asked.vectors, 100).run(asked.ids)
     rng = np.random.default_rng(0)

@@ -80,13 +80,13 @@ def needs(
     drawn are written first; --estimate tells what that costs. --queries and --qrels measure what
     the risk tells of real questions.
     """
-    from argus.scenarios.needs.risk import JudgedFiles
+    from argus.scenarios.needs.source import JudgedFiles
 
     writer = model.config()
     written_by = None if writer is None else replace(writing, form=measure.form).by(writer)
     read: dict[str, Any] = {"out": out, "config": measure, "fields": columns, "limit": limit}
     if estimate:
-        from argus.scenarios.needs.drawing import estimate_needs
+        from argus.scenarios.needs.risk import estimate_needs
 
         if written_by is None:
             raise needs_model(["--estimate"])
@@ -102,7 +102,7 @@ def needs(
         served = ask_needs(corpus, profiles, retriever, asking=asking, **common)
         o.show(served, as_json=json)
         return
-    from argus.scenarios.needs.job import audit_needs
+    from argus.scenarios.needs.audit import audit_needs
 
     o.show(audit_needs(corpus, profiles, store=store, **common), as_json=json)
 

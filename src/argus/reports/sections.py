@@ -72,7 +72,7 @@ SECTIONS: dict[str, Home] = {
     "scenarios": Home("Scenarios", "tune apply scenarios", "argus.scenarios.profiles.section"),
     "needs": Home("Needs", "research scenarios needs", "argus.scenarios.needs.section"),
     "needs_served": Home(
-        "Needs served", "research scenarios needs", "argus.scenarios.needs.served_section"
+        "Needs served", "research scenarios needs", "argus.scenarios.needs.served"
     ),
     "scenarios_qa": Home("Answers", "research scenarios qa", "argus.scenarios.qa.section"),
     "preferences": Home(

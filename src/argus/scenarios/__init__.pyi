@@ -5,14 +5,14 @@ from .profile import (
     Scenario as Scenario,
     ScenarioProfile as ScenarioProfile,
 )
-from .ablation.config import AblateConfig as AblateConfig, ComparisonSettings as ComparisonSettings
+from .ablation.config import AblateConfig as AblateConfig
 from .ablation.job import ablate_scenarios as ablate_scenarios
 from .adapt.config import AdaptConfig as AdaptConfig
 from .adapt.job import adapt_index as adapt_index
 from .distill.settings import DistillConfig as DistillConfig, TrainConfig as TrainConfig
 from .files import read_profiles as read_profiles
 from .needs.config import NeedsConfig as NeedsConfig
-from .needs.job import audit_needs as audit_needs
+from .needs.audit import audit_needs as audit_needs
 from .needs.served import ask_needs as ask_needs
 from .profiles.config import ProfileConfig as ProfileConfig
 from .profiles.index import add_scenarios as add_scenarios

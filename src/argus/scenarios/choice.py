@@ -16,9 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import IntArray
-from argus.encoders import EmbeddingStore, Encoder, embed
-from argus.encoders import documents as as_documents
-from argus.encoders import queries as as_queries
+from argus.encoders import EmbeddingStore, Encoder
 from argus.encoders.store import store_of
 from argus.errors import InputError
 from argus.indexes.blend import DOCUMENTS_ALONE, RELEVANCE_WEIGHT, check_weight
@@ -27,12 +25,10 @@ from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import require_some
 from argus.measures.significance import bootstrap_interval
 from argus.progress import progress
-from argus.scenarios.ablation.grid import Cell, Documents, embed_scenarios
+from argus.scenarios.ablation.grid import Cell, Documents
 from argus.scenarios.cells import AUTO, WEIGHTS
-from argus.scenarios.needs.findings import Need, Vectors
-from argus.scenarios.needs.job import rank_needs
-from argus.scenarios.needs.ranks import held_out_ranks
-from argus.scenarios.profile import COMPONENT, Component, Profiled, needs
+from argus.scenarios.needs.ranks import NeedVectors, held_out_ranks
+from argus.scenarios.profile import COMPONENT, Component, Need, Profiled, needs
 
 USUAL = Cell(COMPONENT, RELEVANCE_WEIGHT)  # Choice of the paper.
 
@@ -139,7 +135,7 @@ class Choice:
 
 
 def choose(
-    vectors: Vectors, components: Sequence[Component], weights: Sequence[float], *, seed: int
+    vectors: NeedVectors, components: Sequence[Component], weights: Sequence[float], *, seed: int
 ) -> Choice:
     """Return the worth of every component and λ by the needs of `vectors`.
 
@@ -147,7 +143,7 @@ def choose(
     """
     grid = {*weights, DOCUMENTS_ALONE, RELEVANCE_WEIGHT}
     every = tuple(dict.fromkeys([*components, COMPONENT]))
-    ranks = rank_needs(vectors, every, sorted(grid))
+    ranks = vectors.ranks(every, sorted(grid))
     values = {
         Cell(component, weight): per_document(of.rank[i], vectors.targets)
         for component, of in ranks.items()
@@ -166,7 +162,7 @@ def per_document(ranks: IntArray, targets: IntArray) -> Values:
     return values
 
 
-def without_scenarios(vectors: Vectors, cell: Cell, documents: int) -> dict[str, Any]:
+def without_scenarios(vectors: NeedVectors, cell: Cell, documents: int) -> dict[str, Any]:
     """Return the effect of a cell on documents that have no scenarios.
 
     Every need asks an index without any scenario of its document, all others' in place. documents:
@@ -174,10 +170,10 @@ def without_scenarios(vectors: Vectors, cell: Cell, documents: int) -> dict[str,
     """
     snapshot = vectors.documents.with_scenarios(cell.component, vectors.texts)
     with progress("searching without own scenarios", len(vectors.targets)) as advance:
+        weights = DOCUMENTS_ALONE, cell.weight
         ranks = held_out_ranks(
-            vectors.queries, vectors.targets, None, snapshot, (DOCUMENTS_ALONE, cell.weight),
-            advance=advance,
-        )  # fmt: skip
+            vectors.queries.vectors, vectors.targets, None, snapshot, weights, advance=advance
+        )
     alone, with_others = (float(per_document(r, vectors.targets).mean()) for r in ranks.rank)
     return {"documents": documents, "alone": alone, "mrr": with_others}
 
@@ -225,24 +221,17 @@ def _vectors(
     model: Encoder,
     components: Sequence[Component],
     seed: int,
-) -> Vectors:
+) -> NeedVectors:
     """Embed the needs that ask, and the scenarios that are searched."""
     asking = _asking(profiles, seed)
+    every = tuple(dict.fromkeys([*components, COMPONENT]))
     with EmbeddingStore(
         store_of(index.path), fingerprint=model.fingerprint, dim=model.dim
     ) as store:
-        queries = embed(as_queries([n.text for n in asking]), model, store, what="needs")
-        texts = embed_scenarios(
-            profiles.values(),
-            tuple(dict.fromkeys([*components, COMPONENT])),
-            lambda texts: embed(as_documents(texts), model, store, what="scenarios"),
-        )
-    why = next(iter(queries.failures.values()), "")
-    require_some(len(queries.vectors), "need has a vector", why)
-    return Vectors(
-        documents=_documents(index, profiles), document_failures={}, texts=texts, needs=asking,
-        embedded=queries.ok, queries=queries.vectors, need_failures=queries.failures,
-    )  # fmt: skip
+        vectors = NeedVectors.embed(_documents(index, profiles), asking, every, model, store)
+    why = next(iter(vectors.queries.failures.values()), "")
+    require_some(len(vectors.targets), "need has a vector", why)
+    return vectors
 
 
 def of_several(profiles: Mapping[str, Profiled]) -> dict[str, Profiled]:
@@ -266,7 +255,7 @@ def _asking(profiles: Mapping[str, Profiled], seed: int) -> list[Need]:
         )
     ids = sorted(several)
     drawn = np.random.default_rng(seed).permutation(len(ids))[:MOST]
-    return [Need(*need) for need in needs({ids[i]: several[ids[i]] for i in drawn})]
+    return needs({ids[i]: several[ids[i]] for i in drawn})
 
 
 def _documents(index: ViewIndex, profiles: Mapping[str, Profiled]) -> Documents:

@@ -7,12 +7,23 @@ The paper takes the type of a document from the data set that it is in. A corpus
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from argus.data.fields import PayloadField
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Document
-from argus.measures.slices import Slicing, slicing, slicings
+from argus.measures.slices import (
+    Sliced,
+    Slicing,
+    Trials,
+    slice_figures,
+    slice_shares,
+    slice_table,
+    slicing,
+    slicings,
+    worst_first,
+)
 
 FIELD = "document-type"  # In the place of a field: the look of a document's text.
 # Marks of formulas per word from which a text is mathematics. Of 99% of prose there are fewer.
@@ -80,13 +91,21 @@ def type_slicings(documents: Sequence[Document], fields: Sequence[str]) -> list[
 
     Where documents have a field of that name it counts. InputError as for `slicings`.
     """
-    return list(_slicings(documents, dict.fromkeys(fields)))
-
-
-def _slicings(documents: Sequence[Document], fields: Mapping[str, None]) -> Iterator[Slicing]:
-    own = PayloadField.parse(FIELD, "--by")
-    for field in fields:
+    own, cut = PayloadField.parse(FIELD, "--by"), list[Slicing]()
+    for field in dict.fromkeys(fields):
         if field == FIELD and not any(map(own.is_in, documents)):
-            yield slicing(FIELD, [[str(document_type(d.text))] for d in documents])
+            cut.append(slicing(FIELD, [[str(document_type(d.text))] for d in documents]))
         else:
-            yield from slicings(documents, [field])
+            cut += slicings(documents, [field])
+    return cut
+
+
+def write_slices(
+    folder: ArtifactFolder, name: str, slices: Sequence[Slicing], trials: Sequence[Trials]
+) -> Sliced:
+    """Write the shares of every slice, the worst first. Return their figures for the summary."""
+    if not slices:
+        return {}
+    shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
+    folder.write_table(name, slice_table(shares), csv=True)
+    return {"slices": slice_figures(slices, shares)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from argus.errors import InputError
 
@@ -87,10 +88,18 @@ class Profiled:
     source: str = ""
 
 
-def needs(profiles: Mapping[str, Profiled]) -> list[tuple[str, int, str]]:
-    """Return (document, position, information need) of all scenarios, by document id."""
+class Need(NamedTuple):
+    """An information need: its document, the position of its scenario there, and its text."""
+
+    doc_id: str
+    position: int
+    text: str
+
+
+def needs(profiles: Mapping[str, Profiled]) -> list[Need]:
+    """Return the information needs of all scenarios, by document id."""
     return [
-        (doc_id, i, scenario.information_need)
+        Need(doc_id, i, scenario.information_need)
         for doc_id, profiled in sorted(profiles.items())
         if profiled.profile is not None
         for i, scenario in enumerate(profiled.profile.scenarios)

@@ -5,8 +5,8 @@ import pytest
 
 from argus.data.types import Document
 from argus.measures import Evaluation
-from argus.scenarios.ablation.config import ComparisonSettings
-from argus.scenarios.ablation.findings import Ablation, by_type
+from argus.scenarios.ablation.config import AblateConfig
+from argus.scenarios.ablation.findings import Ablation, compare_types
 from argus.scenarios.ablation.grid import Cell
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.profile import Component
@@ -24,8 +24,8 @@ GAINS = {"prose": {0.5: 0.3, 0.7: 0.1, 0.9: 0.0}, "math": {0.5: -0.1, 0.7: 0.1, 
 
 
 def evaluation(value):
-    values = {query: {"m": value(query)} for query in sorted(GOLD)}
-    return Evaluation({"m": float(np.mean([v["m"] for v in values.values()]))}, values)
+    values = {query: {"nDCG@10": value(query)} for query in sorted(GOLD)}
+    return Evaluation({"nDCG@10": float(np.mean([v["nDCG@10"] for v in values.values()]))}, values)
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,12 @@ def rows():
 
         return evaluation(value)
 
-    settings = ComparisonSettings("m", ["m"], 0.5, 1000, 0)
+    config = AblateConfig(measures=("nDCG@10",), resamples=1000)
     ablation = Ablation(
-        "whole", len(IDS), 0, evaluation(lambda q: 0.4), {c: of(c) for c in CELLS}, settings
+        "whole", len(IDS), 0, evaluation(lambda q: 0.4), {c: of(c) for c in CELLS}, config
     )
     slices = type_slicings(DOCUMENTS, ("type",))
-    found = by_type(ablation, slices, IDS, GOLD, {})
+    found = compare_types(ablation, slices, IDS, GOLD, {})
     return {row["type"]: row for row in found}
 
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from argus.data.types import View
+from argus.encoders import Embedded
 from argus.indexes.snapshot import Snapshot
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts
 from argus.scenarios.cells import WEIGHTS
 from argus.scenarios.choice import Choice, choose, without_scenarios
 from argus.scenarios.files import scenario_views
-from argus.scenarios.needs.findings import Need, Vectors
+from argus.scenarios.needs.ranks import NeedVectors
 from argus.scenarios.profile import (
     Component,
     Profiled,
@@ -67,16 +68,12 @@ def vectors():
         for d in range(5)
     }  # fmt: skip
     texts = sorted({v.text for c in Component for v in scenario_views(profiles.values(), c)})
-    asked = [Need(*need) for need in needs(profiles)]
-    return Vectors(
-        documents=Documents([f"d{d}" for d in range(8)], unit(rng.normal(size=(8, 6))), profiles),
-        document_failures={},
-        texts=ScenarioTexts(
-            {text: i for i, text in enumerate(texts)}, unit(rng.normal(size=(len(texts), 6))), {}
-        ),
-        needs=asked, embedded=np.ones(len(asked), bool),
-        queries=unit(rng.normal(size=(len(asked), 6))), need_failures={},
-    )  # fmt: skip
+    asked = needs(profiles)
+    documents = Documents([f"d{d}" for d in range(8)], unit(rng.normal(size=(8, 6))), profiles)
+    rows = {text: i for i, text in enumerate(texts)}
+    scenarios = ScenarioTexts(rows, unit(rng.normal(size=(len(texts), 6))), {})
+    queries = Embedded(unit(rng.normal(size=(len(asked), 6))), np.ones(len(asked), bool), {})
+    return NeedVectors(documents, scenarios, asked, queries)
 
 
 def index(vectors, component, gone):
@@ -100,7 +97,7 @@ def index(vectors, component, gone):
 def reciprocal_ranks(vectors, cell, gone):
     """Of each document, the mean reciprocal rank; gone: of a need, what its index lacks."""
     found = {}
-    for need, query in zip(vectors.needs, vectors.queries, strict=True):
+    for need, query in zip(vectors.needs, vectors.queries.vectors, strict=True):
         top = index(vectors, cell.component, gone(need)).search(query[None], 8, cell.weight)
         found.setdefault(need.doc_id, []).append(1 / (1 + top.doc_ids[0].index(need.doc_id)))
     return [float(np.mean(found[doc])) for doc in sorted(found)]

@@ -6,11 +6,10 @@ import pytest
 
 from argus.data.types import Document, Query
 from argus.errors import InputError
+from argus.scenarios.needs.audit import audit_needs
 from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.drawing import BATCH, draw, draw_order
-from argus.scenarios.needs.job import audit_needs
-from argus.scenarios.needs.risk import JudgedFiles
-from argus.scenarios.needs.source import NeedSource
+from argus.scenarios.needs.risk import BATCH, draw, draw_order
+from argus.scenarios.needs.source import JudgedFiles, NeedSource
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from tests.support.word_encoder import WordEncoder
 
@@ -71,7 +70,7 @@ def test_chunks_are_folded_to_their_documents(tmp_path):
 def test_a_sample_is_drawn_by_hash_and_holds_the_smaller_one(tmp_path):
     many = [Document(f"d{i}", f"word{i} text") for i in range(40)]
     profiles = {d.id: profiled(d.id, f"word{d.id[1:]}") for d in many[:30]}
-    source = NeedSource(many, None, profiles, None, 0)
+    source = NeedSource(many, profiles)
     small, large = (
         [d.id for d in draw_order(source, NeedsConfig(sample=n), writes=False)] for n in (5, 12)
     )
@@ -96,15 +95,13 @@ class Always:
 
 def test_drawing_ends_once_the_interval_is_narrow():
     many = [Document(f"d{i}", "text") for i in range(4 * BATCH)]
-    source = NeedSource(many, None, {d.id: profiled(d.id, "need") for d in many}, None, 0)
-    wide = draw(source, NeedsConfig(until_width=0.1), None, Always(), 10)
-    assert len(wide.profiles) == BATCH and wide.width(10) <= 0.1
-    narrow = draw(source, NeedsConfig(until_width=0.03), None, Always(), 10)
-    assert len(narrow.profiles) == 3 * BATCH and narrow.width(10) <= 0.03
-    never = draw(source, NeedsConfig(until_width=0.001), None, Always(), 10)
-    assert len(never.profiles) == 4 * BATCH
-    capped = draw(source, NeedsConfig(until_width=0.001, sample=70), None, Always(), 10)
-    assert len(capped.profiles) == 70
+    source = NeedSource(many, {d.id: profiled(d.id, "need") for d in many})
+
+    def drawn(**options):
+        return len(draw(source, NeedsConfig(**options), None, Always(), 10).profiles)
+
+    assert drawn(until_width=0.1) == BATCH and drawn(until_width=0.03) == 3 * BATCH
+    assert drawn(until_width=0.001) == 4 * BATCH and drawn(until_width=0.001, sample=70) == 70
 
 
 def test_the_risk_is_compared_with_judged_questions(tmp_path):

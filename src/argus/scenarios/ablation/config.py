@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -17,17 +16,6 @@ LEAST_DEPTH = 100
 DOCUMENTS: Final = "documents alone"  # systems of a row of the summary
 SCENARIOS: Final = "scenarios"
 PLACEBO: Final = "placebo"
-
-
-@dataclass(frozen=True)
-class ComparisonSettings:
-    """How runs are compared. measure: the one that cells are judged by."""
-
-    measure: str
-    measures: Sequence[str]
-    tune_share: float
-    resamples: int
-    seed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +63,3 @@ class AblateConfig(GridConfig):
         from argus.measures.measures import cutoff
 
         return max(LEAST_DEPTH, *(cutoff(name) or 0 for name in self.measures))
-
-    @property
-    def settings(self) -> ComparisonSettings:
-        """How runs are compared."""
-        return ComparisonSettings(
-            self.measures[0], self.measures, self.tune_share, self.resamples, self.seed
-        )

@@ -16,7 +16,7 @@ import numpy as np
 from argus.data.types import FloatArray, Run, View
 from argus.encoders import Embedded
 from argus.indexes.blend import DOCUMENTS_ALONE, RELEVANCE_WEIGHT
-from argus.indexes.fold import Folded, between, ends, ranked
+from argus.indexes.fold import ORIGINAL, between, ends, ranked
 from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
 from argus.measures import Evaluation
 from argus.progress import progress
@@ -24,7 +24,6 @@ from argus.scenarios.cells import Cell as Cell
 from argus.scenarios.files import scenario_views
 from argus.scenarios.profile import Component, Profiled
 
-ORIGINAL = "original"
 Embed = Callable[[Sequence[str]], Embedded]  # Embeds texts as documents are embedded.
 
 
@@ -76,8 +75,6 @@ class Documents:
         words. Needs two documents with a profile.
         """
         owners = sorted(self.profiles)
-        if len(owners) < 2:
-            raise ValueError(f"{len(owners)} profiles: nothing to exchange, needs two.")
         circle = [owners[i] for i in rng.permutation(len(owners))]
         exchange = zip(circle, [*circle[1:], circle[0]], strict=True)
         profiles = {to: replace(self.profiles[of], doc_id=to) for to, of in exchange}
@@ -92,10 +89,8 @@ class Documents:
         views = _views(self.profiles.values(), component)
         scenarios = [view for view in views if view.text in texts.rows]
         rows = np.array([texts.rows[view.text] for view in scenarios], np.int64)
-        originals = [View(i, i, ORIGINAL, "") for i in self.ids]
-        return Snapshot.of(
-            originals + scenarios, np.concatenate([self.vectors, texts.vectors[rows]])
-        )
+        vectors = np.concatenate([self.vectors, texts.vectors[rows]])
+        return Snapshot.of([View(i, i, ORIGINAL, "") for i in self.ids] + scenarios, vectors)
 
 
 def embed_scenarios(
@@ -150,7 +145,10 @@ def sweep(
             kth = np.partition(best, -k, axis=1)[:, -k][:, None]
             query, document = np.nonzero(best >= kth - bound)
             top = ranked(block, snapshot.vectors, layout, query, document, k)
-            runs[weight] |= _run(top, ids, snapshot.doc_ids)
+            runs[weight] |= {id_: {} for id_ in ids}
+            found = zip(top.query.tolist(), top.document.tolist(), top.score.tolist(), strict=True)
+            for row, place, score in found:
+                runs[weight][ids[row]][snapshot.doc_ids[place]] = score
     return runs
 
 
@@ -201,11 +199,3 @@ def mean_of(evaluations: Sequence[Evaluation]) -> Evaluation:
 def _views(profiles: Iterable[Profiled], component: Component) -> list[View]:
     """Return the views of a component. A profile without a topic has no M."""
     return [view for view in scenario_views(profiles, component) if view.text.strip()]
-
-
-def _run(top: Folded, ids: Sequence[str], doc_ids: Sequence[str]) -> Run:
-    run: Run = {id_: {} for id_ in ids}
-    rows = zip(top.query.tolist(), top.document.tolist(), top.score.tolist(), strict=True)
-    for query, document, score in rows:
-        run[ids[query]][doc_ids[document]] = score
-    return run

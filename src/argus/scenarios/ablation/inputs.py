@@ -1,11 +1,9 @@
-"""Inputs of an ablation: documents, profiles, questions, expansions."""
+"""Inputs of an ablation: documents, profiles, questions, expansions, and the vectors of all."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +19,12 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.engine import Engine
 from argus.errors import InputError
-from argus.evaluation.judged import read_judged
+from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.systems import Judged, System, missing_gold, without_failed
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.workspace import read_documents, require_some, texts_cut
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
-from argus.scenarios.ablation.grid import (
-    Documents,
-    QueryVectors,
-    ScenarioTexts,
-    embed_scenarios,
-)
+from argus.scenarios.ablation.grid import Documents, QueryVectors, ScenarioTexts, embed_scenarios
 from argus.scenarios.expansions import (
     Baseline,
     Expansion,
@@ -41,7 +34,8 @@ from argus.scenarios.expansions import (
     write_expansions,
 )
 from argus.scenarios.files import read_profiles
-from argus.scenarios.profile import Component, Profiled, ProfileState
+from argus.scenarios.openings import Form, in_form
+from argus.scenarios.profile import Component, Profiled
 
 LEDGER = "answers.sqlite"
 
@@ -50,102 +44,57 @@ LEDGER = "answers.sqlite"
 class Source:
     """All that is read, before anything is embedded or written.
 
-    documents: those that have text.
-    all_profiles: profiles of all documents, in any state.
+    documents: those that have text. all_profiles: of all documents, in any state. profiles: those
+    with scenarios, of `documents`. missing: relevant documents that the corpus does not hold.
     """
 
     documents: list[Document]
     without_text: int
     path: Origin | None
     all_profiles: Mapping[str, Profiled]
-    queries: list[Query]
-    judged: Judged
+    profiles: dict[str, Profiled]
+    questions: JudgedQueries
+    missing: dict[str, Any] | None
     expansions: dict[str, Expansion] | None
 
-    @classmethod
-    def read(
-        cls,
-        corpus: Corpus,
-        profiles: Path | str | Mapping[str, Profiled],
-        queries: Path | str | Sequence[Query],
-        qrels: Path | str | Qrels,
-        excluded: Path | str | Excluded | None,
-        expansions: Path | None,
-        fields: FieldNames | None,
-        encoder: Encoder | EncoderConfig | str,
-    ) -> Source:
-        """Read it. InputError where documents, profiles and judgements do not belong together."""
-        fields = fields or FieldNames()
-        everything, path = read_documents(corpus, fields, None, encoder)
-        documents = [d for d in everything if d.content.strip()]
-        require_some(len(documents), "document has text", "Check --text-field.")
-        questions = read_judged(queries, qrels, excluded=excluded)
-        source = cls(
-            documents=documents,
-            without_text=len(everything) - len(documents),
-            path=path,
-            all_profiles=read_profiles(profiles, coerce_ids=fields.coerce_ids)
-            if isinstance(profiles, (str, Path))
-            else profiles,
-            queries=questions.queries,
-            judged=questions.judged,
-            expansions=None
-            if expansions is None
-            else read_expansions(expansions, coerce_ids=fields.coerce_ids),
-        )
-        source._check(profiles, expansions)
-        return source
 
-    @cached_property
-    def ids(self) -> frozenset[str]:
-        """The documents that have text."""
-        return frozenset(d.id for d in self.documents)
-
-    @cached_property
-    def profiles(self) -> dict[str, Profiled]:
-        """Those with scenarios, of documents that have text."""
-        return {
-            id_: p
-            for id_, p in self.all_profiles.items()
-            if p.profile is not None and id_ in self.ids
-        }
-
-    @cached_property
-    def missing(self) -> dict[str, Any] | None:
-        """Relevant documents that the corpus does not hold. InputError where it holds none."""
-        return missing_gold(System("the corpus", {}, documents=self.ids), self.judged)
-
-    def profile_counts(self) -> dict[str, Any]:
-        """Count the profiles by outcome."""
-        states = Counter(p.state for p in self.all_profiles.values())
-        return {
-            "total": len(self.all_profiles),
-            "ok": states[ProfileState.OK],
-            "noise": states[ProfileState.NOISE],
-            "failed": states[ProfileState.FAILED],
-            "of_other_documents": sum(id_ not in self.ids for id_ in self.all_profiles),
-            "scenarios": sum(
-                len(p.profile.scenarios) for p in self.profiles.values() if p.profile is not None
-            ),
-        }
-
-    def _check(self, profiles: object, expansions: Path | None) -> None:
-        _require_match(
-            self.profiles, self.all_profiles, self.ids, "profile with scenarios",
-            "--profiles" if not isinstance(profiles, (str, Path)) else str(profiles),
-        )  # fmt: skip
-        if self.expansions is not None:
-            used = {id_: e for id_, e in self.expansions.items() if id_ in self.ids}
-            _require_match(used, self.expansions, self.ids, "expansion", str(expansions))
-        _ = self.missing
+def read_source(
+    corpus: Corpus,
+    profiles: Path | str | Mapping[str, Profiled],
+    queries: Path | str | Sequence[Query],
+    qrels: Path | str | Qrels,
+    *,
+    encoder: Encoder | EncoderConfig | str,
+    excluded: Path | str | Excluded | None = None,
+    expansions: Path | None = None,
+    fields: FieldNames | None = None,
+    form: Form = Form.WRITTEN,
+) -> Source:
+    """Read it. InputError where documents, profiles and judgements do not belong together."""
+    fields = fields or FieldNames()
+    everything, path = read_documents(corpus, fields, None, encoder)
+    documents = [d for d in everything if d.content.strip()]
+    require_some(len(documents), "document has text", "Check --text-field.")
+    questions = read_judged(queries, qrels, excluded=excluded)
+    where = str(profiles) if isinstance(profiles, (str, Path)) else "--profiles"
+    if isinstance(profiles, (str, Path)):
+        profiles = read_profiles(profiles, coerce_ids=fields.coerce_ids)
+    given = None
+    if expansions is not None:
+        given = read_expansions(expansions, coerce_ids=fields.coerce_ids)
+    ids = frozenset(d.id for d in documents)
+    profiles = in_form(profiles, form)
+    own = {id_: p for id_, p in profiles.items() if p.profile is not None and id_ in ids}
+    _require_match(own, profiles, ids, "profile with scenarios", where)
+    if given is not None:
+        _require_match(ids & given.keys(), given, ids, "expansion", str(expansions))
+    missing = missing_gold(System("the corpus", {}, documents=ids), questions.judged)
+    without_text = len(everything) - len(documents)
+    return Source(documents, without_text, path, profiles, own, questions, missing, given)
 
 
 def _require_match(
-    used: Mapping[str, object],
-    lines: Mapping[str, object],
-    ids: frozenset[str],
-    what: str,
-    where: str,
+    used: object, lines: Mapping[str, object], ids: frozenset[str], what: str, where: str
 ) -> None:
     if not used:
         raise InputError(
@@ -182,11 +131,10 @@ def write_by_model(
 class Vectors:
     """All vectors, and the failures.
 
-    failed: document to why it has no vector: it is in no index.
-    judged: the questions that could be embedded.
-    expanded: shape (n_documents, dim) each: the document's own vector where there is no expansion.
-    expanded_documents: documents expanded, failures, and how much of the texts the model reads.
-    windows: how much of documents and scenario texts the model reads.
+    failed: document to why it has no vector: it is in no index. judged: the questions that could be
+    embedded. expanded: by baseline, (n_documents, dim): the document's own vector where there is
+    no expansion. expanded_documents: documents expanded, failures, and how much of the texts the
+    model reads. windows: how much of documents and scenario texts it reads.
     """
 
     documents: Documents
@@ -198,70 +146,52 @@ class Vectors:
     expanded_documents: Mapping[Baseline, dict[str, Any]]
     windows: dict[str, Any]
 
-    @classmethod
-    def of(
-        cls,
-        source: Source,
-        expansions: Mapping[str, Expansion] | None,
-        components: Sequence[Component],
-        encoder: Encoder,
-        store: EmbeddingStore,
-    ) -> Vectors:
-        """Embed documents, questions, each scenario text once, and the expanded documents."""
 
-        def embedded(texts: Sequence[str], what: str = "scenarios") -> Embedded:
-            return embed(as_documents(texts), encoder, store, what=what)
-
-        own = embedded([d.content for d in source.documents], "documents")
-        documents = [d for d, ok in zip(source.documents, own.ok, strict=True) if ok]
-        profiles = {d.id: source.profiles[d.id] for d in documents if d.id in source.profiles}
-        queries, judged = _queries(source.judged, encoder, store)
-        texts = embed_scenarios(profiles.values(), components, embedded)
-        vectors, counts = {}, {}
-        for baseline in Baseline if expansions is not None else ():
-            vectors[baseline], counts[baseline] = _expanded(
-                documents, own.vectors, expansions or {}, baseline, encoder, store
-            )
-        return cls(
-            Documents([d.id for d in documents], own.vectors, profiles),
-            {source.documents[i].id: why for i, why in own.failures.items()},
-            queries, judged, texts, vectors, counts,
-            {"documents": texts_cut(encoder, [d.content for d in documents]),
-             "scenarios": texts_cut(encoder, list(texts.rows))},
-        )  # fmt: skip
-
-
-def _queries(
-    judged: Judged, encoder: Encoder, store: EmbeddingStore
-) -> tuple[QueryVectors, Judged]:
-    ids = list(judged.queries)
-    texts = [judged.queries[id_].text for id_ in ids]
-    embedded = embed(as_queries(texts), encoder, store, what="questions")
-    failed = {ids[i]: why for i, why in embedded.failures.items()}
-    left = without_failed(judged, [System("the encoder", {}, failed=failed)])
-    return QueryVectors([id_ for id_ in ids if id_ not in failed], embedded.vectors), left
-
-
-def _expanded(
-    documents: Sequence[Document],
-    own: FloatArray,
-    expansions: Mapping[str, Expansion],
-    baseline: Baseline,
+def embed_source(
+    source: Source,
+    expansions: Mapping[str, Expansion] | None,
+    components: Sequence[Component],
     encoder: Encoder,
     store: EmbeddingStore,
-) -> tuple[FloatArray, dict[str, Any]]:
-    """Return the documents' vectors with those of expanded ones in their places, and counts."""
-    rows = [
-        i
-        for i, d in enumerate(documents)
-        if d.id in expansions and expansions[d.id].texts(baseline)
-    ]
-    texts = [expanded(documents[i], expansions[documents[i].id], baseline) for i in rows]
-    embedded = embed(as_documents(texts), encoder, store, what=f"documents with {baseline}")
-    vectors = own.copy()
-    vectors[[i for i, ok in zip(rows, embedded.ok, strict=True) if ok]] = embedded.vectors
-    return vectors, {
-        "documents": int(embedded.ok.sum()),
-        "failed": len(embedded.failures),
-        "text_window": texts_cut(encoder, texts),
-    }
+) -> Vectors:
+    """Embed documents, questions, each scenario text once, and the expanded documents."""
+
+    def embedded(texts: Sequence[str], what: str = "scenarios") -> Embedded:
+        return embed(as_documents(texts), encoder, store, what=what)
+
+    own = embedded([d.content for d in source.documents], "documents")
+    documents = [d for d, ok in zip(source.documents, own.ok, strict=True) if ok]
+    profiles = {d.id: source.profiles[d.id] for d in documents if d.id in source.profiles}
+    asked = source.questions.judged.queries
+    ids = list(asked)
+    queries = embed(as_queries([asked[id_].text for id_ in ids]), encoder, store, what="questions")
+    failed = {ids[i]: why for i, why in queries.failures.items()}
+    judged = without_failed(source.questions.judged, [System("the encoder", {}, failed=failed)])
+    texts = embed_scenarios(profiles.values(), components, embedded)
+    vectors: dict[Baseline, FloatArray] = {}
+    counts: dict[Baseline, dict[str, Any]] = {}
+    for baseline in Baseline if expansions is not None else ():
+        added = [expansions.get(d.id) if expansions else None for d in documents]
+        rows = [i for i, one in enumerate(added) if one is not None and one.texts(baseline)]
+        longer = [expanded(documents[i], added[i], baseline) for i in rows]
+        found = embedded(longer, f"documents with {baseline}")
+        vectors[baseline] = own.vectors.copy()
+        vectors[baseline][[i for i, ok in zip(rows, found.ok, strict=True) if ok]] = found.vectors
+        counts[baseline] = {
+            "documents": int(found.ok.sum()),
+            "failed": len(found.failures),
+            "text_window": texts_cut(encoder, longer),
+        }
+    return Vectors(
+        documents=Documents([d.id for d in documents], own.vectors, profiles),
+        failed={source.documents[i].id: why for i, why in own.failures.items()},
+        queries=QueryVectors([id_ for id_ in ids if id_ not in failed], queries.vectors),
+        judged=judged,
+        texts=texts,
+        expanded=vectors,
+        expanded_documents=counts,
+        windows={
+            "documents": texts_cut(encoder, [d.content for d in documents]),
+            "scenarios": texts_cut(encoder, list(texts.rows)),
+        },
+    )

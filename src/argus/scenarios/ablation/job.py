@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +28,28 @@ from argus.measures import Evaluation, evaluate
 from argus.measures.coverage import cover
 from argus.reports import write_report
 from argus.scenarios.ablation.config import AblateConfig
-from argus.scenarios.ablation.findings import TYPES, Ablation, by_type, groups, table, types_table
-from argus.scenarios.ablation.grid import (
-    Cell,
-    Documents,
-    best_cell,
-    grid,
-    mean_of,
-    usual_cell,
+from argus.scenarios.ablation.findings import (
+    TYPES,
+    Ablation,
+    compare_groups,
+    compare_types,
+    runs_table,
+    types_table,
 )
-from argus.scenarios.ablation.inputs import Source, Vectors, write_by_model
+from argus.scenarios.ablation.grid import Cell, Documents, best_cell, grid, mean_of, usual_cell
+from argus.scenarios.ablation.inputs import (
+    Source,
+    Vectors,
+    embed_source,
+    read_source,
+    write_by_model,
+)
 from argus.scenarios.ablation.section import headline
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.expansions import Expansion
-from argus.scenarios.openings import in_form
-from argus.scenarios.profile import Profiled
+from argus.scenarios.profile import Profiled, ProfileState, needs
 
-TABLE = "ablation"
+JOB = "ablation"
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,19 +183,17 @@ def ablate_scenarios(
             fix="Leave out --model to use the file.",
             where="--expansions, --model",
         )
-    source = Source.read(corpus, profiles, queries, qrels, excluded, expansions, fields, encoder)
-    source = replace(source, all_profiles=in_form(source.all_profiles, config.form))
+    source = read_source(
+        corpus, profiles, queries, qrels, encoder=encoder, excluded=excluded,
+        expansions=expansions, fields=fields, form=config.form,
+    )  # fmt: skip
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    named = {
-        "profiles": profiles,
-        "queries": queries,
-        "qrels": qrels,
-        "excluded": excluded,
-    }
-    files = {name: Path(v) for name, v in named.items() if isinstance(v, (str, Path))}
+    inputs = {"corpus": source.path, **source.questions.files}
+    if isinstance(profiles, (str, Path)):
+        inputs["profiles"] = Path(profiles)
     settings = asdict(config) | {"model": model.identity if model else None}
-    record = Record(TABLE, settings, {"corpus": source.path} | files)
+    record = Record(JOB, settings, inputs)
     sample = [d.content for d in source.documents]
     with (
         open_engine(engine) as running,
@@ -203,46 +206,41 @@ def ablate_scenarios(
             with record.timed("asking the model"):
                 texts, writer = write_by_model(model, source, folder, running)
         with record.timed("embedding"):
-            vectors = Vectors.of(source, texts, config.components, loaded, opened)
+            vectors = embed_source(source, texts, config.components, loaded, opened)
+    judged, indexed = vectors.judged, vectors.documents
     with record.timed("searching"):
-        ablations = _ablations(vectors, config)
-    gold = {query: vectors.judged.relevant(query) for query in vectors.judged.queries}
+        ablations = [_ablation("whole", indexed, judged.queries.keys(), vectors, config)]
+        # left out where all have scenarios, and where no question can be asked of it
+        inside = [q for q in judged.queries if indexed.profiles.keys() >= set(judged.relevant(q))]
+        if inside and len(indexed.profiles) < len(indexed.ids):
+            profiled = indexed.only(indexed.profiles.keys())
+            ablations.append(_ablation("profiled", profiled, inside, vectors, config))
+    gold = {query: judged.relevant(query) for query in judged.queries}
     ids = [document.id for document in source.documents]
     with record.timed("comparing"):
         types = [
             row
             for ablation in ablations
-            for row in by_type(ablation, slices, ids, gold, vectors.documents.profiles)
+            for row in compare_types(ablation, slices, ids, gold, indexed.profiles)
         ]
         rows = [ablation.rows() for ablation in ablations]
         corpora = {a.corpus: a.summary(own) for a, own in zip(ablations, rows, strict=True)}
         summary = {
-            **_summary(source, vectors, config, ablations[0], corpora),
+            **_counts(source, vectors, config),
+            "coverage": cover(indexed.ids, indexed.profiles.keys(), gold.values()),
+            "groups": compare_groups(ablations[0], gold, indexed.profiles.keys()),
+            "whole": corpora["whole"],
+            "profiled": corpora.get("profiled"),
             "expansions": _expansions(texts, vectors, writer),
             **record.of_store(),
         }
         if types:
             summary["types"] = types
             folder.write_table(TYPES, types_table(types), csv=True)
-        runs = table([row for own in rows for row in own], config.measures)
-    folder.write_table(TABLE, runs, csv=True)
-    folder.write_results(TABLE, summary, record.manifest(summary["queries"]))
-    return AblateResult(folder.path, write_report(folder.path), summary, runs)
-
-
-def _ablations(vectors: Vectors, config: AblateConfig) -> list[Ablation]:
-    """Return the ablation of the whole corpus, and of the documents with scenarios alone.
-
-    The second is left out where all have scenarios, and where no question can be asked of it.
-    """
-    queries = vectors.judged.queries.keys()
-    ablations = [_ablation("whole", vectors.documents, queries, vectors, config)]
-    profiled = vectors.documents.profiles.keys()
-    inside = [q for q in queries if profiled >= set(vectors.judged.relevant(q))]
-    if inside and len(profiled) < len(vectors.documents.ids):
-        documents = vectors.documents.only(profiled)
-        ablations.append(_ablation("profiled", documents, inside, vectors, config))
-    return ablations
+        table = runs_table([row for own in rows for row in own], config.measures)
+    folder.write_table(JOB, table, csv=True)
+    folder.write_results(JOB, summary, record.manifest(summary["queries"]))
+    return AblateResult(folder.path, write_report(folder.path), summary, table)
 
 
 def _ablation(
@@ -255,7 +253,6 @@ def _ablation(
     """Make all runs on one corpus and measure them on these queries."""
     queries = vectors.queries.only(query_ids)
     qrels = {query: vectors.judged.qrels[query] for query in queries.ids}
-
     excluded = vectors.judged.excluded
     depth = config.depth + spare(excluded)
 
@@ -277,8 +274,7 @@ def _ablation(
     inside = set(documents.ids)
     rows = [i for i, id_ in enumerate(vectors.documents.ids) if id_ in inside]
     return Ablation(
-        name, len(documents.ids), len(documents.profiles), measured(documents), cells,
-        config.settings,
+        name, len(documents.ids), len(documents.profiles), measured(documents), cells, config,
         baselines={
             b: measured(Documents(documents.ids, expanded[rows], {}))
             for b, expanded in vectors.expanded.items()
@@ -288,17 +284,11 @@ def _ablation(
     )  # fmt: skip
 
 
-def _summary(
-    source: Source,
-    vectors: Vectors,
-    config: AblateConfig,
-    whole: Ablation,
-    corpora: Mapping[str, dict[str, Any]],
-) -> dict[str, Any]:
-    judged, profiled = vectors.judged, vectors.documents.profiles.keys()
-    gold = {query: judged.relevant(query) for query in judged.queries}
-    reasons = Counter([*judged.reasons.values(), *judged.failed.values()])
-    n = len(vectors.documents.ids)
+def _counts(source: Source, vectors: Vectors, config: AblateConfig) -> dict[str, Any]:
+    """Return settings, and counts of questions, documents and profiles by outcome."""
+    judged, n = vectors.judged, len(vectors.documents.ids)
+    states = Counter(str(p.state) for p in source.all_profiles.values())
+    ids = {document.id for document in source.documents}
     return {
         "headline": config.measures[0],
         "measures": list(config.measures),
@@ -307,27 +297,29 @@ def _summary(
         "depth": config.depth,
         "placebos": config.placebos,
         "queries": {
-            "total": len(source.queries),
+            "total": len(source.questions.queries),
             "measured": len(judged.queries),
             "failed": len(judged.failed),
             "not applicable": len(judged.reasons),
-            "reasons": dict(reasons),
+            "reasons": dict(Counter([*judged.reasons.values(), *judged.failed.values()])),
         },
         "documents": {
             "total": len(source.documents) + source.without_text,
             "indexed": n,
             "without_text": source.without_text,
             "failed": len(vectors.failed),
-            "with_scenarios": len(profiled),
-            "share": round(len(profiled) / n, 6),
+            "with_scenarios": len(vectors.documents.profiles),
+            "share": round(len(vectors.documents.profiles) / n, 6),
         },
-        "profiles": {**source.profile_counts(), "texts_failed": len(vectors.texts.failures)},
+        "profiles": {
+            "total": len(source.all_profiles),
+            **{state: states[state] for state in map(str, ProfileState)},
+            "of_other_documents": sum(id_ not in ids for id_ in source.all_profiles),
+            "scenarios": len(needs(source.profiles)),
+            "texts_failed": len(vectors.texts.failures),
+        },
         "missing_judged_documents": source.missing,
         "text_windows": vectors.windows,
-        "coverage": cover(vectors.documents.ids, profiled, gold.values()),
-        "groups": groups(whole, gold, profiled),
-        "whole": corpora["whole"],
-        "profiled": corpora.get("profiled"),
     }
 
 

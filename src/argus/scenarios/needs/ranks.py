@@ -16,19 +16,81 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
+from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
 from argus.encoders.scoring import Float64Array
-from argus.indexes.fold import SCENARIO, Layout, between, ends, mix, pair_products, target_ranks
+from argus.indexes.fold import SCENARIO, between, ends, mix, pair_products, target_ranks
 from argus.indexes.snapshot import Snapshot
-from argus.progress import Advance
+from argus.progress import Advance, progress
 from argus.retrievability.pairs import PairRanks
-from argus.scenarios.profile import Component, Profiled, ScenarioProfile
+from argus.scenarios.ablation.grid import Documents, ScenarioTexts, embed_scenarios
+from argus.scenarios.profile import Component, Need, Profiled, ScenarioProfile
 
 # Scores of views held at a time. With their folded copies, at most three times this.
 BLOCK_BYTES = 128 << 20
+
+
+@dataclass(frozen=True)
+class NeedVectors:
+    """Needs of documents, with the vectors of both and of the scenarios.
+
+    documents: those that have a vector. All positions count these. queries: outcome of each need.
+    """
+
+    documents: Documents
+    texts: ScenarioTexts
+    needs: Sequence[Need]
+    queries: Embedded
+
+    @classmethod
+    def embed(
+        cls,
+        documents: Documents,
+        needs: Sequence[Need],
+        components: Sequence[Component],
+        model: Encoder,
+        store: EmbeddingStore,
+    ) -> NeedVectors:
+        """Embed the needs, and the documents' scenarios by these components."""
+        queries = embed(as_queries([n.text for n in needs]), model, store, what="needs")
+        texts = embed_scenarios(
+            documents.profiles.values(),
+            components,
+            lambda texts: embed(as_documents(texts), model, store, what="scenarios"),
+        )
+        return cls(documents, texts, needs, queries)
+
+    @cached_property
+    def with_vector(self) -> list[Need]:
+        """The needs that could be asked."""
+        return [need for need, ok in zip(self.needs, self.queries.ok, strict=True) if ok]
+
+    @cached_property
+    def targets(self) -> IntArray:
+        """Position of the document of each need that could be asked."""
+        position = {id_: i for i, id_ in enumerate(self.documents.ids)}
+        return np.array([position[need.doc_id] for need in self.with_vector], np.int64)
+
+    def ranks(
+        self, components: Sequence[Component], weights: Sequence[float]
+    ) -> dict[Component, NeedRanks]:
+        """Rank every document for its needs, by every component and λ, each need held out."""
+        ranks = {}
+        with progress("searching", len(self.targets) * len(components)) as advance:
+            for component in components:
+                snapshot = self.documents.with_scenarios(component, self.texts)
+                profiles = self.documents.profiles
+                rows = held_out_rows(snapshot, profiles, self.with_vector, component)
+                ranks[component] = held_out_ranks(
+                    self.queries.vectors, self.targets, rows, snapshot, weights, advance=advance
+                )
+        return ranks
 
 
 @dataclass(frozen=True)
@@ -49,28 +111,23 @@ class NeedRanks:
 def held_out_rows(
     snapshot: Snapshot,
     profiles: Mapping[str, Profiled],
-    needs: Sequence[tuple[str, int, str]],
+    needs: Sequence[Need],
     component: Component,
 ) -> IntArray:
     """Return the row of the view that each need is searched without, -1 where none goes.
 
-    needs: (document, position, text), as `argus.scenarios.profile.needs` gives them. snapshot:
-    with `scenario_views(..., component)`, or some of them.
+    snapshot: with `scenario_views(..., component)`, or some of them.
     """
     rows: dict[tuple[str, str | None], int] = {
         (view.doc_id, view.text): i
         for i, view in enumerate(snapshot.views)
         if view.kind == SCENARIO
     }
-    gone = {
-        doc_id: left_out(profile, component)
-        for doc_id in {need[0] for need in needs}
-        if (profile := profiles[doc_id].profile) is not None
-    }
-    views = [
-        rows.get((doc_id, gone[doc_id][position]), -1) if doc_id in gone else -1
-        for doc_id, position, _ in needs
-    ]
+    gone: dict[str, list[str | None]] = {}
+    for doc_id in {need.doc_id for need in needs}:
+        if (profile := profiles[doc_id].profile) is not None:
+            gone[doc_id] = left_out(profile, component)
+    views = [rows.get((n.doc_id, gone[n.doc_id][n.position]), -1) for n in needs]
     return np.array(views, np.int64)
 
 
@@ -146,7 +203,7 @@ def _of_targets(
 
     -inf where no scenario is left. Products as in `fold.exact`, so that equal scores are equal.
     """
-    layout: Layout = snapshot.layout()
+    layout = snapshot.layout()
     counts = layout.starts[targets + 1] - layout.starts[targets]
     pair = np.repeat(np.arange(len(targets)), counts)
     first = np.cumsum(counts) - counts

@@ -9,9 +9,11 @@ from typing import Any
 from argus.data.tables import read_table
 from argus.data.types import State
 from argus.jobs.recorded_model import spent
+from argus.measures.significance import with_interval
 from argus.measures.slices import slice_lines
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
+from argus.scenarios.tables import headings
 
 _COLOURS = {"M": "#d9a21b", "I": "#c8442a", "E": "#2a6fb0", "M+E": "#2b2f36", "I+E": "#7a5195"}
 _MARGIN = 0.03  # so that a difference of thousandths does not fill the figure
@@ -41,9 +43,13 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     if slices := summary.get("slices"):
         yield from slice_lines(slices)
     yield from risk_lines(summary)
-    if documents["reasons"]:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in documents["reasons"].items())
-        yield f"not measured: {reasons}"
+    yield from left_out_lines(summary)
+
+
+def left_out_lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why documents were not measured, and how many profiles are of none of them."""
+    if reasons := summary["documents"]["reasons"]:
+        yield f"not measured: {', '.join(f'{n:,} {reason}' for reason, n in reasons.items())}"
     if summary["profiles_elsewhere"]:
         yield f"{summary['profiles_elsewhere']:,} profiles are of documents that the corpus lacks"
 
@@ -91,19 +97,31 @@ def risk_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield "Measure it here: --queries and --qrels. The riskiest stand first in need_risk.csv."
 
 
-def section(folder: Path, needs: Mapping[str, Any]) -> Section:
-    """Build it from need_audit.parquet."""
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the report's section of need_audit.parquet, documents out of reach first."""
     rows = read_table(folder / "need_audit.parquet").to_pylist()
     measured = [row for row in rows if row["state"] == State.MEASURED]
     measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
-    plots = {"needs_distribution": _distribution(needs)}
-    if len({cell["lambda"] for cell in needs["grid"]}) > 1:
-        plots["needs_grid"] = _lines(needs)
-    tables = {"needs_documents": _documents(measured), "needs_grid": _grid(needs)}
-    tables |= risk_table(folder, "need_risk", needs)
-    if "slices" in needs:
+    plots = {"needs_distribution": _distribution(summary)}
+    if len({cell["lambda"] for cell in summary["grid"]}) > 1:
+        plots["needs_grid"] = _lines(summary)
+    columns = headings(
+        "document: text; RPS: share; 95% interval: interval; band: band; RPS with: share; the need "
+        "that fails it most: text; rank: count; rank with: count; returned instead: text"
+    )
+    shown = [
+        [
+            naming(row["label"], row["id"]), row["rps"], [row["low"], row["high"]], row["band"],
+            row["rps_fused"], row["worst_need"], row["worst_rank"], row["worst_rank_fused"],
+            row["displaced_by"],
+        ]
+        for row in measured[:MAX_ROWS]
+    ]  # fmt: skip
+    tables = {"needs_documents": table(columns, shown, total=len(measured))}
+    tables |= {"needs_grid": _grid(summary), **risk_table(folder, "need_risk", summary)}
+    if "slices" in summary:
         tables["needs_slices"] = slices_table(folder, "needs_slices")
-    return Section(plots, tables, brief(needs))
+    return Section(plots, tables, brief(summary))
 
 
 def _distribution(needs: Mapping[str, Any]) -> figures.Figure:
@@ -113,55 +131,40 @@ def _distribution(needs: Mapping[str, Any]) -> figures.Figure:
     bars: figures.Histogram = {"edges": edges, "entities": histogram["alone"]}
     figure = figures.distribution(bars, rps["k"], rps["pool"])
     figure["data"][0] |= {
-        "name": "documents alone",
+        "name": "documents alone", "showlegend": False,
         "hovertemplate": "RPS about %{x:.2f}: %{y:,} documents<extra></extra>",
-        "showlegend": False,
-    }
-    figure["data"].append(
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": edges,
-            "y": [*histogram["fused"], histogram["fused"][-1]],
-            "name": "with scenarios, the need's own held out",
-            "line": {"color": figures.INK, "width": 1.5, "shape": "hv"},
-            "showlegend": True,
-            "hovertemplate": "%{y:,} documents<extra>with scenarios</extra>",
-        }
-    )
+    }  # fmt: skip
+    figure["data"].append({
+        "type": "scatter", "mode": "lines", "x": edges, "showlegend": True,
+        "y": [*histogram["fused"], histogram["fused"][-1]],
+        "name": "with scenarios, the need's own held out",
+        "line": {"color": figures.INK, "width": 1.5, "shape": "hv"},
+        "hovertemplate": "%{y:,} documents<extra>with scenarios</extra>",
+    })  # fmt: skip
     figure["layout"]["yaxis"]["title"]["text"] = "documents"
     return figure
 
 
 def _lines(needs: Mapping[str, Any]) -> figures.Figure:
     """Return the share found in the top k over λ, a line per component. Documents alone dashed."""
-    grid = needs["grid"]
-    traces = []
+    grid, alone = needs["grid"], needs["alone"]["found_at_k"]["mean"]
+    weights = [cell["lambda"] for cell in grid]
+    traces: list[dict[str, Any]] = []
     for component in dict.fromkeys(cell["component"] for cell in grid):
         cells = [cell for cell in grid if cell["component"] == component]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "x": [cell["lambda"] for cell in cells],
-                "y": [round(cell["found_at_k"]["mean"], 5) for cell in cells],
-                "name": component,
-                "line": {"color": _COLOURS[component], "width": 2.5},
-                "hovertemplate": "λ = %{x}: %{y:.3f}<extra>" + component + "</extra>",
-            }
-        )
-    weights, alone = [cell["lambda"] for cell in grid], needs["alone"]["found_at_k"]["mean"]
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [min(weights), max(weights)],
-            "y": [round(alone, 5)] * 2,
-            "name": "documents alone",
-            "line": {"color": "#8a93a0", "width": 2, "dash": "dash"},
-            "hovertemplate": "%{y:.3f}<extra>documents alone</extra>",
-        }
-    )
+        traces.append({
+            "type": "scatter", "mode": "lines+markers", "name": component,
+            "x": [cell["lambda"] for cell in cells],
+            "y": [round(cell["found_at_k"]["mean"], 5) for cell in cells],
+            "line": {"color": _COLOURS[component], "width": 2.5},
+            "hovertemplate": "λ = %{x}: %{y:.3f}<extra>" + component + "</extra>",
+        })  # fmt: skip
+    traces.append({
+        "type": "scatter", "mode": "lines", "name": "documents alone",
+        "x": [min(weights), max(weights)], "y": [round(alone, 5)] * 2,
+        "line": {"color": "#8a93a0", "width": 2, "dash": "dash"},
+        "hovertemplate": "%{y:.3f}<extra>documents alone</extra>",
+    })  # fmt: skip
     values = [alone, *(cell["found_at_k"]["mean"] for cell in grid)]
     return figures.framed(
         traces,
@@ -170,35 +173,6 @@ def _lines(needs: Mapping[str, Any]) -> figures.Figure:
         {"legend": {"orientation": "v", "x": 1.02, "y": 1}},
         yrange=[max(0, min(values) - _MARGIN), min(1, max(values) + _MARGIN)],
     )
-
-
-def _documents(measured: list[dict[str, Any]]) -> Table:
-    columns = {
-        "document": "text",
-        "RPS": "share",
-        "95% interval": "interval",
-        "band": "band",
-        "RPS with": "share",
-        "the need that fails it most": "text",
-        "rank": "count",
-        "rank with": "count",
-        "returned instead": "text",
-    }
-    rows = [
-        [
-            naming(row["label"], row["id"]),
-            row["rps"],
-            [row["low"], row["high"]],
-            row["band"],
-            row["rps_fused"],
-            row["worst_need"],
-            row["worst_rank"],
-            row["worst_rank_fused"],
-            row["displaced_by"],
-        ]
-        for row in measured[:MAX_ROWS]
-    ]
-    return table(columns, rows, total=len(measured))
 
 
 def _grid(needs: Mapping[str, Any]) -> Table:
@@ -214,30 +188,23 @@ def _grid(needs: Mapping[str, Any]) -> Table:
     for cell in needs["grid"]:
         row: list[str | float] = [cell["component"], f"{cell['lambda']:g}"]
         for name in names:
-            row += [cell[name]["mean"], _change(cell[name]["difference"])]
+            change = cell[name]["difference"]
+            words = with_interval({**change, "mean_difference": change["mean"]})
+            row += [cell[name]["mean"], words.replace(" ", "\u00a0")]
         moved = cell["rps"]["difference"]
         rows.append([*row, moved["improved"], moved["harmed"]])
     return table(columns, rows)
 
 
-def _change(difference: Mapping[str, Any]) -> str:
-    """Return a mean difference and its interval, on one line."""
-    mean = f"{difference['mean']:+.3f}"
-    if difference["low"] is None:
-        return mean
-    interval = f"{mean} ({difference['low']:+.3f} to {difference['high']:+.3f})"
-    return interval.replace(" ", "\u00a0")
-
-
 def risk_table(folder: Path, name: str, summary: Mapping[str, Any]) -> dict[str, Table]:
-    """Return the documents by their risk. No table of a folder that an earlier version wrote."""
-    if "risk" not in summary:
+    """Return the documents by their risk."""
+    if "risk" not in summary:  # a folder of before 0.2
         return {}
     rows = read_table(folder / f"{name}.parquet").to_pylist()
-    columns = {
-        "document": "text", "typical rank": "count", "needs": "count", "find it": "share",
-        "95% interval": "interval", "the need that fails it most": "text", "rank": "count",
-    }  # fmt: skip
+    columns = headings(
+        "document: text; typical rank: count; needs: count; find it: share; "
+        "95% interval: interval; the need that fails it most: text; rank: count"
+    )
     shown: list[list[object]] = [
         [
             naming(row["label"], row["id"]), round(row["typical_rank"]), row["needs"],

@@ -7,245 +7,64 @@ retriever's index or they are not.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import ranking
-from argus.data.types import Document, Query, State
+from argus.data.tables import read_table
+from argus.data.types import Query, State, count_states
 from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig
-from argus.evaluation.judged import ParentFold
 from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, keep_input, require_some
 from argus.measures.intervals import wilson
-from argus.measures.slices import Sliced, Slicing, Trials
+from argus.measures.slices import Trials, slice_lines
 from argus.reports import write_report
+from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table
 from argus.retrievability.audit.findings import HISTOGRAM_EDGES
 from argus.retrievability.rps import band, count_bands
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
-from argus.retrievers.opening import Answerer, require_known
-from argus.retrievers.protocol import Answers, note_of
-from argus.scenarios.document_types import type_slicings
+from argus.retrievers.opening import Answerer, answers_of, require_known
+from argus.retrievers.protocol import Answers, note_lines, note_of
+from argus.scenarios.document_types import type_slicings, write_slices
+from argus.scenarios.needs.audit import DISPLACERS, mean_share
 from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.findings import DISPLACERS, Need, write_slices
-from argus.scenarios.needs.risk import JudgedFiles, judged_questions, measure_risk
-from argus.scenarios.needs.search import ServedSearch
-from argus.scenarios.needs.served_section import headline
-from argus.scenarios.needs.source import NeedSource, why_unmeasured
-from argus.scenarios.profile import Profiled
-from argus.scenarios.profile import needs as needs_of
+from argus.scenarios.needs.risk import measure_risk
+from argus.scenarios.needs.section import left_out_lines, risk_lines, risk_table
+from argus.scenarios.needs.source import JudgedFiles, NeedSource, read_source
+from argus.scenarios.profile import Need, Profiled, needs
 from argus.scenarios.profiles.config import ProfileConfig
+from argus.scenarios.tables import headings, schema
 
 # One row per need that was asked of a retriever.
 #
 # rank: rank of its document. Null beyond k, and where the retriever failed.
-_NEEDS = pa.schema(
-    [
-        ("document", pa.string()), ("scenario", pa.int64()), ("need", pa.string()),
-        ("rank", pa.int64()), ("state", pa.string()), ("reason", pa.string()),
-    ]
-)  # fmt: skip
+_NEEDS = schema(
+    ("document", str), ("scenario", int), ("need", str), ("rank", int), ("state reason", str)
+)
 # One row per document whose needs a retriever was asked. Null where there is no share.
 #
 # found: share of its needs that bring it into the top k.
 # best_need, worst_need: need with the best, the worst rank.
 # best_rank, worst_rank: that rank, from 1. Null beyond k.
 # displaced_by: documents before it for the worst need, at most three.
-_DOCUMENTS = pa.schema(
-    [
-        ("id", pa.string()), ("label", pa.string()), ("needs", pa.int64()),
-        ("found", pa.float64()), ("low", pa.float64()), ("high", pa.float64()),
-        ("band", pa.string()), ("best_need", pa.string()), ("best_rank", pa.int64()),
-        ("worst_need", pa.string()), ("worst_rank", pa.int64()), ("displaced_by", pa.string()),
-        ("state", pa.string()), ("reason", pa.string()),
-    ]
+_DOCUMENTS = schema(
+    ("id label", str), ("needs", int), ("found low high", float), ("band best_need", str),
+    ("best_rank", int), ("worst_need", str), ("worst_rank", int),
+    ("displaced_by state reason", str),
 )  # fmt: skip
 JOB = "needs_served"
-
-
-def need_queries(source: NeedSource) -> list[tuple[Need, Query]]:
-    """Return the needs of all documents that have text, as queries."""
-    needs = [Need(*need) for need in needs_of(source.asking)]
-    return [(need, Query(f"need {i}", need.text)) for i, need in enumerate(needs, start=1)]
-
-
-@dataclass(frozen=True)
-class Served:
-    """Result of a retriever for one need. rank: None beyond k, or where it failed."""
-
-    need: Need
-    ids: Sequence[str]
-    rank: int | None
-    failure: str = ""
-
-
-@dataclass(frozen=True)
-class ServedNeeds:
-    """The parts of a need audit of a retriever."""
-
-    source: NeedSource
-    served: Sequence[Served]
-    k: int
-
-    @classmethod
-    def of(
-        cls, source: NeedSource, queries: Sequence[tuple[Need, Query]], answers: Answers, k: int
-    ) -> ServedNeeds:
-        """Look for every need's document in the list that its query brought back."""
-        return cls(source, [_served(need, query.id, answers, k) for need, query in queries], k)
-
-    @cached_property
-    def by_document(self) -> dict[str, list[Served]]:
-        """The needs of each document, the failed ones too."""
-        groups: dict[str, list[Served]] = {}
-        for served in self.served:
-            groups.setdefault(served.need.doc_id, []).append(served)
-        return groups
-
-    @cached_property
-    def measured(self) -> dict[str, list[Served]]:
-        """The needs that were answered, of documents that have one."""
-        answered = {
-            id_: [s for s in group if not s.failure] for id_, group in self.by_document.items()
-        }
-        return {id_: group for id_, group in answered.items() if group}
-
-    @cached_property
-    def states(self) -> dict[str, tuple[State, str]]:
-        """State of every document, and why it was not measured, or the missing part."""
-        return {d.id: self._state(d) for d in self.source.documents}
-
-    def _state(self, document: Document) -> tuple[State, str]:
-        why = why_unmeasured(document, self.source.profiles, self.source.drawn)
-        if why is not None:
-            return State.NOT_APPLICABLE, why
-        failures = [s.failure for s in self.by_document[document.id] if s.failure]
-        if document.id not in self.measured:
-            return State.FAILED, f"no need was answered: {failures[0]}"
-        return State.MEASURED, f"{len(failures)} of its needs failed" if failures else ""
-
-    def summary(self) -> dict[str, Any]:
-        """Return the figures of the report. No value in it is NaN."""
-        shares = np.array([_share(group) for group in self.measured.values()])
-        first = [np.mean([s.rank == 1 for s in group]) for group in self.measured.values()]
-        states = Counter(state for state, _ in self.states.values())
-        known = {d.id for d in self.source.documents}
-        return {
-            "k": self.k,
-            "documents": {
-                "total": len(self.source.documents),
-                "measured": states[State.MEASURED],
-                "failed": states[State.FAILED],
-                "not applicable": states[State.NOT_APPLICABLE],
-                "reasons": dict(
-                    Counter(
-                        why.partition(":")[0]
-                        for state, why in self.states.values()
-                        if state is not State.MEASURED
-                    )
-                ),
-            },
-            "needs": {
-                "total": len(self.served),
-                "measured": sum(map(len, self.measured.values())),
-                "failed": sum(bool(s.failure) for s in self.served),
-            },
-            "found_at_1": _mean(np.array(first)),
-            "found_at_k": _mean(shares),
-            "bands": count_bands(band(shares)),
-            "unreached": int((shares == 0).sum()),
-            "strange": sum(id_ not in known for s in self.served for id_ in s.ids),
-            "longest": max((len(s.ids) for s in self.served), default=0),
-            "histogram": {
-                "edges": HISTOGRAM_EDGES,
-                "documents": np.histogram(shares, HISTOGRAM_EDGES)[0].tolist(),
-            },
-        }
-
-    def needs_table(self) -> pa.Table:
-        """One row per need. Rank is null beyond k, and where the retriever failed."""
-        rows = [
-            {
-                "document": s.need.doc_id, "scenario": s.need.position + 1, "need": s.need.text,
-                "rank": s.rank, "state": str(State.FAILED if s.failure else State.MEASURED),
-                "reason": s.failure,
-            }
-            for s in self.served
-        ]  # fmt: skip
-        return pa.Table.from_pylist(rows, schema=_NEEDS)
-
-    def table(self) -> pa.Table:
-        """One row per document. Null where there is no share."""
-        figures = dict(self._figures())
-        rows = [
-            {
-                "id": d.id, "label": d.title, "state": str(self.states[d.id][0]),
-                "reason": self.states[d.id][1], **figures.get(d.id, {}),
-            }
-            for d in self.source.documents
-        ]  # fmt: skip
-        return pa.Table.from_pylist(rows, schema=_DOCUMENTS)
-
-    def _figures(self) -> Iterator[tuple[str, dict[str, object]]]:
-        titles = {d.id: d.title or d.id for d in self.source.documents}
-        for id_, group in self.measured.items():
-            share, n = _share(group), len(group)
-            low, high = wilson(share, n)
-            best, worst = min(group, key=_place), max(group, key=_place)
-            before = [other for other in worst.ids if other != id_]
-            before = before[: min(DISPLACERS, _place(worst) - 1)]
-            yield id_, {
-                "needs": n, "found": share, "low": float(low), "high": float(high),
-                "band": str(band(np.array([share]))[0]),
-                "best_need": best.need.text, "best_rank": best.rank,
-                "worst_need": worst.need.text, "worst_rank": worst.rank,
-                "displaced_by": "; ".join(titles.get(other, other) for other in before),
-            }  # fmt: skip
-
-
-def _served(need: Need, query: str, answers: Answers, k: int) -> Served:
-    if query in answers.failed:
-        return Served(need, (), None, answers.failed[query])
-    ids = ranking(answers.run[query])[:k]
-    return Served(need, ids, ids.index(need.doc_id) + 1 if need.doc_id in ids else None)
-
-
-def _place(served: Served) -> int:
-    return served.rank or 1 << 30
-
-
-def _share(group: Sequence[Served]) -> float:
-    return sum(s.rank is not None for s in group) / len(group)
-
-
-def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
-    """Return the mean over documents and its interval (Wilson's: conservative for values)."""
-    low, high = wilson(values.mean(), len(values))
-    return {"mean": float(values.mean()), "low": float(low), "high": float(high)}
-
-
-def served_slices(folder: ArtifactFolder, served: ServedNeeds, slices: Sequence[Slicing]) -> Sliced:
-    """Write the shares of needs that a retriever serves, by slice of all documents."""
-    if not slices:
-        return {}
-    documents = served.source.documents
-    rows = [row for row, document in enumerate(documents) if document.id in served.measured]
-    shares = np.array([_share(served.measured[documents[row].id]) for row in rows], np.float64)
-    trials = Trials(f"found in the top {served.k} by their needs", np.array(rows, np.int64), shares)
-    return write_slices(folder, "needs_served_slices", slices, [trials])
 
 
 @dataclass(frozen=True, repr=False)
@@ -268,7 +87,7 @@ class ServedNeedsResult(Result):
     longest: results of the longest list.
     histogram: documents per interval of that share.
     profiles_elsewhere: profiles of documents that the corpus lacks.
-    risk: see `argus.scenarios.needs.risk.DocumentRisks.summary`.
+    risk: see `argus.scenarios.needs.risk.measure_risk`.
     """
 
     TABLES = ("table", "needs", "risk")
@@ -308,52 +127,247 @@ def ask_needs(
     where the retriever fails on every need.
     """
     config = config or NeedsConfig()
-    source = NeedSource.read(
-        corpus, profiles, fields or FieldNames(), limit, None, writes=model is not None
-    )
-    questions = judged_questions(judged, source, config.parent_field)
+    source = read_source(
+        corpus, profiles, config, fields=fields, limit=limit, judged=judged,
+        writes=model is not None,
+    )  # fmt: skip
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    record = Record(
-        JOB,
-        {
-            "k": config.k, "limit": limit, "by": list(config.by), **config.drawing,
-            "model": model.described() if model else None,
-        },
-        {
-            "corpus": source.path, "profiles": source.profiles_path,
-            **(questions.files if questions else {}),
-        },
-    )  # fmt: skip
+    settings = {
+        "k": config.k, "limit": limit, "by": list(config.by), **config.drawing,
+        "model": model.described() if model else None,
+    }  # fmt: skip
+    record = Record(JOB, settings, source.inputs)
     check_folder(folder, record)
     if model is not None:  # its answers are kept before the retriever is opened
         keep_input(folder, [input_path(retriever)])
         record.open(folder)
     answerer = Answerer(retriever, None, asking, encoder)
-    fold = ParentFold.of(config.parent_field, source.documents)
-    search = ServedSearch(answerer, source.documents, folder, record, config.k, fold)
+    search = ServedSearch(answerer, source, folder, record, config.k)
     with record.timed("asking"):
-        measured = measure_risk(
-            source, config, search, questions, model, folder, "need_risk_served"
+        source, figures, risk, writer = measure_risk(
+            source, config, search, model, folder, "need_risk_served"
         )
-        source = measured.source
-        queries = need_queries(source)
-        require_some(len(queries), "needs", "No profile of a document with text has some.")
-        answers = search.answers([query for _, query in queries])
+        asked = needs(source.asking)
+        require_some(len(asked), "needs", "No profile of a document with text has some.")
+        answers = search.answers(asked)
     require_known(answers.run, dict.fromkeys(d.id for d in source.documents), search.name)
-    served = ServedNeeds.of(source, queries, answers, config.k)
-    table, needs = served.table(), served.needs_table()
+    outcomes = list(_outcomes(asked, answers, config.k))
+    documents, found, counts = _documents(source, outcomes, config.k)
+    queries = _needs_table(outcomes)
+    shares = np.array([share for _, share, _ in found])
+    known = {d.id for d in source.documents}
+    failed = sum(bool(outcome.failure) for outcome in outcomes)
+    trials = Trials(
+        f"found in the top {config.k} by their needs",
+        np.array([row for row, _, _ in found], np.int64), shares,
+    )  # fmt: skip
     summary: dict[str, Any] = {
-        **served.summary(),
-        **measured.figures,
+        "k": config.k,
+        "documents": counts,
+        "needs": {"total": len(asked), "measured": len(asked) - failed, "failed": failed},
+        "found_at_1": mean_share(np.array([first for _, _, first in found])),
+        "found_at_k": mean_share(shares),
+        "bands": count_bands(band(shares)),
+        "unreached": int((shares == 0).sum()),
+        "strange": sum(id_ not in known for outcome in outcomes for id_ in outcome.ids),
+        "longest": max((len(outcome.ids) for outcome in outcomes), default=0),
+        "histogram": {
+            "edges": HISTOGRAM_EDGES,
+            "documents": np.histogram(shares, HISTOGRAM_EDGES)[0].tolist(),
+        },
+        **figures,
         "retriever": note_of(search.name, answers),
         "profiles_elsewhere": source.elsewhere,
-        **served_slices(folder, served, slices),
+        **write_slices(folder, "needs_served_slices", slices, [trials]),
     }
-    folder.write_table("needs_served", table, csv=True)
-    folder.write_table("needs_served_queries", needs, csv=True)
+    folder.write_table("needs_served", documents, csv=True)
+    folder.write_table("needs_served_queries", queries, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["documents"]))
     report = write_report(folder.path)
-    if model is not None and measured.model is not None:
-        require_answers(measured.model, accept=model.accept_unanswered)
-    return ServedNeedsResult(folder.path, report, summary, table, needs, measured.table)
+    if model is not None and writer is not None:
+        require_answers(writer, accept=model.accept_unanswered)
+    return ServedNeedsResult(folder.path, report, summary, documents, queries, risk)
+
+
+class ServedSearch:
+    """Search with a retriever for k results. Its answers are cached in the folder."""
+
+    def __init__(
+        self, answerer: Answerer, source: NeedSource, folder: ArtifactFolder, record: Record, k: int
+    ) -> None:
+        self.answerer, self.source, self.folder = answerer, source, folder
+        self.record, self.k, self.name, self.kept = record, k, "", 0
+        self.warning: str | None = None
+        self.runs: dict[str, dict[str, float]] = {}  # by the text of a need
+        self.failures: dict[str, str] = {}
+
+    def ranks(self, needs: Sequence[Need]) -> list[int | None]:
+        """Return the rank of each need's document among the k results."""
+        run = self.answers(needs).run
+        ranks: list[int | None] = []
+        for i, need in enumerate(needs, start=1):
+            ids = self._folded(run[f"need {i}"], self.k) if f"need {i}" in run else None
+            name = self.source.parent(need.doc_id)
+            place = None if ids is None else ids.index(name) if name in ids else self.k
+            ranks.append(None if place is None else place + 1)
+        return ranks
+
+    def answers(self, needs: Sequence[Need]) -> Answers:
+        """Return the results of needs, called "need 1" and so on. Each text is asked once."""
+        queries = [Query(f"need {i}", need.text) for i, need in enumerate(needs, start=1)]
+        known = self.runs.keys() | self.failures.keys()
+        new = list({query.text: query for query in queries if query.text not in known}.values())
+        if new:
+            answers = self._ask(new, self.k, "needs")
+            self.kept, self.warning = self.kept + answers.kept, answers.warning
+            for query in new:
+                if query.id in answers.run:
+                    self.runs[query.text] = dict(answers.run[query.id])
+                else:
+                    self.failures[query.text] = answers.failed[query.id]
+        run = {query.id: self.runs[query.text] for query in queries if query.text in self.runs}
+        failed = {q.id: self.failures[q.text] for q in queries if q.text in self.failures}
+        return Answers(run, failed, min(self.kept, len(needs)), self.warning)
+
+    def lists(self, questions: Sequence[Query], depth: int) -> dict[str, list[str]]:
+        """Return the documents of each question's first results."""
+        run = self._ask(questions, depth, "judged questions").run
+        return {query: self._folded(scores, depth) for query, scores in run.items()}
+
+    def _ask(self, queries: Sequence[Query], k: int, what: str) -> Answers:
+        self.name, answers = answers_of(
+            self.answerer, queries, k, documents=self.source.documents, folder=self.folder,
+            record=self.record, what=what,
+        )  # fmt: skip
+        return answers
+
+    def _folded(self, scores: dict[str, float], k: int) -> list[str]:
+        return list(dict.fromkeys(map(self.source.parent, ranking(scores)[:k])))
+
+
+class _Outcome(NamedTuple):
+    """The list that came for one need. rank: None beyond k, or where the retriever failed."""
+
+    need: Need
+    ids: Sequence[str]
+    rank: int | None
+    failure: str
+
+
+def _outcomes(asked: Sequence[Need], answers: Answers, k: int) -> Iterator[_Outcome]:
+    for i, need in enumerate(asked, start=1):
+        failure = answers.failed.get(f"need {i}", "")
+        ids = [] if failure else ranking(answers.run[f"need {i}"])[:k]
+        yield _Outcome(
+            need, ids, ids.index(need.doc_id) + 1 if need.doc_id in ids else None, failure
+        )
+
+
+def _needs_table(outcomes: Sequence[_Outcome]) -> pa.Table:
+    rows = [
+        {
+            "document": one.need.doc_id, "scenario": one.need.position + 1, "need": one.need.text,
+            "rank": one.rank, "state": str(State.FAILED if one.failure else State.MEASURED),
+            "reason": one.failure,
+        }
+        for one in outcomes
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=_NEEDS)
+
+
+def _documents(
+    source: NeedSource, outcomes: Sequence[_Outcome], k: int
+) -> tuple[pa.Table, list[tuple[int, float, float]], Mapping[str, Any]]:
+    """Return a row per document, and the counts of documents by outcome.
+
+    Between them, of each document that was measured: its row, and the shares of its needs that
+    bring it into the top k, and to the first place.
+    """
+    own: dict[str, list[_Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        own[outcome.need.doc_id].append(outcome)
+    titles = {d.id: d.title or d.id for d in source.documents}
+    rows, found = [], []
+    for document in source.documents:
+        row: dict[str, Any] = {"id": document.id, "label": document.title, "reason": ""}
+        rows.append(row)
+        failures = [one.failure for one in own[document.id] if one.failure]
+        answered = [one for one in own[document.id] if not one.failure]
+        if why := source.why_unmeasured(document):
+            row |= {"state": str(State.NOT_APPLICABLE), "reason": why}
+        elif not answered:
+            row |= {"state": str(State.FAILED), "reason": f"no need was answered: {failures[0]}"}
+        else:
+            n = len(answered)
+            share = sum(one.rank is not None for one in answered) / n
+            found.append((len(rows) - 1, share, sum(one.rank == 1 for one in answered) / n))
+            low, high = wilson(share, n)
+            best = min(answered, key=lambda one: one.rank or k + 1)
+            worst = max(answered, key=lambda one: one.rank or k + 1)
+            before = [id_ for id_ in worst.ids if id_ != document.id]
+            before = before[: min(DISPLACERS, (worst.rank or len(before) + 1) - 1)]
+            row |= {
+                "state": str(State.MEASURED), "needs": n, "found": share,
+                "low": float(low), "high": float(high), "band": str(band(np.array([share]))[0]),
+                "best_need": best.need.text, "best_rank": best.rank,
+                "worst_need": worst.need.text, "worst_rank": worst.rank,
+                "displaced_by": "; ".join(titles.get(id_, id_) for id_ in before),
+                "reason": f"{len(failures)} of its needs failed" if failures else "",
+            }  # fmt: skip
+    states = Counter(row["state"] for row in rows)
+    unmeasured = (row["reason"] for row in rows if row["state"] != State.MEASURED)
+    reasons = Counter(reason.partition(":")[0] for reason in unmeasured)
+    return pa.Table.from_pylist(rows, schema=_DOCUMENTS), found, count_states(states, reasons)
+
+
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many documents are out of reach of their needs."""
+    yield brief(summary)
+    places = {"found_at_1": "first", "found_at_k": f"in the top {summary['k']}"}
+    for name, where in places.items():
+        share = summary[name]
+        yield (
+            f"found {where}: {share['mean']:.1%} of a document's needs "
+            f"({share['low']:.1%} to {share['high']:.1%})"
+        )
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
+    yield from risk_lines(summary)
+    if summary["longest"] < summary["k"]:
+        yield f"no list of {summary['retriever']['name']} was longer than {summary['longest']}"
+    if summary["strange"]:
+        yield f"{summary['strange']:,} results are no document of the corpus: mind --result-id"
+    yield from note_lines(summary["retriever"], summary["needs"]["total"])
+    yield from left_out_lines(summary)
+
+
+def brief(summary: Mapping[str, Any]) -> str:
+    """Return the result in one line."""
+    return (
+        f"{summary['unreached']:,} of {summary['documents']['measured']:,} documents come back "
+        f"from {summary['retriever']['name']} for none of their needs (top {summary['k']})"
+    )
+
+
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the report's section of needs_served.parquet, documents out of reach first."""
+    rows = read_table(folder / "needs_served.parquet").to_pylist()
+    rows = [row for row in rows if row["state"] == State.MEASURED]
+    rows.sort(key=lambda row: (row["high"], row["found"], row["id"]))
+    columns = headings(
+        "document: text; needs: count; bring it back: share; 95% interval: interval; band: band; "
+        "the need that fails it most: text; rank: count; returned instead: text"
+    )
+    shown = [
+        [
+            naming(row["label"], row["id"]), row["needs"], row["found"], [row["low"], row["high"]],
+            row["band"], row["worst_need"], row["worst_rank"], row["displaced_by"],
+        ]
+        for row in rows[:MAX_ROWS]
+    ]  # fmt: skip
+    tables = {"needs_served": table(columns, shown, total=len(rows))}
+    tables |= risk_table(folder, "need_risk_served", summary)
+    if "slices" in summary:
+        tables["needs_served_slices"] = slices_table(folder, "needs_served_slices")
+    return Section({}, tables, brief(summary))

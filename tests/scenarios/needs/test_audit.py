@@ -7,8 +7,8 @@ from argus.data import Document
 from argus.encoders import Encoder
 from argus.errors import EncodingError, InputError
 from argus.measures import wilson
+from argus.scenarios.needs.audit import audit_needs
 from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.job import audit_needs
 from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 
 BREAD = Document("bread", "Sourdough rises slowly all night long in a bowl.", "Bread")
