@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
@@ -51,12 +51,9 @@ def check_address(address: str, *, where: str = "--base-url") -> None:
     """Raise InputError unless `is_address`."""
     if not is_address(address):
         shown = address.rpartition("@")[2].partition("?")[0]
-        raise InputError(
-            f"{shown!r}",
-            expected="an address such as http://127.0.0.1:8000/v1",
-            fix=f"Give scheme and host; a port is at most {HIGHEST_PORT}.",
-            where=where,
-        )
+        expected = "an address such as http://127.0.0.1:8000/v1"
+        fix = f"Give scheme and host; a port is at most {HIGHEST_PORT}."
+        raise InputError(f"{shown!r}", expected=expected, fix=fix, where=where)
 
 
 def fits_header(value: str) -> bool:
@@ -67,12 +64,9 @@ def fits_header(value: str) -> bool:
 def check_key(api_key: str | None, *, where: str = "--api-key-env") -> None:
     """Raise InputError when no HTTP header can carry the key. The key itself is never shown."""
     if not fits_header(api_key or ""):
-        raise InputError(
-            "the API key holds characters that no HTTP header can, or has spaces around it",
-            expected="printable ASCII without them",
-            fix="Check what the variable named by --api-key-env holds.",
-            where=where,
-        )
+        got = "the API key holds characters that no HTTP header can, or has spaces around it"
+        fix = "Check what the variable named by --api-key-env holds."
+        raise InputError(got, expected="printable ASCII without them", fix=fix, where=where)
 
 
 def check_one_credential(address: str, sent: object, *, where: str = "--base-url") -> None:
@@ -81,12 +75,10 @@ def check_one_credential(address: str, sent: object, *, where: str = "--base-url
     sent: the key, or the header, that is sent as well. Without one nothing is refused.
     """
     if sent and httpx.URL(address).userinfo:
-        raise InputError(
-            "both an API key and a user in the address",
-            expected="one of them: they are sent in the same header",
-            fix="Take user:password out of the address, or give no key.",
-            where=where,
-        )
+        got = "both an API key and a user in the address"
+        expected = "one of them: they are sent in the same header"
+        fix = "Take user:password out of the address, or give no key."
+        raise InputError(got, expected=expected, fix=fix, where=where)
 
 
 def endpoint(base_url: str, name: str) -> str:
@@ -231,34 +223,14 @@ class Pace:
         self._next = max(self._next, time.monotonic() + seconds)
 
 
-class EndpointConfig(Protocol):
-    """The settings of clients of an endpoint."""
-
-    @property
-    def model(self) -> str:
-        """The name that the endpoint knows it by."""
-
-    @property
-    def base_url(self) -> str:
-        """The address. It may hold a user and a password."""
-
-    @property
-    def api_key(self) -> str | None:
-        """The key that is sent along. It is shown nowhere."""
-
-    @property
-    def api_key_env(self) -> str:
-        """Name of the environment variable that holds the key, for messages."""
-
-    @property
-    def timeout_s(self) -> float:
-        """Seconds for the whole of one attempt, however slowly bytes keep coming."""
-
-
 class Service:
-    """One endpoint of a server: sends requests there, and tells their outcomes."""
+    """One endpoint of a server: sends requests there, and tells their outcomes.
 
-    def __init__(self, config: EndpointConfig, name: str) -> None:
+    config: settings of a client: model, base_url, api_key, api_key_env, timeout_s (for the whole of
+    one attempt, however slowly bytes keep coming).
+    """
+
+    def __init__(self, config: Any, name: str) -> None:
         self._config = config
         self._url = endpoint(config.base_url, name)
         self._secrets = {config.api_key or "", *secrets_of(config.base_url)}
@@ -307,19 +279,15 @@ class Service:
         """Raise InputError where there is no key for OpenAI's own servers, which need one."""
         host = httpx.URL(self._config.base_url).host
         if self._lacks_key() and (host == OPENAI_HOST or host.endswith(f".{OPENAI_HOST}")):
-            raise InputError(
-                self._no_key(),
-                expected=f"a key for {host} in that environment variable",
-                fix="Set it, name another one, or give --base-url for an endpoint without a key.",
-                where="--api-key-env",
-            )
+            expected = f"a key for {host} in that environment variable"
+            fix = "Set it, name another one, or give --base-url for an endpoint without a key."
+            raise InputError(self._no_key(), expected=expected, fix=fix, where="--api-key-env")
 
     def why_useless(self, refusal: Refusal, done: str) -> str:
         """Return the message of a refusal for all. done: such as "answered"."""
         config = self._config
-        missing = (
-            f"{self._no_key()}. " if refusal.status in (401, 403) and self._lacks_key() else ""
-        )
+        is_keyless = refusal.status in (401, 403) and self._lacks_key()
+        missing = f"{self._no_key()}. " if is_keyless else ""
         return (
             f"{self.shown} refused with {refusal}. {missing}Check the address, the key "
             f"({config.api_key_env}) and the model name ({config.model!r}). What was {done} so far "

@@ -86,24 +86,18 @@ def start_project(
     """
     config = config or ProjectConfig()
     if parts.corpus is None:
-        raise InputError(
-            "no documents are named",
-            expected="a file, a folder, or a store such as qdrant:http://HOST:6333/docs",
-            fix="Name them with --corpus; at a terminal argus init asks.",
-            where="--corpus",
-        )
+        expected = "a file, a folder, or a store such as qdrant:http://HOST:6333/docs"
+        fix = "Name them with --corpus; at a terminal argus init asks."
+        raise InputError("no documents are named", expected=expected, fix=fix, where="--corpus")
     columns, asking = columns or FieldNames(), asking or AskingConfig()
     answers = Answers(parts, columns, asking, as_config(encoder or EncoderConfig()))
     for field in fields(parts):
         value = getattr(parts, field.name)
         if isinstance(value, str | Path) and os.path.realpath(value) == os.path.realpath(config.to):
-            raise InputError(
-                f"is what --{field.name.replace('_', '-')} names, too",
-                expected="a place of its own",
-                fix="Name another file: what is there would be lost.",
-                where=config.to,
-            )
-    text = "\n".join([HEAD.format(file=config.to.name), *(t.toml() for t in _tables(answers))])
+            got = f"is what --{field.name.replace('_', '-')} names, too"
+            fix = "Name another file: what is there would be lost."
+            raise InputError(got, expected="a place of its own", fix=fix, where=config.to)
+    text = "\n".join([HEAD.format(file=config.to.name), *_tables(answers)])
     if not (config.to.is_file() and config.to.read_bytes() == text.encode()):
         check_place(config)
     trial = Trial(parts, columns, asking, answers.encoder)
@@ -118,12 +112,9 @@ def start_project(
 def check_place(config: ProjectConfig) -> None:
     """Raise InputError for a file of settings that is there, unless it is to be replaced."""
     if config.to.exists() and not config.replace:
-        raise InputError(
-            "is there already",
-            expected="a place for a new file",
-            fix="Edit it, name another with --to, or write over it with --replace.",
-            where=config.to,
-        )
+        got = "is there already"
+        fix = "Edit it, name another with --to, or write over it with --replace."
+        raise InputError(got, expected="a place for a new file", fix=fix, where=config.to)
 
 
 REPORT, INDEX, BLENDED = "argus-report", "argus-index", "argus-blended"
@@ -131,23 +122,14 @@ REPORT, INDEX, BLENDED = "argus-report", "argus-index", "argus-blended"
 Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Table:
-    """The settings of one command. says: its description, as comments above it.
+def _table(name: str, says: str, values: Values, later: str = "") -> str:
+    """Return the settings of one command as TOML, under a comment that says what it is for.
 
-    open: lines that are left out of force, for a person to take in.
+    later: a line that is left out of force, for a person to take in. Of these kinds, a value's text
+    is JSON's.
     """
-
-    command: str
-    says: tuple[str, ...]
-    values: Values
-    open: tuple[str, ...] = ()
-
-    def toml(self) -> str:
-        """Return it as TOML. Of these kinds, a value's text is JSON's."""
-        values = (f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in self.values.items())
-        says, later = ([f"# {line}" for line in lines] for lines in (self.says, self.open))
-        return "\n".join([*says, f"[{self.command}]", *values, *later, ""])
+    lines = (f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in values.items())
+    return "\n".join([f"# {says}", f"[{name}]", *lines, *([f"# {later}"] if later else []), ""])
 
 
 @dataclass(frozen=True)
@@ -187,45 +169,45 @@ class Answers:
         return retriever if retriever is not None and is_index(retriever) else None
 
 
-def _tables(answers: Answers) -> Iterator[Table]:
+def _tables(answers: Answers) -> Iterator[str]:
     """Yield a table for each command that fits the answers, in the order they would be run."""
     judging = _judging(answers.parts)
     everything = {**_searched(answers), **_parents(answers), **judging}
-    yield Table("doctor", ("Is everything there?",), everything)
+    yield _table("doctor", "Is everything there?", everything)
     searched = {**_searched(answers), **_parents(answers), "out": REPORT}
     if store := answers.searched_store or (answers.store and str(answers.store.store)):
         searched["store"] = store
-    says = ("Which documents do not come back, and which records does a store itself lose?",)
-    yield Table("check", says, searched)
+    says = "Which documents do not come back, and which records does a store itself lose?"
+    yield _table("check", says, searched)
     yield from _repairs(answers)
     if answers.parts.queries is not None and answers.parts.qrels is not None:
         yield _judged(answers)
     yield from _explained(answers)
-    yield Table(
+    yield _table(
         "gate",
-        ("For CI: exit 1 where a bound is broken. Tighten them to what you measured.",),
+        "For CI: exit 1 where a bound is broken. Tighten them to what you measured.",
         {"folders": [REPORT], "max-never-retrieved-share": 0.1},
-        ('against = "baseline"  # fails on what is worse than this folder of results',),
+        'against = "baseline"  # fails on what is worse than this folder of results',
     )
 
 
-def _explained(answers: Answers) -> Iterator[Table]:
+def _explained(answers: Answers) -> Iterator[str]:
     """Yield the system that `argus explain` and the page ask: the running one, or a built index."""
     system = answers.system
     running = {**_searched(answers), **_parents(answers), "retriever": system}
     if not asks_store(system or ""):
         del running["encoder"]
     index = {"index": answers.index or INDEX, **_chunks(answers)}
-    says = ('argus explain "QUESTION" ID says why a document does not come back.',)
-    yield Table("explain", says, _taken(running, "explain") if system else index)
+    says = 'argus explain "QUESTION" ID says why a document does not come back.'
+    yield _table("explain", says, _taken(running, "explain") if system else index)
     values: Values = _taken(running, "serve") if system else {}
-    later: tuple[str, ...] = ()
+    later = ""
     if answers.index:
         values = _taken(index, "serve")
     elif not system:
-        later = (f'index = "{INDEX}"  # once argus index build has made it',)
-    says = ("A page over the results: its *Why not?* asks the same.",)
-    yield Table("serve", says, {"folders": [REPORT], **values}, later)
+        later = f'index = "{INDEX}"  # once argus index build has made it'
+    says = "A page over the results: its *Why not?* asks the same."
+    yield _table("serve", says, {"folders": [REPORT], **values}, later)
 
 
 def _taken(values: Values, command: str) -> Values:
@@ -246,7 +228,7 @@ def _searched(answers: Answers) -> Values:
     }
 
 
-def _repairs(answers: Answers) -> Iterator[Table]:
+def _repairs(answers: Answers) -> Iterator[str]:
     """Yield how findings are mended, where the documents live."""
     store = answers.store or answers.searched_store
     if store is not None:
@@ -258,30 +240,30 @@ def _repairs(answers: Answers) -> Iterator[Table]:
         named = {**_changed(answers.columns), **_parents(answers)}
         values = {"store": place, **named, **encoder, **_opening(answers)}
         says = (
-            "Repair the store beside its documents: argus tune apply blend. Undo: argus tune undo",
+            "Repair the store beside its documents: argus tune apply blend. Undo: argus tune undo"
         )
-        yield Table("tune.apply.blend", says, {**values, "out": BLENDED})
+        yield _table("tune.apply.blend", says, {**values, "out": BLENDED})
         shared = {"store": place, **_opening(answers)}
-        yield Table("tune.list", ("What a store was repaired with.",), shared)
-        yield Table("tune.undo", ("argus tune undo ID undoes exactly that.",), shared)
+        yield _table("tune.list", "What a store was repaired with.", shared)
+        yield _table("tune.undo", "argus tune undo ID undoes exactly that.", shared)
         return
     index = answers.index or INDEX
     if answers.index is None:
-        says = ("An index of the documents, which a repair is made in.",)
+        says = "An index of the documents, which a repair is made in."
         values = {"corpus": _corpus(answers), **_changed(answers.columns)}
-        yield Table("index.build", says, {**values, **_encoder(answers.encoder), "out": index})
+        yield _table("index.build", says, {**values, **_encoder(answers.encoder), "out": index})
     judging = {} if answers.parts.qrels is None else _judging(answers.parts)
     judging |= _chunks(answers)
-    says = ("Keeps what the questions prove; without judged ones, adds the default.",)
-    yield Table("tune.try", says, {"index": index, **judging})
-    says = ("The default repair by itself, proven or not.",)
-    yield Table("tune.apply.blend", says, {"index": index, **judging})
-    yield Table("tune.list", ("What the index was repaired with.",), {"index": index})
-    says = ("argus tune undo ID makes it exactly as it was.",)
-    yield Table("tune.undo", says, {"index": index})
+    says = "Keeps what the questions prove; without judged ones, adds the default."
+    yield _table("tune.try", says, {"index": index, **judging})
+    says = "The default repair by itself, proven or not."
+    yield _table("tune.apply.blend", says, {"index": index, **judging})
+    yield _table("tune.list", "What the index was repaired with.", {"index": index})
+    says = "argus tune undo ID makes it exactly as it was."
+    yield _table("tune.undo", says, {"index": index})
 
 
-def _judged(answers: Answers) -> Table:
+def _judged(answers: Answers) -> str:
     """Return how a retriever, or an index before and after its repair, does on judged questions."""
     values = _judging(answers.parts)
     if answers.system is not None:
@@ -293,7 +275,7 @@ def _judged(answers: Answers) -> Table:
     else:
         index = answers.index or INDEX
         values |= {"index": [f"{index}@original", index], **_chunks(answers)}
-    return Table("evaluate", ("The judged questions.",), {**values, "out": REPORT})
+    return _table("evaluate", "The judged questions.", {**values, "out": REPORT})
 
 
 def _parents(answers: Answers) -> Values:

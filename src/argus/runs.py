@@ -18,15 +18,14 @@ from zlib import crc32
 
 from argus.data import tables
 from argus.data.folders import (
-    MANIFEST,
     PARTS,
     SUMMARY,
     ArtifactFolder,
-    ManifestSection,
     check_one_run,
+    read_manifest,
     torn_jobs,
 )
-from argus.data.reading import WRITTEN, parse_json, read_own, read_record, reading
+from argus.data.reading import WRITTEN, parse_json, read_own, reading
 from argus.data.writing import check_plain, folder_aside
 from argus.errors import InputError
 
@@ -296,13 +295,10 @@ def runs_of(folder: Path | str) -> dict[str, JobRun]:
         check_one_run(folder, *TRACKED)
         runs = _results_in(folder) or runs_in(folder)
     if not runs:
-        raise InputError(
-            "no run in it" if folder.is_dir() else "no such folder",
-            expected="a folder of results (summary.json), of runs (history/), or one run "
-            "(run.json)",
-            fix="Run argus check, audit, evaluate, scenarios needs or authority audit with --out.",
-            where=folder,
-        )
+        got = "no run in it" if folder.is_dir() else "no such folder"
+        expected = "a folder of results (summary.json), of runs (history/), or one run (run.json)"
+        fix = "Run argus check, audit, evaluate, scenarios needs or authority audit with --out."
+        raise InputError(got, expected=expected, fix=fix, where=folder)
     return {run.job: run for run in runs}
 
 
@@ -313,15 +309,14 @@ def _results_in(folder: Path, *, without: Collection[str] = ()) -> list[JobRun]:
     wrote.
     """
     files, torn = ArtifactFolder(folder), torn_jobs(folder)
-    manifest, summary = files.read_json(MANIFEST), files.read_json(SUMMARY)
+    manifest, summary = read_manifest(folder), files.read_json(SUMMARY)
     runs = []
     for job, part in manifest.items():
         if job not in summary or job in torn or _key_of(job, part, summary[job]) in without:
             continue
-        section = read_record(ManifestSection, part, where=folder / MANIFEST, section=job)
         items = _items_of(folder, TRACKED.get(job))
         if items is not None:
-            runs.append(JobRun(_record(job, section, summary[job], items), folder, items))
+            runs.append(JobRun(_record(job, part, summary[job], items), folder, items))
     return runs
 
 

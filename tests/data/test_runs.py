@@ -84,7 +84,7 @@ def test_scores_decide_and_ties_break_by_id(tmp_path):
         ),
         ("r.json", "[1]", "field 'the file': list instead of an object"),
         ("r.json", '{"q": "d"}', "field 'q': str instead of an object"),
-        ("r.json", '{"q": ["d", 7]}', "field 'q': 7 in a list of documents"),
+        ("r.json", '{"q": ["d", 7]}', "field 'q': list instead of an object"),
         ("r.json", '{"q": ["d", "d"]}', "document 'd' is given twice for query 'q'"),
         ("r.json", '{"q": {"d": NaN}}', "field 'q.d': nan; expected a finite number"),
         ("r.json", '{"q": {"d": true}}', "True; expected a finite number"),

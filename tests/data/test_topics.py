@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.data.topics import (
-    DprKey,
     DprPassage,
     DprResult,
     TopicFormat,
@@ -21,14 +20,14 @@ from argus.data.topics import (
 from argus.data.types import Query, Topic
 from argus.errors import InputError
 
-KEYS = (DprKey("</s> Bern @@", 1, 5.5), DprKey(" old town", 12, 0.25))
+KEYS = (("</s> Bern @@", 1, 5.5), (" old town", 12, 0.25))
 RESULT = DprResult(
     Topic(Query("q7", "Where is the old town?"), ("Bern",), {"positive_ctxs": [{"title": "B"}]}),
     (DprPassage("d 1", "Bern", "The old town …\nlies\u2028there.", 7.25, KEYS),),
 )
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 number = st.floats(allow_nan=False, allow_infinity=False)
-keys = st.builds(DprKey, text, st.integers(0, 9), number)
+keys = st.tuples(text, st.integers(0, 9), number)
 passages = st.builds(
     DprPassage, text, text, text, number, st.none() | st.lists(keys, max_size=3).map(tuple)
 )

@@ -21,5 +21,5 @@ def test_every_text_is_in_one_batch_within_the_bounds(sizes, counts):
     assert sorted(chain.from_iterable(batches)) == list(range(len(counts)))
     for batch in batches:
         longest = max(counts[i] for i in batch)
-        assert len(batch) == 1 or len(batch) * longest <= sizes.tokens
-        assert len(batch) <= sizes.texts
+        assert len(batch) == 1 or len(batch) * longest <= sizes[0]
+        assert len(batch) <= sizes[1]

@@ -52,7 +52,7 @@ class Echo:
         (CORPUS, ["hot leaves"], "queries in a list; expected {id: text}"),
         (list(CORPUS.values()), QUESTIONS, "corpus in a list; expected {id: {'text'"),
         (CORPUS, {"q": None}, "query q: None; expected text"),
-        (CORPUS, {1: "hot", "1": "leaves"}, "1 query ids are given twice, such as '1'"),
+        (CORPUS, {1: "hot", "1": "leaves"}, "two of them have the id '1'"),
     ],
 )
 def test_what_is_no_corpus_and_no_queries_is_refused(corpus, queries, expected):

@@ -20,7 +20,7 @@ def ask(operation):
     """Send an operation requests that fit its description, and some that do not."""
     wrong = operation.as_strategy(generation_mode=GenerationMode.NEGATIVE)
 
-    @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(case=st.one_of(operation.as_strategy(), wrong))
     def send(case):
         try:

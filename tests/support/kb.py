@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus.data.kb import SORTED_BY, TABLES, KbWriter
+from argus.data.kb import TABLES, KbWriter
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -50,7 +50,7 @@ def entity_rows(paragraphs: Mapping[str, tuple[str, str]], targets: Sequence[str
 
 def batches(table: str, rows: Rows, size: int = 2) -> Iterator[pa.RecordBatch]:
     """Rows in order, in batches of `size`; missing columns are null."""
-    names = SORTED_BY.get(table, ())
+    names = {"entities": ["id"], "relations": ["subject", "property", "object"]}.get(table, [])
     rows = sorted(rows, key=lambda row: tuple(row[name] for name in names))
     for start in range(0, len(rows), size):
         yield pa.RecordBatch.from_pylist(rows[start : start + size], TABLES[table])

@@ -77,7 +77,7 @@ class CorpusSource:
             return None
         from argus.data.kb import KnowledgeFolder
 
-        return KnowledgeFolder.at(self.file)
+        return KnowledgeFolder.open(self.file)
 
     def documents(self, fields: FieldNames) -> list[Document]:
         """Return the documents, in order. Raises InputError as `read_corpus` does."""

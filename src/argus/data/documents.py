@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
@@ -59,7 +60,7 @@ def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) ->
     field for a missing column, no document, duplicate or non-string ids, non-UTF-8 bytes and broken
     JSON.
     """
-    return _unique(file, lambda rows: _documents(rows, fields), limit=limit, what="document")
+    return _unique(file, partial(_documents, fields=fields), "document", limit=limit)
 
 
 def documents_of_frame(
@@ -68,9 +69,7 @@ def documents_of_frame(
     """Return the documents of a data frame, as `documents_in` those of a file."""
     check_limit(limit)
     rows = list(islice(frame_rows(frame), limit))
-    return _unique(
-        FRAME, lambda given: _documents(given, fields), limit=limit, what="document", rows=rows
-    )
+    return _unique(FRAME, partial(_documents, fields=fields), "document", rows=rows)
 
 
 def queries_file(path: Path, expected: str) -> Path:
@@ -92,7 +91,7 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
             text_field = pick_field(row, ("text", "query", "question"), what="text")
             yield row, Query(id_, text_value(row, text_field))
 
-    return _unique(file, parse, limit=limit, what="query")
+    return _unique(file, parse, "query", limit=limit)
 
 
 def check_columns(file: Path, fields: FieldNames) -> None:
@@ -157,9 +156,9 @@ def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
 def _unique(
     file: Path,
     parse: Callable[[Iterator[Row]], Iterator[tuple[Row, T]]],
-    *,
-    limit: int | None,
     what: str,
+    *,
+    limit: int | None = None,
     rows: Sequence[Row] | None = None,
 ) -> list[T]:
     """Return the items of rows, each id once. rows: those that are of no file."""
@@ -261,21 +260,14 @@ def check_limit(limit: int | None) -> None:
         raise InputError(f"limit={limit}", expected=expected, fix="For example 100.")
 
 
-def check_unique(queries: Sequence[Query]) -> None:
-    """Raise InputError where two queries have one id, since one answer would be lost."""
-    ids = Counter(query.id for query in queries)
-    if len(ids) < len(queries):
-        n, twice = len(queries) - len(ids), ids.most_common(1)[0][0]
-        got = f"{n} query ids are given twice, such as {twice!r:.60}"
-        raise InputError(got, expected="one query per id", fix="Rename one of each two.")
-
-
-def refuse_repeated(documents: Sequence[Document]) -> None:
-    """Raise InputError where two documents have one id."""
-    twice = next((id_ for id_, n in Counter(d.id for d in documents).items() if n > 1), None)
-    if twice is not None:
-        got, fix = f"two documents have the id {twice!r}", "Remove or rename one of the two."
-        raise InputError(got, expected="one document per id", fix=fix, where="corpus")
+def check_unique(items: Sequence[Document] | Sequence[Query]) -> None:
+    """Raise InputError where two documents, or two queries, have one id."""
+    ids = Counter(item.id for item in items)
+    if len(ids) < len(items):
+        kind = "document" if isinstance(items[0], Document) else "query"
+        got = f"two of them have the id {ids.most_common(1)[0][0]!r:.60}"
+        fix, where = "Remove or rename one of the two.", "corpus" if kind == "document" else None
+        raise InputError(got, expected=f"one {kind} per id", fix=fix, where=where)
 
 
 def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:
@@ -283,7 +275,7 @@ def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:
 
     Tokenizers and Parquet accept whole characters only.
     """
-    refuse_repeated(documents)
+    check_unique(documents)
     for document in documents:
         for name in ("id", "title", "text"):
             of = f" of the {name} of document {document.id!r}"

@@ -42,10 +42,6 @@ By = Annotated[
 ]
 
 
-def _option(name: str) -> Option:
-    return Option((name,), panel=_PANEL)
-
-
 @dataclass(frozen=True, slots=True)
 class FieldNames:
     """Columns by meaning. None means the usual names are looked for.
@@ -54,13 +50,19 @@ class FieldNames:
     """
 
     id: Annotated[
-        str | None, Doc("Column of the id; dotted inside an object."), _option("--id-field")
+        str | None,
+        Doc("Column of the id; dotted inside an object."),
+        Option(("--id-field",), _PANEL),
     ] = None
     title: Annotated[
-        str | None, Doc("Column of the title, such as metadata.title."), _option("--title-field")
+        str | None,
+        Doc("Column of the title, such as metadata.title."),
+        Option(("--title-field",), _PANEL),
     ] = None
     text: Annotated[
-        str | None, Doc("Column of the text; dotted inside an object."), _option("--text-field")
+        str | None,
+        Doc("Column of the text; dotted inside an object."),
+        Option(("--text-field",), _PANEL),
     ] = None
     coerce_ids: CoerceIds = False
     template: Annotated[
@@ -78,15 +80,17 @@ class QrelsFields:
     """Columns of judgements by meaning. None means the usual names are looked for."""
 
     query: Annotated[
-        str | None, Doc("Column of the question's id in --qrels."), _option("--qrels-query-field")
+        str | None,
+        Doc("Column of the question's id in --qrels."),
+        Option(("--qrels-query-field",), _PANEL),
     ] = None
     document: Annotated[
         str | None,
         Doc("Column of the id of the document, or chunk, in --qrels."),
-        _option("--qrels-document-field"),
+        Option(("--qrels-document-field",), _PANEL),
     ] = None
     grade: Annotated[
-        str | None, Doc("Column of the grade in --qrels."), _option("--qrels-grade-field")
+        str | None, Doc("Column of the grade in --qrels."), Option(("--qrels-grade-field",), _PANEL)
     ] = None
 
 
@@ -131,9 +135,14 @@ class FieldPath:
         """
         if self.text in values:
             return values[self.text]
-        items = self._items(values)
-        is_list = any(many for _, many in self.steps)
-        return items if items is None or is_list else items[0]
+        items: list[object] = [values]
+        for name, many in self.steps:
+            inner = [item.get(name) for item in items if isinstance(item, dict)]
+            there = [value for value in inner if value is not None]
+            if items and not there:
+                return None
+            items = [x for value in there for x in _flat(value, many)]
+        return items if any(many for _, many in self.steps) else items[0]
 
     def find(self, values: Mapping[str, object], at: At) -> list[object]:
         """Return the values at this path, in order, without null and missing ones.
@@ -151,9 +160,8 @@ class FieldPath:
                 got, fix = repr(other), "Check the path."
                 if isinstance(other, list):
                     got, fix = "a list", f"Write the path as '{before}[].{name}'."
-                raise InputError(
-                    got, expected=f"an object with {name!r}", fix=fix, where=at(before)
-                )
+                expected = f"an object with {name!r}"
+                raise InputError(got, expected=expected, fix=fix, where=at(before))
             inner = [item.get(name) for item in items if isinstance(item, dict)]
             flat = (x for value in inner for x in _flat(value, many))
             items = [value for value in flat if value is not None]
@@ -162,20 +170,7 @@ class FieldPath:
 
     def is_in(self, values: Mapping[str, object]) -> bool:
         """Return whether there is a value at this path, be it an empty list. Null is none."""
-        if self.text in values:
-            return values[self.text] is not None
-        return self._items(values) is not None
-
-    def _items(self, values: Mapping[str, object]) -> list[object] | None:
-        """Return the values at this path. None where no object has one of its steps."""
-        items: list[object] = [values]
-        for name, many in self.steps:
-            inner = [item.get(name) for item in items if isinstance(item, dict)]
-            there = [value for value in inner if value is not None]
-            if items and not there:
-                return None
-            items = [x for value in there for x in _flat(value, many)]
-        return items
+        return self.look(values) is not None
 
 
 def _flat(value: object, many: bool) -> list[object]:
@@ -210,7 +205,7 @@ class PayloadField:
         """
         payload, path = self._place(document)
         place = f"{path.text!r} of document {document.id!r}"
-        if not _is_there(path, payload):
+        if not self.is_in(document):
             fields = document.fields or OF_PROGRAM
             if self.name == fields.id:
                 return [document.id]
@@ -219,22 +214,17 @@ class PayloadField:
         try:
             found = path.find(payload, partial(Location, Path("corpus"), None))
         except InputError as error:
-            raise InputError(
-                f"{place} leads into {error.got}",
-                expected=error.expected, fix=error.fix, where=self.option,
-            ) from error  # fmt: skip
+            got, expected, fix = f"{place} leads into {error.got}", error.expected, error.fix
+            raise InputError(got, expected=expected, fix=fix, where=self.option) from error
         values: list[Value] = []
         for value in chain.from_iterable(v if isinstance(v, list) else [v] for v in found):
             if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
                 continue
             if isinstance(value, Mapping | list):
-                inside = field_names({path.text: value})
-                raise InputError(
-                    f"{place} is no single value",
-                    expected=f"a field of texts, numbers or dates{_listed(inside)}",
-                    fix="Name a field inside it.",
-                    where=self.option,
-                )
+                inside, fix = field_names({path.text: value}), "Name a field inside it."
+                expected = f"a field of texts, numbers or dates{_listed(inside)}"
+                got = f"{place} is no single value"
+                raise InputError(got, expected=expected, fix=fix, where=self.option)
             if isinstance(value, bool):
                 value = str(value).lower()
             elif isinstance(value, date):
@@ -245,7 +235,7 @@ class PayloadField:
     def is_in(self, document: Document) -> bool:
         """Return whether the document has the field, be it empty."""
         payload, path = self._place(document)
-        return _is_there(path, payload)
+        return path.text in payload or path.is_in(payload)
 
     def _place(self, document: Document) -> tuple[Mapping[str, object], FieldPath]:
         """Return the object of the field, and its path there.
@@ -310,10 +300,6 @@ def read_parents(documents: Sequence[Document], field: str | None) -> dict[str, 
     if field is None:
         return {}
     return dict(zip((d.id for d in documents), parent_ids(documents, field), strict=True))
-
-
-def _is_there(path: FieldPath, payload: Mapping[str, object]) -> bool:
-    return path.text in payload or path.is_in(payload)
 
 
 def _listed(names: Sequence[str]) -> str:

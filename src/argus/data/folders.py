@@ -13,13 +13,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from typing_extensions import TypedDict
-
-from argus.commands import Invocation, invocation_of
+from argus.commands import invocation_of
 from argus.data.provenance import describe_inputs, file_hash
-from argus.data.reading import parse_json, read_own, read_record, reading
+from argus.data.reading import WRITTEN, parse_json, read_own, read_record, reading
 from argus.data.writing import (
     check_held,
     check_plain,
@@ -31,8 +29,7 @@ from argus.data.writing import (
     writable,
     write_whole,
 )
-from argus.engine.protocol import EngineRecord
-from argus.errors import InputError, NotWritten
+from argus.errors import InputError, Location, NotWritten
 from argus.hidden import LEAST_IN_FILES, without_known
 from argus.progress import remark
 
@@ -45,31 +42,7 @@ NOTE = "# Argus wrote these here; --fresh removes them.\n"  # the first line of 
 SUMMARY, MANIFEST = "summary.json", "manifest.json"
 PARTS = "parts"  # the key of these hashes in a section of the manifest
 MAX_RECORD = 1 << 24  # bytes that are read of the marker
-
-
-class ManifestSection(TypedDict):
-    """A job's section of manifest.json. Times are ISO 8601 in UTC.
-
-    argus: version. config: all settings by name. inputs: name, size and hash of each file that the
-    job read. encoder: fingerprint and the like of the encoder whose vectors the job measured, or
-    `what` in its place, such as "index". engine: as `Engine.describe` returns it. counts: figures
-    of the job. invocation: how it was started. parts: SHA-256 of the summary and of each table of
-    the job, by name of the file. timings_s: seconds by step. environment: versions and hardware.
-    """
-
-    argus: str
-    started: str
-    finished: str
-    config: dict[str, object]
-    inputs: dict[str, dict[str, Any]]
-    encoder: dict[str, Any]
-    engine: NotRequired[EngineRecord]
-    counts: Mapping[str, object]
-    invocation: NotRequired[Invocation]
-    parts: NotRequired[Mapping[str, str]]
-    timings_s: dict[str, float]
-    peak_memory_bytes: int
-    environment: dict[str, Any]
+ManifestSection = dict[str, Any]  # see `read_manifest`
 
 
 class ArtifactFolder:
@@ -213,7 +186,7 @@ class ArtifactFolder:
             return {}
         expected, fix = "the file as Argus wrote it", "Remove it, or run again with --fresh."
         with reading(path, "broken JSON", expected=expected, fix=fix):
-            return dict(parse_json(read_own(path)))
+            return {**parse_json(read_own(path))}
 
     def write_json(self, name: str, value: Any) -> Path:
         """Write `value` as indented JSON, without secrets. Raises ValueError for NaN."""
@@ -278,6 +251,34 @@ class ArtifactFolder:
         return path
 
 
+def read_manifest(folder: Path) -> dict[str, ManifestSection]:
+    """Return the sections of manifest.json by job, none where there is no file.
+
+    Raises InputError for a section that is not as a job writes it. Times are ISO 8601 in UTC.
+
+    argus: version.
+    started, finished: times.
+    config: all settings by name.
+    inputs: name, size and hash of each file that the job read.
+    encoder: fingerprint and the like of the encoder whose vectors the job measured, or `what` in
+        its place, such as "index".
+    engine: as `Engine.describe` returns it, where the job ran on one.
+    counts: figures of the job.
+    timings_s: seconds by step.
+    peak_memory_bytes: of this process.
+    environment: versions and hardware.
+    invocation: how the job was started, as `argus.commands.invocation_of` returns it.
+    parts: SHA-256 of the summary and of each table of the job, by name of the file.
+    """
+    sections: dict[str, ManifestSection] = ArtifactFolder(folder).read_json(MANIFEST)
+    for job, section in sections.items():
+        where = Location(folder / MANIFEST, field=job)
+        with reading(where, "is damaged", expected="the file as Argus wrote it", fix=WRITTEN):
+            for name in ("config", "inputs", "encoder"):
+                section[name] = {**section[name]}
+    return sections
+
+
 def read_section(kind: type[T], folder: Path, job: str, *, of: str = SUMMARY) -> T | None:
     """Return a job's section of a JSON file in a folder, as a record. None where it has none.
 
@@ -327,13 +328,9 @@ def check_one_run(folder: Path, *jobs: str) -> None:
     """Raise InputError where one of these jobs is torn (`torn_jobs`). Any, where none is named."""
     for job, path in torn_jobs(folder).items():
         if not jobs or job in jobs:
-            raise InputError(
-                f"is not of the run of {job} that {MANIFEST} tells of",
-                expected="the results of one run",
-                fix=f"Run {job} again with the same --out: a run was stopped while it wrote, or "
-                "files of two runs were put together.",
-                where=path,
-            )
+            got = f"is not of the run of {job} that {MANIFEST} tells of"
+            fix = f"Run {job} again with the same --out: a run was stopped, or files of two mixed."
+            raise InputError(got, expected="the results of one run", fix=fix, where=path)
 
 
 def is_current(folder: Path, job: str) -> bool:
@@ -341,11 +338,11 @@ def is_current(folder: Path, job: str) -> bool:
 
     The inputs are files: for another input, such as a store, the answer is False.
     """
-    section = read_section(ManifestSection, folder, job, of=MANIFEST)
-    if section is None or job in torn_jobs(folder):
+    manifest = read_manifest(folder)
+    if job not in manifest or job in torn_jobs(folder):
         return False
-    read = section["inputs"]
-    return describe_inputs(**{name: Path(of["file"]) for name, of in read.items()}) == read
+    read = manifest[job]["inputs"]
+    return bool(describe_inputs(**{n: Path(of["file"]) for n, of in read.items()}) == read)
 
 
 def _parts_of(section: object) -> Mapping[str, object]:
@@ -364,9 +361,7 @@ def _hash(path: Path, *_state: int) -> str:
 
 
 def _plain(value: Any) -> Any:
-    import numpy as np
-
-    if isinstance(value, np.generic | np.ndarray):
+    if hasattr(value, "tolist"):  # of numpy
         return value.tolist()
     if isinstance(value, Path):
         return str(value)

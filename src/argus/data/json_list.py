@@ -12,8 +12,8 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ _ESCAPED_QUOTE = re.compile(rb'\\"')
 _EXPECTED = 'a JSON list, [{"question": "..."}, ...], or one JSON object per line (gzipped or not)'
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One item. number: from 0. begin: its first byte in the (unpacked) text. content: as it is."""
 
     number: int
@@ -55,26 +54,27 @@ class JsonList:
     def __init__(self, path: Path | str, *, block: int = BLOCK, longest: int = MAX_ITEM) -> None:
         self.path, self.block, self.longest = Path(path), block, longest
         self.broken: str | None = None
+        head, got = b"", ""
         if not self.path.is_file():
-            raise _no_list(no_file(self.path), self.path)
-        head = b""
-        for block_ in self._blocks():
-            head += block_
-            if len(head) >= HEAD:
-                break
-        if not head and self.broken:
-            raise _no_list(self.broken, self.path, "Make or fetch the file again.")
+            got = no_file(self.path)
+        else:
+            for block_ in self._blocks():
+                head += block_
+                if len(head) >= HEAD:
+                    break
         text = head.removeprefix(BOM).lstrip(SPACE)
-        if not text:
-            raise _no_list("nothing in it", self.path)
-        if text[:1] not in (b"[", b"{"):
-            excerpt = text[:40].decode("utf-8", "replace").splitlines()[0]
-            raise _no_list(f"begins with {excerpt!r}", self.path)
-        self.lines = text[:1] == b"{"
         line, end, _ = text.partition(b"\n")
-        if self.lines and end and not _is_whole(line):
-            fix = "Give the file of results itself; one object per line has no line breaks inside."
-            raise _no_list("a JSON object over several lines", self.path, fix)
+        self.lines = text[:1] == b"{"
+        if not text:
+            got = got or self.broken or "nothing in it"
+        elif text[:1] not in (b"[", b"{"):
+            excerpt = text[:40].decode("utf-8", "replace").splitlines()[0]
+            got = f"begins with {excerpt!r}"
+        elif self.lines and end and not _is_whole(line):
+            got = "a JSON object over several lines"
+        if got:
+            fix = "Check that this is a file of results, whole, with no line breaks in an object."
+            raise InputError(got, expected=_EXPECTED, fix=fix, where=self.path)
 
     def __iter__(self) -> Iterator[Item]:
         """Yield the items in order, from the beginning of the file."""
@@ -86,9 +86,9 @@ class JsonList:
         in_text = is_closed = False
         pending, tail = bytearray(), b""  # of an item, and backslashes before the next block
         for block in self._blocks():
-            block = tail + block
-            whole = block.rstrip(b"\\")
-            block, tail, since = whole, block[len(whole) :], 0
+            joined = tail + block
+            block = joined.rstrip(b"\\")
+            tail, since = joined[len(block) :], 0
             ends, depth, in_text = _scan(block, depth, in_text)
             for at, level in ends:
                 if is_closed:
@@ -98,16 +98,14 @@ class JsonList:
                         begin, since = base + at + 1, at + 1
                     continue
                 pending += block[since:at]
-                content = bytes(pending.strip(SPACE))
+                start, content = _bare(pending, begin)
                 is_closed = level == 0
                 if content:
-                    yield Item(number, begin + len(pending) - len(pending.lstrip(SPACE)), content)
+                    yield Item(number, start, content)
                     number += 1
                 elif number or not is_closed:
-                    self.broken = (
-                        f"before item [{number}], at byte {base + at:,}, "
-                        f"{_excerpt(block[at:])} stands where an item should be"
-                    )
+                    self.broken = f"before item [{number}], at byte {base + at:,}, "
+                    self.broken += f"{_excerpt(block[at:])} stands where an item should be"
                     return
                 begin, since, pending = base + at + 1, at + 1, bytearray()
             if is_closed and (more := block[since:].lstrip(SPACE) + tail):
@@ -117,18 +115,15 @@ class JsonList:
                 return
             pending += block[since:]
             base += len(block)
-            if len(pending) > self.longest:
-                begin += len(pending) - len(pending.lstrip(SPACE))
-                self.broken = _too_long(number, begin, self.longest)
+            if self._is_too_long(number, begin, pending):
                 return
         if is_closed and self.broken is None:
             return
-        rest = bytes(pending.strip(SPACE))
-        begin += len(pending) - len(pending.lstrip(SPACE))
+        begin, rest = _bare(pending, begin)
         if depth == 1 and not in_text and rest[:1] in (b"{", b"[", b'"'):
             yield Item(number, begin, rest)
             number, rest = number + 1, b""
-        self.broken = _ends(self.broken, number, begin if rest and not is_closed else None)
+        self._breaks_off(number, begin if rest and not is_closed else None)
 
     def _line_items(self) -> Iterator[Item]:
         number = begin = 0
@@ -142,15 +137,28 @@ class JsonList:
                     number += 1
                 begin, pending = begin + len(pending) + 1, bytearray()
             pending += rest
-            if len(pending) > self.longest:
-                self.broken = _too_long(number, begin, self.longest)
+            if self._is_too_long(number, begin, pending):
                 return
         last = _bare_line(pending, begin)
         if is_whole := _is_whole(last):
             yield Item(number, begin, last)
         if self.broken is not None or (last and not is_whole):
-            unfinished = begin if last and not is_whole else None
-            self.broken = _ends(self.broken, number + is_whole, unfinished)
+            self._breaks_off(number + is_whole, begin if last and not is_whole else None)
+
+    def _is_too_long(self, number: int, begin: int, pending: bytearray) -> bool:
+        if len(pending) > self.longest:
+            self.broken = (
+                f"item [{number}], which begins at byte {_bare(pending, begin)[0]:,}, does not end "
+                f"within {self.longest:,} bytes: a quotation mark or bracket is missing"
+            )
+        return len(pending) > self.longest
+
+    def _breaks_off(self, number: int, begin: int | None) -> None:
+        """Note that the file ends too early: inside the item at `begin`, or between items."""
+        place = f"before item [{number}] or the end of the list"
+        if begin is not None:
+            place = f"inside item [{number}], which begins at byte {begin:,}"
+        self.broken = f"{self.broken or 'the file ends'} {place}"
 
     def _blocks(self) -> Iterator[bytes]:
         """Yield the text, unpacked. Damage of the compression ends it and sets `broken`."""
@@ -205,26 +213,10 @@ def _bare_line(line: bytearray, begin: int) -> bytes:
     return bytes((line if begin else line.removeprefix(BOM)).strip(SPACE))
 
 
+def _bare(item: bytearray, begin: int) -> tuple[int, bytes]:
+    """Return where an item begins, and its content, without the white space around it."""
+    return begin + len(item) - len(item.lstrip(SPACE)), bytes(item.strip(SPACE))
+
+
 def _excerpt(content: bytes) -> str:
     return repr(content[:20].decode("utf-8", "replace"))
-
-
-def _ends(damage: str | None, number: int, begin: int | None) -> str:
-    """Return the words for a file that ends too early. begin: of the item inside which it does."""
-    what = damage or "the file ends"
-    if begin is None:
-        return f"{what} before item [{number}] or the end of the list"
-    return f"{what} inside item [{number}], which begins at byte {begin:,}"
-
-
-def _too_long(number: int, begin: int, longest: int) -> str:
-    return (
-        f"item [{number}], which begins at byte {begin:,}, does not end within {longest:,} bytes: "
-        "a quotation mark or bracket is missing"
-    )
-
-
-def _no_list(
-    got: str, path: Path, fix: str = "Check that this is a file of results."
-) -> InputError:
-    return InputError(got, expected=_EXPECTED, fix=fix, where=path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from argus.data.kb_file import TABLE_NAMES, kb_file, kb_home, not_finished, shard_name
-from argus.data.reading import parse_json
+from argus.data.reading import parse_json, reading
 from argus.data.storage import KB_FILE, Storage, file_in
 from argus.data.types import Document, IntArray
 from argus.errors import ArgusError, InputError
@@ -35,6 +34,8 @@ DOCUMENT_COLUMNS = ("id", "label", "paragraph", "description", "article", "targe
 WIKIDATA, HYPERLINK, TRIPLES, MENTION = "wikidata", "hyperlink", "triples", "mention"
 SOURCES = (WIKIDATA, HYPERLINK, TRIPLES, MENTION)  # of relations
 ALL = "all"  # in place of a source
+AS_WRITTEN = f"the knowledge base as its {KB_FILE} describes it"
+AGAIN = "Copy the folder again, or run the same kb build again."
 
 # id: of Wikidata where it has one. description: empty without one. article: title of its page, null
 # without one. paragraph: the text to embed, null without one. span_start, span_end: characters of
@@ -53,7 +54,6 @@ ALIASES = pa.schema(dict.fromkeys(("id", "alias", "source"), pa.string()))
 # title: redirects to the page `target` of Wikipedia. id: entity of that page.
 REDIRECTS = pa.schema(dict.fromkeys(("title", "target", "id"), pa.string()))
 TABLES = dict(zip(TABLE_NAMES, (ENTITIES, RELATIONS, ALIASES, REDIRECTS), strict=True))
-SORTED_BY = {"entities": ("id",), "relations": ("subject", "property", "object")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +89,8 @@ class KnowledgeFolder:
         Raises InputError for a path without one, a build that was not finished, the format of a
         newer Argus, and shards that are missing or of another size.
         """
-        folder = cls.find(location)
-        if folder is None:
+        if (file := kb_file(location)) is None:
             raise _no_kb(str(location))
-        return folder
-
-    @classmethod
-    def find(cls, location: str | Path) -> KnowledgeFolder | None:
-        """Open the knowledge base of a location, as `open` does. None where there is none."""
-        file = kb_file(location)
-        return None if file is None else cls.at(file)
-
-    @classmethod
-    def at(cls, file: Path) -> KnowledgeFolder:
-        """Open a knowledge base by its kb.json, as `kb_file` names it. Raises as `open` does."""
         storage = Storage.at(kb_home(file_in(file, KB_FILE)))
         if storage.sizes([KB_FILE]) == [None]:
             if any(storage.files(table) for table in TABLES):
@@ -110,25 +98,15 @@ class KnowledgeFolder:
             in_store = " Nothing but knowledge bases is read from object stores."
             raise _no_kb(storage.location, in_store if storage.local is None else "")
         where = storage.where(KB_FILE)
-        try:
+        with reading(where, "is not as Argus wrote it", expected=AS_WRITTEN, fix=AGAIN):
             header = parse_json(storage.read(KB_FILE))
             if header["format"] > FORMAT:
-                got, expected = (
-                    f"format {header['format']}",
-                    f"format {FORMAT}, which this version of Argus reads",
-                )
-                fix = "Update Argus: pip install -U argus-retrieval."
+                got, fix = f"format {header['format']}", "Update Argus with pip install -U."
+                expected = f"format {FORMAT}, which this version of Argus reads"
                 raise InputError(got, expected=expected, fix=fix, where=where)
-            tables = {
-                name: tuple(Shard(**one) for one in header["tables"][name]) for name in TABLES
-            }
-            graph, sources, facts = (
-                str(header["graph"]),
-                dict(header["sources"]),
-                dict(header["facts"]),
-            )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise _not_whole(where, f"is not as Argus wrote it ({error})") from error
+            tables = {n: tuple(Shard(**one) for one in header["tables"][n]) for n in TABLES}
+            sources, facts = dict(header["sources"]), dict(header["facts"])
+            graph = str(header["graph"])
         shards = [shard for table in tables.values() for shard in table]
         sizes = storage.sizes([shard.file for shard in shards])
         for shard, size in zip(shards, sizes, strict=True):
@@ -136,6 +114,11 @@ class KnowledgeFolder:
                 got = "is missing" if size is None else f"has {size:,} bytes, not {shard.bytes:,}"
                 raise _not_whole(storage.where(shard.file), got)
         return cls(file, storage, graph, sources, facts, tables)
+
+    @classmethod
+    def find(cls, location: str | Path) -> KnowledgeFolder | None:
+        """Open the knowledge base of a location, as `open` does. None where there is none."""
+        return None if kb_file(location) is None else cls.open(location)
 
     def rows(self, table: str) -> int:
         """Return how many rows a table has."""
@@ -162,17 +145,10 @@ class KnowledgeFolder:
 
     def _read(self, table: str, shard: Shard, columns: Sequence[str]) -> pa.Table:
         where = self.storage.where(shard.file)
-        schema = TABLES[table]
-        try:
-            with self.storage.open(shard.file) as file:
-                parquet = pq.ParquetFile(file, page_checksum_verification=True)
-                read = parquet.read(list(columns))
-            part = read.cast(pa.schema([schema.field(name) for name in read.schema.names]))
-        except (OSError, ValueError, KeyError) as error:
-            raise _not_whole(where, f"cannot be read ({str(error)[:200]})") from error
-        missing = [name for name in columns if name not in part.schema.names]
-        if missing:
-            raise _not_whole(where, f"has no column {missing[0]!r}")
+        schema = pa.schema([TABLES[table].field(name) for name in columns])
+        with reading(where, expected=AS_WRITTEN, fix=AGAIN), self.storage.open(shard.file) as file:
+            parquet = pq.ParquetFile(file, page_checksum_verification=True)
+            part = parquet.read(list(columns)).select(list(columns)).cast(schema)
         if part.num_rows != shard.rows:
             raise _not_whole(where, f"{part.num_rows:,} rows, not {shard.rows:,}")
         return part
@@ -192,10 +168,7 @@ class KnowledgeFolder:
             if limit is not None and rows >= limit:
                 break
         if not rows:
-            fix, where = (
-                "See its summary.json for what was dropped, and why.",
-                self.storage.location,
-            )
+            fix, where = "See its summary.json for what was dropped.", self.storage.location
             raise InputError("no entity in it", expected="at least one", fix=fix, where=where)
         table = pa.concat_tables(parts)[:limit]
         ids = table["id"]
@@ -227,10 +200,6 @@ class KnowledgeFolder:
             documents.append(Document(id_, paragraph or "", label or "", metadata))
         return documents
 
-    def aliases(self) -> pa.Table:
-        """Return all aliases: id, alias, source."""
-        return pa.concat_tables([TABLES["aliases"].empty_table(), *self.batches("aliases")])
-
     def relations(
         self, source: str | None = None, *, limit: int | None = None
     ) -> tuple[IntArray, IntArray]:
@@ -249,11 +218,8 @@ class KnowledgeFolder:
             if limit is None and any(end.null_count for end in ends):
                 unknown = pc.or_(pc.is_null(ends[0]), pc.is_null(ends[1]))
                 subject, object_ = (table[n].filter(unknown)[0] for n in ("subject", "object"))
-                raise _not_whole(
-                    self.storage.where("relations"),
-                    f"{str(subject)!r} is related to {str(object_)!r}, and one of them is "
-                    "no entity",
-                )
+                got = f"{str(subject)!r} is related to {str(object_)!r}, and one is no entity"
+                raise _not_whole(self.storage.where("relations"), got)
             whole = pc.and_(pc.is_valid(ends[0]), pc.is_valid(ends[1]))
             for end, into in zip(ends, (subjects, objects), strict=True):
                 into.append(end.filter(whole).to_numpy().astype(np.int64))
@@ -280,9 +246,7 @@ def _no_kb(where: str, more: str = "") -> InputError:
 
 
 def _not_whole(where: str, got: str) -> InputError:
-    expected = f"the knowledge base as its {KB_FILE} describes it"
-    fix = "Copy the folder again, or run the same kb build again."
-    return InputError(got, expected=expected, fix=fix, where=where)
+    return InputError(got, expected=AS_WRITTEN, fix=AGAIN, where=where)
 
 
 class KbWriter:
@@ -301,20 +265,16 @@ class KbWriter:
     def write(self, table: str, batches: Iterable[pa.RecordBatch]) -> int:
         """Write a table, whole, from batches of its columns (TABLES). Return its rows.
 
-        Raises ValueError for columns that cannot be cast to the table's, and for entities or
-        relations that are not in their order (docs/knowledge.md) or entities of one id.
+        Entities come in the order of their ids, relations in that of subject, property, object.
+        Raises ValueError for columns that cannot be cast to the table's.
         """
         shards = self._tables[table] = []
         with self._writing(KB_FILE):
             self._storage.remove(KB_FILE)
-        last: tuple[str, ...] | None = None
         for part in _cut(batches, TABLES[table]):
-            last = _check_order(table, part, last)
             if table == "relations":
                 for count in pc.value_counts(part["source"]).to_pylist():
-                    if (source := count["values"]) not in SOURCES:
-                        raise ValueError(f"relations from {source!r}, which is none of {SOURCES}")
-                    self._sources[source] += count["counts"]
+                    self._sources[count["values"]] += count["counts"]
             sink, name = pa.BufferOutputStream(), shard_name(table, len(shards))
             pq.write_table(part, sink, compression="zstd", write_page_checksum=True)
             data = sink.getvalue()
@@ -332,12 +292,9 @@ class KbWriter:
     def finish(self, graph: str, facts: Mapping[str, Any]) -> None:
         """Write `kb.json`, which makes the folder whole.
 
-        graph: the default source of relations. Raises ValueError for one without relations here.
-        Mentions can always be found in the paragraphs. facts: notes of the build: argus, key,
-        language, sample, and damage, where a dump breaks off by its name.
+        graph: the default source of relations. facts: notes of the build: argus, key, language,
+        sample, and damage, where a dump breaks off by its name.
         """
-        if graph not in (*self._sources, ALL, MENTION):
-            raise ValueError(f"graph {graph!r}, but relations are from {dict(self._sources)}")
         header = {
             "format": FORMAT,
             "graph": graph,
@@ -354,16 +311,10 @@ class KbWriter:
         try:
             yield
         except OSError as error:
-            whole = ", ".join(
-                f"{len(shards)} shards ({sum(s.rows for s in shards):,} rows) of {table}"
-                for table, shards in self._tables.items()
-                if shards
-            )
-            where, reason = self._storage.where(name), error.strerror or error
             raise ArgusError(
-                f"{where}: cannot be written ({reason}). Whole are "
-                f"{whole or 'no shards'}; the folder is no knowledge base yet. Free space on the "
-                "disk, or mend access to it, and run the same kb build again."
+                f"{self._storage.where(name)}: cannot be written ({error.strerror or error}). The "
+                "folder is no knowledge base yet. Free space on the disk, or mend access to it, "
+                "and run the same kb build again."
             ) from error
 
 
@@ -380,18 +331,3 @@ def _cut(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Ta
             tables, rows = [table[SHARD_ROWS:]], rows - SHARD_ROWS
     if rows:
         yield pa.concat_tables(tables)
-
-
-def _check_order(
-    table: str, part: pa.Table, last: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    """Return the last row's key. ValueError where a row comes before, or is, the one before it."""
-    if (names := SORTED_BY.get(table)) is None:
-        return None
-    columns = (part[name].fill_null("").to_pylist() for name in names)
-    keys: list[tuple[str, ...]] = [] if last is None else [last]
-    keys += zip(*columns, strict=True)
-    follows = operator.lt if table == "entities" else operator.le
-    if not keys[0][0] or not all(map(follows, keys, keys[1:])):
-        raise ValueError(f"{table} are not in ascending order of {', '.join(names)}")
-    return keys[-1]

@@ -5,6 +5,7 @@ This reads no table and loads no Arrow, so that a wrong path is refused at once.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from argus.data.folders import MARKER, SUMMARY
@@ -32,12 +33,9 @@ def kb_home(file: Path | str) -> Path | str:
 
 def not_finished(where: str | Path) -> InputError:
     """Return the error for a folder in which a build broke off."""
-    return InputError(
-        "was not finished",
-        expected=f"a whole knowledge base ({KB_FILE})",
-        fix="Run the same kb build again: it goes on where it was.",
-        where=where,
-    )
+    fix = "Run the same kb build again: it goes on where it was."
+    expected = f"a whole knowledge base ({KB_FILE})"
+    return InputError("was not finished", expected=expected, fix=fix, where=where)
 
 
 def kb_file(path: str | Path) -> Path | None:
@@ -53,13 +51,10 @@ def kb_file(path: str | Path) -> Path | None:
         home = kb_home(file)
         name = str(home).partition("?")[0].removesuffix(".gz")
         if PurePosixPath(name).suffix.lower() in FORMATS:
-            raise InputError(
-                "is a file of rows in an object store",
-                expected="a knowledge base there; other files are read from this machine only",
-                fix="Copy it here, or make a knowledge base of it: argus research kb build "
-                "--entities FILE.",
-                where=home,
-            )
+            got = "is a file of rows in an object store"
+            expected = "a knowledge base there; other files are read from this machine only"
+            fix = "Copy it here, or make a knowledge base: argus research kb build --entities FILE."
+            raise InputError(got, expected=expected, fix=fix, where=home)
         return Path(file)
     if file.is_file():
         return file
@@ -83,16 +78,12 @@ def _shards_elsewhere(folder: Path) -> Path | None:
     if isinstance(file, Path) and file.parent.resolve() == folder.resolve():
         return None
     storage, found = Storage.at(kb_home(file)), key
-    try:
+    with suppress(ValueError, TypeError, KeyError):  # opening it raises an error that says more
         if storage.sizes([KB_FILE]) != [None]:
             found = parse_json(storage.read(KB_FILE))["facts"]["key"]
-    except (ValueError, TypeError, KeyError):
-        pass  # opening it raises an error that says more
     if found not in (None, key):
-        raise InputError(
-            f"its shards were replaced by another build ({shards})",
-            expected="the shards that its summary.json tells of",
-            fix="Run its kb build again, with a --shards of its own; or name the shards.",
-            where=folder,
-        )
+        got = f"its shards were replaced by another build ({shards})"
+        fix = "Run its kb build again, with a --shards of its own; or name the shards."
+        expected = "the shards that its summary.json tells of"
+        raise InputError(got, expected=expected, fix=fix, where=folder)
     return Path(file)

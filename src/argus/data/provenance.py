@@ -9,19 +9,12 @@ import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from argus.cores import available_cores
 from argus.data.storage import KB_FILE, is_remote, read_bytes, state_of_file
 
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
-
-
-class Described(Protocol):
-    """An input that is no file and describes itself."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return its name, size and hash."""
 
 
 def content_hash(*parts: str | bytes | memoryview, size: int = 16) -> bytes:
@@ -46,11 +39,12 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def describe_inputs(**inputs: Path | Described | None) -> dict[str, dict[str, Any]]:
+def describe_inputs(**inputs: Any) -> dict[str, dict[str, Any]]:
     """Return name, size and hash of every input, for the manifest: file, bytes, sha256.
 
-    A store describes itself by file, records, and a hash of ids, texts and vectors. Of an object
-    store, this fetches no more than the list of a knowledge base's shards.
+    inputs: paths, None for one that was not given, and stores. A store describes itself by file,
+    records, and a hash of ids, texts and vectors. Of an object store, this fetches no more than the
+    list of a knowledge base's shards.
     """
     described: dict[str, dict[str, Any]] = {}
     for name, path in inputs.items():

@@ -22,7 +22,7 @@ from argus.data.rows import (
     suffix_of,
     whole_number,
 )
-from argus.data.text_files import read_columns, read_lines
+from argus.data.text_files import nothing_in, read_columns, read_lines
 from argus.data.types import Qrels
 from argus.errors import InputError, Location
 
@@ -86,15 +86,10 @@ def read_qrels(
         earlier = qrels.setdefault(query, {}).setdefault(doc, grade)
         if earlier != grade:
             got = f"document {doc!r} is graded {grade} for query {query!r}, and {earlier} before"
-            expected, fix = (
-                "one grade per document and query",
-                "Remove the judgement that is wrong.",
-            )
+            expected, fix = "one grade per document and query", "Remove the wrong judgement."
             raise InputError(got, expected=expected, fix=fix, where=where)
     if not qrels:
-        expected = "at least one row of query-id, corpus-id, score"
-        fix = "Check that this is the right file."
-        raise InputError("no judgement in it", expected=expected, fix=fix, where=path)
+        raise nothing_in(path, "judgement", "at least one row of query-id, corpus-id, score")
     return qrels
 
 
@@ -147,12 +142,10 @@ def _grade_field(row: Row, query: str, doc: str, named: str | None) -> str | Non
     others = [n for n in row.values if n not in (query, doc, *ITERATION_FIELDS)]
     if not others:
         return None
-    raise InputError(
-        f"the grade may be in any of {', '.join(map(repr, columns or others))}",
-        expected=f"one column of grades, called {', '.join(GRADE_FIELDS)}",
-        fix="Name it with --qrels-grade-field; without any further column every row is relevant.",
-        where=row.at(),
-    )
+    got = f"the grade may be in any of {', '.join(map(repr, columns or others))}"
+    expected = f"one column of grades, called {', '.join(GRADE_FIELDS)}"
+    fix = "Name it with --qrels-grade-field; without any further column every row is relevant."
+    raise InputError(got, expected=expected, fix=fix, where=row.at())
 
 
 def grade_of(raw: Any) -> int:

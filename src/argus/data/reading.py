@@ -33,15 +33,14 @@ UNREADABLE = (
 
 def is_of_reader(error: BaseException) -> bool:
     """Return whether a library raised an error: a panic of Rust is no Exception."""
-    if isinstance(error, ArgusError):
-        return False
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    is_panic = type(error).__name__ == "PanicException"
+    return is_panic or (isinstance(error, Exception) and not isinstance(error, ArgusError))
 
 
 def damage(error: BaseException) -> str:
     """Return the message of a library's error in one line, with the type where it has none."""
-    text = next(iter(str(error).strip().splitlines()), "")[:300]
-    return text or type(error).__name__
+    text = getattr(error, "strerror", None) or str(error).strip()
+    return next(iter(text.splitlines()), type(error).__name__)[:300]
 
 
 @contextmanager
@@ -54,9 +53,8 @@ def reading(
     except BaseException as error:
         if not is_of_reader(error):
             raise
-        raise InputError(
-            f"{what} ({damage(error)})", expected=expected, fix=fix, where=where
-        ) from error
+        got = f"{what} ({damage(error)})"
+        raise InputError(got, expected=expected, fix=fix, where=where) from error
 
 
 def read_own(path: Path) -> str:
@@ -95,11 +93,9 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in (section, *first["loc"]) if step != "")
         given = "" if isinstance(first["input"], dict) else f"{first['input']!r}"[:80] + ": "
-        raise InputError(
-            f"{given}{first['msg'].lower()}, in {len(error.errors())} place(s)",
-            expected="the file as Argus wrote it", fix=WRITTEN,
-            where=Location(where, field=place or None),
-        ) from error  # fmt: skip
+        got = f"{given}{first['msg'].lower()}, in {len(error.errors())} place(s)"
+        expected, at = "the file as Argus wrote it", Location(where, field=place or None)
+        raise InputError(got, expected=expected, fix=WRITTEN, where=at) from error
     return cast(T, value)
 
 

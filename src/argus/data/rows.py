@@ -60,12 +60,10 @@ def file_format(path: Path) -> str:
     """Return the format suffix of `path`, without a final `.gz`. Raises InputError for others."""
     suffix = suffix_of(path)
     if suffix not in FORMATS:
-        raise InputError(
-            f"file type {suffix or '(none)'} is not known",
-            expected=f"one of {', '.join(FORMATS)} (text formats may be gzipped)",
-            fix="Convert the file, or rename it if only its ending is wrong.",
-            where=path,
-        )
+        got = f"file type {suffix or '(none)'} is not known"
+        expected = f"one of {', '.join(FORMATS)} (text formats may be gzipped)"
+        fix = "Convert the file, or rename it if only its ending is wrong."
+        raise InputError(got, expected=expected, fix=fix, where=path)
     return suffix
 
 
@@ -140,9 +138,7 @@ def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
             header = fields
             if twice := next((name for name in header if header.count(name) > 1), None):
                 got, fix = f"two columns are called {twice!r}", "Rename one of them."
-                raise InputError(
-                    got, expected="one column per name", fix=fix, where=Location(path, 1)
-                )
+                raise InputError(got, expected="one column per name", fix=fix, where=where)
         elif fields and len(fields) != len(header):
             expected = f"{len(header)} as in the header ({', '.join(header)})"
             fix = "Quote fields that contain the delimiter, or mend the line."
@@ -179,12 +175,9 @@ def frame_rows(frame: Frame) -> Iterator[Row]:
     elif hasattr(frame, "to_dict"):  # pandas
         records = frame.to_dict(orient="records")
     else:
-        raise InputError(
-            f"a {type(frame).__name__} with columns, but without rows that can be read",
-            expected="a pandas or polars DataFrame, or an Arrow table",
-            fix="Convert it with to_pandas().",
-            where="corpus",
-        )
+        got = f"a {type(frame).__name__} with columns, but without rows that can be read"
+        expected = "a pandas or polars DataFrame, or an Arrow table"
+        raise InputError(got, expected=expected, fix="Convert it with to_pandas().", where="corpus")
 
     def is_missing(value: Any) -> bool:
         is_nan = isinstance(value, float) and value != value
@@ -202,12 +195,10 @@ def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None 
     for name in names:
         if has_field(row, name):
             return name
-    raise InputError(
-        f"no {what} field among {', '.join(map(repr, field_names(row.values)))}",
-        expected=f"one of {', '.join(map(repr, names))}",
-        fix="Rename the column" + (f", or name yours with {option}." if option else "."),
-        where=row.at(),
-    )
+    got = f"no {what} field among {', '.join(map(repr, field_names(row.values)))}"
+    fix = "Rename the column" + (f", or name yours with {option}." if option else ".")
+    expected = f"one of {', '.join(map(repr, names))}"
+    raise InputError(got, expected=expected, fix=fix, where=row.at())
 
 
 def has_field(row: Row, name: str) -> bool:
@@ -284,10 +275,8 @@ def whole_characters(
     except UnicodeEncodeError as error:
         half, place = f"\\u{ord(text[error.start]):04x}", f"character {error.start + 1}{of}"
         fix = "The text was cut inside a character: write it again, or remove the half."
-        raise InputError(
-            f"half a surrogate pair ({half}), {place}",
-            expected="whole Unicode characters", fix=fix, where=at(field),
-        ) from error  # fmt: skip
+        got, expected = f"half a surrogate pair ({half}), {place}", "whole Unicode characters"
+        raise InputError(got, expected=expected, fix=fix, where=at(field)) from error
     return text
 
 

@@ -54,7 +54,7 @@ def read_run(path: Path) -> Run:
     return run
 
 
-class _Pairs(list[tuple[str, object]]):
+class _Pairs(list[tuple[str, Any]]):
     """A JSON object as its pairs: a name may stand twice."""
 
 
@@ -69,7 +69,7 @@ def _read_json(path: Path) -> Run:
         if isinstance(value, _Pairs):
             return value
         got = f"{type(value).__name__} instead of an object"
-        fix = "Write one object per query, document id to score."
+        fix = "Write one object per query: document id to score, or a list of ids, best first."
         raise InputError(got, expected=form, fix=fix, where=at(field))
 
     run: Run = {}
@@ -79,12 +79,8 @@ def _read_json(path: Path) -> Run:
             got, fix = f"query {query!r} is given twice", "Remove one of the two."
             raise InputError(got, expected="one object per query", fix=fix, where=at(query))
         run[query] = {}
-        if isinstance(documents, list) and not isinstance(documents, _Pairs):
-            for doc in documents:
-                if not isinstance(doc, str) or not doc:
-                    got, expected = f"{doc!r} in a list of documents", "ids as strings, best first"
-                    fix = "Write the ids alone, or {document: score}."
-                    raise InputError(got, expected=expected, fix=fix, where=at(query))
+        is_list = isinstance(documents, list) and not isinstance(documents, _Pairs)
+        if is_list and all(isinstance(doc, str) and doc for doc in documents):
             documents = _Pairs(zip(documents, range(len(documents), 0, -1), strict=True))
         for doc, raw in pairs(documents, query):
             where = at(f"{query}.{doc}")

@@ -29,6 +29,7 @@ _FIX = {
     "gs": "Check the bucket and the credentials (GOOGLE_APPLICATION_CREDENTIALS).",
     "file": "Check the path, and whether it may be read and written.",
 }
+_FIX["gcs"] = _FIX["gs"]
 
 
 def is_remote(location: str | Path) -> bool:
@@ -86,12 +87,9 @@ def open_storage(location: str | Path) -> tuple[FileSystem, str]:
     if scheme in (None, "file"):
         return fs.LocalFileSystem(), str(local_path(location).absolute())
     if scheme not in _STORES:
-        raise InputError(
-            f"storage of the kind {scheme}:// is not known",
-            expected="a path, file://, s3:// or gs://",
-            fix="Copy the folder to one of these, or mount it.",
-            where=str(location),
-        )
+        got, fix = f"storage of the kind {scheme}:// is not known", "Copy or mount the folder."
+        expected = "a path, file://, s3:// or gs://"
+        raise InputError(got, expected=expected, fix=fix, where=str(location))
     with reaching(location):
         filesystem, path = fs.FileSystem.from_uri(_with_options(_address(location)))
         if not path.strip("/"):
@@ -106,12 +104,9 @@ def reaching(location: str | Path) -> Iterator[None]:
         yield
     except (OSError, ValueError, NotImplementedError) as error:
         scheme = _scheme(location) or "file"
-        raise InputError(
-            f"cannot be reached ({' '.join(str(error).split())[:300]})",
-            expected="a folder that can be read" if scheme == "file" else "a bucket and a path",
-            fix=_FIX.get(scheme, _FIX["gs"]),
-            where=str(location),
-        ) from error
+        got, fix = f"cannot be reached ({' '.join(str(error).split())[:300]})", _FIX[scheme]
+        expected = "a folder that can be read" if scheme == "file" else "a bucket and a path"
+        raise InputError(got, expected=expected, fix=fix, where=str(location)) from error
 
 
 def read_bytes(location: str | Path) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, get_origin
@@ -85,12 +85,9 @@ def _batch_size(
     import pyarrow.parquet as pq
 
     about, schema = file.metadata.row_group(group), file.schema
-    starts = None if columns is None else tuple(f"{name}." for name in columns)
-    leaves = [
-        (i, schema.column(i))
-        for i in range(len(schema))
-        if starts is None or f"{schema.column(i).path}.".startswith(starts)
-    ]
+    starts = ("",) if columns is None else tuple(f"{name}." for name in columns)
+    all_leaves = ((i, schema.column(i)) for i in range(len(schema)))
+    leaves = [(i, leaf) for i, leaf in all_leaves if f"{leaf.path}.".startswith(starts)]
     if not about.num_rows or not leaves:
         return rows
     longest: int = 0
@@ -218,16 +215,6 @@ def require_shares(
 def is_share(value: object) -> bool:
     """Return whether a value is a number from 0 to 1."""
     return isinstance(value, int | float) and -SLACK <= value <= 1 + SLACK
-
-
-@contextmanager
-def raw_csv(raw: bool = True) -> Iterator[None]:
-    """Write cells of CSV files without apostrophes during a block."""
-    token = _raw.set(raw)
-    try:
-        yield
-    finally:
-        _raw.reset(token)
 
 
 def set_raw_csv() -> None:

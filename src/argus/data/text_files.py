@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from argus.data.reading import reading
 from argus.errors import InputError, Location
 
 MAX_BYTES = 16 << 20  # of a file that a person wrote: it is held in memory as a whole
@@ -61,13 +62,10 @@ def read_text(path: Path, expected: str, fix: str = "Check the path.") -> str:
     expected, fix: for messages. Raises InputError for a path without a file, a file that cannot be
     read, more than MAX_BYTES, and text that is not UTF-8.
     """
-    try:
+    with reading(path, expected=expected, fix=fix):
         check_file(path, expected, fix)
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        got = f"cannot be read ({error.strerror})"
-        raise InputError(got, expected=expected, fix=fix, where=path) from error
     if len(content) > MAX_BYTES:
         got, fix = f"more than {MAX_BYTES:,} bytes", "Check that this is the right file."
         raise InputError(got, expected=f"{expected}, which a person wrote", fix=fix, where=path)
@@ -80,11 +78,8 @@ def read_text(path: Path, expected: str, fix: str = "Check the path.") -> str:
 def read_toml(path: Path) -> dict[str, object]:
     """Return the content of a TOML file. Raises InputError as `read_text`, and for broken TOML."""
     text = read_text(path, "a TOML file")
-    try:
+    with reading(path, "broken TOML", expected="TOML", fix="Mend the file."):
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        got = f"broken TOML ({error})"
-        raise InputError(got, expected="TOML", fix="Mend the file.", where=path) from error
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from argus.data.documents import check_limit, queries_file, read_queries
 from argus.data.reading import parse_json, reading
@@ -42,27 +41,18 @@ class TopicFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DprKey:
-    """An n-gram that raises the score of a passage.
-
-    text: decoded, special tokens shown. count: occurrences in the corpus. weight: its part of the
-    score of that passage.
-    """
-
-    text: str
-    count: int
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
 class DprPassage:
-    """A passage that was found. Keys is None in files that were written without them."""
+    """A passage that was found, with the n-grams that raise its score.
+
+    keys: text with its special tokens, occurrences in the corpus, and part of the score, of each
+    n-gram. None in files that were written without them.
+    """
 
     passage_id: str
     title: str
     text: str
     score: float
-    keys: tuple[DprKey, ...] | None = None
+    keys: tuple[tuple[str, int, float], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +81,7 @@ def read_topics(
     kind = _guess(file) if kind is TopicFormat.AUTO else kind
     topics: Iterable[Topic]
     if kind is TopicFormat.DPR:
-        topics = (topic for _, topic in _dpr_records(file, coerce_ids=coerce_ids))
+        topics = (topic for _, topic in _dpr_records(file, coerce_ids))
     elif kind is TopicFormat.QAS:
         topics = _read_qas(file)
     elif kind is TopicFormat.KILT:
@@ -182,7 +172,7 @@ def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
     is no such list, fields of another type, a passage without id or score, and keys that are no
     `[text, count, weight]`.
     """
-    for row, topic in _dpr_records(path, coerce_ids=coerce_ids):
+    for row, topic in _dpr_records(path, coerce_ids):
         contexts = row.values.get("ctxs")
         if not isinstance(contexts, list):
             expected = "ctxs: a list of the passages that were found"
@@ -197,16 +187,15 @@ def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
                     raise TypeError("passage_id is neither text nor a whole number")
                 keys = None
                 if given is not None:
-                    keys = tuple(DprKey(str(t), int(n), float(w)) for t, n, w in given)
+                    keys = tuple((str(t), int(n), float(w)) for t, n, w in given)
                 title, text = str(fields.get("title") or ""), str(fields.get("text") or "")
                 passages.append(DprPassage(str(id_), title, text, float(fields["score"]), keys))
             except (KeyError, TypeError, ValueError, OverflowError) as error:
-                raise InputError(
-                    f"{_short(context)} ({type(error).__name__}: {error})",
-                    expected="passage_id, score, and keys of [n-gram, count, weight]",
-                    fix="Write the file again; keys may be left out.",
-                    where=row.at(f"ctxs[{position}]"),
-                ) from error
+                got = f"{_short(context)} ({type(error).__name__}: {error})"
+                expected = "passage_id, score, and keys of [n-gram, count, weight]"
+                fix = "Write the file again; keys may be left out."
+                where = row.at(f"ctxs[{position}]")
+                raise InputError(got, expected=expected, fix=fix, where=where) from error
         yield DprResult(topic, tuple(passages))
 
 
@@ -219,7 +208,7 @@ class _Item(Row):
         return Location(self.file, None, f"[{self.line - 1}]" + (f".{field}" if field else ""))
 
 
-def _dpr_records(path: Path, *, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]:
+def _dpr_records(path: Path, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]:
     """Yield the items of a DPR list, with the question, its answers and all other fields."""
     form = '[{"question": "...", "answers": ["..."]}, ...]'
     text = "".join(line for _, line in read_lines(path))
@@ -232,11 +221,8 @@ def _dpr_records(path: Path, *, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]
     for position, values in enumerate(content):
         row = _Item(values, path, position + 1)
         if not isinstance(values, dict) or not isinstance(values.get("question"), str):
-            got, expected = (
-                f"item {position + 1} is {_short(values)}",
-                f"a question in each: {form}",
-            )
-            fix = "Mend or remove the item."
+            got, fix = f"item {position + 1} is {_short(values)}", "Mend or remove the item."
+            expected = f"a question in each: {form}"
             raise InputError(got, expected=expected, fix=fix, where=row.at())
         id_field = next((name for name in TOPIC_ID_FIELDS if values.get(name) is not None), None)
         id_ = id_value(row, id_field, coerce=coerce_ids) if id_field else str(position)
@@ -260,57 +246,42 @@ def _answers(row: Row, *, may_be_one: bool = False) -> tuple[str, ...]:
 def write_dpr(path: Path, results: Iterable[DprResult], *, indent: int | None = INDENT) -> Path:
     """Write results as they come, the file whole or not at all. Return the path.
 
-    indent: spaces per level, or None for one line per question. Holds one result in memory.
+    The topic's own fields come first, then ctxs. indent: spaces per level, or None for one line per
+    question. Holds one result in memory.
     """
     margin = " " * (indent or 0)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.write("[")
         for number, result in enumerate(results):
-            text = json.dumps(as_item(result), ensure_ascii=False, allow_nan=False, indent=indent)
+            topic = result.topic
+            own = {"id": topic.query.id, "question": topic.query.text, "answers": topic.answers}
+            rest = {name: value for name, value in topic.given.items() if name not in own}
+            rest["ctxs"] = [{**_context(p, p.text), "keys": p.keys} for p in result.passages]
+            text = json.dumps(own | rest, ensure_ascii=False, allow_nan=False, indent=indent)
             # Line breaks within texts are escaped: these are the ones of the layout.
             file.write("," * bool(number) + f"\n{margin}" + text.replace("\n", f"\n{margin}"))
         file.write("\n]\n")
     return path
 
 
-def as_item(result: DprResult) -> dict[str, object]:
-    """Return a result as an object of a DPR file: the topic's own fields, then ctxs."""
-    topic = result.topic
-    own = {"id": topic.query.id, "question": topic.query.text, "answers": list(topic.answers)}
-    rest = {name: value for name, value in topic.given.items() if name not in {*own, "ctxs"}}
-    contexts = [
-        {**_fields(passage, passage.text), "keys": _keys(passage)} for passage in result.passages
-    ]
-    return {**own, **rest, "ctxs": contexts}
-
-
 def write_kilt(path: Path, results: Iterable[DprResult]) -> Path:
     """Write one line per question as they come, the file whole or not at all. Return the path."""
-    write_jsonl(path, map(as_line, results))
+
+    def line(result: DprResult) -> dict[str, object]:
+        provenance = [
+            {**_context(p, f"{p.title}{TITLE_END}{p.text}"), "meta": {"keys": p.keys}}
+            for p in result.passages
+        ]
+        query = result.topic.query
+        return {"id": query.id, "input": query.text, "output": [{"provenance": provenance}]}
+
+    write_jsonl(path, map(line, results))
     return path
 
 
-def as_line(result: DprResult) -> dict[str, object]:
-    """Return a result as an object of a line of KILT."""
-    query = result.topic.query
-    provenance = [
-        {
-            **_fields(passage, f"{passage.title}{TITLE_END}{passage.text}"),
-            "meta": {"keys": _keys(passage)},
-        }
-        for passage in result.passages
-    ]
-    return {"id": query.id, "input": query.text, "output": [{"provenance": provenance}]}
-
-
-def _fields(passage: DprPassage, text: str) -> dict[str, object]:
+def _context(passage: DprPassage, text: str) -> dict[str, object]:
     id_, score = passage.passage_id, passage.score
     return {"title": passage.title, "text": text, "score": score, "passage_id": id_}
-
-
-def _keys(passage: DprPassage) -> list[list[Any]] | None:
-    """Return the keys as lists of text, count and weight."""
-    return None if passage.keys is None else [[k.text, k.count, k.weight] for k in passage.keys]
 
 
 def _short(value: object) -> str:

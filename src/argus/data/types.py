@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from typing_extensions import TypedDict
-
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -45,29 +43,17 @@ class State(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-# How many of what was to be measured are in each state, and why those that have no value. total:
-# items that were to be measured. reasons: why the others have no value, to how many.
-StateCounts = TypedDict(
-    "StateCounts",
-    {
-        "total": int,
-        "measured": int,
-        "failed": int,
-        "not applicable": int,
-        "reasons": dict[str, int],
-    },
-)
+StateCounts = dict[str, Any]  # as `count_states` returns them
 
 
 def count_states(states: Mapping[str, int], reasons: Mapping[str, int]) -> StateCounts:
-    """Return the counts of a job's things by state; of a state that is not in `states`, none."""
-    return {
-        "total": sum(states.values()),
-        "measured": states.get(State.MEASURED, 0),
-        "failed": states.get(State.FAILED, 0),
-        "not applicable": states.get(State.NOT_APPLICABLE, 0),
-        "reasons": dict(reasons),
-    }
+    """Return how many items are in each state, for a summary.
+
+    total: items that were to be measured. measured, failed, not applicable: of these.
+    reasons: why items have no value, with how many each.
+    """
+    counts = {state.value: states.get(state, 0) for state in State}
+    return {"total": sum(states.values()), **counts, "reasons": dict(reasons)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,12 +74,10 @@ def check_plain(path: Path) -> Path:
     with suppress(FileNotFoundError, NotADirectoryError):
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise InputError(
-                f"is {'a link' if stat.S_ISLNK(mode) else 'a pipe or a device'}",
-                expected="a file or a folder that Argus wrote, or nothing",
-                fix="Remove it, or give another folder.",
-                where=path,
-            )
+            got = f"is {'a link' if stat.S_ISLNK(mode) else 'a pipe or a device'}"
+            expected = "a file or a folder that Argus wrote, or nothing"
+            fix = "Remove it, or give another folder."
+            raise InputError(got, expected=expected, fix=fix, where=path)
     return path
 
 
@@ -109,12 +107,9 @@ def replacing(path: Path) -> Iterator[Path]:
     home = path.parent.resolve()
     of_system = home == Path("/dev") or home.is_relative_to("/proc")
     if of_system or (path.exists() and not (path.is_file() or path.is_dir())):
-        raise InputError(
-            "is a device or a pipe",
-            expected="a place for a file",
-            fix="Name a file: it is written beside its place, and renamed.",
-            where=path,
-        )
+        got = "is a device or a pipe"
+        fix = "Name a file: it is written beside its place, and renamed."
+        raise InputError(got, expected="a place for a file", fix=fix, where=path)
     remove_leftovers(path.parent, path.name)
     with writable(path):
         temporary, lock = _open_aside(path)

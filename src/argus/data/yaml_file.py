@@ -1,9 +1,8 @@
 """Read YAML files that a person writes into pydantic models: errors name line and place.
 
-Allowed are mappings with text keys, lists, text, whole numbers, decimals, true, false and null.
-Refused are values that YAML reads otherwise than they look: a key given twice (the last would win),
-`NO`, `on` and `yes` (booleans), 010 and 12:30 (numbers), 2024-03-01 where text is expected, tags,
-anchors. A model derives from `Strict`. `read_spec` reads a text into one.
+Values are what they look like, as in YAML 1.2: `true`, `5`, `0.5` and `null` are no text, and `NO`,
+`010`, `12:30` and `2024-03-01` are. Every key is text. Refused are a key that is given twice (the
+last would win), tags and anchors. A model derives from `Strict`. `read_spec` reads a text into one.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import difflib
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
@@ -24,13 +23,6 @@ S = TypeVar("S", bound="Strict")
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 Place = tuple[str | int, ...]  # keys and positions that lead to a value
 TAG = "tag:yaml.org,2002:"
-KINDS = {
-    "bool": "a boolean",
-    "int": "a whole number",
-    "float": "a number",
-    "null": "nothing",
-    "timestamp": "a date",
-}
 EXPECTED = {  # in the words of errors, by pydantic's types of errors
     "string_type": "text",
     "dict_type": "a mapping, key: value",
@@ -38,14 +30,29 @@ EXPECTED = {  # in the words of errors, by pydantic's types of errors
     "bool_type": "true or false",
     "float_type": "a number",
 }
+SCALARS: dict[str, Callable[[str], Value]] = {
+    "str": str,
+    "null": lambda _: None,
+    "bool": lambda raw: {"true": True, "false": False}[raw.lower()],
+    "int": int,
+    "float": lambda raw: float(raw.replace(".inf", "inf").replace(".nan", "nan")),
+}
 
 
-class Mark(NamedTuple):
-    """Place of a value, its spelling, and its kind to YAML ("" for text)."""
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # of a library without types
+    """A scalar without quotes is text, unless one of the patterns below fits the whole of it."""
 
-    line: int
-    raw: str = ""
-    kind: str = ""
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+
+for _kind, _first, _pattern in (
+    ("null", ["~", "n", "N", ""], "~|null|Null|NULL|"),
+    ("bool", list("tTfF"), "true|True|TRUE|false|False|FALSE"),
+    ("int", list("-0123456789"), r"-?(?:0|[1-9]\d{0,300})"),
+    ("float", list("-+.0123456789"),
+     r"[-+]?(?:0|[1-9]\d{0,300})\.\d{0,300}(?:[eE][-+]\d{1,300})?|[-+]?\.inf|\.nan"),
+):  # fmt: skip
+    _Loader.add_implicit_resolver(TAG + _kind, re.compile(rf"(?:{_pattern})\Z"), _first)
 
 
 def dotted(place: Place) -> str:
@@ -57,19 +64,19 @@ def dotted(place: Place) -> str:
 
 
 class YamlFile:
-    """A YAML text: its value, and the place of each part of it, for errors.
+    """A YAML text: its value, and the line of each part of it, for errors.
 
     Raises InputError with file, line and place for text that is no YAML, or outside of the subset.
     """
 
     def __init__(self, file: Path, text: str) -> None:
         self.file = file
-        self.marks: dict[Place, Mark] = {}
+        self.lines: dict[Place, int] = {}
         self._seen: set[int] = set()
         try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            node = yaml.compose(text, Loader=_Loader)
             self.value = None if node is None else self._read(node, ())
-        except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
+        except (yaml.YAMLError, RecursionError, LookupError, ValueError, OverflowError) as error:
             mark = getattr(error, "problem_mark", None)
             line = mark.line + 1 if mark else None
             what = getattr(error, "problem", None) or str(error).splitlines()[0]
@@ -84,42 +91,25 @@ class YamlFile:
 
     def _read(self, node: yaml.Node, place: Place, line: int | None = None) -> Value:
         kind, out = node.tag.removeprefix(TAG), "Write it out."
-        self.marks[place] = Mark(line or node.start_mark.line + 1)
+        self.lines[place] = line or node.start_mark.line + 1
         if id(node) in self._seen:
             raise self.error(place, "an anchor is used a second time", "values written out", out)
         self._seen.add(id(node))
-        if isinstance(node, yaml.MappingNode) and kind == "map":
-            return self._mapping(node, place)
         if isinstance(node, yaml.SequenceNode) and kind == "seq":
             return [self._read(item, (*place, i)) for i, item in enumerate(node.value)]
-        if isinstance(node, yaml.ScalarNode) and kind == "str":
-            return str(node.value)
-        if isinstance(node, yaml.ScalarNode) and kind in KINDS:
-            self.marks[place] = Mark(node.start_mark.line + 1, node.value, KINDS[kind])
-            try:
-                return _scalar(node.value, kind)
-            except ValueError:
-                raw = node.value[:40]
-                got, expected = (
-                    f"{raw} is {KINDS[kind]} to YAML",
-                    "a value that is what it looks like",
-                )
-                raise self.error(place, got, expected, f'Quote it: "{raw}".') from None
-        raise self.error(place, f"tag {node.tag!r}", "plain values without tags", out)
-
-    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Value]:
+        if isinstance(node, yaml.ScalarNode) and kind in SCALARS:
+            return SCALARS[kind](node.value)
+        if not isinstance(node, yaml.MappingNode) or kind != "map":
+            raise self.error(place, f"tag {node.tag!r}", "plain values without tags", out)
         values: dict[str, Value] = {}
         for key, inner in node.value:
-            line, here = key.start_mark.line + 1, (*place, str(key.value))
-            if not isinstance(key, yaml.ScalarNode) or key.tag != f"{TAG}str":
-                self.marks[place] = Mark(line)
-                raw = key.value if isinstance(key, yaml.ScalarNode) else ""
-                got = f"key {raw} is {KINDS.get(key.tag.removeprefix(TAG), 'no text')} to YAML"
-                raise self.error(place, got, "text as key", f'Quote it: "{raw}".')
+            if not isinstance(key, yaml.ScalarNode):
+                raise self.error(place, "a list or a mapping as key", "text as key", "Name it.")
+            line, here = key.start_mark.line + 1, (*place, key.value)
             if key.value in values:
-                got = f"key {key.value!r} is given twice, first on line {self.marks[here].line}"
+                got = f"key {key.value!r} is given twice, first on line {self.lines[here]}"
                 fix = "Remove or rename one of the two: YAML would silently keep the last."
-                self.marks[here] = Mark(line)
+                self.lines[here] = line
                 raise self.error(here, got, "each key once", fix)
             values[key.value] = self._read(inner, here, line)
         return values
@@ -127,39 +117,19 @@ class YamlFile:
     def at(self, place: Place) -> Location:
         """Return file, line and dotted place of the value nearest to `place`."""
         place = self.known(place)
-        mark = self.marks.get(place)
-        return Location(self.file, mark.line if mark else None, dotted(place) or None)
+        return Location(self.file, self.lines.get(place), dotted(place) or None)
 
     def error(self, place: Place, got: str, expected: str, fix: str) -> InputError:
-        """Return an error about a place. It says to quote text that is something else to YAML."""
-        mark = self.marks.get(self.known(place))
-        if mark and mark.kind and expected.startswith("text"):
-            got = f"{mark.raw or 'nothing'} is {mark.kind} to YAML"
-            fix = f'Quote it: "{mark.raw}".' if mark.raw else "Write it, or remove the key."
+        """Return an error about a place."""
         return InputError(got, expected=expected, fix=fix, where=self.at(place))
 
     def known(self, place: Place) -> Place:
         """Return a place without the steps of shorthands, such as one value as a list of one."""
-        marked: Place = ()
+        known: Place = ()
         for step in place:
-            if (*marked, step) in self.marks:
-                marked = (*marked, step)
-        return marked
-
-
-def _scalar(raw: str, kind: str) -> Value:
-    """Return a scalar that is not text. Raises ValueError for a spelling that looks otherwise."""
-    if kind == "timestamp":
-        return raw  # its mark says that it was not quoted
-    if kind == "null":
-        return None
-    if kind == "bool" and raw.lower() in ("true", "false"):
-        return raw.lower() == "true"
-    if kind == "int" and re.fullmatch(r"-?(0|[1-9]\d{0,300})", raw):
-        return int(raw)
-    if kind == "float":
-        return float(raw.replace(".inf", "inf").replace(".nan", "nan"))
-    raise ValueError(raw)
+            if (*known, step) in self.lines:
+                known = (*known, step)
+        return known
 
 
 def problem(got: str, expected: str, fix: str, key: str | None = None) -> PydanticCustomError:
@@ -188,8 +158,9 @@ class Strict(BaseModel):
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
         known = list(fields)
         if not isinstance(data, dict):
-            kind = "nothing" if data is None else kind_of(data)
-            raise problem(kind, f"a {cls.WHAT} with {', '.join(known)}", "Write it as key: value.")
+            raise problem(
+                kind_of(data), f"a {cls.WHAT} with {', '.join(known)}", "Write it as key: value."
+            )
         for key in data:
             if key not in fields:
                 raise problem(
@@ -209,7 +180,7 @@ class Strict(BaseModel):
 def kind_of(value: object) -> str:
     """Return the word for a value of a file in a message."""
     names = {str: "text", list: "a list", dict: "a mapping", bool: "a boolean"}
-    return names.get(type(value), "a number")
+    return "nothing" if value is None else names.get(type(value), "a number")
 
 
 def listed(value: object) -> object:
@@ -247,17 +218,14 @@ def read_spec(
         needed = ", ".join(n for n, field in kind.model_fields.items() if field.is_required())
         expected = f"a {kind.WHAT} with {needed}"
         raise where.error((), "an empty file", expected, f"Write its {needed}.")
-    dates = (place for place, mark in where.marks.items() if mark.kind == KINDS["timestamp"])
-    if (date := next(dates, None)) is not None:  # no value of a spec is a date
-        raise where.error(date, "", "text", "")
     try:
         return kind.model_validate(under(content) if under else content), where
     except ValidationError as error:
         first = error.errors()[0]
         place = where.known(tuple(first["loc"]))
-        usual: dict[str, Any] = {"got": "something else", "fix": "Mend it.", "key": None}
+        usual: dict[str, Any] = {"got": kind_of(first["input"]), "fix": "Mend it.", "key": None}
         usual["expected"] = EXPECTED.get(first["type"], first["msg"])
         said = first["ctx"] if "got" in first.get("ctx", {}) else usual
         inner = (*place, said["key"]) if said["key"] else place
-        inner = inner if inner in where.marks else place
+        inner = inner if inner in where.lines else place
         raise where.error(inner, said["got"], said["expected"], said["fix"]) from error

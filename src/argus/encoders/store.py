@@ -25,7 +25,7 @@ from typing import Any, Generic, Self
 import numpy as np
 
 from argus.data.provenance import content_hash
-from argus.data.reading import parse_json, read_own
+from argus.data.reading import parse_json, read_own, reading
 from argus.data.types import FloatArray, IntArray
 from argus.data.writing import check_plain, take_lock, write_whole
 from argus.encoders.rows import BoolArray, Family, R, Rows, SparseRows, TokenRows, starts_of, usable
@@ -142,13 +142,13 @@ class Store(ABC, Generic[R]):
         """Add one row under each of `keys`, durably. Keys that are there already stay."""
         if not self._writes:
             raise ValueError(f"{self.path} was opened to be read")
-        shape = len(vectors), _width(vectors)
-        if shape != (len(keys), self.dim):
-            raise ValueError(f"rows are {shape}, expected {(len(keys), self.dim)}")
+        chosen: Any = vectors
+        shape = len(keys), getattr(chosen, "matrix", getattr(chosen, "vectors", chosen)).shape[1]
+        if (len(vectors), self.dim) != shape:
+            raise ValueError(f"{len(vectors)} rows of {shape[1]} numbers for {len(keys)} keys")
         new = list({key: i for i, key in enumerate(keys) if key not in self._rows}.values())
         if not new:
             return
-        chosen: Any = vectors
         try:
             self._append_rows(chosen[np.array(new)])
             append_bytes(self.path / KEYS, b"".join(keys[i] for i in new))
@@ -429,7 +429,9 @@ class TokenStore(_RaggedStore):
 def open_store(family: Family, path: Path, *, fingerprint: str, dim: int) -> Store[Rows]:
     """Open the store of an encoder's rows. dim: length of a vector, or number of terms."""
     kinds: dict[Family, Any] = {
-        kind.family: kind for kind in (EmbeddingStore, SparseStore, TokenStore)
+        "dense": EmbeddingStore,
+        "sparse": SparseStore,
+        "tokens": TokenStore,
     }
     store: Store[Rows] = kinds[family](path, fingerprint=fingerprint, dim=dim)
     return store
@@ -465,24 +467,10 @@ def _header(path: Path) -> tuple[str | None, str, Any]:
     header = path / HEADER
     if not header.is_file():
         return None, "dense", None
-    try:
+    got, expected = "is not the header of an embedding store", 'JSON with "fingerprint" and "dim"'
+    with reading(header, got, expected=expected, fix="Give another --cache, or --fresh."):
         content = parse_json(read_own(header))
         return str(content["fingerprint"]), str(content.get("family", "dense")), content.get("dim")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        got = "is not the header of an embedding store"
-        expected = 'JSON with "fingerprint" and "dim"'
-        fix = "Give another --cache, or start over with --fresh."
-        raise InputError(got, expected=expected, fix=fix, where=header) from error
-
-
-def _width(rows: Rows) -> int:
-    """Return the length of a vector, or the number of terms."""
-    match rows:
-        case SparseRows():
-            return int(rows.matrix.shape[1])
-        case TokenRows():
-            return int(rows.vectors.shape[1])
-    return int(rows.shape[1])
 
 
 def _no_key(row: int) -> bytes:

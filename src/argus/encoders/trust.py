@@ -68,14 +68,11 @@ def check_pair(config: EncoderConfig, where: Path) -> None:
     if (name, place) in trusted:
         return
     shown = str(URL(place).copy_with(userinfo=b""))
-    raise InputError(
-        f"has every question, and the key in {name}, sent to {shown}, and nothing but this "
-        "file says so",
-        expected="a variable and an address that you, too, named together",
-        fix=f"Where they may go there, set {KEYS_VARIABLE}={shlex.quote(f'{name}={shown}')} "
-        "(several: a space between them) and run it again.",
-        where=where,
-    )
+    got = f"has every question, and the key in {name}, sent to {shown}; only this file says so"
+    expected = "a variable and an address that you, too, named together"
+    pair = f"{KEYS_VARIABLE}={shlex.quote(f'{name}={shown}')}"
+    fix = f"Where they may go there, set {pair} (several: a space between them) and run it again."
+    raise InputError(got, expected=expected, fix=fix, where=where)
 
 
 def _normal(address: str) -> str:
@@ -137,10 +134,6 @@ def code_refusal(model: str, error: Exception) -> InputError | None:
     """Return the error of a model that could not be loaded without its code. None for others."""
     if _WANTS_CODE.search(str(error)) is None:
         return None
-    return InputError(
-        f"model {model!r} brings code of its own, which is not run unasked",
-        expected="--trust-remote-code",
-        fix="Read the code first; then give --trust-remote-code, for a model of the hub with "
-        "--revision COMMIT.",
-        where="--encoder",
-    )
+    got = f"model {model!r} brings code of its own, which is not run unasked"
+    fix = "Read the code first; then give --trust-remote-code, and --revision COMMIT of the hub."
+    return InputError(got, expected="--trust-remote-code", fix=fix, where="--encoder")

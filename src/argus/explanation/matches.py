@@ -110,7 +110,7 @@ def _read_question(
     hits = []
     for p in result.passages:
         if p.keys is not None:
-            keys = [HitKey(key.text, key.count, key.weight, "") for key in p.keys]
+            keys = [HitKey(*key, "") for key in p.keys]
             hits.append(Hit(p.passage_id, p.score, p.title, p.text, keys))
     if result.passages and not hits:
         return None, "was written without keys", known

@@ -1,12 +1,5 @@
-from .config import (
-    ChatConfig as ChatConfig,
-    LocalConfig as LocalConfig,
-)
-from .ledger import (
-    Entry as Entry,
-    Ledger as Ledger,
-    State as State,
-)
+from .config import ChatConfig as ChatConfig, LocalConfig as LocalConfig
+from .ledger import Entry as Entry, Ledger as Ledger, State as State
 from .local import TransformersModel as TransformersModel
 from .model import (
     Estimate as Estimate,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
@@ -32,7 +32,7 @@ AnswerTokens = Annotated[
     int | None,
     Ge(1),
     Doc("Most tokens of one answer; default: what each prompt allows."),
-    Option(("--max-tokens",), panel=PANEL),
+    Option(("--max-tokens",), PANEL),
 ]
 AcceptUnanswered = Annotated[
     bool, Doc("Go on without the documents to which the endpoint never gave an answer.")
@@ -40,13 +40,13 @@ AcceptUnanswered = Annotated[
 RetryFailed = Annotated[
     bool,
     Doc("Ask again what failed in an earlier run (default), or let it stand."),
-    Option(("--retry-failed/--keep-failed",), panel=PANEL),
+    Option(("--retry-failed/--keep-failed",), PANEL),
 ]
 Concurrency = Annotated[
     int,
     Ge(1),
     Doc("Requests at once, prompts in a batch of a local: model; default 8."),
-    Option(("--concurrency",), panel=PANEL),
+    Option(("--concurrency",), PANEL),
 ]
 
 
@@ -70,13 +70,11 @@ class ChatConfig:
     base_url: Annotated[
         str,
         Doc(f"The endpoint; default {BASE_URL}."),
-        Option(("--base-url", "--llm-base-url"), panel=PANEL),
+        Option(("--base-url", "--llm-base-url"), PANEL),
     ] = field(default=BASE_URL, repr=False)
     api_key: str | None = field(default=None, repr=False)
     api_key_env: Annotated[
-        str,
-        Doc(f"Environment variable that holds the API key; default {API_KEY_ENV}."),
-        _PANEL,
+        str, Doc(f"Environment variable that holds the API key; default {API_KEY_ENV}."), _PANEL
     ] = API_KEY_ENV
     max_tokens_override: AnswerTokens = None
     retry_failed: RetryFailed = True
@@ -91,10 +89,7 @@ class ChatConfig:
     concurrency: Concurrency = 8
     requests_per_minute: Annotated[float | None, Ge(0.001), Doc("At most."), _PANEL] = None
     timeout_s: Annotated[
-        float,
-        Gt(0),
-        Doc("Seconds for one answer; default 120."),
-        Option(("--timeout",), panel=PANEL),
+        float, Gt(0), Doc("Seconds for one answer; default 120."), Option(("--timeout",), PANEL)
     ] = 120.0
     temperature: Annotated[float | None, Ge(0)] = 0.0
     max_tokens: Annotated[int, Ge(1)] = 1024
@@ -119,23 +114,17 @@ class ChatConfig:
         check_one_credential(self.base_url, self.api_key)
         prices = (self.input_price, self.output_price)
         if (self.budget is not None or any(p is not None for p in prices)) and None in prices:
-            raise InputError(
-                f"input price {prices[0]}, output price {prices[1]}, budget {self.budget}",
-                expected="both prices, or neither price and no budget",
-                fix="Give both prices per million tokens (--input-price, --output-price), or bound "
-                "the run by tokens instead (--max-total-tokens).",
-                where="--budget",
-            )
+            got = f"input price {prices[0]}, output price {prices[1]}, budget {self.budget}"
+            fix = "Give --input-price and --output-price, or bound the run by --max-total-tokens."
+            expected = "both prices, or neither price and no budget"
+            raise InputError(got, expected=expected, fix=fix, where="--budget")
 
     @property
     def label(self) -> str:
-        """The model's name."""
-        return self.model
-
-    @property
-    def identity(self) -> str:
         """The model's name without the address, so that a server may move."""
         return self.model
+
+    identity = label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +155,9 @@ class LocalConfig:
     batch_size: Concurrency = 8
     extra: Mapping[str, Any] = field(default_factory=dict)  # keyword arguments of transformers
     retry_failed: RetryFailed = True
+    temperature: ClassVar[float] = 0.0
+    input_price: ClassVar[float | None] = None
+    output_price: ClassVar[float | None] = None
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -192,19 +184,6 @@ class LocalConfig:
         if self.adapter is not None:
             parts.append(adapter_hash(find_adapter(self.adapter)))
         return f"local:{content_hash(*parts).hex()}"
-
-    @property
-    def temperature(self) -> float:
-        """0: decoding is greedy."""
-        return 0.0
-
-    @property
-    def input_price(self) -> None:
-        """Nothing is charged."""
-
-    @property
-    def output_price(self) -> None:
-        """Nothing is charged."""
 
     def to_send(self) -> LocalConfig:
         """Return a configuration of the same model for a process with another working folder."""

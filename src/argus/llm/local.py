@@ -16,7 +16,7 @@ from argus.engine import Engine, Work
 from argus.errors import ArgusError, InputError
 from argus.llm.config import LocalConfig
 from argus.llm.ledger import Entry, Ledger
-from argus.llm.model import LedgerModel, Prompt, Spending, answer_bound
+from argus.llm.model import LedgerModel, Prompt, Schema, Spending, answer_bound
 from argus.llm.structured import Reply, instruction, schema_hash
 from argus.llm.weights import (
     attach,
@@ -33,7 +33,6 @@ from argus.progress import Advance, announce
 
 if TYPE_CHECKING:
     import torch
-    from pydantic import BaseModel
 
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory")
 BLOCK_BATCHES = 8
@@ -93,7 +92,7 @@ class TransformersModel(LedgerModel):
 
     @contextmanager
     def _answering(
-        self, prompts: Mapping[str, Prompt], schema: type[BaseModel] | None, advance: Advance
+        self, prompts: Mapping[str, Prompt], schema: Schema, advance: Advance
     ) -> Iterator[Iterator[Mapping[str, Entry | str]]]:
         """Ask block by block. The rows of each are yielded when all are in the ledger."""
         words = None if schema is None else (schema_hash(schema), instruction(schema))
@@ -193,12 +192,9 @@ class LoadedModel:
         self.config, self.batch_size = config, config.batch_size
         plain = GenerationConfig()  # type: ignore[no-untyped-call]
         if unknown := sorted(name for name in config.extra if not hasattr(plain, name)):
-            raise InputError(
-                f"the extra settings {', '.join(unknown)}",
-                expected="settings of transformers.GenerationConfig",
-                fix="Check the names.",
-                where="extra",
-            )
+            got = f"the extra settings {', '.join(unknown)}"
+            expected = "settings of transformers.GenerationConfig"
+            raise InputError(got, expected=expected, fix="Check the names.", where="extra")
         self.network.generation_config = plain  # the model's own suggests sampling
 
     def questions(self, prompts: Mapping[str, Prompt], words: Instruction | None) -> list[Question]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, astuple, dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from argus.data.provenance import absorb, content_hash
 from argus.errors import ArgusError, InputError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ModelConfig = ChatConfig | LocalConfig
+Schema: TypeAlias = "type[BaseModel] | None"
 TEMPLATE_TOKENS = 16  # that a chat template puts around system and user message
 
 
@@ -89,7 +90,7 @@ class LanguageModel(Protocol):
         """Name of model and place, for manifests and the provenance of views. Holds no secret."""
 
     def complete(
-        self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
+        self, prompts: Sequence[Prompt], *, schema: Schema = None
     ) -> Iterator[Outcome[Any]]:
         """Yield one outcome per prompt: of text, or of an object of the schema."""
 
@@ -158,9 +159,8 @@ class Estimate:
     cost_at_most: float | None
 
     def __str__(self) -> str:
-        cost = ""
-        if self.cost is not None and self.cost_at_most is not None:
-            cost = f"; about {self.cost:.2f}, at most {self.cost_at_most:.2f}"
+        is_priced = self.cost is not None and self.cost_at_most is not None
+        cost = f"; about {self.cost:.2f}, at most {self.cost_at_most:.2f}" if is_priced else ""
         return (
             f"{self.to_ask:,} of {self.prompts:,} prompts would be asked ({self.cached:,} are in "
             f"the ledger): {self.tokens_in:,} tokens in, at most {self.tokens_out_at_most:,} "
@@ -178,9 +178,7 @@ class Estimate:
         return asdict(self)
 
 
-def request_keys(
-    prompts: Sequence[Prompt], config: ModelConfig, schema: type[BaseModel] | None
-) -> list[str]:
+def request_keys(prompts: Sequence[Prompt], config: ModelConfig, schema: Schema) -> list[str]:
     """Return the keys under which the ledger keeps their answers, in hexadecimal.
 
     The model's identity, temperature, extra fields, schema and prompt decide. The bound of the
@@ -196,10 +194,7 @@ def request_keys(
 
 
 def make_plan(
-    prompts: Sequence[Prompt],
-    ledger: Ledger,
-    config: ModelConfig,
-    schema: type[BaseModel] | None = None,
+    prompts: Sequence[Prompt], ledger: Ledger, config: ModelConfig, schema: Schema = None
 ) -> tuple[list[str], dict[str, Prompt], int]:
     """Look every prompt up in the ledger. Failed ones are asked again if `retry_failed`.
 
@@ -226,11 +221,7 @@ def make_plan(
 
 
 def estimate(
-    prompts: Sequence[Prompt],
-    ledger: Ledger,
-    config: ModelConfig,
-    *,
-    schema: type[BaseModel] | None = None,
+    prompts: Sequence[Prompt], ledger: Ledger, config: ModelConfig, *, schema: Schema = None
 ) -> Estimate:
     """Estimate the prompts that `complete` would ask, and their cost at most. Sends nothing."""
     keys, ask, failed_before = make_plan(prompts, ledger, config, schema)
@@ -238,18 +229,9 @@ def estimate(
     bound = sum(tokens_in(prompt, schema, most_tokens) for prompt in ask.values())
     out = sum(answer_bound(prompt, config) for prompt in ask.values())
     distinct = len(set(keys))
-    return Estimate(
-        prompts=len(prompts),
-        to_ask=len(ask),
-        cached=distinct - len(ask),
-        repeated=len(prompts) - distinct,
-        failed_before=failed_before,
-        tokens_in=expected,
-        tokens_in_at_most=bound,
-        tokens_out_at_most=out,
-        cost=cost_of(expected, out, config),
-        cost_at_most=cost_of(bound, out, config),
-    )
+    costs = cost_of(expected, out, config), cost_of(bound, out, config)
+    counts = len(prompts), len(ask), distinct - len(ask), len(prompts) - distinct, failed_before
+    return Estimate(*counts, expected, bound, out, *costs)
 
 
 def answer_bound(prompt: Prompt, config: ModelConfig) -> int:
@@ -257,7 +239,7 @@ def answer_bound(prompt: Prompt, config: ModelConfig) -> int:
     return config.max_tokens_override or prompt.max_tokens or config.max_tokens
 
 
-def tokens_in(prompt: Prompt, schema: type[BaseModel] | None, count: Callable[[str], int]) -> int:
+def tokens_in(prompt: Prompt, schema: Schema, count: Callable[[str], int]) -> int:
     """Return the tokens that a prompt is charged for: both messages, schema and chat template."""
     texts = [prompt.system, prompt.text, instruction(schema) if schema else ""]
     return TEMPLATE_TOKENS + sum(count(text) for text in texts if text)
@@ -283,7 +265,7 @@ class LedgerModel(ABC):
         """Tokens and money of all its calls."""
 
     def complete(
-        self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
+        self, prompts: Sequence[Prompt], *, schema: Schema = None
     ) -> Iterator[Outcome[Any]]:
         """Yield one outcome per prompt, in the order of the prompts. Equal prompts are asked once.
 
@@ -322,12 +304,12 @@ class LedgerModel(ABC):
 
     @abstractmethod
     def _answering(
-        self, prompts: Mapping[str, Prompt], schema: type[BaseModel] | None, advance: Advance
+        self, prompts: Mapping[str, Prompt], schema: Schema, advance: Advance
     ) -> AbstractContextManager[Iterator[Mapping[str, Entry | str]]]:
         """Ask prompts. A text in place of a row is the reason why one was not asked."""
 
     def _entry(
-        self, key: str, prompt: Prompt, reply: Reply, schema: type[BaseModel] | None, seconds: float
+        self, key: str, prompt: Prompt, reply: Reply, schema: Schema, seconds: float
     ) -> Entry:
         """Return the row for a reply. It is FAILED without a text that fits `schema`."""
         if schema and not reply.reason:

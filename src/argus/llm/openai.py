@@ -9,28 +9,19 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
+from argus import http_retry
 from argus.hidden import LEAST_IN_FILES
-from argus.http_retry import (
-    AnswerTooLong,
-    Pace,
-    Refusal,
-    Service,
-    Tries,
-    Trouble,
-    persist,
-    without_half_pairs,
-    without_secrets,
-)
 from argus.llm.config import ChatConfig
 from argus.llm.ledger import Entry, Ledger
 from argus.llm.model import (
     LanguageModelError,
     LedgerModel,
     Prompt,
+    Schema,
     Spending,
     answer_bound,
     cost_of,
@@ -40,11 +31,9 @@ from argus.llm.model import (
 from argus.llm.structured import Reply, instructed, read_reply, response_format
 from argus.progress import Advance
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
 POLL_S = 0.01
 Rows = Mapping[str, "Future[Entry | str]"]
+Tokens = tuple[int, int]  # read and written
 
 
 class BudgetSpent(Exception):
@@ -68,50 +57,46 @@ class Budget:
     @property
     def spent(self) -> Spending:
         """Tokens and money so far."""
-        with self._lock:
-            tokens_in, tokens_out = self._spent
-        return Spending(tokens_in, tokens_out, cost_of(tokens_in, tokens_out, self._config))
+        return Spending(*self._spent, cost_of(*self._spent, self._config))
 
     @property
     def idle(self) -> bool:
         """Whether no request is under way, so that nothing will be freed by waiting."""
-        with self._lock:
-            return not self._under_way
+        return not self._under_way
 
-    def reserve(self, tokens_in: int, tokens_out: int) -> bool:
+    def reserve(self, bound: Tokens) -> bool:
         """Set so many tokens aside, unless that might pass the budget. Return whether it did."""
+        budget, most = self._config.budget, self._config.max_total_tokens
         with self._lock:
-            total_in = self._spent[0] + self._reserved[0] + tokens_in
-            total_out = self._spent[1] + self._reserved[1] + tokens_out
-            cost, budget = cost_of(total_in, total_out, self._config) or 0.0, self._config.budget
-            most = self._config.max_total_tokens
-            if budget is not None and cost > budget * (1 + 1e-12):
+            total = _plus(_plus(self._spent, self._reserved), bound)
+            if budget is not None and (cost_of(*total, self._config) or 0) > budget * (1 + 1e-12):
                 return False
-            if most is not None and total_in + total_out > most:
+            if most is not None and sum(total) > most:
                 return False
-            self._reserved = (self._reserved[0] + tokens_in, self._reserved[1] + tokens_out)
+            self._reserved = _plus(self._reserved, bound)
             self._under_way += 1
             return True
 
-    def settle(self, reserved: tuple[int, ...], used: tuple[int, ...]) -> None:
+    def settle(self, bound: Tokens, used: Tokens) -> None:
         """Give back the reserve of one request, and book the tokens that it used."""
         with self._lock:
-            self._reserved = (self._reserved[0] - reserved[0], self._reserved[1] - reserved[1])
-            self._spent = (self._spent[0] + used[0], self._spent[1] + used[1])
+            self._reserved = _plus(self._reserved, bound, -1)
+            self._spent = _plus(self._spent, used)
             self._under_way -= 1
 
     def __str__(self) -> str:
-        limits = []
-        if self._config.budget is not None:
-            limits.append(f"{self._config.budget:g} in currency")
-        if self._config.max_total_tokens is not None:
-            limits.append(f"{self._config.max_total_tokens} tokens")
-        spent = self.spent
+        budget, most, spent = self._config.budget, self._config.max_total_tokens, self.spent
+        limits = [f"{budget:g} in currency"] if budget is not None else []
+        limits += [f"{most} tokens"] if most is not None else []
         cost = "" if spent.cost is None else f", {spent.cost:.6g} in currency"
         return (
             f"{' and '.join(limits) or 'no limit'}; spent {spent.tokens_in} tokens in, "
             f"{spent.tokens_out} out{cost}"
         )
+
+
+def _plus(one: Tokens, other: Tokens, sign: int = 1) -> Tokens:
+    return one[0] + sign * other[0], one[1] + sign * other[1]
 
 
 class OpenAIModel(LedgerModel):
@@ -131,13 +116,13 @@ class OpenAIModel(LedgerModel):
     def __init__(self, config: ChatConfig, ledger: Ledger) -> None:
         self.config, self.ledger = config, ledger
         self.budget = Budget(config)
-        self.service = Service(config, "chat/completions")
+        self.service = http_retry.Service(config, "chat/completions")
         self.instructs = False
 
     @property
     def name(self) -> str:
         """Model and address, without secrets."""
-        return f"{self.config.model}@{without_secrets(self.config.base_url)}"
+        return f"{self.config.model}@{http_retry.without_secrets(self.config.base_url)}"
 
     @property
     def spent(self) -> Spending:
@@ -146,7 +131,7 @@ class OpenAIModel(LedgerModel):
 
     @contextmanager
     def _answering(
-        self, prompts: Mapping[str, Prompt], schema: type[BaseModel] | None, advance: Advance
+        self, prompts: Mapping[str, Prompt], schema: Schema, advance: Advance
     ) -> Iterator[Iterator[Mapping[str, Entry | str]]]:
         """Ask in a thread with an event loop of its own: the caller may stand in one already."""
         rows: Rows = {key: Future() for key in prompts}
@@ -172,9 +157,7 @@ class OpenAIModel(LedgerModel):
                 loop.call_soon_threadsafe(task.cancel)
             thread.join()
 
-    async def _ask_all(
-        self, prompts: Mapping[str, Prompt], rows: Rows, schema: type[BaseModel] | None
-    ) -> None:
+    async def _ask_all(self, prompts: Mapping[str, Prompt], rows: Rows, schema: Schema) -> None:
         """Ask `concurrency` prompts at a time."""
         todo, n = iter(prompts.items()), min(self.config.concurrency, len(prompts))
         async with self.service.client(n, self.config.connect_timeout_s) as client:
@@ -219,12 +202,10 @@ def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None], rows: Rows) 
 class Asker:
     """Asks prompts of one run, any number at once, in one event loop."""
 
-    def __init__(
-        self, model: OpenAIModel, schema: type[BaseModel] | None, client: httpx.AsyncClient
-    ) -> None:
+    def __init__(self, model: OpenAIModel, schema: Schema, client: httpx.AsyncClient) -> None:
         self._model, self._schema, self._client = model, schema, client
         self._config, self._budget, self._service = model.config, model.budget, model.service
-        self._pace = Pace(self._config.requests_per_minute)
+        self._pace = http_retry.Pace(self._config.requests_per_minute)
         self._gate = asyncio.Lock()
         self._unanswered = 0
 
@@ -234,9 +215,9 @@ class Asker:
         Raises BudgetSpent when nothing was sent, and LanguageModelError when going on is useless.
         """
         start = time.monotonic()
-        tries = Tries(self._config.attempts, self._config.backoff_s)
+        tries = http_retry.Tries(self._config.attempts, self._config.backoff_s)
         try:
-            reply = await persist(lambda: self._attempt(prompt), tries)
+            reply = await http_retry.persist(lambda: self._attempt(prompt), tries)
         except BudgetSpent as spent:
             if not tries.n:
                 raise
@@ -258,25 +239,26 @@ class Asker:
                 " What was answered so far is kept: run the same command again when it is back."
             )
 
-    async def _attempt(self, prompt: Prompt) -> Reply | Trouble:
+    async def _attempt(self, prompt: Prompt) -> Reply | http_retry.Trouble:
         formatted = self._schema is not None and not self._model.instructs
         bound = tokens_in(prompt, self._schema, most_tokens), answer_bound(prompt, self._config)
         await self._admit(bound)
-        used: tuple[int, ...] = bound  # a request that is cut off may be charged
+        used = bound  # a request that is cut off may be charged
         try:
             answer = await self._service.post(self._client, self._payload(prompt, formatted))
             if isinstance(answer, str):
                 reply = read_reply(answer, max_tokens=bound[1])
-                tokens = reply.tokens_in, reply.tokens_out
-                used = tuple(b if n is None else n for n, b in zip(tokens, bound, strict=True))
+                counts = reply.tokens_in, reply.tokens_out
+                read, written = (bound[i] if n is None else n for i, n in enumerate(counts))
+                used = read, written
                 return reply
-            if isinstance(answer, Refusal) or not answer.may_charge:
+            if isinstance(answer, http_retry.Refusal) or not answer.may_charge:
                 used = (0, 0)
-        except AnswerTooLong as error:
+        except http_retry.AnswerTooLong as error:
             return Reply(reason=str(error))
         finally:
             self._budget.settle(bound, used)
-        if isinstance(answer, Trouble):
+        if isinstance(answer, http_retry.Trouble):
             if answer.wait_s:
                 self._pace.pause(answer.wait_s)
             return answer
@@ -288,10 +270,10 @@ class Asker:
             return await self._attempt(prompt)
         return Reply(reason=f"the endpoint rejected the prompt with {answer}")
 
-    async def _admit(self, bound: tuple[int, int]) -> None:
+    async def _admit(self, bound: Tokens) -> None:
         """Wait until rate and budget allow a request. First come, first served."""
         async with self._gate:
-            while not self._budget.reserve(*bound):
+            while not self._budget.reserve(bound):
                 if self._budget.idle:
                     raise BudgetSpent(f"the next request might pass the budget: {self._budget}")
                 await asyncio.sleep(POLL_S)
@@ -305,9 +287,9 @@ class Asker:
         config, system = self._config, prompt.system
         if self._schema and not formatted:
             system = instructed(system, self._schema)
-        messages = [{"role": "user", "content": without_half_pairs(prompt.text)}]
+        messages = [{"role": "user", "content": http_retry.without_half_pairs(prompt.text)}]
         if system:
-            messages.insert(0, {"role": "system", "content": without_half_pairs(system)})
+            messages.insert(0, {"role": "system", "content": http_retry.without_half_pairs(system)})
         payload: dict[str, Any] = {"model": config.model, "messages": messages, **config.extra}
         payload[config.max_tokens_field] = answer_bound(prompt, config)
         if config.temperature is not None:

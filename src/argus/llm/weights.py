@@ -46,18 +46,12 @@ def find_model(model: str) -> Path:
     folder = path if path.is_dir() else _from_hub(model)
     if not (folder / "config.json").is_file():
         if (folder / ADAPTER_CONFIG).is_file():
-            raise InputError(
-                f"{model!r} is an adapter",
-                expected="the model that it was trained on top of",
-                fix=f"Give --model local:BASE --adapter {model}.",
-                where="--model",
-            )
-        raise InputError(
-            f"{model!r} holds no config.json",
-            expected="a folder with a causal language model: config.json, weights, tokenizer",
-            fix="Check the path.",
-            where="--model",
-        )
+            got, expected = f"{model!r} is an adapter", "the model that it was trained on top of"
+            fix = f"Give --model local:BASE --adapter {model}."
+            raise InputError(got, expected=expected, fix=fix, where="--model")
+        got = f"{model!r} holds no config.json"
+        expected = "a folder with a causal language model: config.json, weights, tokenizer"
+        raise InputError(got, expected=expected, fix="Check the path.", where="--model")
     return folder
 
 
@@ -65,13 +59,10 @@ def find_adapter(path: Path) -> Path:
     """Return the folder of an adapter. Raises InputError where it holds none."""
     missing = [n for n in (ADAPTER_CONFIG, ADAPTER_WEIGHTS) if not (path / n).is_file()]
     if missing:
-        raise InputError(
-            f"holds no {' and no '.join(missing)}" if path.is_dir() else "no such folder",
-            expected=f"the folder of a LoRA adapter: {ADAPTER_CONFIG}, {ADAPTER_WEIGHTS}",
-            fix="Give the adapter folder that argus research scenarios distill wrote, or leave "
-            "it out.",
-            where=path,
-        )
+        got = f"holds no {' and no '.join(missing)}" if path.is_dir() else "no such folder"
+        expected = f"the folder of a LoRA adapter: {ADAPTER_CONFIG}, {ADAPTER_WEIGHTS}"
+        fix = "Give the folder that argus research scenarios distill wrote, or leave it out."
+        raise InputError(got, expected=expected, fix=fix, where=path)
     return path
 
 
@@ -120,20 +111,15 @@ def _from_hub(model: str) -> Path:
     problem: Exception | None = None
     for local_only in (True,) if offline else (True, False):
         try:
-            folder = Path(
-                snapshot_download(model, allow_patterns=patterns, local_files_only=local_only)
-            )
-            if not local_only or (folder / "config.json").is_file():
-                return folder
+            found = snapshot_download(model, allow_patterns=patterns, local_files_only=local_only)
+            if not local_only or (Path(found) / "config.json").is_file():
+                return Path(found)
         except (OSError, ValueError, HFValidationError) as error:
             problem = error
-    reason = str(problem or "").strip().splitlines()
-    raise InputError(
-        f"model {model!r} could not be found" + (f" ({reason[0][:200]})" if reason else ""),
-        expected="a folder with a causal language model, or one on a reachable hub",
-        fix="Check the name; without network, give the folder.",
-        where="--model",
-    ) from problem
+    got = f"model {model!r} could not be found ({_first_line(problem or 'no config.json')})"
+    expected = "a folder with a causal language model, or one on a reachable hub"
+    fix = "Check the name; without network, give the folder."
+    raise InputError(got, expected=expected, fix=fix, where="--model") from problem
 
 
 @naming_extras()
@@ -195,12 +181,10 @@ def attach(
         with without_peft_warnings():
             model = PeftModel.from_pretrained(network, str(adapter), is_trainable=False)
     except (SafetensorError, OSError, json.JSONDecodeError, TypeError) as error:
-        raise InputError(
-            f"the adapter cannot be read ({_first_line(error)})",
-            expected=f"{ADAPTER_CONFIG} and {ADAPTER_WEIGHTS} as peft writes them",
-            fix="Copy it again, or train it again.",
-            where=adapter,
-        ) from error
+        got = f"the adapter cannot be read ({_first_line(error)})"
+        expected = f"{ADAPTER_CONFIG} and {ADAPTER_WEIGHTS} as peft writes them"
+        fix = "Copy it again, or train it again."
+        raise InputError(got, expected=expected, fix=fix, where=adapter) from error
     except (RuntimeError, ValueError, KeyError) as error:
         raise _other_base(adapter, base, _first_line(error)) from error
     placed = get_peft_model_state_dict(model, save_embedding_layers=False)
@@ -219,13 +203,9 @@ def _other_base(adapter: Path, base: Path, trained_on: str) -> InputError:
         with suppress(ValueError, OSError, AttributeError):
             values = parse_json(read_own(adapter / ADAPTER_CONFIG))
             named = str(values.get("base_model_name_or_path") or "")
-    return InputError(
-        f"the adapter was not trained on top of {base}",
-        expected=f"{named or 'its own base model'} ({trained_on})",
-        fix=f"Give --model local:{named or 'BASE'} with it, or train an adapter for this model: "
-        "argus research scenarios distill --base.",
-        where=adapter,
-    )
+    got, expected = f"the adapter was not trained on top of {base}", named or "its own base model"
+    fix = f"Give --model local:{named or 'BASE'} with it, or train one: research scenarios distill."
+    return InputError(got, expected=f"{expected} ({trained_on})", fix=fix, where=adapter)
 
 
 def _first_line(error: Exception | str) -> str:
@@ -287,15 +267,10 @@ def window_of(network: PreTrainedModel) -> int | None:
 
 
 def _unusable(folder: Path, part: str, error: Exception | str) -> InputError:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(":")
-    return InputError(
-        f"the {part} cannot be loaded ({reason})",
-        expected="a causal language model with its tokenizer: config.json, *.safetensors, "
-        "tokenizer.json",
-        fix="Copy the whole folder of the model, tokenizer included.",
-        where=folder,
-    )
+    got = f"the {part} cannot be loaded ({_first_line(error).rstrip(':')})"
+    expected = "a causal language model: config.json, *.safetensors, tokenizer.json"
+    fix = "Copy the whole folder of the model, tokenizer included."
+    return InputError(got, expected=expected, fix=fix, where=folder)
 
 
 def prompt_tokens(tokenizer: PreTrainedTokenizerBase, system: str, text: str) -> list[int]:
@@ -338,12 +313,10 @@ def answer_tokens(
             return [*tokens, int(named)]
     if isinstance(tokenizer.eos_token_id, int):
         return [*tokens, tokenizer.eos_token_id]
-    raise InputError(
-        "the tokenizer has no token that ends an answer",
-        expected="an eos_token, or a chat template that ends answers with a stop token",
-        fix="Set eos_token in tokenizer_config.json.",
-        where=tokenizer.name_or_path,
-    )
+    got = "the tokenizer has no token that ends an answer"
+    expected = "an eos_token, or a chat template that ends answers with a stop token"
+    fix = "Set eos_token in tokenizer_config.json."
+    raise InputError(got, expected=expected, fix=fix, where=tokenizer.name_or_path)
 
 
 def stop_tokens(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:

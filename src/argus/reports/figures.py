@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import TypedDict
 
 BAND_COLOURS = {"low": "#c8442a", "mid": "#d9a21b", "high": "#2a6fb0"}
 INK, GRID = "#2b2f36", "#e6e8ec"
@@ -16,22 +15,10 @@ MAX_POINTS = 6000  # points drawn in a scatter plot: more neither load quickly n
 Figure = dict[str, Any]  # plotly's own: hundreds of settings, each of its own type
 
 
-class Histogram(TypedDict):
-    """Counts of entities per interval: one count fewer than edges.
-
-    entities: entities per interval.
-    """
-
-    edges: list[float]
-    entities: list[int]
-
-
-class ShareCurve(TypedDict):
-    """Mean RPS, and the share of entities above 0.5, at each value of a setting."""
-
-    values: list[int]
-    mean: list[float]
-    share_above_half: list[float]
+Histogram = Mapping[str, Any]
+"""Counts of entities per interval. edges: of the intervals. entities: one count fewer."""
+ShareCurve = Mapping[str, Any]
+"""At each of `values` of a setting: `mean` RPS, and `share_above_half` of the entities."""
 
 
 def distribution(histogram: Histogram, k: int, pool: int) -> Figure:
@@ -52,18 +39,13 @@ def distribution(histogram: Histogram, k: int, pool: int) -> Figure:
 
 def share_over_pool(curve: ShareCurve, k: int) -> Figure:
     """Share of entities above 0.5 as the competition grows (ARGUS Figure 3)."""
+    x, above, high = curve["values"], curve["share_above_half"], BAND_COLOURS["high"]
     traces = [
-        _line(
-            curve["values"],
-            curve["share_above_half"],
-            "RPS > 0.5",
-            BAND_COLOURS["high"],
-            markers=True,
-        ),
-        _line(curve["values"], curve["mean"], "mean RPS", "#8a93a0", markers=True, dash="dot"),
+        _line(x, above, "RPS > 0.5", high, markers=True),
+        _line(x, curve["mean"], "mean RPS", "#8a93a0", markers=True, dash="dot"),
     ]
     figure = framed(traces, f"candidates N (k={k})", "share of entities", {}, yrange=[0, 1])
-    figure["layout"]["xaxis"] |= {"type": "log", "tickvals": curve["values"]}
+    figure["layout"]["xaxis"] |= {"type": "log", "tickvals": x}
     return figure
 
 
@@ -77,13 +59,8 @@ def share_over_k(curve: ShareCurve, k: int, pool: int) -> Figure:
     ]
     line = {"color": INK, "width": 1, "dash": "dot"}
     marker = {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "line": line}
-    return framed(
-        traces,
-        f"results read, k (N={pool:,})",
-        "share of entities",
-        {"shapes": [marker]},
-        yrange=[0, 1],
-    )
+    x, layout = f"results read, k (N={pool:,})", {"shapes": [marker]}
+    return framed(traces, x, "share of entities", layout, yrange=[0, 1])
 
 
 def projection(
@@ -100,18 +77,13 @@ def projection(
     traces = []
     for band, colour in BAND_COLOURS.items():
         of_band = [int(i) for i in shown if names[i] == band]
-        traces.append(
-            {
-                "type": "scattergl",
-                "mode": "markers",
-                "name": f"{band} ({(names == band).sum():,})",
-                "x": points[of_band, 0].round(3).tolist(),
-                "y": points[of_band, 1].round(3).tolist(),
-                "text": [f"{labels[i][:60]} · {rps[i]:.2f}" for i in of_band],
-                "hovertemplate": "%{text}<extra></extra>",
-                "marker": {"color": colour, "size": 4, "opacity": 0.55},
-            }
-        )
+        x, y = points[of_band, :2].round(3).T.tolist()
+        traces.append({
+            "type": "scattergl", "mode": "markers", "name": f"{band} ({(names == band).sum():,})",
+            "x": x, "y": y, "text": [f"{labels[i][:60]} · {rps[i]:.2f}" for i in of_band],
+            "hovertemplate": "%{text}<extra></extra>",
+            "marker": {"color": colour, "size": 4, "opacity": 0.55},
+        })  # fmt: skip
     figure = framed(traces, "first axis", "second axis", {})
     for axis in ("xaxis", "yaxis"):
         figure["layout"][axis] |= {"showticklabels": False, "zeroline": False}
@@ -125,13 +97,8 @@ def lorenz(shares: Sequence[float], gini: float) -> Figure:
         _line(x, list(shares), f"this retriever (Gini {gini:.2f})", BAND_COLOURS["low"]),
         _line([0, 1], [0, 1], "all documents alike", "#c9ced6", dash="dash"),
     ]
-    return framed(
-        traces,
-        "share of documents, least retrieved first",
-        "share of retrievals",
-        {},
-        yrange=[0, 1],
-    )
+    of_x = "share of documents, least retrieved first"
+    return framed(traces, of_x, "share of retrievals", {}, yrange=[0, 1])
 
 
 def _line(

@@ -19,9 +19,10 @@ from argus.data.folders import (
     ArtifactFolder,
     ManifestSection,
     check_one_run,
+    read_manifest,
     torn_jobs,
 )
-from argus.data.reading import WRITTEN, read_own, read_record, reading
+from argus.data.reading import WRITTEN, read_own, reading
 from argus.data.writing import write_whole
 from argus.errors import InputError, Location
 from argus.extras import naming_extras
@@ -63,23 +64,19 @@ def write_report(folder: Path | str) -> Path:
 def _require(folder: Path, *names: str) -> None:
     """Raise InputError for a folder that lacks one of these files."""
     if not all((folder / name).is_file() for name in names):
-        raise InputError(
-            f"no {' and '.join(names)} in it",
-            expected="a folder that argus check, evaluate or demo wrote",
-            fix="Run one of them with --out set to this folder.",
-            where=folder,
-        )
+        expected = "a folder that argus check, evaluate or demo wrote"
+        fix, where = "Run one of them with --out set to this folder.", folder
+        raise InputError(f"no {' and '.join(names)} in it", expected=expected, fix=fix, where=where)
 
 
 def _read(folder: Path) -> tuple[dict[str, object], dict[str, ManifestSection]]:
     """Return summary and manifest by job, the summary without those of jobs that are torn."""
-    summary, manifest, path = _json(folder / SUMMARY), {}, folder / MANIFEST
-    if path.is_file():
-        manifest = {
-            job: read_record(ManifestSection, section, where=path, section=job)
-            for job, section in _json(path).items()
-        }
-    torn = torn_jobs(folder)
+    path = folder / SUMMARY
+    with _reading(Location(path), "is not as Argus wrote it"):
+        summary = json.loads(read_own(path), parse_constant=_refuse)
+        if not isinstance(summary, dict) or not summary:
+            raise ValueError("it has no section of a job")
+    manifest, torn = read_manifest(folder), torn_jobs(folder)
     if summary.keys() <= torn.keys():
         check_one_run(folder)
     for job, table in torn.items():
@@ -87,15 +84,6 @@ def _read(folder: Path) -> tuple[dict[str, object], dict[str, ManifestSection]]:
         logging.getLogger("argus").warning(note)
         summary.pop(job, None)
     return summary, manifest
-
-
-def _json(path: Path) -> dict[str, object]:
-    """Return the sections of a JSON file, by job."""
-    with _reading(Location(path), "is not as Argus wrote it"):
-        content = json.loads(read_own(path), parse_constant=_refuse)
-        if not isinstance(content, dict) or not content:
-            raise ValueError("it has no section of a job")
-    return content
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -153,27 +141,15 @@ def _page(folder: Path, summary: dict[str, object], manifest: dict[str, Manifest
     }
     with _reading(Location(folder / SUMMARY), "cannot be shown"):
         drawn = _Drawn({n: p for part in sections.values() for n, p in part.plots.items()})
-        return (
-            _environment()
-            .get_template("report.html.j2")
-            .render(
-                summary=summary,
-                manifest=manifest,
-                sections={name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
-                templates={name: SECTIONS[name].template for name in sections},
-                plots=drawn.plots,
-                drawn=drawn,
-                pairs={n: p for part in sections.values() for n, p in part.pairs.items()},
-                verdict=read_verdict(folder),
-                short=SHORT,
-                glossary=glossary(sections),
-                tables=tables,
-                tables_json=_for_script(tables),
-                css=_asset("report.css"),
-                js=_asset("report.js"),
-                title=_title(manifest),
-            )
-        )
+        shown = {
+            "sections": {name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
+            "templates": {name: SECTIONS[name].template for name in sections},
+            "pairs": {n: p for part in sections.values() for n, p in part.pairs.items()},
+            "tables": tables, "tables_json": _for_script(tables), "drawn": drawn,
+            "plots": drawn.plots, "glossary": glossary(sections), "title": _title(manifest),
+            "verdict": read_verdict(folder), "short": SHORT, "js": _asset("report.js"),
+        }  # fmt: skip
+        return render("report.html.j2", summary=summary, manifest=manifest, **shown)
 
 
 def _title(manifest: dict[str, ManifestSection]) -> str:

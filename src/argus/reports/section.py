@@ -7,48 +7,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from typing_extensions import TypedDict
-
 from argus.data.tables import read_table
 from argus.reports.figures import Figure
 
 MAX_ROWS = 20_000  # rows of one table that the report holds, of all in the Parquet and CSV files
 
 
-class Column(TypedDict):
-    """A column's heading, and how its values are shown."""
-
-    name: str
-    kind: str
-
-
-class Table(TypedDict):
-    """A table for the report's script."""
-
-    columns: list[Column]
-    rows: Sequence[Sequence[object]]
-    total: int
-
-
-class SideBySide(TypedDict):
-    """The wanted text and the one that came in its place, to be read beside each other."""
-
-    query: str
-    wanted: str
-    rank: int | None
-    text: str
-    instead: str
-    instead_text: str
+Table = dict[str, Any]  # as `table` returns it
+SideBySide = dict[str, Any]  # see `Section`
 
 
 @dataclass(frozen=True)
 class Section:
-    """The figures and tables that a section's template shows, by name, and its conclusion."""
+    """The parts of a section that its template shows, each by name.
+
+    brief: one line for the top of a report of several sections. pairs: a wanted text beside the one
+    that came in its place: query, wanted, rank, text, instead, instead_text.
+    """
 
     plots: Mapping[str, Figure] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
-    brief: str = ""  # one line for the top of a report of several sections
-    # Texts that are shown side by side, by name.
+    brief: str = ""
     pairs: Mapping[str, Sequence[SideBySide]] = field(default_factory=dict)
 
 
@@ -80,25 +59,15 @@ def naming(label: str | None, id_: str) -> str:
 def slices_table(folder: Path, name: str = "slices") -> Table:
     """Return the shares of a folder's slices, the worst first. name: of the Parquet file."""
     rows: list[dict[str, Any]] = read_table(folder / f"{name}.parquet").to_pylist()
-    return table(
-        {
-            "field": "text",
-            "slice": "text",
-            "share of": "text",
-            "share": "share",
-            "95% interval": "interval",
-            "n": "count",
-            "all": "share",
-            "worse by": "share",
-            "": "text",
-        },
+    columns = dict.fromkeys(("field", "slice", "share of"), "text") | {
+        "share": "share", "95% interval": "interval", "n": "count", "all": "share",
+        "worse by": "share", "": "text",
+    }  # fmt: skip
+    cells = [
         [
-            [
-                row["field"], row["slice"], row["share_of"], row["share"],
-                [row["low"], row["high"]], row["n"], row["whole"], row["worse_by"],
-                "few" if row["is_few"] else "",
-            ]
-            for row in rows[:MAX_ROWS]
-        ],
-        total=len(rows),
-    )  # fmt: skip
+            row["field"], row["slice"], row["share_of"], row["share"], [row["low"], row["high"]],
+            row["n"], row["whole"], row["worse_by"], "few" if row["is_few"] else "",
+        ]
+        for row in rows[:MAX_ROWS]
+    ]  # fmt: skip
+    return table(columns, cells, total=len(rows))

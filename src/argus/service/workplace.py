@@ -87,7 +87,7 @@ class Workplace:
             "config": {"index": self.index, "retrievers": [self.asks] if self.asks else []},
             "inputs": {} if corpus is None else {"corpus": {"file": str(corpus)}},
             "encoder": {}, "invocation": invocation_of(UNNAMED),
-        }  # type: ignore[typeddict-item]  # fmt: skip
+        }  # fmt: skip
         return Places(UNNAMED, {"serve": own}, Project.of())
 
     @property

@@ -50,6 +50,10 @@ class Client(ABC):
     field: str = ""
     _fields: Collection[str] = ("",)
     _metric: Metric
+    _open: Callable[[str, str], Any]
+    _make: Callable[[str], None]
+    _is_own_and_empty: Callable[[str], bool]
+    _drop: Callable[[str], None]
 
     def __init__(self, name: str, collection: str, hidden: Sequence[str] = ()) -> None:
         self.name, self.collection, self._hidden = name, collection, hidden
@@ -105,18 +109,6 @@ class Client(ABC):
     def _pages(
         self, size: int, matching: Filter | None, *, with_vectors: bool
     ) -> Iterator[Records]: ...
-
-    @abstractmethod
-    def _open(self, collection: str, name: str) -> Any: ...
-
-    @abstractmethod
-    def _make(self, name: str) -> None: ...
-
-    @abstractmethod
-    def _is_own_and_empty(self, name: str) -> bool: ...
-
-    @abstractmethod
-    def _drop(self, name: str) -> None: ...
 
     def _reported(self) -> AbstractContextManager[None]:
         return reported(self.name, self._hidden)

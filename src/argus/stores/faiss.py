@@ -43,9 +43,8 @@ class FaissStore:
         are_rows = np.array_equal(np.sort(self._numbers()), rows)
         self._has_ids = self._map is not None or not are_rows
         if ids is not None and len(ids) != index.ntotal:
-            got = f"{len(ids):,} ids of {index.ntotal:,} vectors"
-            expected = "an id on each line of the file of ids"
-            fix = "Write the file anew, in the order of the index."
+            got, expected = f"{len(ids):,} ids of {index.ntotal:,} vectors", "an id on each line"
+            fix = "Write the file of ids anew, in the order of the index."
             raise InputError(got, expected=expected, fix=fix, where=name)
         if ids is not None and self._has_ids:
             expected, fix = "none: the index holds ids of its own", "Take the file away."

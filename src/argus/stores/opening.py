@@ -82,10 +82,7 @@ def _checked(store: str, config: StoreConfig) -> tuple[StoreSpec, str | None]:
             raise InputError(got, expected=expected, fix="Leave it out.", where=where)
     key = os.environ.get(config.key_env) if config.key_env is not None else None
     if config.key_env is not None and not key:
-        got, expected = (
-            f"the environment variable {config.key_env!r} is not set",
-            "one that holds the key",
-        )
-        fix = "Set it, or leave the option out."
+        got, fix = f"{config.key_env!r} is not set", "Set it, or leave the option out."
+        expected = "an environment variable that holds the key"
         raise InputError(got, expected=expected, fix=fix, where="--store-key-env")
     return spec, key

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,20 +60,6 @@ WHERE i.indrelid = %s::regclass AND i.indisprimary AND i.indnkeyatts = 1
 """
 
 
-@dataclass(frozen=True)
-class _VectorIndex:
-    """An approximate index of the column. rows: which it holds, as SQL, None for all of them."""
-
-    kind: str
-    metric: Metric
-    options: Sequence[str] | None
-    rows: str | None
-
-    def __str__(self) -> str:
-        text = self.kind + (f" ({', '.join(self.options)})" if self.options else "")
-        return text if self.rows is None else f"exact ({text} only WHERE {self.rows})"
-
-
 class PgVectorStore(Client):
     """One vector column of a table. Without an index PostgreSQL compares every row."""
 
@@ -101,15 +86,21 @@ class PgVectorStore(Client):
         self._has_text_ids = _type_of(self._kinds[self._id])[0] in ("text", "character varying")
         rows = self._all(_INDEXES, regclass, self.field, [*_CLASSES])
         _register_vectors(connection, self._type)
-        indexes = [_VectorIndex(kind, _CLASSES[class_], *rest) for kind, class_, *rest in rows]
-        self._metric = Metric(metric) if metric else indexes[0].metric if indexes else Metric.COSINE
-        self._index = next((i for i in indexes if i.metric is self._metric), None)
+        metrics = [_CLASSES[class_] for _, class_, *_ in rows]
+        self._metric = Metric(metric) if metric else next(iter(metrics), Metric.COSINE)
+        # Kind, class, options, and the rows that it holds as SQL (None: all) of an index.
+        self._index = next((row for row in rows if _CLASSES[row[1]] is self._metric), None)
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now."""
         ((n,),) = self._all(f"SELECT count(*) FROM {self._table}")
-        is_exact = self._index is None or self._index.rows is not None
-        return self._facts(int(n), self._dimensions(), str(self._index or ""), is_exact=is_exact)
+        index, held = "", None
+        if self._index is not None:
+            kind, _, options, held = self._index
+            index = kind + (f" ({', '.join(options)})" if options else "")
+            index = index if held is None else f"exact ({index} only WHERE {held})"
+        is_exact = self._index is None or held is not None
+        return self._facts(int(n), self._dimensions(), index, is_exact=is_exact)
 
     def _dimensions(self) -> int:
         """Return the length of the vectors. That of the first, where the column names none."""
@@ -229,14 +220,14 @@ class PgVectorStore(Client):
             **{c: "double precision" for c in NUMBERS if c not in self._others},
         }
         columns = ", ".join(f"{_quoted(c)} {kind}" for c, kind in kinds.items())
-        table, index = _in_sql(_of_table(name)), self._index
+        table, (kind, _, options, held) = _in_sql(_of_table(name)), self._index or ("", "", None, 0)
         with self._db.transaction():
             self._db.execute(f"CREATE TABLE {table} ({columns})", [])
             self._db.execute(f"COMMENT ON TABLE {table} IS '{MARK}'", [])
-            if index is not None and index.rows is None and index.kind == "hnsw":
-                options = f" WITH ({', '.join(index.options)})" if index.options else ""
+            if held is None and kind == "hnsw":
+                settings = f" WITH ({', '.join(options)})" if options else ""
                 column = f"({_quoted(self.field)} {self._type}_cosine_ops)"
-                self._db.execute(f"CREATE INDEX ON {table} USING hnsw {column}{options}", [])
+                self._db.execute(f"CREATE INDEX ON {table} USING hnsw {column}{settings}", [])
 
     def drop_sibling(self, name: str) -> bool:
         """Remove a collection that Argus made, once it is empty. Return whether it was removed."""

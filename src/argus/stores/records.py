@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from itertools import islice
@@ -98,12 +99,8 @@ def typed(matching: Filter, store: Store, size: int) -> Filter:
     InputError for a field that no record holds, or whose values are of another type.
     """
     examples = {key: _examples(key, store, size) for key in matching if key not in TEXTS}
-    return {
-        key: _value(key, value, examples[key])
-        if isinstance(value, str) and key in examples
-        else value
-        for key, value in matching.items()
-    }
+    is_known = {key: isinstance(matching[key], str) and key in examples for key in matching}
+    return {k: _value(k, v, examples[k]) if is_known[k] else v for k, v in matching.items()}
 
 
 def _examples(key: str, store: Store, size: int) -> list[Any]:
@@ -115,23 +112,18 @@ def _examples(key: str, store: Store, size: int) -> list[Any]:
             values += values_of(payload, key)
         if values:
             return values
-    raise InputError(
-        f"no record holds a field {key!r}",
-        expected=f"one of {', '.join(fields) or '(the records have no fields)'}",
-        fix="Check the name; a field inside another is written with a dot.",
-        where="--where",
-    )
+    expected = f"one of {', '.join(fields) or '(the records have no fields)'}"
+    fix, where = "Check the name; a field inside another is written with a dot.", "--where"
+    raise InputError(f"no record holds a field {key!r}", expected=expected, fix=fix, where=where)
 
 
 def _value(key: str, text: str, examples: Sequence[Any]) -> str | int | float | bool:
     kind = type(examples[0])
     if kind is bool and text in ("true", "false"):
         return text == "true"
-    try:
-        if kind in (int, float):
+    if kind in (int, float):
+        with suppress(ValueError):
             return int(text) if kind is int else float(text)
-    except ValueError:
-        pass
     if kind is str or (kind in _READ_AS and _read_as(kind, text) is not None):
         return text
     some = (str(one) if type(one) in _READ_AS else repr(one) for one in examples[:1000])
@@ -142,11 +134,8 @@ def _value(key: str, text: str, examples: Sequence[Any]) -> str | int | float | 
 def refuse_nothing(matching: Filter, n: int) -> InputError:
     """Return the error of a filter that shows none of n records."""
     conditions = ", ".join(f"{key}={value}" for key, value in matching.items())
-    got, expected = (
-        f"{conditions} matches none of {n:,} records",
-        "a filter that some record passes",
-    )
-    return InputError(got, expected=expected, fix="Check the values.", where="--where")
+    got, fix = f"{conditions} matches none of {n:,} records", "Check the values."
+    return InputError(got, expected="a filter that some record passes", fix=fix, where="--where")
 
 
 def is_of_remedy(payload: Payload) -> bool:

@@ -128,13 +128,10 @@ def blended_store(name: str) -> str | None:
         return None
     store = name.removeprefix(BLENDED)
     if not is_store(store):
-        raise InputError(
-            f"{shown(name)!r} names no store",
-            expected="blended:KIND:PLACE/COLLECTION, the collection that argus tune apply blend "
-            "wrote",
-            fix="Check the name; its receipt says it, and argus tune list --store.",
-            where="--retriever",
-        )
+        got = f"{shown(name)!r} names no store"
+        expected = "blended:KIND:PLACE/COLLECTION, the collection that argus tune apply blend wrote"
+        fix = "Check the name; its receipt says it, and argus tune list --store."
+        raise InputError(got, expected=expected, fix=fix, where="--retriever")
     return store
 
 
@@ -153,22 +150,22 @@ class StoreConfig:
     id_field: Annotated[
         str | None,
         Doc("The field or column that holds ids, where the store has no own ones."),
-        Option(("--store-id",), panel=PANEL),
+        Option(("--store-id",), PANEL),
     ] = None
     metric: Annotated[
         Literal["cosine", "dot", "l2"] | None,
         Doc("By what it ranks, where neither the store nor its index says so."),
-        Option(("--store-metric",), panel=PANEL),
+        Option(("--store-metric",), PANEL),
     ] = None
     id_file: Annotated[
         str | None,
         Doc("Of a FAISS index: its ids, one a line; default: INDEX.ids."),
-        Option(("--store-ids",), panel=PANEL),
+        Option(("--store-ids",), PANEL),
     ] = None
     key_env: Annotated[
         str | None,
         Doc("Environment variable that holds the store's key."),
-        Option(("--store-key-env",), panel=PANEL),
+        Option(("--store-key-env",), PANEL),
     ] = None
 
     def __post_init__(self) -> None:
@@ -181,12 +178,9 @@ def refuse_unread(opening: StoreConfig, where: Sequence[str] = ()) -> None:
     if where:
         named.append("--where")
     if named:
-        raise InputError(
-            "is said of a store, and there is none",
-            expected="a store as --corpus or --retriever, such as qdrant:http://HOST:6333/docs",
-            fix="Leave it out.",
-            where=named[0],
-        )
+        got = "is said of a store, and there is none"
+        expected = "a store as --corpus or --retriever, such as qdrant:http://HOST:6333/docs"
+        raise InputError(got, expected=expected, fix="Leave it out.", where=named[0])
 
 
 def conditions(texts: Sequence[str]) -> dict[str, str]:

@@ -55,13 +55,11 @@ class SqliteVecStore(Client):
     def __init__(self, connection: Any, table: str, name: str, field: str | None) -> None:
         super().__init__(name, table)
         self._db = connection
-        made = connection.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE '%vec0%'"
-        ).fetchall()
-        rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
-        statements = dict(made)
+        made = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE '%vec0%'"
+        statements = dict(connection.execute(made).fetchall())
         if table not in statements:
             raise no_collection(name, table, list(statements))
+        rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         statement = statements[table]
         self._vectors = {m[1]: (int(m[2]), m[3]) for m in _VECTOR.finditer(statement)}
         self._fields = list(self._vectors)
@@ -125,10 +123,8 @@ class SqliteVecStore(Client):
         """Write rows in one transaction. Those whose key is there take its place."""
         columns = (self._key, self.field, *self._others)
         marks = ", ".join("?" * len(columns))
-        insert = (
-            f"INSERT INTO {quoted(self.collection)} ({', '.join(map(quoted, columns))}) "
-            f"VALUES ({marks})"
-        )
+        names = ", ".join(map(quoted, columns))
+        insert = f"INSERT INTO {quoted(self.collection)} ({names}) VALUES ({marks})"
         with self._db:
             self.delete(records.ids)
             for id_, vector, payload in records.rows():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from argus.data.documents import documents_in, refuse_repeated
+from argus.data.documents import check_unique, documents_in
 from argus.data.fields import FieldNames
 from argus.data.rows import ARROW, FORMATS, Row, read_rows
 from argus.data.types import Document
@@ -67,7 +67,7 @@ def documents_of(files: Sequence[Path], fields: FieldNames) -> list[Document]:
     """Read the documents of all files. Raise InputError for an id that stands in two of them."""
     documents = [document for file in files for document in documents_in(file, fields)]
     if len(files) > 1:
-        refuse_repeated(documents)
+        check_unique(documents)
     return documents
 
 

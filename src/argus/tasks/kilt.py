@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from argus.data.documents import refuse_repeated
+from argus.data.documents import check_unique
 from argus.data.rows import Row, id_value, pick_field, read_json_lines, read_rows, text_value
 from argus.data.topics import topic_of
 from argus.data.types import Document, Qrels, Query
@@ -51,7 +51,7 @@ def read_kilt(place: Path, config: KiltConfig) -> Task:
     documents = [
         doc for row in read_json_lines(config.knowledge) for doc in _documents(row, config)
     ]
-    refuse_repeated(documents)
+    check_unique(documents)
     queries, qrels, evidence = [], Qrels(), {}
     for id_, row in once(read_rows(place), lambda row: topic_of(row, coerce_ids=True).query.id):
         queries.append(Query(id_, text_value(row, "input")))

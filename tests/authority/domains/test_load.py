@@ -76,10 +76,7 @@ rules:
         ("rules: [x]\n", ", line 1, field 'rules[0]': text; expected a rule with superseding"),
         ("ruls: []\n", ", line 1, field 'ruls': unknown key 'ruls'; expected in a domain: rules, "
          "name, zone, dates, results, unmatched, records. Did you mean 'rules'?"),
-        ("name: 2024\n" + RULE, ", line 1, field 'name': 2024 is a whole number to YAML; "
-         'expected text. Quote it: "2024".'),
-        ("name: 2024-03-01\n" + RULE, "field 'name': 2024-03-01 is a date to YAML; expected text."
-         ' Quote it: "2024-03-01".'),
+        ("name: 2024\n" + RULE, ", line 1, field 'name': a number; expected text. Quote it."),
         ("name: ''\n" + RULE, "field 'name': empty text; expected text that says something"),
         ("zone: Mars/Olympus\n" + RULE, ", line 1, field 'zone': time zone 'Mars/Olympus'; "
          "expected an IANA name"),
@@ -97,15 +94,12 @@ rules:
          "scope, name, order, ties, condition, relation, confidence. Did you mean 'scope'?"),
         ("rules:\n  - {superseding: [], superseded: b, scope: [k]}\n",
          "field 'rules[0].superseding': an empty list"),
-        ("rules:\n  - {superseding: NO, superseded: b, scope: [k]}\n",
-         "field 'rules[0].superseding': NO is a boolean to YAML"),
         ("rules:\n  - {superseding: a, superseded: [b, 7], scope: [k]}\n",
-         "field 'rules[0].superseded[1]': 7 is a whole number to YAML; expected text. "
-         'Quote it: "7".'),
+         "field 'rules[0].superseded[1]': a number; expected text. Quote it."),
         ("rules:\n  - {superseding: a, superseded: {b: c}, scope: [k]}\n",
          "field 'rules[0].superseded': a mapping; expected text"),
         ("rules:\n  - {superseding: a, superseded: b, scope: [k, 3]}\n",
-         "field 'rules[0].scope[1]': 3 is a whole number to YAML"),
+         "field 'rules[0].scope[1]': a number; expected text"),
         ("rules:\n  - {superseding: a, superseded: b, scope: [[k]]}\n",
          "field 'rules[0].scope[0]': a list; expected text"),
         ("rules:\n  - {superseding: a, superseded: b, scope: [{superseding: k}]}\n",
@@ -118,14 +112,13 @@ rules:
         (with_rule("order: [type]"), "unknown order ['type']"),
         (with_rule("confidence: 1.5"), ", line 2, field 'rules[0]': rule 'patch > disclosure': "
          "confidence 1.5; expected more than 0, at most 1"),
-        (with_rule("confidence: high"), "field 'rules[0].confidence': something else; expected a "
+        (with_rule("confidence: high"), "field 'rules[0].confidence': text; expected a "
          "number"),
         (with_rule("confidence: .nan"), "field 'rules[0]': rule 'patch > disclosure': confidence"),
         (with_rule("condition: {status: x}"), "field 'rules[0]': rule 'patch > disclosure': "
          "condition on 'status'; expected superseding.FIELD or superseded.FIELD"),
-        (with_rule("condition: {superseding.x: 010}"), "010 is a whole number to YAML"),
         (with_rule("condition: {superseding.x: 1.0}"), "expected text, a whole number, true or"),
-        (with_rule("condition: [x]"), "field 'rules[0].condition': something else; expected a "
+        (with_rule("condition: [x]"), "field 'rules[0].condition': a list; expected a "
          "mapping, key: value"),
         ("rules:\n  - {superseding: a, superseded: [b, a], scope: [k], order: type}\n",
          ", line 2, field 'rules[0]': rule 'a > b|a': type 'a' would supersede itself; expected "

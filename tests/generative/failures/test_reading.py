@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from argus.data.topics import DprKey, DprPassage, DprResult, as_item, as_line
+from argus.data.topics import DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.types import Query, Topic
 from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive, WordTokens, words
 from argus.generative.failures.reading import (
@@ -244,13 +244,14 @@ def test_broken_characters_are_replaced_and_noted():
 
 
 def result() -> DprResult:
-    keys = (DprKey(" old town", 3, 0.5), DprKey("</s> Bern @@", 1, 0.25))
+    keys = ((" old town", 3, 0.5), ("</s> Bern @@", 1, 0.25))
     passages = (DprPassage("12", "Bern", "The old @@ town.", 7.25, keys),)
     return DprResult(Topic(Query("q1", "where?"), ("town",)), passages)
 
 
-def test_every_format_of_this_project_gives_the_same_passages():
-    dpr, kilt = as_item(result()), as_line(result())
+def test_every_format_of_this_project_gives_the_same_passages(tmp_path):
+    (dpr,) = json.loads(write_dpr(tmp_path / "dpr.json", [result()]).read_text("utf-8"))
+    kilt = json.loads(write_kilt(tmp_path / "kilt.jsonl", [result()]).read_text("utf-8"))
     kilt["output"].append({"answer": "town"})
     keys = [[" old town", 3, 0.5, "question"], ["</s> Bern @@", 1, 0.25, "title"]]
     hit = {"doc_id": "12", "score": 7.25, "title": "Bern", "text": "The old @@ town."}

@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from argus.data.documents import refuse_repeated
+from argus.data.documents import check_unique
 from argus.data.types import Document
 from argus.data.writing import check_plain_folder
 from argus.errors import InputError
@@ -176,7 +176,7 @@ def _add(
         if stray.name not in manifest.segments:
             shutil.rmtree(stray)
     indexed = set(open_segments(folder, manifest).ids()) if manifest.segments else set()
-    refuse_repeated(documents)
+    check_unique(documents)
     counts = deepcopy(manifest.counts)
     left = [d for d in documents if d.id not in indexed]
     blocks = tokenized(left, vocabulary, pseudo_queries, titles=manifest.titles, counts=counts)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import ranking, write_run
-from argus.data.topics import INDENT, DprKey, DprPassage, DprResult, write_dpr, write_kilt
+from argus.data.topics import INDENT, DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.types import Document, Run, Topic
 from argus.generative.answer import Answer, Hit
 from argus.generative.settings import Format
@@ -50,7 +50,7 @@ class Results:
 
     def _passages(self, answer: Answer) -> Iterator[DprPassage]:
         for hit in answer.hits:
-            keys = tuple(DprKey(key.text, key.count, key.weight) for key in hit.keys)
+            keys = tuple((key.text, key.count, key.weight) for key in hit.keys)
             yield DprPassage(hit.doc_id, *shown(hit, self.originals), hit.score, keys)
 
 

@@ -33,18 +33,6 @@ _COMPARED = ("first", "second", "difference", "low", "high", "p")
 _ORDER = {"failed": 0, "late": 1, "found at 1": 3}
 
 
-class TaxonomyTable(Table):
-    """All modes of failure, and the works that they cite."""
-
-    works: list[dict[str, str]]
-
-
-class QuestionTable(Table):
-    """Every question. labels: names of the systems in all columns."""
-
-    labels: list[str]
-
-
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build it from summary.json and failure_diagnosis.parquet."""
     systems, k = summary["systems"], summary["k"]
@@ -194,7 +182,7 @@ def _problems(systems: Sequence[dict[str, Any]], labels: Sequence[str]) -> Table
     return table(columns, [[what, *row] for what, row in by_kind.items()])
 
 
-def _taxonomy(modes: Sequence[dict[str, Any]]) -> TaxonomyTable:
+def _taxonomy(modes: Sequence[dict[str, Any]]) -> Table:
     columns = dict.fromkeys(
         ("mode", "category", "what goes wrong", "how it is told", "see"), "text"
     )
@@ -215,9 +203,7 @@ def _taxonomy(modes: Sequence[dict[str, Any]]) -> TaxonomyTable:
     return {**table(columns, rows), "works": listed}
 
 
-def _questions(
-    folder: Path, systems: Sequence[dict[str, Any]], labels: Sequence[str]
-) -> QuestionTable:
+def _questions(folder: Path, systems: Sequence[dict[str, Any]], labels: Sequence[str]) -> Table:
     """Return every question with its outcome in each system. Failed ones first.
 
     Rows of two systems with one `pair` are of one question, named as in the first of them.

@@ -278,17 +278,7 @@ _TESTS = 20
 """P-values of which one is below 0.05 by chance."""
 
 
-class FigureTable(PageTable):
-    """A table of all systems, and how the page shows it."""
-
-    group: str
-    heading: str
-    text: str
-    chart: str
-    small: bool
-
-
-def side_by_side(shown: Shown, figures: Mapping[str, dict[str, Any]], k: int) -> FigureTable | None:
+def side_by_side(shown: Shown, figures: Mapping[str, dict[str, Any]], k: int) -> PageTable | None:
     """Return one table of all systems. None if it applies to none of them.
 
     figures: by the system's label, "" for one alone.
