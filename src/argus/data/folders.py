@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -65,18 +65,14 @@ class ArtifactFolder:
         self._tables: dict[str, str] = {}  # hashes of those written since the last summary
         self._finished: set[str] = set()  # jobs whose section of the manifest is of this run
         if path.is_symlink() and not path.exists():
-            raise self._refused(
-                f"is a link to {path.readlink()}, which is not there",
-                fix="Make that folder, remove the link, or give another --out.",
-            )
+            fix = "Make that folder, remove the link, or give another --out."
+            raise self._refused(f"is a link to {path.readlink()}, which is not there", fix=fix)
         if path.exists() and not path.is_dir():
             raise self._refused("is a file", fix="Give another --out.")
         if fresh and path.exists() and any(path.iterdir()) and not self._record:
-            raise self._refused(
-                "holds files that Argus did not write, or did not record",
-                expected="an empty folder, or one from an earlier run",
-                fix="--fresh deletes only Argus's own results: give another --out, or clear it.",
-            )
+            got = "holds files that Argus did not write, or did not record"
+            fix = "--fresh deletes only Argus's own results: give another --out, or clear it."
+            raise self._refused(got, expected="an empty folder, or one of an earlier run", fix=fix)
 
     def _refused(
         self, got: str, *, expected: str = "a folder for results", fix: str, name: str = ""
@@ -151,21 +147,14 @@ class ArtifactFolder:
 
     def _check_marker(self) -> None:
         if self._marker.is_symlink() or (self._marker.exists() and not self._marker.is_file()):
-            raise self._refused(
-                "is a link, or no file",
-                expected="the record that Argus keeps of what it wrote",
-                fix="Remove it, or give another --out.",
-                name=MARKER,
-            )
+            expected, fix = "the record of what Argus wrote", "Remove it, or give another --out."
+            raise self._refused("is a link, or no file", expected=expected, fix=fix, name=MARKER)
 
     def _refuse_foreign(self, name: str) -> None:
         if name in self._foreign:
-            raise self._refused(
-                "is there, and Argus did not write it",
-                expected="a folder for results alone: a file of this name is part of them",
-                fix="Move it elsewhere, or give another --out.",
-                name=name,
-            )
+            got, fix = "is there, and Argus did not write it", "Move it, or give another --out."
+            expected = "a folder for results alone: a file of this name is part of them"
+            raise self._refused(got, expected=expected, fix=fix, name=name)
 
     @cached_property
     def _foreign(self) -> frozenset[str]:
@@ -315,8 +304,7 @@ def torn_jobs(folder: Path) -> dict[str, Path]:
             if name == SUMMARY:
                 found = _section_hash(summary.get(job))
             elif path.is_file():
-                state = path.stat()
-                found = _hash(path, state.st_ino, state.st_size, state.st_mtime_ns)
+                found = file_hash(path)
             else:
                 continue  # a table that was removed since
             if found != digest:
@@ -352,12 +340,6 @@ def _parts_of(section: object) -> Mapping[str, object]:
 
 def _section_hash(section: object) -> str:
     return hashlib.sha256(json.dumps(section, sort_keys=True).encode()).hexdigest()
-
-
-@lru_cache(256)
-def _hash(path: Path, *_state: int) -> str:
-    """Return the SHA-256 of a file, computed once for each of its states."""
-    return file_hash(path)
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ import platform
 import resource
 import sys
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,13 @@ def absorb(digest: hashlib.blake2b, *parts: str | bytes | memoryview) -> hashlib
 
 
 def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal. It is read once while it does not change."""
+    state = path.stat()
+    return _file_hash(path.resolve(), state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(256)
+def _file_hash(path: Path, *_state: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

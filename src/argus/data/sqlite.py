@@ -26,8 +26,8 @@ def connect(path: Path, **options: Any) -> sqlite3.Connection:
 
 
 @contextmanager
-def closing_if_it_fails(connection: sqlite3.Connection) -> Iterator[None]:
-    """Close a connection whose preparation fails: left open, it would lock the file."""
+def closing_if_it_fails(connection: Any) -> Iterator[None]:
+    """Close a connection whose preparation fails: left open, it would lock its files."""
     try:
         yield
     except BaseException:

@@ -198,12 +198,7 @@ def require_unique(
 
 
 def require_shares(
-    ids: Sequence[str],
-    values: Sequence[float | None],
-    path: Path,
-    column: str,
-    *,
-    fix: str = WRITTEN,
+    ids: Sequence[str], values: Sequence[float | None], path: Path, column: str, fix: str = WRITTEN
 ) -> None:
     """Raise InputError for a value outside of 0..1 or no number. None stands for unmeasured."""
     for id_, value in zip(ids, values, strict=True):

@@ -64,11 +64,7 @@ class DprResult:
 
 
 def read_topics(
-    path: Path,
-    kind: TopicFormat = TopicFormat.AUTO,
-    *,
-    coerce_ids: bool = False,
-    limit: int | None = None,
+    path: Path, kind: str = TopicFormat.AUTO, *, coerce_ids: bool = False, limit: int | None = None
 ) -> list[Topic]:
     """Read questions in file order.
 
@@ -78,13 +74,13 @@ def read_topics(
     """
     check_limit(limit)
     file = topics_file(path)
-    kind = _guess(file) if kind is TopicFormat.AUTO else kind
+    kind = _guess(file) if kind == TopicFormat.AUTO else kind
     topics: Iterable[Topic]
-    if kind is TopicFormat.DPR:
+    if kind == TopicFormat.DPR:
         topics = (topic for _, topic in _dpr_records(file, coerce_ids))
-    elif kind is TopicFormat.QAS:
+    elif kind == TopicFormat.QAS:
         topics = _read_qas(file)
-    elif kind is TopicFormat.KILT:
+    elif kind == TopicFormat.KILT:
         topics = (topic_of(row, coerce_ids=coerce_ids) for row in read_rows(file))
     else:
         queries = read_queries(file, coerce_ids=coerce_ids, limit=limit)

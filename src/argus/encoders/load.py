@@ -187,36 +187,30 @@ def choose_precision(
     for precision in CANDIDATES:
         encoder, cosine, accepted = load(precision), None, False
         # A format the processor lacks can be a hundred times slower: a few texts tell.
-        speedup = _speedup(baseline, encoder, sample[: max(1, len(sample) // 6)], rounds=1)
+        speedup = _speedup((baseline, encoder), sample[: max(1, len(sample) // 6)], 1)
         if speedup >= 1:
             if expected is None:
                 expected = unit_rows(baseline.encode_documents(sample))
             made = unit_rows(encoder.encode_documents(sample))
             cosine = float((made * expected).sum(axis=1).min())
-            speedup = _speedup(baseline, encoder, sample, rounds=2)
+            speedup = _speedup((baseline, encoder), sample, 2)
             accepted = cosine >= MIN_COSINE and speedup >= MIN_SPEEDUP
-        trials.append({
-            "precision": precision, "speedup": round(speedup, 2), "min_cosine": cosine,
-            "accepted": accepted,
-        })  # fmt: skip
+        trial = {"precision": precision, "speedup": round(speedup, 2), "min_cosine": cosine}
+        trials.append(trial | {"accepted": accepted})
         if accepted and speedup > best_speedup:
             best, best_speedup = encoder, speedup
     return best, trials
 
 
 def _speedup(
-    baseline: SentenceTransformerEncoder,
-    candidate: SentenceTransformerEncoder,
-    texts: Sequence[str],
-    *,
-    rounds: int,
+    pair: Sequence[SentenceTransformerEncoder], texts: Sequence[str], rounds: int
 ) -> float:
-    """Return baseline's time over the candidate's, the best of interleaved rounds of each."""
+    """Return the first one's time over the second's, the best of interleaved rounds of each."""
     best = [float("inf"), float("inf")]
-    for encoder in (baseline, candidate):
+    for encoder in pair:
         encoder.encode_documents(texts[:2])  # first use allocates
     for _ in range(rounds):
-        for i, encoder in enumerate((baseline, candidate)):
+        for i, encoder in enumerate(pair):
             start = time.perf_counter()
             encoder.encode_documents(texts)
             best[i] = min(best[i], time.perf_counter() - start)

@@ -80,8 +80,5 @@ def _replacement(
         difference = (candidate(sample).float() - expected).abs().max()
     except (RuntimeError, AttributeError, TypeError, NotImplementedError):
         return None
-    return (
-        candidate
-        if float(difference) <= _TOLERANCE * max(1.0, float(expected.abs().max()))
-        else None
-    )
+    is_close = float(difference) <= _TOLERANCE * max(1.0, float(expected.abs().max()))
+    return candidate if is_close else None

@@ -43,10 +43,9 @@ class Prompts:
                 named = f", its prompt {prompt.name!r}" if prompt.name else ""
                 yield f"{model}: {what} begin with {prompt.text!r}{named}"
         if self.unused and not (self.query.text or self.document.text):
-            names = ", ".join(map(repr, self.unused))
             yield (
-                f"{model} has prompts ({names}), none of which is used; name them with "
-                "--query-prompt and --document-prompt"
+                f"{model} has prompts ({', '.join(map(repr, self.unused))}), none of which is "
+                "used; name them with --query-prompt and --document-prompt"
             )
 
 
@@ -78,12 +77,9 @@ def _resolve(
     if prompt in own:
         return Prompt(own[prompt], prompt)
     if _A_NAME.fullmatch(prompt):
-        names = ", ".join(map(repr, own))
-        expected = (
-            f"one of the model's prompts ({names})"
-            if own
-            else "a text, since the model has no prompts of its own"
-        )
+        expected = "a text, since the model has no prompts of its own"
+        if own:
+            expected = f"one of the model's prompts ({', '.join(map(repr, own))})"
         fix = f"Give the text as it stands before a query or document, as in {prompt + ': '!r}."
         raise InputError(repr(prompt), expected=expected, fix=fix, where=option)
     return Prompt(prompt)

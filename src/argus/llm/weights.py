@@ -11,7 +11,6 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,18 +87,8 @@ def _first_kind(folder: Path) -> list[Path]:
 
 
 def _hash(paths: Iterable[Path]) -> str:
-    parts: list[str] = []
-    for path in paths:
-        if path.is_file():
-            status = path.stat()
-            parts += [path.name, _file_hash(path.resolve(), status.st_size, status.st_mtime_ns)]
-    return content_hash(*parts).hex()
-
-
-@lru_cache(maxsize=256)
-def _file_hash(path: Path, _size: int, _changed_ns: int) -> str:
-    """Return the hash of a file, read once while it does not change: weights have gigabytes."""
-    return file_hash(path)
+    there = (path for path in paths if path.is_file())
+    return content_hash(*(part for path in there for part in (path.name, file_hash(path)))).hex()
 
 
 def _from_hub(model: str) -> Path:

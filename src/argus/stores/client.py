@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import wraps
 from inspect import isgeneratorfunction
 from typing import Any
@@ -171,16 +171,6 @@ class Client(ABC):
             return column, path
         self._check_keys([key], columns)
         return key, []
-
-
-@contextmanager
-def closed_on_error(client: Any) -> Iterator[None]:
-    """Close a client where opening fails, so that its files stay free for the next."""
-    try:
-        yield
-    except BaseException:
-        client.close()
-        raise
 
 
 def no_collection(name: str, collection: str, names: Iterable[str]) -> InputError:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.documents import listed
+from argus.data.sqlite import closing_if_it_fails
 from argus.data.types import FloatArray
-from argus.stores.client import Client, closed_on_error, no_collection, no_folder, stacked
+from argus.stores.client import Client, no_collection, no_folder, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec
 
@@ -168,7 +169,7 @@ def open_milvus(
         raise no_folder(spec.place, "Milvus Lite")
     options = {} if remote else UNPINGED
     client = MilvusClient(uri=spec.place, token=key or "", grpc_options=options)
-    with closed_on_error(client):
+    with closing_if_it_fails(client):
         return MilvusStore(client, spec.collection, str(spec), config.vector_field, hidden)
 
 

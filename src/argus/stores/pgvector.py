@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from argus.data.documents import listed
+from argus.data.sqlite import closing_if_it_fails
 from argus.data.types import FloatArray
-from argus.stores.client import Client, closed_on_error, no_collection, quoted, stacked, uuid_of
+from argus.stores.client import Client, no_collection, quoted, stacked, uuid_of
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import NUMBERS, TEXTS
 from argus.stores.spec import StoreConfig, StoreSpec
@@ -310,7 +311,7 @@ def open_pgvector(
     options: dict[str, Any] = {"password": key} if key else {}
     connection = psycopg.connect(spec.place, autocommit=True, connect_timeout=10, **options)
     connection.prepare_threshold = None
-    with closed_on_error(connection):
+    with closing_if_it_fails(connection):
         return PgVectorStore(
             connection, spec.collection, str(spec), field=config.vector_field,
             id_field=config.id_field, metric=config.metric, hidden=hidden,

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.data.documents import listed
+from argus.data.sqlite import closing_if_it_fails
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.client import Client, closed_on_error, no_collection, no_folder, stacked, uuid_of
+from argus.stores.client import Client, no_collection, no_folder, stacked, uuid_of
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import PARENT, REMEDY
 from argus.stores.spec import StoreConfig, StoreSpec
@@ -176,12 +177,12 @@ def open_qdrant(
     place, named = spec.place, (spec.collection, str(spec), config.vector_field)
     if place.startswith(("http://", "https://")):
         client = QdrantClient(url=place, api_key=key, timeout=60, check_compatibility=False)
-        with closed_on_error(client):
+        with closing_if_it_fails(client):
             return QdrantStore(client, *named, hidden=hidden)
     if not (Path(place) / "meta.json").is_file():  # its client would make one
         raise no_folder(place, "Qdrant")
     folder, held = Path(place).resolve(), ExitStack()
-    with closed_on_error(held):
+    with closing_if_it_fails(held):
         with _LOCAL_LOCK:
             client, users = _LOCAL.get(folder) or (QdrantClient(path=str(folder)), 0)
             _LOCAL[folder] = (client, users + 1)

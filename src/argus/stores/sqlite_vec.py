@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from argus.data.documents import listed
+from argus.data.sqlite import closing_if_it_fails
 from argus.data.types import FloatArray
 from argus.errors import StoreUnreachable
-from argus.stores.client import Client, closed_on_error, no_collection, no_folder, quoted, stacked
+from argus.stores.client import Client, no_collection, no_folder, quoted, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
 from argus.stores.spec import StoreConfig, StoreSpec, reported
@@ -200,5 +201,5 @@ def open_sqlite_vec(
     connection.enable_load_extension(True)
     connection.load_extension(sqlite_vec.loadable_path())
     connection.enable_load_extension(False)
-    with closed_on_error(connection), _reported(str(spec)):
+    with closing_if_it_fails(connection), _reported(str(spec)):
         return SqliteVecStore(connection, spec.collection, str(spec), config.vector_field)
