@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -201,21 +201,15 @@ def _bars(trace: Trace, pane: Pane, bases: dict[str, float]) -> Iterator[str]:
             width = _at(trace["width"], i) * unit * (1 - pane.bargap / 2)
         middle, width = along.pixel(place), width / pane.slots
         first = middle - width * pane.slots / 2 + width * pane.slot
-        ends = sorted(
-            (up.pixel(max(base, up.low) if up.kind == "log" else base), up.pixel(base + length))
-        )
-        box = (
-            (ends[0], first, ends[1] - ends[0], width)
-            if lies
-            else (first, ends[0], width, ends[1] - ends[0])
-        )
+        start = up.pixel(max(base, up.low) if up.kind == "log" else base)
+        low, high = sorted((start, up.pixel(base + length)))
         fill = _colour(_at(trace.get("marker", {}).get("color"), i))
         named = {"y": place, "x": length} if lies else {"x": place, "y": length}
-        x, y, w, h = (round(v, 1) for v in box)
-        yield (
-            f'<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="{fill}">'
-            f"{_hover(trace, i, **named)}</rect>"
-        )
+        x, y, w, h = (round(v, 1) for v in (first, low, width, high - low))
+        if lies:
+            x, y, w, h = y, x, h, w
+        title = _hover(trace, i, **named)
+        yield f'<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="{fill}">{title}</rect>'
         yield from _error(trace, i, length, pane, middle)
 
 
@@ -236,11 +230,8 @@ def _width(scale: Scale, places: Sequence[Any]) -> float:
 
 
 def _line(trace: Trace, pane: Pane) -> Iterator[str]:
-    points = [
-        (pane.x.pixel(x), pane.y.pixel(y))
-        for x, y in zip(trace["x"], trace["y"], strict=True)
-        if x is not None and y is not None
-    ]
+    pairs = [pair for pair in zip(trace["x"], trace["y"], strict=True) if None not in pair]
+    points = [(pane.x.pixel(x), pane.y.pixel(y)) for x, y in pairs]
     if not points:
         return
     line = trace.get("line", {})
@@ -250,13 +241,14 @@ def _line(trace: Trace, pane: Pane) -> Iterator[str]:
         floor = pane.y.pixel(max(pane.y.low, 0.0))
         area = f"{path}V{floor:.1f}H{points[0][0]:.1f}Z"
         yield f'<path d="{area}" fill="{tint}" opacity=".18"/>'
-    dash = DASHES.get(line.get("dash", ""), "")
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
     name = f"<title>{escape(trace['name'])}</title>" if trace.get("name") else ""
-    yield (
-        f'<path d="{path}" fill="none" stroke="{tint}" stroke-width="{line.get("width", 2)}"'
-        f"{dashed}>{name}</path>"
-    )
+    look = f'stroke="{tint}" stroke-width="{line.get("width", 2)}"{_dashed(line)}'
+    yield f'<path d="{path}" fill="none" {look}>{name}</path>'
+
+
+def _dashed(line: dict[str, Any]) -> str:
+    dash = DASHES.get(line.get("dash", ""))
+    return f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def _path(points: Sequence[tuple[float, float]], shape: str) -> str:
@@ -308,11 +300,8 @@ def _cells(trace: Trace, pane: Pane) -> Iterator[str]:
             if fill is None:
                 continue
             left, top = pane.x.pixel(x) - wide / 2, pane.y.pixel(y) - tall / 2
-            inner = {
-                **trace,
-                "text": trace["text"][r],
-                "customdata": trace.get("customdata", [None])[r if "customdata" in trace else 0],
-            }
+            data = trace["customdata"][r] if "customdata" in trace else None
+            inner = {**trace, "text": trace["text"][r], "customdata": data}
             title = _hover(inner, c, x=x, y=y, z=value)
             yield (
                 f'<rect x="{left + 0.5:.1f}" y="{top + 0.5:.1f}" width="{wide - 1:.1f}" '
@@ -413,11 +402,8 @@ def _values(traces: Sequence[Trace], axis: str, stacks: bool) -> list[Any]:
             step = (values[1] - values[0]) / 2 if len(values) > 1 else 0.5
             values += [values[0] - step, values[-1] + step]
     if stacks:
-        heights: dict[int, float] = {}
-        for trace in traces:
-            for i, v in enumerate(trace.get(axis, [])):
-                heights[i] = heights.get(i, 0.0) + (v or 0.0)
-        values += list(heights.values())
+        columns = zip_longest(*(trace.get(axis, []) for trace in traces), fillvalue=0.0)
+        values += [sum(v or 0.0 for v in column) for column in columns]
     return values
 
 
@@ -455,10 +441,8 @@ def _shapes(shapes: Sequence[dict[str, Any]], x: Scale, y: Scale) -> Iterator[st
         left, right = (_placed(shape, f"x{i}", "xref", x) for i in "01")
         top, bottom = (_placed(shape, f"y{i}", "yref", y) for i in "01")
         line = shape.get("line", {})
-        dash = DASHES.get(line.get("dash", ""), "")
         look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 1)}"'
-        look += ' fill="none"'
-        look += f' stroke-dasharray="{dash}"' if dash else ""
+        look += f' fill="none"{_dashed(line)}'
         close = f"V{top:.1f}H{left:.1f}Z" if shape["type"] == "rect" else ""
         corner = f"H{right:.1f}V{bottom:.1f}H{left:.1f}Z" if close else f"L{right:.1f} {bottom:.1f}"
         yield f'<path d="M{left:.1f} {top:.1f}{corner}" {look}/>'
@@ -488,16 +472,10 @@ def _legend(traces: Sequence[Trace], layout: dict[str, Any]) -> Iterator[tuple[i
         if x + needs > WIDTH and x > 56:
             x, row = 56.0, row + 1
         tint = trace.get("line", {}).get("color") or _first(trace.get("marker", {}).get("color"))
-        dash = DASHES.get(trace.get("line", {}).get("dash", ""), "")
-        dashed = f' stroke-dasharray="{dash}"' if dash else ""
-        y = 12 + 18 * row
-        yield (
-            row,
-            (
-                f'<path d="M{x:.0f} {y}h16" stroke="{_colour(tint)}" stroke-width="4"{dashed}/>'
-                f'<text class="name" x="{x + 21:.0f}" y="{y + 4}">{escape(name)}</text>'
-            ),
-        )
+        y, look = 12 + 18 * row, f'stroke-width="4"{_dashed(trace.get("line", {}))}'
+        mark = f'<path d="M{x:.0f} {y}h16" stroke="{_colour(tint)}" {look}/>'
+        words = f'<text class="name" x="{x + 21:.0f}" y="{y + 4}">{escape(name)}</text>'
+        yield row, mark + words
         x += needs
 
 
