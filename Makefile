@@ -15,7 +15,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev check
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 8
 
-# The same tests with sixty times as many examples of each property: hours.
+# The same tests with thirty times as many examples of each property: hours.
 campaign: $(VENV)/.installed-dev
 	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 

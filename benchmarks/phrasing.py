@@ -25,9 +25,8 @@ import mwparserfromhell
 from argus.data.types import Document
 from argus.knowledge.dumps.blocks import blocks_of, records_of
 from argus.knowledge.dumps.pages import parse_page
-from argus.remedies import description_checks as checks
-from argus.remedies.descriptions import describe_by_first_sentence, shorten
-from argus.remedies.guard import repeats
+from argus.remedies import descriptions as checks
+from argus.remedies.descriptions import describe_by_first_sentence, repeats, shorten
 from benchmarks.shared import collection
 
 Said = tuple[str, str]

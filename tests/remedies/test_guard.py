@@ -5,14 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from argus.data.types import Span
-from argus.remedies.guard import (
-    CLOSING,
-    Insertion,
-    Rejected,
-    examine,
-    find_places,
-    insert,
-)
+from argus.remedies.guard import CLOSING, Insertion, examine, find_places, insert
 
 DOCUMENT = "Bern lies on the Aare. Bern is old, and Zurich is larger (than Bern)."
 CONTEXT = {"Bern": ["Bern is the capital of Switzerland."], "Aare": ["The Aare is a Swiss river."]}
@@ -26,13 +19,13 @@ def first(document, *entities):
 
 def accepted(synthesis, document=DOCUMENT, context=CONTEXT):
     found = examine(document, synthesis, first(document, *context), context)
-    return found if isinstance(found, Rejected) else [(i.entity, i.description) for i in found]
+    return found if isinstance(found, str) else [(i.entity, i.description) for i in found]
 
 
 def reasons(synthesis, document=DOCUMENT, context=CONTEXT):
     found = examine(document, synthesis, first(document, *context), context)
-    assert isinstance(found, Rejected), found
-    return found.reason
+    assert isinstance(found, str), found
+    return found
 
 
 def without(text, document, insertions):
@@ -147,7 +140,7 @@ def compared(text):
 def test_deleting_insertions_gives_the_document_back(case):
     document, spans, synthesis = case
     found = examine(document, synthesis, spans, {e: [SUPPORT] for e in spans})
-    assume(not isinstance(found, Rejected))
+    assume(not isinstance(found, str))
     text = insert(document, found)
     assert without(text, document, found) == document
     assert compared(text) == compared(synthesis)
@@ -156,10 +149,10 @@ def test_deleting_insertions_gives_the_document_back(case):
 
 @pytest.mark.parametrize("unit", [", a", ",", ", ", "a. ", ", a.a.a", "a, a ", ", b, a"])
 def test_hostile_texts_take_linear_time(unit):
-    document = (unit * 100_000)[:100_000]
+    document = (unit * 30_000)[:30_000]
     step = len(unit)
-    spans = {f"e{i}": Span(i, i + step) for i in range(0, 50_000, step)}
+    spans = {f"e{i}": Span(i, i + step) for i in range(0, 15_000, step)}
     start = time.process_time()
-    for synthesis in (document, document + unit, document.replace("a", "a, a", 20), unit * 99_000):
+    for synthesis in (document, document + unit, document.replace("a", "a, a", 20), unit * 29_000):
         examine(document, synthesis, spans, {e: ["a"] for e in spans})
-    assert time.process_time() - start < 100  # quadratic, it would be minutes
+    assert time.process_time() - start < 10  # quadratic, it would be minutes

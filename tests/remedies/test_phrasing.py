@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.remedies.description_checks import SMALL_WORDS, find_misphrasing
+from argus.remedies.descriptions import SMALL_WORDS, find_misphrasing
 
 BUSTER = "Prince Buster was a Jamaican singer of ska, born in Kingston, Jamaica."
 

@@ -7,14 +7,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Span
-from argus.remedies.description_checks import (
+from argus.remedies.descriptions import (
     GENERIC_WORDS,
     SMALL_WORDS,
     _places,
     is_supported,
     is_wording,
 )
-from argus.remedies.guard import Rejected, examine
+from argus.remedies.guard import examine
 from tests.support.draws import examples
 
 CAPITAL = "Bern is the capital of Switzerland."
@@ -101,7 +101,7 @@ B E R N capital|c-a-p-i-t-a-l|C.A.P.I capital|e.v+i capital|capital b'u'y|ki-ll 
 def test_nothing_is_spelled_out_beside_a_supported_word(said):
     document = "Bern lies on the Aare."
     text = document.replace("Bern", f"Bern, {said},")
-    assert isinstance(examine(document, text, {"Bern": Span(0, 4)}, {"Bern": [CAPITAL]}), Rejected)
+    assert isinstance(examine(document, text, {"Bern": Span(0, 4)}, {"Bern": [CAPITAL]}), str)
 
 
 @pytest.mark.parametrize(

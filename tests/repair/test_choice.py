@@ -48,7 +48,7 @@ def test_what_lowers_recall_is_not_kept(base):
 def test_choosing_the_luckiest_of_many_gains_nothing_when_told(base):
     rng = np.random.default_rng(3)
     after = {}
-    for i in range(30):
+    for i in range(12):
         noise = rng.normal(scale=0.2, size=100)
         after[f"noise {i:02}"] = values(base + noise - noise.mean() + 0.001)
     choice = choose(values(base), after, 5, 0)

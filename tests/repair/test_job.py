@@ -58,32 +58,9 @@ def ids(index):
     return [r["id"] for r in list_remedies(index)]
 
 
-def test_judged_questions_choose_and_a_copy_is_tried(built, minilm):
-    questions = [Query(f"q{i}", doc) for i, doc in enumerate(ASPECTS)]
-    qrels = {f"q{i}": {doc: 1} for i, doc in enumerate(ASPECTS)}
-    version = ViewIndex.open(built).version
-    result = repair_index(
-        built, queries=questions, qrels=qrels, profiles=profiles(), encoder=minilm
-    )
-    summary = result.summary
-    tried = {t["candidate"] for t in summary["trials"]}
-    assert tried == {"scenarios", "blend", "scenarios + blend"}
-    assert "no knowledge base" in summary["missing"]["expand"]
-    assert summary["questions"] == 8 and len(summary["chosen_by_fold"]) == 5
-    kept = summary["kept"] != "nothing"
-    assert bool(ids(built)) == bool(summary["remedies"]) == kept
-    assert kept or ViewIndex.open(built).version == version
-    assert json.loads((result.folder / "summary.json").read_text())["repair"] == summary
-
-
-def test_the_copy_of_a_killed_run_goes_with_the_next(built, minilm):
-    (built / TRIAL / "index.lance").mkdir(parents=True)
-    (built / TRIAL / "index.lance" / "part").write_text("left")
-    repair_index(built, profiles=profiles(), encoder=minilm)
-    assert not (built / TRIAL).exists()
-
-
 def test_needs_that_are_held_out_judge_and_are_no_views_then(built, minilm, monkeypatch):
+    (built / TRIAL / "index.lance").mkdir(parents=True)
+    (built / TRIAL / "index.lance" / "part").write_text("left by a killed run")
     indexed = set()
 
     def added(index, profiles, **options):
@@ -95,6 +72,7 @@ def test_needs_that_are_held_out_judge_and_are_no_views_then(built, minilm, monk
     result = repair_index(built, profiles=profiles(), encoder=minilm)
     summary = result.summary
     assert (summary["judged_by"], summary["questions"]) == ("held-out needs", 8)
+    assert not (built / TRIAL).exists()
     config = RepairConfig()
     asked = hold_out_needs(profiles(), config.max_needs, config.seed)[0].queries
     assert len(asked) == 8 and indexed and not indexed & {need.text for need in asked}
@@ -124,7 +102,7 @@ def test_a_step_that_fails_takes_those_before_it_out_again(built, minilm, monkey
     assert not ids(built)
 
 
-def test_a_trial_alone_says_what_would_be_kept_and_leaves_the_index(built, minilm):
+def test_a_trial_leaves_the_index_and_judged_questions_choose_as_it_said(built, minilm):
     questions = [Query(f"q{i}", doc) for i, doc in enumerate(ASPECTS)]
     qrels = {f"q{i}": {doc: 1} for i, doc in enumerate(ASPECTS)}
     options = {"queries": questions, "qrels": qrels, "profiles": profiles(), "encoder": minilm}
@@ -141,5 +119,14 @@ def test_a_trial_alone_says_what_would_be_kept_and_leaves_the_index(built, minil
         assert harmed == trial["ndcg10"]["harmed"]
         assert all((row["place_after"] is None) == (row["ndcg10_after"] == 0) for row in own)
     kept = repair_index(built, **options)
-    assert kept.summary["kept"] == tried.summary["kept"]
+    summary = kept.summary
+    assert summary["kept"] == tried.summary["kept"]
     assert "Nothing was added" not in kept.report.read_text()
+    candidates = {trial["candidate"] for trial in summary["trials"]}
+    assert candidates == {"scenarios", "blend", "scenarios + blend"}
+    assert "no knowledge base" in summary["missing"]["expand"]
+    assert summary["questions"] == 8 and len(summary["chosen_by_fold"]) == 5
+    is_kept = summary["kept"] != "nothing"
+    assert bool(ids(built)) == bool(summary["remedies"]) == is_kept
+    assert is_kept or ViewIndex.open(built).version == version
+    assert json.loads((kept.folder / "summary.json").read_text())["repair"] == summary

@@ -1,4 +1,4 @@
-"""Part of 2WikiMultihopQA as a splitter leaves it: overlapping chunks with a payload."""
+"""Parts of collections as a splitter leaves them: chunks with a payload."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from argus.retrievability.sentences import split_sentences
 
+DATA = Path(__file__).parents[2] / "examples" / "data"
 WIKI2 = Path(os.environ.get("ARGUS_SHARED", "../shared")) / "data" / "wiki2" / "corpus.jsonl"
 
 
@@ -35,3 +36,24 @@ def write_chunks(path: Path, chunks: list[dict[str, object]]) -> Path:
     """Write one chunk a line."""
     path.write_text("".join(json.dumps(c) + "\n" for c in chunks), encoding="utf-8")
     return path
+
+
+def write_part(home: Path, questions: int = 12, others: int = 12) -> None:
+    """Write a part of the handbook in examples/data: chunks.jsonl, questions.jsonl, qrels.tsv.
+
+    Commands run sooner on it. questions: the first of them, with the chunks that they need.
+    others: chunks that answer none of them.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    asked = (DATA / "questions.jsonl").read_text("utf-8").splitlines()[:questions]
+    ids = {json.loads(line)["_id"] for line in asked}
+    head, *lines = (DATA / "qrels.tsv").read_text("utf-8").splitlines()
+    qrels = [line for line in lines if line.split("\t")[0] in ids]
+    wanted = {line.split("\t")[1] for line in qrels}
+    chunks = (DATA / "chunks.jsonl").read_text("utf-8").splitlines()
+    rest = [line for line in chunks if json.loads(line)["id"] not in wanted][:others]
+    kept = [line for line in chunks if line in rest or json.loads(line)["id"] in wanted]
+    for name, part in (
+        ("chunks.jsonl", kept), ("questions.jsonl", asked), ("qrels.tsv", [head, *qrels])
+    ):  # fmt: skip
+        (home / name).write_text("\n".join(part) + "\n", "utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-SHARE = float(os.environ.get("ARGUS_EXAMPLES", "0.15"))
+SHARE = float(os.environ.get("ARGUS_EXAMPLES", "0.3"))
 IS_CAMPAIGN = "ARGUS_EXAMPLES" in os.environ
 
 

@@ -55,15 +55,15 @@ def test_half_written_lines_cost_themselves_alone(tmp_path):
 
 
 def test_a_list_and_a_file_that_break_off_are_read_up_to_there(tmp_path):
-    rows = [{"query": f"question {i}", "results": ["d1"]} for i in range(5_000)]
+    rows = [{"query": f"question {i}", "results": ["d1"]} for i in range(1_500)]
     text = json.dumps(rows, indent=1)
     (tmp_path / "log.json").write_text(text[: len(text) // 2])
     log = run(tmp_path / "log.json", tmp_path / "out")["log"]
-    assert 2_400 < log["asks"] < 2_600 and log["skipped"] == {"half-written or broken JSON": 1}
+    assert 700 < log["asks"] < 800 and log["skipped"] == {"half-written or broken JSON": 1}
     packed = gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
     (tmp_path / "log.jsonl.gz").write_bytes(packed[: len(packed) // 2])
     log = run(tmp_path / "log.jsonl.gz", tmp_path / "out2")["log"]
-    assert log["asks"] > 1_000 and log["skipped"]["compressed data that end early"] == 1
+    assert log["asks"] > 300 and log["skipped"]["compressed data that end early"] == 1
 
 
 def test_secrets_inside_questions_are_nowhere_in_the_results(tmp_path):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from argus.errors import InputError
-from argus.traffic.redaction import Redactor, own_patterns
+from argus.traffic.reading import Redactor, own_patterns
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -15,9 +14,7 @@ from argus.service.app import create_app
 from argus.service.page.repairs import read_receipts
 from argus.service.workplace import open_workplace
 from tests.service.client import Client
-
-DATA = Path(__file__).parents[2] / "examples" / "data"
-JUDGED = ["--queries", str(DATA / "questions.jsonl"), "--qrels", str(DATA / "qrels.tsv")]
+from tests.support.chunks import write_part
 
 
 def run(*words):
@@ -37,10 +34,17 @@ def summary(index):
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("apply") / "index"
-    corpus = ["--corpus", str(DATA / "chunks.jsonl"), "--title-field", "metadata.title"]
-    assert run("index", "build", *corpus, "--out", folder).exit_code == 0
-    return folder
+    home = tmp_path_factory.mktemp("apply")
+    write_part(home)
+    corpus = ["--corpus", home / "chunks.jsonl", "--title-field", "metadata.title"]
+    assert run("index", "build", *corpus, "--out", home / "index").exit_code == 0
+    return home / "index"
+
+
+@pytest.fixture(scope="module")
+def judged(index):
+    home = index.parent
+    return ["--queries", home / "questions.jsonl", "--qrels", home / "qrels.tsv"]
 
 
 def test_nothing_is_added_that_was_not_tried(index):
@@ -48,8 +52,8 @@ def test_nothing_is_added_that_was_not_tried(index):
         add(index, "blend")
 
 
-def test_a_candidate_is_added_with_the_figures_of_its_trial(index):
-    assert run("tune", "try", "--index", index, *JUDGED, "--only-try").exit_code == 0
+def test_a_candidate_is_added_with_the_figures_of_its_trial(index, judged):
+    assert run("tune", "try", "--index", index, *judged, "--only-try").exit_code == 0
     tried = summary(index)
     with pytest.raises(InputError, match="blend"):
         add(index, "scenarios")
@@ -64,6 +68,6 @@ def test_a_candidate_is_added_with_the_figures_of_its_trial(index):
     assert receipt["changes"]["improved"] == tried["trials"][0]["ndcg10"]["improved"]
     with pytest.raises(InputError, match="other remedies"):
         add(index, "blend")
-    assert run("tune", "try", "--index", index, *JUDGED, "--only-try").exit_code == 0
+    assert run("tune", "try", "--index", index, *judged, "--only-try").exit_code == 0
     (receipt,) = read_receipts(index, [])
     assert receipt["difference"] == tried["trials"][0]["ndcg10"]

@@ -13,6 +13,7 @@ from argus.evaluation.config import ChunkedCorpus
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 from argus.verdict.counts import Results
+from tests.support.chunks import write_part
 from tests.support.printed import (
     CAPITALS,
     SAID,
@@ -34,7 +35,7 @@ LEFT_OUT = (*UNTRIED, "argus serve")
 def project(tmp_path, monkeypatch):
     """A folder with a space in its name, and chunks whose fields lie deep."""
     home = tmp_path / "my project"
-    shutil.copytree(EXAMPLES / "data", home)
+    write_part(home)
     shutil.copytree(EXAMPLES / "policies", home / "policies")
     rows = [json.loads(line) for line in (home / "chunks.jsonl").read_text("utf-8").splitlines()]
     deep = [
@@ -98,7 +99,7 @@ def test_what_the_runs_of_a_project_over_a_store_print_runs(deep_store):
 
 def test_a_moved_and_a_copied_folder_print_commands_that_run_from_there(tmp_path, monkeypatch):
     home = tmp_path / "first"
-    shutil.copytree(EXAMPLES / "data", home)
+    write_part(home)
     monkeypatch.chdir(home)
     run("argus index build --corpus chunks.jsonl --title-field metadata.title --out report/index")
     run("argus evaluate --index report/index --queries questions.jsonl --qrels qrels.tsv "
@@ -121,7 +122,7 @@ def test_a_moved_and_a_copied_folder_print_commands_that_run_from_there(tmp_path
 
 
 def test_init_has_the_page_and_explain_ask_the_retriever_that_runs(tmp_path, monkeypatch):
-    shutil.copytree(EXAMPLES / "data", tmp_path / "data")
+    write_part(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     Path("search.py").write_text("def found(query, k):\n    return ['argparse#0'][:k]\n", "utf-8")
     run("argus init --no-check --corpus data/chunks.jsonl --title-field metadata.title "
@@ -143,11 +144,11 @@ def test_init_has_the_page_and_explain_ask_the_retriever_that_runs(tmp_path, mon
 
 
 def test_init_sends_what_is_measured_to_one_folder(tmp_path, monkeypatch):
-    shutil.copytree(EXAMPLES / "data", tmp_path / "data")
+    write_part(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     run("argus init --no-check --corpus data/chunks.jsonl --title-field metadata.title "
         "--queries data/questions.jsonl --qrels data/qrels.tsv")  # fmt: skip
     for job in ("index build", "check", "evaluate"):
         run(f"argus {job} --config argus.toml")
     counts = {count.name: count.total for count in argus.read_verdict("argus-report").counts}
-    assert counts["by_its_words"] > 0 and counts["by_need"] == 38
+    assert counts["by_its_words"] > 0 and counts["by_need"] == 12

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from argus.cli.main import app
-
-DATA = Path(__file__).parents[2] / "examples" / "data"
-JUDGED = ["--queries", DATA / "questions.jsonl", "--qrels", DATA / "qrels.tsv"]
+from tests.support.chunks import write_part
 
 
 def run(*words):
@@ -33,9 +30,11 @@ def compared(tmp_path_factory):
     SentenceTransformer(modules=[whole[0], whole[1], cut, modules.Normalize()]).save(
         str(root / "cut")
     )
-    corpus = ["--corpus", DATA / "chunks.jsonl", "--title-field", "metadata.title"]
+    write_part(root, questions=20)
+    corpus = ["--corpus", root / "chunks.jsonl", "--title-field", "metadata.title"]
     encoders = ["--encoder", "all-MiniLM-L6-v2", "--encoder", root / "cut"]
-    done = run("evaluate", *corpus, *encoders, *JUDGED, "--out", root / "out")
+    judged = ["--queries", root / "questions.jsonl", "--qrels", root / "qrels.tsv"]
+    done = run("evaluate", *corpus, *encoders, *judged, "--out", root / "out")
     assert done.exit_code == 0, done.output
     return done.output, root / "out"
 
@@ -61,7 +60,7 @@ def test_judged_questions_are_measured_with_both_encoders(compared):
     measured = read(out, "comparison")["measures"]["nDCG@10"]
     assert measured == read(out / "judged", "evaluation")["comparison"]["nDCG@10"]
     assert measured["mean_difference"] < -0.1 and measured["verdict"] == "worse"
-    assert "nDCG@10 of 38 judged questions" in output
+    assert "nDCG@10 of 20 judged questions" in output
 
 
 def test_no_note_speaks_of_an_audit_that_nobody_asked_for(compared):
@@ -78,8 +77,9 @@ def test_the_comparison_and_the_gate_agree(compared):
 
 def test_questions_without_judgements_are_refused_for_two_encoders(tmp_path):
     encoders = ["--encoder", "all-MiniLM-L6-v2"] * 2
-    corpus = ["--corpus", DATA / "chunks.jsonl"]
-    done = run("evaluate", *corpus, *encoders, *JUDGED[:2], "--out", tmp_path / "out")
+    write_part(tmp_path)
+    given = ["--corpus", tmp_path / "chunks.jsonl", "--queries", tmp_path / "questions.jsonl"]
+    done = run("evaluate", *given, *encoders, "--out", tmp_path / "out")
     assert done.exit_code == 1 and not (tmp_path / "out").exists()
 
 

@@ -18,7 +18,7 @@ path = Path(sys.argv[1])
 whole, draw = path.read_bytes(), random.Random(0)
 footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
 told = 0
-for _ in range(3_000):
+for _ in range(1_000):
     damaged = bytearray(whole)
     damaged[draw.randrange(footer, len(whole) - 8)] ^= 1 << draw.randrange(8)
     path.write_bytes(damaged)
@@ -41,7 +41,7 @@ def test_no_damage_to_what_a_parquet_file_says_of_itself_ends_the_process(tmp_pa
         [sys.executable, "-c", READ_EACH, path], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 1_000
+    assert int(done.stdout) > 300
 
 
 def test_a_damaged_version_of_an_index_is_told_with_its_path(argus, tmp_path):
@@ -51,7 +51,7 @@ def test_a_damaged_version_of_an_index_is_told_with_its_path(argus, tmp_path):
     assert built.code == 0, built.err
     files = sorted((tmp_path / "ix/views.lance/_versions").iterdir())
     whole = [file.read_bytes() for file in files]
-    damages = [b"", b"\0" * 64, *(n for data in whole for n in mutations(data, 40))]
+    damages = [b"", b"\0" * 64, *(n for data in whole for n in mutations(data, 15))]
     told = 0
     for damaged in damages:
         for file in files:
@@ -60,4 +60,4 @@ def test_a_damaged_version_of_an_index_is_told_with_its_path(argus, tmp_path):
         assert ran.code in (0, 1, 2)
         assert ran.code == 0 or "ix" in ran.err
         told += ran.code != 0
-    assert told > 10
+    assert told > 4

@@ -42,8 +42,8 @@ def profiles(needs):
 
 
 @pytest.fixture
-def index(tmp_path):
-    build_index(DOCUMENTS, out=tmp_path / "index", encoder=DEFAULT_MODEL)
+def index(tmp_path, minilm):
+    build_index(DOCUMENTS, out=tmp_path / "index", encoder=minilm)
     return tmp_path / "index"
 
 
@@ -56,9 +56,9 @@ def page(index, name="repairs", results=None):
     return html.unescape(re.sub("<[^>]+>", " ", text))
 
 
-def test_a_gain_says_how_many_relevant_documents_have_the_remedy_and_who_chose_it(index):
-    options = {"queries": QUESTIONS, "qrels": QRELS, "profiles": profiles(OWN)}
-    result = repair_index(index, **options)
+def test_a_gain_says_how_many_relevant_documents_have_the_remedy_and_who_chose_it(index, minilm):
+    options = {"queries": QUESTIONS, "qrels": QRELS, "encoder": minilm}
+    result = repair_index(index, **options, profiles=profiles(OWN))
     assert result.summary["kept"].startswith("scenarios")
     trial = next(t for t in result.summary["trials"] if t["candidate"] == "scenarios")
     assert trial["coverage"] == {
@@ -74,16 +74,16 @@ def test_a_gain_says_how_many_relevant_documents_have_the_remedy_and_who_chose_i
     assert "Chosen by 10 judged questions" in page(index)  # another trial does not forget it
 
 
-def test_a_remedy_that_is_added_says_how_many_relevant_documents_have_it(index):
-    result = add_scenarios(index, profiles(OWN), queries=QUESTIONS, qrels=QRELS)
+def test_a_remedy_that_is_added_says_how_many_relevant_documents_have_it(index, minilm):
+    result = add_scenarios(index, profiles(OWN), queries=QUESTIONS, qrels=QRELS, encoder=minilm)
     told = "10 of 10 relevant documents have it, 10 of all 30"
     assert any(told in line for line in result.headline())
     assert told in html.unescape(result.report.read_text()) and told in page(index)
 
 
-def test_an_ablation_says_how_many_relevant_documents_have_scenarios(tmp_path):
+def test_an_ablation_says_how_many_relevant_documents_have_scenarios(tmp_path, minilm):
     result = argus.scenarios.ablate_scenarios(
-        DOCUMENTS, profiles(OWN), QUESTIONS, QRELS, out=tmp_path / "out", encoder=DEFAULT_MODEL
+        DOCUMENTS, profiles(OWN), QUESTIONS, QRELS, out=tmp_path / "out", encoder=minilm
     )
     assert result.summary["coverage"] == {
         "documents": 30, "with_remedy": 10, "relevant": 10, "relevant_with_remedy": 10

@@ -132,7 +132,7 @@ def show_listed(listed: list[dict[str, Any]], where: object) -> None:
         typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
-def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> None:
+def show_remedy(result: RemedyResult, as_json: bool) -> None:
     """Print a receipt, with the evaluation where there is one, and how it is undone."""
     if not result.summary.get("prescribed", True):  # of a correction: nothing to undo
         return o.show(result, as_json=as_json)

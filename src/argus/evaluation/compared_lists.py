@@ -25,7 +25,7 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.data.writing import one_writer
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
-from argus.evaluation.comparison import CompareResult, Comparison, comparison_row, write_comparison
+from argus.evaluation.comparison import CompareResult, comparison_row, write_comparison
 from argus.evaluation.judged import (
     ParentFold,
     deeper,
@@ -117,8 +117,8 @@ def compare_indexes(
     record.config["exact"] = [retriever.searches_exactly() for _, retriever in indexes]
     record.config["lambda"] = [retriever.weight for _, retriever in indexes]
     with record.timed("asking both"):
-        comparison = _compare_states(indexes, questions, k, documents, entities, parents)
-    return write_comparison(folder, record, about, comparison, by_slice)
+        compared = _compare_states(indexes, questions, k, documents, entities, parents)
+    return write_comparison(folder, record, about, by_slice, *compared)
 
 
 def _compare_states(
@@ -128,8 +128,8 @@ def _compare_states(
     corpus: Sequence[Document] | None,
     entities: Mapping[str, Collection[str]],
     parents: ParentFold | None,
-) -> Comparison:
-    """Compare two indexes. Titles come from the corpus, or from the indexes.
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return summary, rows and queries of two indexes. Titles come from the corpus, or from them.
 
     A document is gained if its title brings it into the top k after and not before, an entity if
     its name brings a document of it there. They are lost the other way round.
@@ -144,24 +144,19 @@ def _compare_states(
     documents = [system.documents or frozenset() for system in systems]
     where = " and ".join(system.name for system in systems)
     if not documents[0] & documents[1]:
-        raise InputError(
-            "the indexes have no document in common",
-            expected="two indexes over one corpus",
-            fix="Compare indexes that were built from the same documents.",
-            where=where,
-        )
+        got, expected = "the indexes have no document in common", "two indexes over one corpus"
+        fix = "Compare indexes that were built from the same documents."
+        raise InputError(got, expected=expected, fix=fix, where=where)
     held = documents[0] | documents[1]
     titles = {**systems[1].titles, **systems[0].titles}
     titles = {doc: title for doc, title in titles.items() if doc in held}
     questions = [Query(f"title of {doc}", title) for doc, title in sorted(titles.items())]
     questions += [Query(f"name of {name}", name) for name in sorted(entities)] + list(queries)
     if not questions:
-        raise InputError(
-            "no document has a title, and there are no queries",
-            expected="something to ask both indexes",
-            fix="Give --corpus, whose titles are asked, --diagnosis or --queries.",
-            where=where,
-        )
+        got = "no document has a title, and there are no queries"
+        expected = "something to ask both indexes"
+        fix = "Give --corpus, whose titles are asked, --diagnosis or --queries."
+        raise InputError(got, expected=expected, fix=fix, where=where)
     failures: dict[str, str] = {}
     runs: list[Run] = []
     for _, retriever in indexes:
@@ -208,7 +203,7 @@ def _compare_states(
         "without_title": len(held) - len(titles),
         "changed_queries": sum(row["changed"] > 0 for row in changes),
     }
-    return Comparison(summary=summary, rows=rows, queries=changes)
+    return summary, rows, changes
 
 
 def _count_lists(run: Run, k: int) -> Counter[str]:
@@ -282,19 +277,12 @@ def compare_retrievers(
     questions = read_queries(Path(queries)) if isinstance(queries, str | Path) else list(queries)
     judged = None if qrels is None else read_judgements(qrels)
     if len(indexes) + len(retrievers) + len(runs) != 2:
-        raise InputError(
-            f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs",
-            expected="two, before and after",
-            fix="Name them with --index, --retriever and --run.",
-            where="--index, --retriever, --run",
-        )
+        got = f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs"
+        expected, fix = "two, before and after", "Name them with --index, --retriever and --run."
+        raise InputError(got, expected=expected, fix=fix, where="--index, --retriever, --run")
     if not questions and len(runs) < 2:
-        raise InputError(
-            "no queries",
-            expected="what to ask a retriever",
-            fix="Give --queries FILE.",
-            where="--queries",
-        )
+        got, expected, fix = "no queries", "what to ask a retriever", "Give --queries FILE."
+        raise InputError(got, expected=expected, fix=fix, where="--queries")
     named = open_corpus(corpus) if corpus else None
     documents = named.documents(fields or FieldNames()) if named else []
     parents = ParentFold.of(parent_field, documents if corpus else None)
@@ -332,8 +320,8 @@ def compare_retrievers(
         if parents is not None:
             systems = [fold_system(system, parents) for system in systems]
             documents, judged = parents.documents(documents), judged and parents.qrels(judged)
-        comparison = _compare_lists(systems, questions, documents, k, judged)
-    return write_comparison(folder, record, about, comparison, by_slice)
+        compared = _compare_lists(systems, questions, documents, k, judged)
+    return write_comparison(folder, record, about, by_slice, **compared)
 
 
 def _compare_lists(
@@ -342,8 +330,8 @@ def _compare_lists(
     corpus: Sequence[Document],
     k: int,
     qrels: Qrels | None,
-) -> Comparison:
-    """Compare the top k of the queries that both answer.
+) -> dict[str, Any]:
+    """Compare the top k of the queries that both answer. Return arguments of `write_comparison`.
 
     A document is gained if it is in some list after and in none before, lost the other way round.
     """
@@ -368,6 +356,7 @@ def _compare_lists(
     for doc in sorted(lists[0] | lists[1]):
         words, levels = [f"in {of[doc]:,} lists" for of in lists], [doc in of for of in lists]
         rows.append(comparison_row("document", doc, titles.get(doc, ""), levels, words))
+    n_judged = 0
     changes, only = _list_changes(runs, shared, titles, k, qrels or {})
     counts = {"titles": 0, "entities": 0, "given": len(shared), "failed": len(failures)}
     summary: dict[str, Any] = {
@@ -382,10 +371,26 @@ def _compare_lists(
         "only_before": sum(row["only"] == "before" for row in only),
         "only_after": sum(row["only"] == "after" for row in only),
     }
-    relevant: list[tuple[str, tuple[bool, bool]]] = []
+    pairs: list[tuple[str, tuple[bool, bool]]] = []  # relevant documents, and who brings them back
+    for query in both if qrels is not None else ():
+        before, after = (set(ranking(run[query])[:k]) for run in runs)
+        wanted = (doc for doc, grade in (qrels or {}).get(query, {}).items() if grade > 0)
+        new = [(doc, (doc in before, doc in after)) for doc in wanted]
+        n_judged += bool(new)
+        pairs += new
     if qrels is not None:
-        summary["judged"], relevant = _compare_relevant(runs, qrels, k)
-    return Comparison(summary=summary, rows=rows, queries=changes, only=only, relevant=relevant)
+        sides = Counter(side for _, side in pairs)
+        summary["judged"] = {
+            "queries": n_judged,
+            "relevant": len(pairs),
+            "both": sides[True, True],
+            "only_before": sides[True, False],
+            "only_after": sides[False, True],
+            "neither": sides[False, False],
+        }
+    return {
+        "summary": summary, "rows": rows, "queries": changes, "only": only, "relevant": pairs
+    }  # fmt: skip
 
 
 def _notes(systems: Sequence[System], known: Collection[str]) -> list[str]:
@@ -403,29 +408,3 @@ def _notes(systems: Sequence[System], known: Collection[str]) -> list[str]:
     if of_one:
         notes.append(f"{of_one:,} queries are in one of the runs only: left out")
     return notes
-
-
-def _compare_relevant(
-    runs: Sequence[Run], qrels: Qrels, k: int
-) -> tuple[dict[str, int], list[tuple[str, tuple[bool, bool]]]]:
-    """Count relevant documents by the sides that bring them back. Return the sides of each."""
-    pairs: list[tuple[str, tuple[bool, bool]]] = []
-    sides: Counter[tuple[bool, bool]] = Counter()
-    queries = 0
-    for query in (query for query in runs[0] if query in qrels):
-        before, after = (set(ranking(run[query])[:k]) for run in runs)
-        relevant = [doc for doc, grade in qrels[query].items() if grade > 0]
-        queries += bool(relevant)
-        for doc in relevant:
-            side = doc in before, doc in after
-            sides[side] += 1
-            pairs.append((doc, side))
-    counts = {
-        "queries": queries,
-        "relevant": sides.total(),
-        "both": sides[True, True],
-        "only_before": sides[True, False],
-        "only_after": sides[False, True],
-        "neither": sides[False, False],
-    }
-    return counts, pairs

@@ -20,7 +20,7 @@ from argus.data.tables import read_table, require_shares, require_unique
 from argus.data.writing import one_writer
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError, Location
-from argus.evaluation.comparison import CompareResult, Comparison, comparison_row, write_comparison
+from argus.evaluation.comparison import CompareResult, comparison_row, write_comparison
 from argus.evaluation.history import compare_runs
 from argus.evaluation.judged import ParentFold, slicer
 from argus.jobs.workspace import Record, check_folder
@@ -60,12 +60,8 @@ def compare_folders(
     settings.
     """
     if out.resolve() in (before.resolve(), after.resolve()):
-        raise InputError(
-            "is one of the folders that are compared",
-            expected="a folder of its own",
-            fix="Give another --out.",
-            where=out,
-        )
+        got, expected = "is one of the folders that are compared", "a folder of its own"
+        raise InputError(got, expected=expected, fix="Give another --out.", where=out)
     sides = [_read_results(folder) for folder in (before, after)]
     documents = open_corpus(corpus).documents(fields or FieldNames()) if corpus else None
     by_slice = slicer(by, documents, ParentFold.of(parent_field, documents))
@@ -83,8 +79,7 @@ def compare_folders(
         "notes": list(notes),
         **figures,
     }
-    comparison = Comparison(summary=summary, rows=rows)
-    return write_comparison(folder, record, (before, after), comparison, by_slice)
+    return write_comparison(folder, record, (before, after), by_slice, summary, rows)
 
 
 def compare_encoders(
@@ -111,12 +106,9 @@ def compare_encoders(
     from argus.retrievability.exposure.job import exposure
 
     if (queries is None) != (qrels is None):
-        raise InputError(
-            "--queries without --qrels" if qrels is None else "--qrels without --queries",
-            expected="questions with their judgements, or neither",
-            fix="Give both files.",
-            where="argus evaluate",
-        )
+        got = "--queries without --qrels" if qrels is None else "--qrels without --queries"
+        expected, fix = "questions with their judgements, or neither", "Give both files."
+        raise InputError(got, expected=expected, fix=fix, where="argus evaluate")
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
     measure = exposure_config or ExposureConfig()
     if open_corpus(corpus).stored is not None:
@@ -192,12 +184,9 @@ class _Results:
         """Return id -> row of a table. Raises InputError for an id twice, or an RPS beyond 0..1."""
         path = self.folder / f"{name}.parquet"
         if not path.is_file():
-            raise InputError(
-                f"no {name}.parquet, though summary.json speaks of it",
-                expected="the folder as Argus wrote it",
-                fix=WRITTEN,
-                where=self.folder,
-            )
+            got = f"no {name}.parquet, though summary.json speaks of it"
+            expected, fix = "the folder as Argus wrote it", WRITTEN
+            raise InputError(got, expected=expected, fix=fix, where=self.folder)
         rows = read_table(path, ["id", "label", "state", "reason", *columns]).to_pylist()
         ids = [row["id"] for row in rows]
         require_unique(ids, path)
@@ -209,12 +198,10 @@ def _read_results(folder: Path) -> _Results:
     """Read the JSON files of a folder of audit or exposure results."""
     summaries = ArtifactFolder(folder).read_json(SUMMARY) if folder.is_dir() else {}
     if not summaries.keys() & set(JOBS):
-        raise InputError(
-            "no results of audit or exposure in it" if folder.is_dir() else "no such folder",
-            expected="a folder that argus research audit or exposure wrote",
-            fix="Run one of them with --out set to this folder.",
-            where=folder,
-        )
+        got = "no results of audit or exposure in it" if folder.is_dir() else "no such folder"
+        expected = "a folder that argus research audit or exposure wrote"
+        fix = "Run one of them with --out set to this folder."
+        raise InputError(got, expected=expected, fix=fix, where=folder)
     manifest: dict[str, Any] = ArtifactFolder(folder).read_json(MANIFEST)
     with reading(folder / MANIFEST, expected="the file as Argus wrote it", fix=WRITTEN):
         encoders = [job["encoder"].get("fingerprint") for job in manifest.values()]
@@ -246,24 +233,20 @@ def _compare(
         (old, first), (new, second) = before.figures(job), after.figures(job)
         for option, value in first.items():
             if value != second[option]:
-                raise InputError(
-                    f"the {job} was measured at {option} {value} and {option} {second[option]}",
-                    expected="the same setting in both folders",
-                    fix=f"Run one of them again with {option} {value}.",
-                    where=after.folder,
-                )
+                got = f"the {job} was measured at {option} {value} and {option} {second[option]}"
+                expected = "the same setting in both folders"
+                fix = f"Run one of them again with {option} {value}."
+                raise InputError(got, expected=expected, fix=fix, where=after.folder)
         kinds[job] = {key: [old[key], new[key]] for key in old}
         is_audit = job == "audit"
         name = "retrievability" if is_audit else "exposure"
         columns = ("band", "rps") if is_audit else ("never_retrieved", "title_rank")
         tables = [side.rows(name, *columns) for side in (before, after)]
         if tables[0].keys().isdisjoint(tables[1]):
-            raise InputError(
-                f"{before.folder} and {after.folder} have no id in common",
-                expected="two results over one corpus",
-                fix="Compare folders that were made from the same documents.",
-                where=f"{name}.parquet",
-            )
+            got = f"{before.folder} and {after.folder} have no id in common"
+            expected = "two results over one corpus"
+            fix = "Compare folders that were made from the same documents."
+            raise InputError(got, expected=expected, fix=fix, where=f"{name}.parquet")
         ids = sorted(tables[0].keys() | tables[1].keys())
         rows += [_row(id_, [table.get(id_) for table in tables], is_audit) for id_ in ids]
     runs = runs_of(before.folder), runs_of(after.folder)

@@ -92,21 +92,6 @@ class CompareResult(Result):
         return headline(self.summary)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Two sides, before and after, as they are written.
-
-    summary: all but what is counted of rows. queries, only: rows of QUERY_SCHEMA and ONLY_SCHEMA.
-    relevant: relevant documents by query, each with whether it comes back before and after.
-    """
-
-    summary: Mapping[str, Any]
-    rows: Sequence[Mapping[str, Any]]
-    queries: Sequence[Mapping[str, Any]] | None = None
-    only: Sequence[Mapping[str, Any]] | None = None
-    relevant: Sequence[tuple[str, Levels]] = ()
-
-
 def comparison_row(
     kind: str,
     id_: str,
@@ -149,49 +134,53 @@ def _verdict(levels: Levels) -> str:
     return SAME if before == after else GAINED if after > before else LOST
 
 
-def _row_order(row: Mapping[str, Any]) -> tuple[str, int, float, str]:
-    """Sort by kind, then losses first, then the greatest change first, then by id."""
-    change = row["rps_change"] or row["rank_change"] or 0
-    return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
-
-
 def write_comparison(
     folder: ArtifactFolder,
     record: Record,
     about: Sequence[Path],
-    comparison: Comparison,
-    slicer: Slicer | None = None,
+    slicer: Slicer | None,
+    summary: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    queries: Sequence[Mapping[str, Any]] | None = None,
+    only: Sequence[Mapping[str, Any]] | None = None,
+    relevant: Sequence[tuple[str, Levels]] = (),
 ) -> CompareResult:
-    """Write tables, summary, manifest and report.
+    """Write tables, summary, manifest and report of two sides, before and after.
 
     about: folders of the two sides. slicer: by which losses and gains are counted, too. Documents
-    count if both sides could bring them back. A relevant document counts once per query.
+    count if both sides could bring them back. A relevant document counts once per query. summary:
+    all but what is counted of rows. queries, only: rows of QUERY_SCHEMA and ONLY_SCHEMA. relevant:
+    relevant documents by query, each with whether it comes back before and after.
     """
-    rows = pa.Table.from_pylist(sorted(comparison.rows, key=_row_order), schema=SCHEMA)
-    listed = rows.to_pylist()  # a rank is a float here
+
+    def order(row: Mapping[str, Any]) -> tuple[str, int, float, str]:
+        """Sort by kind, then losses first, then the greatest change first, then by id."""
+        change = row["rps_change"] or row["rank_change"] or 0
+        return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
+
+    compared = pa.Table.from_pylist(sorted(rows, key=order), schema=SCHEMA)
+    listed = compared.to_pylist()  # a rank is a float here
     verdicts = {
         kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in listed) for v in VERDICTS}
         for kind in sorted({row["kind"] for row in listed})
     }
-    tables = {"comparison": rows}
-    for name, of, schema in (
-        ("comparison_queries", comparison.queries, QUERY_SCHEMA),
-        ("comparison_only", comparison.only, ONLY_SCHEMA),
-    ):
-        if of is not None:
-            tables[name] = pa.Table.from_pylist(of, schema=schema)
-    summary = {**comparison.summary, "verdicts": verdicts}
+    tables = {"comparison": compared}
+    if queries is not None:
+        tables["comparison_queries"] = pa.Table.from_pylist(queries, schema=QUERY_SCHEMA)
+    if only is not None:
+        tables["comparison_only"] = pa.Table.from_pylist(only, schema=ONLY_SCHEMA)
+    summary = {**summary, "verdicts": verdicts}
     if slicer is not None:
         documents = [
             (row["id"], row["verdict"])
             for row in listed
             if row["kind"] == "document" and row["verdict"] in (LOST, GAINED, SAME)
         ]
-        relevant = [(id_, _verdict(levels)) for id_, levels in comparison.relevant]
-        ids = dict.fromkeys(id_ for id_, _ in (*documents, *relevant))
+        judged = [(id_, _verdict(levels)) for id_, levels in relevant]
+        ids = dict.fromkeys(id_ for id_, _ in (*documents, *judged))
         place = {id_: i for i, id_ in enumerate(ids)}
         trials = []
-        for name, outcomes in (("documents", documents), ("relevant documents", relevant)):
+        for name, outcomes in (("documents", documents), ("relevant documents", judged)):
             items = np.array([place[id_] for id_, _ in outcomes], dtype=np.int64)
             for verdict in (LOST, GAINED):
                 values = np.array([float(outcome == verdict) for _, outcome in outcomes])
@@ -205,7 +194,7 @@ def write_comparison(
     for name, content in tables.items():
         folder.write_table(name, content, csv=True)
     folder.write_results("comparison", summary, record.manifest(verdicts))
-    return CompareResult(folder.path, write_report(folder.path), summary, rows)
+    return CompareResult(folder.path, write_report(folder.path), summary, compared)
 
 
 LOST_MEANS = {

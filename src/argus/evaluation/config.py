@@ -52,30 +52,21 @@ class EvaluateConfig:
 
         check_settings(self)
         if not self.measures:
-            raise InputError(
-                "no measure",
-                expected="at least one",
-                fix=f"Leave it out for {', '.join(MEASURES)}.",
-                where="--measures",
-            )
+            expected, fix = "at least one", f"Leave it out for {', '.join(MEASURES)}."
+            raise InputError("no measure", expected=expected, fix=fix, where="--measures")
         names = dict.fromkeys(str(parse_measure(name)) for name in self.measures)
         object.__setattr__(self, "measures", tuple(names))
         object.__setattr__(self, "headline", measure_name(self.headline))
         if self.headline not in self.measures:
-            raise InputError(
-                f"headline {self.headline!r}",
-                expected=f"one of the measures: {', '.join(self.measures)}",
-                fix="Add it to --measures, or name another with --headline.",
-                where="--headline",
-            )
+            got = f"headline {self.headline!r}"
+            expected = f"one of the measures: {', '.join(self.measures)}"
+            fix = "Add it to --measures, or name another with --headline."
+            raise InputError(got, expected=expected, fix=fix, where="--headline")
         deepest = max((cutoff(name) or 0 for name in self.measures), default=0)
         if deepest > self.depth:
-            raise InputError(
-                f"a measure reads {deepest} documents of runs of {self.depth}",
-                expected="runs at least as deep as every measure",
-                fix=f"Use --depth {deepest}.",
-                where="--depth",
-            )
+            got = f"a measure reads {deepest} documents of runs of {self.depth}"
+            expected, fix = "runs at least as deep as every measure", f"Use --depth {deepest}."
+            raise InputError(got, expected=expected, fix=fix, where="--depth")
 
 
 def unknown_query(

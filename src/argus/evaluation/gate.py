@@ -30,13 +30,7 @@ from argus.data.folders import SUMMARY, ArtifactFolder, check_one_run
 from argus.data.reading import WRITTEN, reading
 from argus.data.texts import code_in_cell, in_cell
 from argus.errors import ArgusError, InputError, Location
-from argus.evaluation.history import (
-    NotComparable,
-    Pairs,
-    check_comparable,
-    differing_settings,
-    paired,
-)
+from argus.evaluation import history
 from argus.jobs.result import Result
 from argus.measures.measures import measure_name
 from argus.measures.significance import LEVEL, UNCHANGED, PairedDifference, least_bound
@@ -115,27 +109,23 @@ class Outcome:
     detail: str
 
     @property
-    def sign(self) -> str:
-        """Words between value and bound: a ceiling, a floor, or a baseline."""
-        return {"max": "at most", "min": "at least"}.get(self.check.partition("_")[0], "was")
-
-    @property
     def option(self) -> str:
         """The option that set the check."""
         return "--" + self.check.replace("_", "-")
 
-    @property
-    def shown(self) -> tuple[str, str]:
-        """Value and bound as text."""
+    def compared(self, at_most: str, at_least: str) -> tuple[str, str]:
+        """Return the value as text, and the bound behind its sign. A baseline is what it was."""
+        signs = {"max": at_most, "min": at_least}
+        bound = "–" if self.bound is None else f"{self.bound:.4g}"
         value = "–" if self.value is None else f"{self.value:.4f}"
-        return value, "–" if self.bound is None else f"{self.bound:.4g}"
+        return value, f"{signs.get(self.check.partition('_')[0], 'was')} {bound}"
 
     @property
     def line(self) -> str:
         """One line for the terminal."""
-        value, bound = self.shown
-        compared = f"{value}, {self.sign} {bound}; " if self.bound is not None else ""
-        finding = f"{self.option}: {compared}{self.detail} [{self.folder}]"
+        shown = ", ".join(self.compared("at most", "at least")) + "; "
+        shown = shown if self.bound is not None else ""
+        finding = f"{self.option}: {shown}{self.detail} [{self.folder}]"
         return f"{self.verdict.upper():<12} {visible_line(finding)}"
 
 
@@ -165,14 +155,12 @@ class GateResult(Result):
 
     def markdown(self) -> str:
         """Return a Markdown table for a pull request or a pipeline's step."""
-        signs = {"at most": "≤", "at least": "≥"}
         head = ["| | check | measured | bound | of |", "|---|---|---:|---:|---|"]
         lines = [f"**Argus gate: {self.verdict}**", "", *head]
         for o in self.outcomes:
-            value, bound = o.shown
             of = f"{in_cell(o.detail)} ({code_in_cell(o.folder)})"
-            cells = (o.verdict, code_in_cell(o.check), value)
-            lines.append(f"| {' | '.join(cells)} | {signs.get(o.sign, o.sign)} {bound} | {of} |")
+            cells = (o.verdict, code_in_cell(o.check), *o.compared("≤", "≥"), of)
+            lines.append(f"| {' | '.join(cells)} |")
         return "\n".join(lines) + "\n"
 
     def junit(self) -> str:
@@ -217,23 +205,19 @@ def gate(
     """
     folders = [folders] if isinstance(folders, str | Path) else folders
     if not (bounds.checks or baseline) or not folders:
-        raise InputError(
-            "no check" if folders else "no folder",
-            expected="at least one bound or a baseline, and a folder of results",
-            fix="For example: argus gate OUT --max-low-rps-share 0.1 --against BASELINE",
-            where="argus gate",
-        )
+        got = "no check" if folders else "no folder"
+        expected = "at least one bound or a baseline, and a folder of results"
+        fix = "For example: argus gate OUT --max-low-rps-share 0.1 --against BASELINE"
+        raise InputError(got, expected=expected, fix=fix, where="argus gate")
     places = {Path(f).resolve(): Path(f) for f in reversed(folders)}  # once, as named first
     summaries: dict[Path, Mapping[str, object]] = {}
     for folder in reversed(places.values()):
         summaries[folder] = ArtifactFolder(folder).read_json(SUMMARY) if folder.exists() else {}
         if not summaries[folder]:
-            raise InputError(
-                "no summary.json in it" if folder.exists() else "no such folder",
-                expected="a folder that argus research audit, diagnose, exposure or evaluate wrote",
-                fix="Run one of them with --out set to this folder.",
-                where=folder,
-            )
+            got = "no summary.json in it" if folder.exists() else "no such folder"
+            expected = "a folder that argus research audit, diagnose, exposure or evaluate wrote"
+            fix = "Run one of them with --out set to this folder."
+            raise InputError(got, expected=expected, fix=fix, where=folder)
     if sections := [CHECKS[name].section for name in bounds.checks]:
         for folder in summaries:
             check_one_run(folder, *sections)
@@ -257,32 +241,26 @@ def _check_bound(
         where = Location(folder / SUMMARY, field=check.section)
         try:
             with reading(where, expected="the file as Argus wrote it", fix=WRITTEN):
-                figure = check.read(summary[check.section], bounds)
+                value, best, worst, note = check.read(summary[check.section], bounds)
         except ArgusError as reason:
             detail = f"{check.title}: {reason}"
             yield Outcome(name, str(folder), Verdict.NOT_MEASURED, bound, None, detail)
             continue
         sign = 1 if name.startswith("max") else -1
         verdict = Verdict.PASS
-        if sign * (figure.best - bound) > UNCHANGED:
+        if sign * (best - bound) > UNCHANGED:
             verdict = Verdict.FAIL
-        elif sign * (figure.worst - bound) > UNCHANGED:
+        elif sign * (worst - bound) > UNCHANGED:
             verdict = Verdict.NOT_MEASURED
-        detail = f"{check.title}{figure.note}"
-        yield Outcome(name, str(folder), verdict, bound, figure.value, detail)
+        yield Outcome(name, str(folder), verdict, bound, value, f"{check.title}{note}")
 
 
 class NotMeasured(ArgusError):
     """There is no such figure. The text says why, and which command measures it."""
 
 
-class Figure(NamedTuple):
-    """A measured value, and its best and worst possible value had nothing failed."""
-
-    value: float
-    best: float
-    worst: float
-    note: str
+Figure = tuple[float, float, float, str]
+"""A measured value, its best and worst possible value had nothing failed, and a note."""
 
 
 def _mean(
@@ -307,7 +285,7 @@ def _mean(
     low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
     best, worst = (high, low) if good else (low, high)
     note = f"{about}, {n:,} {of}" + (f" and {failed:,} {lost}" if failed else "") + more
-    return Figure(value, best, worst, note)
+    return value, best, worst, note
 
 
 def _read_rps(section: Any, key: str, *, good: bool) -> Figure:
@@ -383,7 +361,7 @@ def _read_drop(section: Any, bounds: GateBounds) -> Figure:
         raise ValueError(f"{value} over {n} queries and {failed} that failed")
     best, worst = (value * n - failed) / (n + failed), (value * n + failed) / (n + failed)
     note = f" ({name}), {n:,} queries" + (f" and {failed:,} that failed" if failed else "")
-    return Figure(value, best, worst, note)
+    return value, best, worst, note
 
 
 def _read_harmed(section: Any, bounds: GateBounds) -> Figure:
@@ -459,9 +437,9 @@ CHECKS = {
 class _Tested(NamedTuple):
     """A figure of a run and its baseline. at_worst counts failed items as 0."""
 
-    job: str
-    figure: str
     folder: str
+    name: str  # with its job
+    unit: str
     plain: tuple[PairedDifference, float]
     at_worst: tuple[PairedDifference, float]
     items: int
@@ -475,24 +453,27 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
     measured, and its outcome says why.
     """
     base = runs_of(baseline)
-    found: list[_Tested | Outcome] = []
-    jobs: set[str] = set()
-    for folder in folders:
-        for job, run in runs_of(folder).items():
-            if job in base:
-                jobs.add(job)
-                found += _test_figures(base[job], run, str(folder))
+    runs = [(folder, job, run) for folder in folders for job, run in runs_of(folder).items()]
+    found = [
+        one
+        for folder, job, run in runs
+        if job in base
+        for one in _test_figures(base[job], run, str(folder))
+    ]
     tested = [one for one in found if isinstance(one, _Tested)]
     missing = [one for one in found if isinstance(one, Outcome)]
     fewest = fewest_items(len(tested))
     for one in tested:
         if one.items < fewest:
-            few = f"{one.items:,} {TRACKED[one.job].unit} are too few for {len(tested)} figures"
-            detail = f"{one.job}, {one.figure}: {few}: at least {fewest} show a change"
-            missing.append(_missing(one.folder, detail))
-    for job in base.keys() - jobs:
-        where = ", ".join(map(str, folders))
-        missing.append(_missing(where, f"{job}: in {baseline}, and not among these results"))
+            few = f"{one.items:,} {one.unit} are too few for {len(tested)} figures"
+            missing.append(
+                _missing(one.folder, f"{one.name}: {few}: at least {fewest} show a change")
+            )
+    where = ", ".join(map(str, folders))
+    missing += [
+        _missing(where, f"{job}: in {baseline}, and not among these results")
+        for job in base.keys() - {job for _, job, _ in runs}
+    ]
 
     def is_worse(change: PairedDifference, p: float) -> bool:
         """Return whether the loss is beyond chance and tolerance. p: the corrected p-value."""
@@ -513,7 +494,7 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
         if change.low is not None and change.high is not None:
             ends = f"95% {change.low:+.4f} to {change.high:+.4f}"
         test = f"{ends}, p={p:.3g} of {len(enough)} tests"
-        detail = f"{one.job}, {one.figure}: {change.mean_difference:+.4f} ({test}) over {one.note}"
+        detail = f"{one.name}: {change.mean_difference:+.4f} ({test}) over {one.note}"
         before, after = change.mean_before, change.mean_after
         outcomes.append(Outcome("against", one.folder, verdict, before, after, detail))
     return outcomes + missing
@@ -522,19 +503,19 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
 def _test_figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Tested | Outcome]:
     """Test each figure of a job, or say why it is not measured."""
     job, unit = before.job, TRACKED[before.job].unit
-    if differing := differing_settings(before, after):
+    if differing := history.differing_settings(before, after):
         yield _missing(folder, f"{job}: not the same figures: {', '.join(differing)}")
         return
     try:
-        check_comparable(before, after)
-    except NotComparable as reason:
+        history.check_comparable(before, after)
+    except history.NotComparable as reason:
         yield _missing(folder, f"{job}: {reason}")
         return
     for name, values in before.items.items():
         if name not in after.items:
             yield _missing(folder, f"{job}, {name}: not measured any more")
             continue
-        pairs = Pairs.of(values, after.items[name])
+        pairs = history.Pairs.of(values, after.items[name])
         failed = {id_: v for id_ in pairs.failed if (v := values[id_]) is not None}
         n = len(pairs.before) + len(failed)
         measured = n + pairs.only_before
@@ -548,14 +529,14 @@ def _test_figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Teste
         note = f"{len(pairs.before):,} {unit}"
         note += f" and {len(failed):,} that failed" if failed else ""
         note += f"; {pairs.only_before:,} are gone" if pairs.only_before else ""
-        yield _Tested(job, name, folder, plain, at_worst, n, note)
+        yield _Tested(folder, f"{job}, {name}", unit, plain, at_worst, n, note)
 
 
 def _compare(
     before: Mapping[str, float], after: Mapping[str, float]
 ) -> tuple[PairedDifference, float]:
     """Return the paired difference, and a p-value that may be smaller than one in the resamples."""
-    change = paired(before, after)
+    change = history.paired(before, after)
     bound = least_bound(np.array([after[id_] - value for id_, value in before.items()]))
     return change, min(change.p_value, bound)
 

@@ -141,35 +141,29 @@ def _find_run(runs: Sequence[JobRun], number: int | None) -> JobRun:
     for run in runs:
         if run.record["number"] == number:
             return run
-    raise InputError(
-        f"no run {number}",
-        expected=f"one of {', '.join(str(run.record['number']) for run in runs)}",
-        fix="Give --before and --after together, two runs of one job.",
-        where="--before, --after",
-    )
+    expected = f"one of {', '.join(str(run.record['number']) for run in runs)}"
+    fix = "Give --before and --after together, two runs of one job."
+    raise InputError(f"no run {number}", expected=expected, fix=fix, where="--before, --after")
 
 
 def _have_common(before: JobRun, after: JobRun) -> bool:
+    """Return whether both runs measured a figure of one item."""
     return any(
-        set(values) & set(after.items.get(name, ())) for name, values in before.items.items()
+        value is not None and after.items.get(name, {}).get(id_) is not None
+        for name, values in before.items.items()
+        for id_, value in values.items()
     )
 
 
 def run_lines(runs: Sequence[JobRun]) -> list[dict[str, Any]]:
     """Return a line of the list of runs for each, in their order."""
     ends = [run.record["finished"] for run in runs]
-    return [
-        {
-            "number": run.record["number"],
-            "job": run.job,
-            "place": str(run.place),
-            "finished": end,
-            "argus": run.record["argus"],
-            "means": run.record["means"],
-            "clock_ran_back": end < last,
-        }
-        for run, end, last in zip(runs, ends, ["", *ends], strict=False)
-    ]
+    lines = []
+    for run, end, last in zip(runs, ends, ["", *ends], strict=False):
+        own = {name: run.record[name] for name in ("number", "argus", "means")}
+        about = {"job": run.job, "place": str(run.place), "finished": end}
+        lines.append(own | about | {"clock_ran_back": end < last})
+    return lines
 
 
 @dataclass(frozen=True)
@@ -253,16 +247,13 @@ def check_comparable(before: JobRun, after: JobRun) -> None:
             fix="argus gate --history lists the runs of a folder.",
             where=before.place,
         )
-    for name, values in before.items.items():
-        others = after.items.get(name, {})
-        if any(others.get(i) is not None for i, v in values.items() if v is not None):
-            return
-    raise NotComparable(
-        f"no {TRACKED[before.job].unit} in common with {after.place}",
-        expected="two runs over the same documents or questions",
-        fix="Take the baseline from a run of the same corpus.",
-        where=before.place,
-    )
+    if not _have_common(before, after):
+        raise NotComparable(
+            f"no {TRACKED[before.job].unit} in common with {after.place}",
+            expected="two runs over the same documents or questions",
+            fix="Take the baseline from a run of the same corpus.",
+            where=before.place,
+        )
 
 
 def _change_of(name: str, pairs: Pairs) -> dict[str, Any]:

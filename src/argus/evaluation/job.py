@@ -24,13 +24,7 @@ from argus.data.writing import one_writer
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.judged import (
-    JudgedQueries,
-    diagnosis_file,
-    highest_rps,
-    read_judged,
-    slicer,
-)
+from argus.evaluation.judged import JudgedQueries, diagnosis_file, highest_rps, read_judged, slicer
 from argus.evaluation.summary import SLICES, headline
 from argus.evaluation.systems import (
     Judged,
@@ -41,11 +35,9 @@ from argus.evaluation.systems import (
     open_index,
     run_system,
     search_index,
-    system_name,
     without_failed,
 )
 from argus.indexes.header import parse_index_spec
-from argus.indexes.retriever import IndexRetriever
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.measures import Evaluation, harmed_queries, is_implicit, rps_association
@@ -57,7 +49,7 @@ from argus.measures.measures import cutoff
 from argus.measures.slices import Trials
 from argus.reports import write_report
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import OpenRetriever, all_opened, note_retrievers
+from argus.retrievers.opening import all_opened, note_retrievers
 from argus.retrievers.session import ANSWERS
 
 LEXICAL_MEASURES = ("nDCG@10", "R@10", "RR")
@@ -113,7 +105,7 @@ class EvaluateResult(Result):
 
 @one_writer
 def evaluate(
-    queries: Path | str | Sequence[Query],
+    queries: Path | str | Sequence[Query] | JudgedQueries,
     qrels: Path | str | Qrels,
     *,
     out: Path | str,
@@ -134,7 +126,8 @@ def evaluate(
 ) -> EvaluateResult:
     """Measure one or two systems. With two, test the second against the first.
 
-    indexes: `PATH`, `PATH@original` or `PATH@REMEDY`. They come before `retrievers` (named as
+    queries: with texts, or judged queries that were read before, folded as they are. indexes:
+    `PATH`, `PATH@original` or `PATH@REMEDY`. They come before `retrievers` (named as
     `argus.retrievers.names` says, or any object that retrieves), and these before `runs` (TREC or
     JSON files, or runs). corpus: titles and texts, by the columns of `fields`. An index knows its
     own. diagnosis: folder with diagnosis.parquet, for ARGUS' Table 4. encoder: for indexes that
@@ -147,22 +140,30 @@ def evaluate(
     """
     config, asking = config or EvaluateConfig(), asking or AskingConfig()
     if len(indexes) + len(retrievers) + len(runs) not in (1, 2):
-        raise InputError(
-            f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs",
-            expected="one system, or two (before and after)",
-            fix="Name them with --index, --retriever and --run.",
-            where="--index, --retriever, --run",
-        )
+        got = f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs"
+        expected = "one system, or two (before and after)"
+        fix = "Name them with --index, --retriever and --run."
+        raise InputError(got, expected=expected, fix=fix, where="--index, --retriever, --run")
     settings = index_settings(hybrid, weights, len(indexes))
-    questions = read_judged(queries, qrels, corpus, excluded, fields).folded(config.parent_field)
+    questions = queries
+    if not isinstance(questions, JudgedQueries):
+        questions = read_judged(questions, qrels, corpus, excluded, fields)
+        questions = questions.folded(config.parent_field)
     highest = highest_rps(diagnosis) if diagnosis else None
     if highest is not None and questions.fold is not None:
         highest = questions.fold.best(highest)
+    files = {f"run {i}": run for i, run in enumerate(runs, start=1) if isinstance(run, Path)}
+    made = diagnosis_file(diagnosis) if diagnosis else None
+    record = Record(
+        "evaluation", {**asdict(config), "indexes": list(indexes)},
+        {**questions.files, **files, "corpus": questions.corpus, "diagnosis": made},
+    )  # fmt: skip
+    if n := sum(map(len, questions.excluded.values())):
+        record.config["excluded"] = n
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    record = _record(config, indexes, questions, diagnosis, runs)
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
-    answers = folder.path / ANSWERS
+    answers, deep = folder.path / ANSWERS, config.depth + questions.spare
     with (
         record.timed("asking"),
         all_opened(retrievers, questions.documents or (), asking, answers, encoder) as sources,
@@ -173,79 +174,14 @@ def evaluate(
         ]
         if sources:
             note_retrievers(retrievers, sources, asking, folder, record, about)
-        systems = _ask(questions, config.depth, searched, sources, runs)
+        posed = questions.queries
+        systems = [search_index(name, index, posed, deep) for name, index in searched]
+        systems += [ask_retriever(source, posed, deep) for source in sources]
+        systems += [run_system(run, posed, deep, f"run {i}") for i, run in enumerate(runs, start=1)]
+        systems = questions.folded_systems(systems, config.depth)
     record.config["hybrid"] = [fusion for fusion, _ in settings]
     record.config["exact"] = [index.searches_exactly() for _, index in searched]
     record.config["lambda"] = [index.weight for _, index in searched]
-    return _write(questions, systems, config, highest, folder, record, about)
-
-
-@one_writer
-def evaluate_states(
-    questions: JudgedQueries,
-    states: Sequence[IndexRetriever],
-    *,
-    out: Path | str,
-    diagnosis: Path | None = None,
-) -> EvaluateResult:
-    """Measure one or two states of open indexes, as `evaluate` does by their names."""
-    config = EvaluateConfig()
-    names = [f"{state.index.path}@{state.as_of}" for state in states]
-    highest = highest_rps(diagnosis) if diagnosis else None
-    record = _record(config, names, questions, diagnosis, ())
-    folder = ArtifactFolder(Path(out))
-    about = [state.index.path for state in states]
-    check_folder(folder, record, about=about)
-    exactly = [state.searches_exactly() for state in states]
-    with record.timed("asking"):
-        labels = [system_name(name, exactly=e) for name, e in zip(names, exactly, strict=True)]
-        systems = _ask(questions, config.depth, list(zip(labels, states, strict=True)))
-    record.config |= {"hybrid": [state.hybrid for state in states], "exact": exactly}
-    record.config["lambda"] = [state.weight for state in states]
-    return _write(questions, systems, config, highest, folder, record, about)
-
-
-def _record(
-    config: EvaluateConfig,
-    indexes: Sequence[str],
-    questions: JudgedQueries,
-    diagnosis: Path | None,
-    runs: Sequence[Path | Run],
-) -> Record:
-    files = {f"run {i}": run for i, run in enumerate(runs, start=1) if isinstance(run, Path)}
-    excluded = sum(map(len, questions.excluded.values()))
-    settings: dict[str, object] = {**asdict(config), "indexes": list(indexes)}
-    if excluded:
-        settings["excluded"] = excluded
-    made = diagnosis_file(diagnosis) if diagnosis else None
-    inputs = {**questions.files, **files, "corpus": questions.corpus, "diagnosis": made}
-    return Record("evaluation", settings, inputs)
-
-
-def _ask(
-    questions: JudgedQueries,
-    depth: int,
-    indexes: Sequence[tuple[str, IndexRetriever]],
-    retrievers: Sequence[OpenRetriever] = (),
-    runs: Sequence[Path | Run] = (),
-) -> list[System]:
-    queries, deep = questions.queries, depth + questions.spare
-    systems = [search_index(name, index, queries, deep) for name, index in indexes]
-    systems += [ask_retriever(retriever, queries, deep) for retriever in retrievers]
-    systems += [run_system(run, queries, deep, f"run {i}") for i, run in enumerate(runs, start=1)]
-    return questions.folded_systems(systems, depth)
-
-
-def _write(
-    questions: JudgedQueries,
-    systems: Sequence[System],
-    config: EvaluateConfig,
-    highest: Mapping[str, float] | None,
-    folder: ArtifactFolder,
-    record: Record,
-    about: Sequence[Path],
-) -> EvaluateResult:
-    """Measure, then write the results. Nothing is written before all is measured."""
     judged = without_failed(questions.judged, systems)
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
     with record.timed("measuring"):
@@ -497,10 +433,8 @@ class _Measured:
         for evaluation, suffix in zip(self.scored, self.suffixes, strict=True):
             values = np.array([evaluation.per_query[q][measure] for q in self.judged.queries])
             if values.min() < 0 or values.max() > 1:
-                raise InputError(
-                    f"{measure} goes beyond 0 to 1",
-                    expected="a headline measure that is a share",
-                    fix="Name another with --headline, such as nDCG@10.",
-                    where="--by",
-                )
+                got = f"{measure} goes beyond 0 to 1"
+                expected = "a headline measure that is a share"
+                fix = "Name another with --headline, such as nDCG@10."
+                raise InputError(got, expected=expected, fix=fix, where="--by")
             yield Trials(f"{measure}{suffix}", np.arange(len(values)), values)

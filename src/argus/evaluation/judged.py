@@ -301,12 +301,9 @@ def diagnosis_file(path: Path) -> Path:
     """Return the file of a diagnosis, given it or its folder. Raises InputError without one."""
     file = path / DIAGNOSIS if path.is_dir() else path
     if not file.is_file():
-        raise InputError(
-            f"no {DIAGNOSIS}",
-            expected="a folder that holds a diagnosis",
-            fix="Make one with `argus research diagnose`, or leave out --diagnosis.",
-            where=path,
-        )
+        got, expected = f"no {DIAGNOSIS}", "a folder that holds a diagnosis"
+        fix = "Make one with `argus research diagnose`, or leave out --diagnosis."
+        raise InputError(got, expected=expected, fix=fix, where=path)
     return file
 
 
@@ -336,10 +333,7 @@ def highest_rps(path: Path) -> dict[str, float]:
         if row["rps"] is not None:
             highest[row["doc_id"]] = max(highest.get(row["doc_id"], row["rps"]), row["rps"])
     if not highest:
-        raise InputError(
-            "no entity in it has a predicted RPS",
-            expected="at least one measured row",
-            fix="See the diagnosis's own report for what failed.",
-            where=diagnosis_file(path),
-        )
+        got, expected = "no entity in it has a predicted RPS", "at least one measured row"
+        fix = "See the diagnosis's own report for what failed."
+        raise InputError(got, expected=expected, fix=fix, where=diagnosis_file(path))
     return highest

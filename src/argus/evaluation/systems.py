@@ -58,12 +58,10 @@ def index_settings(
 
     def spread(values: Sequence[Any], name: str, option: str, note: str = "") -> list[Any]:
         if len(values) not in {0, 1, n_indexes} or len(values) > n_indexes:
-            raise InputError(
-                f"{len(values)} {name} for {n_indexes} indexes",
-                expected=f"one for all indexes, or one for each{note}",
-                fix="Runs are as they are: leave it out for those.",
-                where=option,
-            )
+            got = f"{len(values)} {name} for {n_indexes} indexes"
+            expected = f"one for all indexes, or one for each{note}"
+            fix = "Runs are as they are: leave it out for those."
+            raise InputError(got, expected=expected, fix=fix, where=option)
         each = list(values) or [None]
         return each if len(each) == n_indexes else each * n_indexes
 

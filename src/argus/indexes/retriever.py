@@ -31,7 +31,7 @@ from argus.indexes.header import FILE, IndexSpec, parse_index_spec
 from argus.indexes.lexical import Hits, LexicalIndex, words_of
 from argus.indexes.recipe import ActiveRecipe
 from argus.indexes.snapshot import check_k, rows_to_views
-from argus.indexes.views import BEFORE, ViewIndex, matched_scenario, served
+from argus.indexes.views import ViewIndex, matched_scenario, served
 from argus.indexes.words import STEMMED, check_query
 from argus.settings import TOP_K
 
@@ -237,11 +237,6 @@ def open_retriever(
     index.condition(spec.as_of)  # before the encoder is loaded
     model = encoder_of(index, encoder, device)
     return IndexRetriever(index, model, spec.as_of, hybrid, exact, weight)
-
-
-def before_and_after(index: ViewIndex, encoder: Encoder, remedy: str) -> list[IndexRetriever]:
-    """Return retrievers of an index right before a remedy and right after it, as it is served."""
-    return [IndexRetriever(index, encoder, state) for state in (f"{BEFORE}{remedy}", remedy)]
 
 
 def encoder_of(

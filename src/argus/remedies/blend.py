@@ -31,18 +31,8 @@ from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.views import BEFORE, NewViews, ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
 from argus.measures.significance import with_interval
+from argus.remedies import blend_search as search
 from argus.remedies.blend_parts import BlendParts, blend_id, make_blend
-from argus.remedies.blend_search import (
-    BM25,
-    HUBS,
-    SENTENCES,
-    JudgedVectors,
-    Searched,
-    check_cosine,
-    describe_rivals,
-    measure_parts,
-    measure_rivals,
-)  # fmt: skip
 from argus.remedies.config import SentenceSettings
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
@@ -54,7 +44,7 @@ MAX_TIMED = 30  # texts that are searched for to time a query
 
 
 @dataclass(frozen=True, repr=False)
-class BlendResult(RemedyResult[dict[str, Any]]):
+class BlendResult(RemedyResult):
     """Result of `blend_index`.
 
     Keys of its summary:
@@ -110,7 +100,7 @@ def blend_index(
     questions = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
     fold = fold or (ParentFold.of_corpus(chunks) if questions is None else questions.fold)
     opened = ViewIndex.open(index_folder(index))
-    check_cosine(opened.header.similarity, opened.path)
+    search.check_cosine(opened.header.similarity, opened.path)
     documents = originals(opened)
     parents = {} if fold is None else {d.id: fold.of_chunk.get(d.id, d.id) for d in documents}
     remedy = blend_id(blend, settings, documents, parents)
@@ -142,19 +132,19 @@ def blend_index(
             state = opened.snapshot(remedy)
             smoothed = state if blend.smoothing else None
             plain = state if smoothed is None else opened.unsmoothed(remedy)
-            searched = Searched(plain, retriever.lexical(), retriever.weight, smoothed)
+            searched = search.Searched(plain, retriever.lexical(), retriever.weight, smoothed)
             there = next(r for r in opened.remedies() if r.id == remedy)
             hubs = _describe_hubness(made, home)
-            stored = {SENTENCES: there.bytes, HUBS: hubs["bytes"] if hubs else 0}
-            stored[BM25] = searched.lexical.bytes
+            stored = {search.SENTENCES: there.bytes, search.HUBS: hubs["bytes"] if hubs else 0}
+            stored[search.BM25] = searched.lexical.bytes
             texts = [view.text for view in made.views] or [d.text for d in documents]
             spread = np.linspace(0, len(texts) - 1, min(len(texts), MAX_TIMED)).round()
             timed = np.unique(spread.astype(int)).tolist() if texts else []
-            parts = measure_parts(
+            parts = search.measure_parts(
                 searched, blend, [texts[i] for i in timed],
                 (made.vectors if made.views else own)[timed], stored, judged,
             )  # fmt: skip
-            gains = [] if judged is None else measure_rivals(searched, judged)
+            gains = [] if judged is None else search.measure_rivals(searched, judged)
     summary: dict[str, Any] = {
         "remedy": remedy,
         "index": str(opened.path),
@@ -164,8 +154,7 @@ def blend_index(
         "documents": {
             "total": len(documents),
             "with_views": there.documents,
-            "without": made.sentences.without,
-            "joined": made.sentences.joined,
+            **made.sentences.counts,
         },
         "views": there.views,
         "views_known": new.known,
@@ -179,9 +168,7 @@ def blend_index(
     }
     folder.write_results(BLEND, summary, record.manifest(summary["documents"]))
     report = write_report(folder.path)
-    evaluation = evaluate_remedy(
-        opened, remedy, queries, qrels, chunks=chunks, encoder=model, out=folder.path
-    )
+    evaluation = evaluate_remedy(opened, remedy, questions, encoder=model, out=folder.path)
     write_recorded(home)
     return BlendResult(remedy, folder.path, report, opened, summary, evaluation)
 
@@ -190,9 +177,7 @@ def _add(
     index: ViewIndex, remedy: str, blend: Blend, made: BlendParts, home: ArtifactFolder
 ) -> NewViews:
     """Write the note, then add views and numbers, then the recipe that makes them count."""
-    new = NewViews([], 0, 0, [])
-    if blend.sentences:
-        new = new_views(made.views, index, remedy)
+    new = new_views(made.views if blend.sentences else [], index, remedy)
     note = {"remedy": remedy, "kind": BLEND, "at": utc_now()}
     home.write_json(MADE, note | {"views_known": new.known, "relied_on": new.relied_on})
     if made.numbers is not None:
@@ -207,7 +192,7 @@ def _add(
 
 def _embed(
     questions: JudgedQueries, retriever: IndexRetriever, cache: EmbeddingStore
-) -> JudgedVectors | None:
+) -> search.JudgedVectors | None:
     """Embed judged questions as the index searches them. None if none could be embedded."""
     judged, qrels = list(questions.judged.queries.values()), questions.judged.qrels
     items = as_queries([query.text for query in judged])
@@ -216,7 +201,8 @@ def _embed(
     if not able:
         return None
     vectors = retriever.recipe.correct(embedded.vectors)
-    return JudgedVectors(able, vectors, {q.id: qrels[q.id] for q in able}, questions.fold)
+    of_able = {query.id: qrels[query.id] for query in able}
+    return search.JudgedVectors(able, vectors, of_able, questions.fold)
 
 
 def _describe_hubness(made: BlendParts, home: ArtifactFolder) -> dict[str, Any] | None:
@@ -260,7 +246,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     if parts[0]["ndcg10"] is None:
         yield f"not judged here: --queries and --qrels say what each part changes. {BLEND_MEASURED}"
     else:
-        yield describe_rivals(summary["rivals"])
+        yield search.describe_rivals(summary["rivals"])
     yield (
         "search, evaluate, explain, compare and gate use it from now on; "
         f"{summary['index']}@{BEFORE}{summary['remedy']} is as before"

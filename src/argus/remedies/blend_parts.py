@@ -41,8 +41,7 @@ class SentenceViews:
     views: list[View]
     holders: list[list[int]]  # positions of the documents that contain each view's sentence
     whole: dict[int, list[int]]  # document of one sentence to the holders of that sentence
-    without: int  # documents of one sentence, or without a word: they have no view
-    joined: int  # documents of more sentences than views, whose neighbours are joined
+    counts: dict[str, int]  # documents that are `without` a view, or whose sentences are `joined`
 
 
 @dataclass(frozen=True)
@@ -68,12 +67,10 @@ def blend_id(
     parents: the document of each chunk. Raises InputError for a blend with every part off.
     """
     if not (blend.sentences or blend.per_document or blend.bm25):
-        raise InputError(
-            "a blend with every part off",
-            expected="one part at least: λ below 1, or hubs, BM25 or smoothing above 0",
-            fix="Leave the options out for λ = 0.7, hubs 0.1, BM25 0.2.",
-            where="--lambda",
-        )
+        got = "a blend with every part off"
+        expected = "one part at least: λ below 1, or hubs, BM25 or smoothing above 0"
+        fix = "Leave the options out for λ = 0.7, hubs 0.1, BM25 0.2."
+        raise InputError(got, expected=expected, fix=fix, where="--lambda")
     parts = [repr(blend), repr(settings)]
     for d in documents:
         parts += [d.id, d.text, d.title, str(d.metadata.get("added", ""))]
@@ -151,8 +148,9 @@ def _sample_sentences(
 def sentence_views(documents: Sequence[Document], remedy: str, max_views: int) -> SentenceViews:
     """Return a view of title and sentence for every sentence of documents that have several.
 
-    Ids are `doc#remedy-i`. Neighbours are joined if a document has more than `max_views` sentences,
-    so that all of its text is in a view. The encoder reads as much of it as its window holds.
+    A document of one sentence, or without a word, is without a view. Ids are `doc#remedy-i`.
+    Neighbours are joined if a document has more than `max_views` sentences, so that all of its text
+    is in a view. The encoder reads as much of it as its window holds.
     """
     views: list[View] = []
     contained: list[str] = []
@@ -176,13 +174,9 @@ def sentence_views(documents: Sequence[Document], remedy: str, max_views: int) -
         for i, sentence in enumerate(sentences):
             text = replace(document, text=sentence).content
             views.append(View(f"{document.id}#{remedy}-{i}", document.id, SENTENCE, text))
-    return SentenceViews(
-        views,
-        [holders[sentence] for sentence in contained],
-        {position: holders[sentence] for position, sentence in whole.items()},
-        without,
-        joined,
-    )
+    of_views = [holders[sentence] for sentence in contained]
+    of_whole = {position: holders[sentence] for position, sentence in whole.items()}
+    return SentenceViews(views, of_views, of_whole, {"without": without, "joined": joined})
 
 
 def split_document(document: Document) -> Iterator[str]:

@@ -39,7 +39,6 @@ ALONE, SENTENCES, HUBS, BM25 = "vectors alone", "+ sentences", "+ hubs", "+ BM25
 SMOOTHING = "+ smoothing"
 PREVIEW_DOCUMENTS = 20  # first results whose sentences are embedded beside the wanted document's
 PREVIEW_SENTENCES = 400  # most sentences of a preview: a second or two per question
-WITHOUT_HUBS = Blend(hubs=0)  # the default blend that needs no sentences of the whole corpus
 
 
 @dataclass(frozen=True)
@@ -75,26 +74,22 @@ class JudgedVectors:
 
     @property
     def depth(self) -> int:
-        """Number of results that `fold_run` makes ten documents of."""
+        """Number of results that make ten documents."""
         return deeper(K, self.fold)
 
-    def fold_run(self, run: Run) -> Run:
-        """Return a run of judged documents."""
-        return run if self.fold is None else self.fold.run(run)
+    def measure(self, run: Run, *measures: str) -> Mapping[str, Mapping[str, float]]:
+        """Return each query's measures of a run, folded to judged documents."""
+        run = run if self.fold is None else self.fold.run(run)
+        return evaluate(run, self.qrels, list(measures)).per_query
 
 
 def steps(blend: Blend) -> dict[str, Blend]:
     """Return the blend part after part, by the name of each. Parts that are off are left out."""
     built, arms = DENSE, {ALONE: DENSE}
-    for name, part in (
-        (SENTENCES, {"weight": blend.weight} if blend.sentences else {}),
-        (HUBS, {"hubs": blend.hubs} if blend.hubs else {}),
-        (BM25, {"bm25": blend.bm25} if blend.bm25 else {}),
-        (SMOOTHING, {"smoothing": blend.smoothing} if blend.smoothing else {}),
-    ):
-        if part:
-            built = replace(built, **part)
-            arms[name] = built
+    fields = {SENTENCES: "weight", HUBS: "hubs", BM25: "bm25", SMOOTHING: "smoothing"}
+    for name, field in fields.items():
+        if blend.sentences if name == SENTENCES else getattr(blend, field):
+            built = arms[name] = replace(built, **{field: getattr(blend, field)})
     return arms
 
 
@@ -134,7 +129,7 @@ def measure_parts(
         values = {}
         for name, arm in arms.items():
             run = searched.run(judged.queries, judged.vectors, judged.depth, arm)
-            per_query = evaluate(judged.fold_run(run), judged.qrels, [NDCG, RECALL]).per_query
+            per_query = judged.measure(run, NDCG, RECALL)
             for m in (NDCG, RECALL):
                 values[name, m] = {q: v[m] for q, v in per_query.items()}
                 difference = paired_difference(values[ALONE, m], values[name, m], seed=0)
@@ -162,19 +157,16 @@ def measure_rivals(
 
     before: nDCG@10 of each query that they are compared with. None is that of the vectors alone.
     """
-
-    def measure(run: Run) -> dict[str, float]:
-        per_query = evaluate(judged.fold_run(run), judged.qrels, [NDCG]).per_query
-        return {query: values[NDCG] for query, values in per_query.items()}
-
     if before is None:
-        before = measure(searched.run(judged.queries, judged.vectors, judged.depth, DENSE))
+        plain = searched.run(judged.queries, judged.vectors, judged.depth, DENSE)
+        before = {query: of[NDCG] for query, of in judged.measure(plain, NDCG).items()}
     dense = searched.run(judged.queries, judged.vectors, FUSED_DEPTH, DENSE)
     texts, ids = [q.text for q in judged.queries], [q.id for q in judged.queries]
     words = searched.lexical.search(texts, FUSED_DEPTH).run(ids)
     gains = []
     for name, (method, weight) in RIVALS.items():
-        after = measure(fuse_with_bm25(dense, words, judged.depth, method, weight))
+        fused = judged.measure(fuse_with_bm25(dense, words, judged.depth, method, weight), NDCG)
+        after = {query: of[NDCG] for query, of in fused.items()}
         figures = paired_difference(before, after, seed=seed).figures()
         gains.append({"fusion": name, "ndcg10": figures})
     return gains
@@ -189,12 +181,10 @@ def describe_rivals(rivals: Sequence[Mapping[str, Any]]) -> str:
 def check_cosine(similarity: str, index: Path) -> None:
     """Raise InputError unless an index ranks by cosine. similarity: as in its header."""
     if similarity != COSINE:
-        raise InputError(
-            f"an index that ranks by {similarity}",
-            expected="one that ranks by cosine: a blend's weights hold for cosines",
-            fix="Build it with an encoder that ranks by cosine.",
-            where=index,
-        )
+        got = f"an index that ranks by {similarity}"
+        expected = "one that ranks by cosine: a blend's weights hold for cosines"
+        fix = "Build it with an encoder that ranks by cosine."
+        raise InputError(got, expected=expected, fix=fix, where=index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,24 +208,17 @@ def can_preview(retriever: IndexRetriever) -> bool:
 
 
 def preview_blend(
-    query: str, doc_id: str, retriever: IndexRetriever, k: int = 10, blend: Blend = WITHOUT_HUBS
+    query: str, doc_id: str, retriever: IndexRetriever, k: int = K
 ) -> BlendPreview | None:
     """Rank one document for one question under a blend. Returns None if the search has one.
 
+    The blend is the default one without hubs, which need the sentences of the whole corpus.
+
     Sentences of the document and of the first 20 results count. All others are scored by the views
     in the index. A document far behind may rise, too, so a rank can be too good. Candidates are the
-    first FUSED_DEPTH (or k) by vectors. Raises InputError for a document that is not in the index,
-    for a blend with hubs or smoothing, and for an index that does not rank by cosine.
+    first FUSED_DEPTH (or k) by vectors. Raises InputError for a document that is not in the index.
     """
-    check_cosine(retriever.index.header.similarity, retriever.index.path)
-    if blend.per_document:
-        raise InputError(
-            f"hubs {blend.hubs:g}, smoothing {blend.smoothing:g}",
-            expected="0: both are measured on the whole corpus",
-            fix="Add the blend itself, which measures them: argus tune apply blend.",
-            where="blend",
-        )
-    if retriever.recipe.blend is not None:
+    if not can_preview(retriever):
         return None
     snapshot, depth = retriever.index.snapshot(retriever.as_of), max(k, FUSED_DEPTH)
     snapshot.positions([doc_id])  # raises for an unknown document
@@ -260,6 +243,7 @@ def preview_blend(
     if sentences:
         embedded = retriever.encoder.encode_documents([view.text for view in sentences])
         vectors = np.concatenate([vectors, np.asarray(embedded, np.float32)])
+    blend = Blend(hubs=0)
     small = Snapshot.of([*(view for _, view in candidates), *sentences], vectors).blended(blend)
     searched = Searched(small, retriever.lexical(), retriever.weight)
     order = list(searched.run(question, corrected, depth, blend)["query"])

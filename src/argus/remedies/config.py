@@ -37,8 +37,7 @@ Tau = Annotated[
     float, Interval(ge=0, le=1), Doc("Predicted RPS below this is at risk."), Option(("--tau",))
 ]
 Preset = Annotated[
-    str,
-    Doc("robust, or paper: ARGUS §5, with mentions by NER unless --mentions says otherwise."),
+    str, Doc("robust, or paper: ARGUS §5, with mentions by NER unless --mentions says otherwise.")
 ]
 
 
@@ -129,12 +128,10 @@ class ReferenceConfig:
                 fix="Leave it out for gazetteer.", where="--mentions",
             )  # fmt: skip
         if self.finder == GAZETTEER and not self.kb:
-            raise InputError(
-                "no knowledge base for the gazetteer to take names from",
-                expected="--kb FILE, passages with titles",
-                fix="Give one, or find names without: --mentions capitals, or ner:MODEL.",
-                where="--kb",
-            )
+            got = "no knowledge base for the gazetteer to take names from"
+            expected = "--kb FILE, passages with titles"
+            fix = "Give one, or find names without: --mentions capitals, or ner:MODEL."
+            raise InputError(got, expected=expected, fix=fix, where="--kb")
 
     @property
     def finder(self) -> str:

@@ -136,7 +136,7 @@ class DiagnoseResult(Result):
         return risk_table(self.diagnosis)
 
     def headline(self) -> Iterator[str]:
-        """Yield the figures that matter."""
+        """Yield how many entities are at risk, and why others have no score."""
         return headline(self.summary)
 
 
@@ -173,11 +173,8 @@ def diagnose(
     require_some(len(documents), "document has text", "Check --text-field.")
     passages = read_passages(reference)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    record = Record(
-        TABLE,
-        {"tau": tau, "limit": limit, **reference.described()},
-        {"corpus": path, "probe": probe_input, **reference.inputs()},
-    )
+    inputs = {"corpus": path, "probe": probe_input, **reference.inputs()}
+    record = Record(TABLE, {"tau": tau, "limit": limit, **reference.described()}, inputs)
     texts = [d.content for d in documents]
     finder = make_finder(reference, passages, texts)
     with (
@@ -223,7 +220,6 @@ def diagnose_documents(
     `Risk.unread`. It is failed if the encoder pools no spans, since the document's vector does not
     cover it. Raises ProbeMismatch for a probe of another encoder.
     """
-    check_tau(tau)
     pooling = "span" if encoder.pools_spans else "sentence"
     probe.check_vectors_of(encoder.fingerprint, pooling, where=Path("the probe given"))
     texts = [without_surrogates(d.content) for d in documents]  # tokenizers refuse surrogates
@@ -327,18 +323,15 @@ def score_mentions(
     ]
     embedded = embed(items, encoder, cache, what="mentions")
     prediction = probe.predict(embedded.vectors)
+    outside: Score = (None, State.NOT_APPLICABLE, "beyond the probe's training region")
     predicted = iter(zip(prediction.rps.tolist(), prediction.in_domain.tolist(), strict=True))
     scores: list[Score] = []
     for position, ok in enumerate(embedded.ok):
-        if not ok:
+        if ok:
+            rps, inside = next(predicted)
+            scores.append((rps, State.MEASURED, "") if inside else outside)
+        else:
             scores.append((None, State.FAILED, embedded.failures[position]))
-            continue
-        rps, inside = next(predicted)
-        scores.append(
-            (rps, State.MEASURED, "")
-            if inside
-            else (None, State.NOT_APPLICABLE, "beyond the probe's training region")
-        )
     return scores
 
 
@@ -381,15 +374,14 @@ def explain_none_flagged(diagnosis: Diagnosis) -> str | None:
     with_rps = sum(risk.rps is not None for risk in diagnosis.risks)
     if not diagnosis.risks:
         return "no entity was found in its documents. Check that --kb and --mentions fit them"
-    if not with_rps:
+    entities = f"{len(diagnosis.risks):,} entities"
+    if with_rps:
         return (
-            f"the RPS of none of its {len(diagnosis.risks):,} entities could be predicted "
-            f"({diagnosis.risks[0].reason}). Fit a probe on documents like these (argus research "
-            f"probe fit)"
+            f"{with_rps:,} of its {entities} have a predicted RPS, none below τ={diagnosis.tau:g}"
         )
     return (
-        f"{with_rps:,} of its {len(diagnosis.risks):,} entities have a predicted RPS, none below "
-        f"τ={diagnosis.tau:g}"
+        f"the RPS of none of its {entities} could be predicted ({diagnosis.risks[0].reason}). Fit "
+        "a probe on documents like these (argus research probe fit)"
     )
 
 
@@ -437,25 +429,17 @@ def risk_table(diagnosis: Diagnosis) -> pa.Table:
     entity_ids: entities of the knowledge base with that name.
     """
     span = pa.struct([("start", pa.int64()), ("end", pa.int64())])
-    rows = [
-        {
-            "doc_id": r.doc_id,
-            "entity": r.entity,
-            "spans": [{"start": s.start, "end": s.end} for s in r.spans],
-            "rps": r.rps,
-            "flagged": r.below(diagnosis.tau),
-            "state": str(r.state),
-            "reason": r.reason,
-            "unread": r.unread,
-            "entity_ids": list(r.entity_ids),
-        }
-        for r in diagnosis.risks
-    ]
     schema = pa.schema([
         ("doc_id", pa.string()), ("entity", pa.string()), ("spans", pa.list_(span)),
         ("rps", pa.float64()), ("flagged", pa.bool_()), ("state", pa.string()),
         ("reason", pa.string()), ("unread", pa.int64()), ("entity_ids", pa.list_(pa.string())),
     ])  # fmt: skip
+    rows = []
+    for r in diagnosis.risks:
+        spans = [{"start": span.start, "end": span.end} for span in r.spans]
+        scored = (r.rps, r.below(diagnosis.tau), str(r.state), r.reason)
+        values = (r.doc_id, r.entity, spans, *scored, r.unread, list(r.entity_ids))
+        rows.append(dict(zip(schema.names, values, strict=True)))
     return pa.Table.from_pylist(rows, schema=schema)
 
 
@@ -525,7 +509,7 @@ def section(folder: Path, diagnosis: Mapping[str, Any]) -> Section:
         )
     plots = {}
     if diagnosis["mean_rps"] is not None:
-        plots["predicted_risk"] = draw_histogram(diagnosis["histogram"], diagnosis["tau"])
+        plots["predicted_risk"] = _draw_histogram(diagnosis["histogram"], diagnosis["tau"])
     brief = (
         f"{diagnosis['documents_at_risk']:,} of {diagnosis['documents']:,} documents name an "
         f"entity at risk (predicted RPS below {diagnosis['tau']:g})"
@@ -533,7 +517,7 @@ def section(folder: Path, diagnosis: Mapping[str, Any]) -> Section:
     return Section(plots, tables, brief)
 
 
-def draw_histogram(histogram: Mapping[str, Any], tau: float) -> Figure:
+def _draw_histogram(histogram: Mapping[str, Any], tau: float) -> Figure:
     """Draw the entities per step of predicted RPS, with the steps below τ coloured as at risk."""
     bounds = np.array(histogram["edges"])
     at_risk = bounds[1:] <= tau + 1e-9

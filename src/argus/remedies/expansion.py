@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from argus.corpora import NamedCorpus
-from argus.data.types import Document, IntArray, Qrels, Query, View
+from argus.data.types import Document, Qrels, Query, View
 from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, Item, Role, TokenCounter, embed
 from argus.encoders.protocol import directions
@@ -104,9 +104,8 @@ def expand_index(
             "passages_refused": len(compared) - len(fitting),
         }
         if config.preset == PAPER.preset:
-            notes["paper"] = list_differences(
-                KIND, mentions=under.finder, tau=tau, k_aug=config.k_aug
-            )  # fmt: skip
+            k_aug = config.k_aug
+            notes["paper"] = list_differences(KIND, mentions=under.finder, tau=tau, k_aug=k_aug)
         views = make_views(fitting, config, opened.encoder, remedy=remedy)
         return views, notes, {}
 
@@ -136,12 +135,10 @@ def look_up(
     pairs = []
     for document, risk in risks:
         titled = next(linked if risk.entity_ids else named) if config.title_first else []
-        pairs += [
-            Pair(document, risk, passage)
-            for passage in titled or by_words[risk.entity]
-            if not (config.skip_known and passage.document.text.strip() in document.content)
-        ]
-    return pairs
+        pairs += [Pair(document, risk, passage) for passage in titled or by_words[risk.entity]]
+    if not config.skip_known:
+        return pairs
+    return [p for p in pairs if p.passage.document.text.strip() not in p.document.content]
 
 
 def check_context(pairs: Sequence[Pair], encoder: Encoder, cache: EmbeddingStore) -> list[Pair]:
@@ -213,7 +210,7 @@ def make_views(
     """
     count: Counter[str] = Counter()
     views = []
-    for pair, text in zip(pairs, _join(pairs, config, encoder), strict=True):
+    for pair, text in zip(pairs, join(pairs, config, encoder), strict=True):
         document, passage = pair.document, pair.passage
         count[document.id] += 1
         source: dict[str, str | bool] = {
@@ -231,10 +228,12 @@ def make_views(
     return views
 
 
-def _join(pairs: Sequence[Pair], config: ExpandConfig, encoder: Encoder) -> list[str]:
+def join(pairs: Sequence[Pair], config: ExpandConfig, encoder: Encoder) -> list[str]:
     """Return document and passage of each pair as one text, cut to the window if configured.
 
-    A passage that needs more than half of the window gets half of it.
+    A passage that needs more than half of the window gets half of it. The cut is between words. It
+    assumes that tokens are spread evenly, and counts again until the rest fits. Scripts without
+    spaces are cut anywhere.
     """
     if not config.fit_window:
         return [f"{p.document.content} {p.passage.document.text}" for p in pairs]
@@ -249,28 +248,15 @@ def _join(pairs: Sequence[Pair], config: ExpandConfig, encoder: Encoder) -> list
         long = np.flatnonzero(of_document + of_passage > room)
         for_passage = np.minimum(of_passage[long], room // 2)
         for texts, rooms in ((documents, room - for_passage), (passages, for_passage)):
-            cut = truncate([texts[i] for i in long], rooms, encoder)
-            for i, text in zip(long, cut, strict=True):
-                texts[i] = text
+            over = dict(zip(long.tolist(), rooms.tolist(), strict=True))
+            while over:
+                sizes = (encoder.count_tokens([texts[i] for i in over]) - nothing).tolist()
+                for i, size in zip([*over], sizes, strict=True):
+                    if size <= over[i]:
+                        del over[i]
+                        continue
+                    part = texts[i][: len(texts[i]) * over[i] // size]
+                    words = part.rsplit(None, 1)  # the last may be half a word
+                    short = len(words) == 2 and len(words[1]) <= MAX_WORD_CHARS
+                    texts[i] = words[0] if short else part.rstrip()
     return [f"{document} {passage}" for document, passage in zip(documents, passages, strict=True)]
-
-
-def truncate(texts: Sequence[str], rooms: IntArray, encoder: TokenCounter) -> list[str]:
-    """Return the beginning of each text that has at most `rooms[i]` tokens, cut between words.
-
-    Scripts without spaces are cut anywhere. The cut assumes that tokens are spread evenly, and
-    counts again until the rest fits.
-    """
-    parts = list(texts)
-    nothing = int(encoder.count_tokens([""])[0])
-    over = list(range(len(parts)))
-    while over:
-        sizes = encoder.count_tokens([parts[i] for i in over]) - nothing
-        pairs = [(i, n) for i, n in zip(over, sizes.tolist(), strict=True) if n > rooms[i]]
-        for i, tokens in pairs:
-            part = parts[i][: len(parts[i]) * int(rooms[i]) // tokens]
-            words = part.rsplit(None, 1)  # the last may be half a word
-            short = len(words) == 2 and len(words[1]) <= MAX_WORD_CHARS
-            parts[i] = words[0] if short else part.rstrip()
-        over = [i for i, _ in pairs]
-    return parts

@@ -15,18 +15,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from argus.data.types import Span
-from argus.remedies.description_checks import (
-    MAX_CHARS,
-    MAX_WORDS,
-    find_misphrasing,
-    is_supported,
-    is_wording,
-)  # fmt: skip
+from argus.remedies import descriptions
 
 MAX_READINGS = 16  # readings of a synthesis followed at once. Honest texts need 1
 CLOSING = ",.;:!?)]"  # closes a description, which then needs no comma of its own
 _OPENING = "(["
-_REACH = re.compile(rf", ([^,;:!?()\[\]\n]{{1,{MAX_CHARS}}})")
+_REACH = re.compile(rf", ([^,;:!?()\[\]\n]{{1,{descriptions.MAX_CHARS}}})")
 
 
 _Reading = tuple["_Reading | None", str | None]  # an earlier reading, and a description or None
@@ -39,13 +33,6 @@ class Insertion:
     at: int
     entity: str
     description: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """The reason why a synthesis was not accepted."""
-
-    reason: str
 
 
 def insert(document: str, insertions: Sequence[Insertion]) -> str:
@@ -100,7 +87,7 @@ def examine(
     synthesis: str,
     first_mentions: Mapping[str, Span],
     context: Mapping[str, Sequence[str]],
-) -> list[Insertion] | Rejected:
+) -> list[Insertion] | str:
     """Read the insertions out of a synthesis, or return the reason why it is rejected.
 
     first_mentions: entity to its first mention in the document. Text may only stand at their
@@ -110,34 +97,27 @@ def examine(
     the lengths of both texts.
     """
     where = find_places(document, first_mentions)
-    descriptions = _align(document, synthesis.strip(), list(where.values()))
-    if descriptions is None:
-        return Rejected(
+    found = _align(document, synthesis.strip(), list(where.values()))
+    if found is None:
+        return (
             "it is not the document with descriptions of at most "
-            f"{MAX_WORDS} words between commas after first mentions"
+            f"{descriptions.MAX_WORDS} words between commas after first mentions"
         )
     insertions = [
         Insertion(at, entity, description)
-        for (entity, at), description in zip(where.items(), descriptions, strict=True)
+        for (entity, at), description in zip(where.items(), found, strict=True)
         if description is not None
     ]
     for insertion in insertions:
         entity, description = insertion.entity, insertion.description
         passages = context.get(entity, ())
-        if repeats(description, entity):
-            return Rejected(f"{description!r} only repeats {entity!r}")
-        if not is_supported(description, passages):
-            return Rejected(
-                f"{description!r} after {entity!r} is not supported by the knowledge base"
-            )
-        if fault := find_misphrasing(description, passages):
-            return Rejected(f"{description!r} after {entity!r} is no phrase: {fault}")
+        if descriptions.repeats(description, entity):
+            return f"{description!r} only repeats {entity!r}"
+        if not descriptions.is_supported(description, passages):
+            return f"{description!r} after {entity!r} is not supported by the knowledge base"
+        if fault := descriptions.find_misphrasing(description, passages):
+            return f"{description!r} after {entity!r} is no phrase: {fault}"
     return insertions
-
-
-def repeats(description: str, entity: str) -> bool:
-    """Return whether a description has only words of the name that it stands behind."""
-    return set(description.casefold().split()) <= set(entity.casefold().split())
 
 
 def _align(document: str, synthesis: str, ends: Sequence[int]) -> list[str | None] | None:
@@ -166,12 +146,12 @@ def _align(document: str, synthesis: str, ends: Sequence[int]) -> list[str | Non
         reached = further
     if len(synthesis) not in reached:
         return None
-    descriptions: list[str | None] = []
+    read: list[str | None] = []
     reading = reached[len(synthesis)]
     while reading is not None:
         reading, description = reading
-        descriptions.append(description)
-    return descriptions[::-1]
+        read.append(description)
+    return read[::-1]
 
 
 def _options(synthesis: str, position: int) -> Iterator[tuple[str | None, int]]:
@@ -190,7 +170,7 @@ def _options(synthesis: str, position: int) -> Iterator[tuple[str | None, int]]:
         ends.append(reach)
     for end in ends:
         description = synthesis[start:end]
-        if is_wording(description):
+        if descriptions.is_wording(description):
             yield description, end
             if synthesis.startswith(",", end):
                 yield description, end + 1

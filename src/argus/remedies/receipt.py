@@ -23,16 +23,14 @@ from argus.data.types import FloatArray, IntArray, State, View
 from argus.encoders import Embedded, EmbeddingStore, embed
 from argus.encoders import queries as as_queries
 from argus.encoders.store import store_of
-from argus.evaluation.job import evaluate_states
 from argus.evaluation.judged import JudgedQueries
 from argus.indexes.blend import REMEDIES
-from argus.indexes.retriever import before_and_after
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE
 from argus.jobs.recorded_model import spent
 from argus.remedies.config import K_AUG, NER_MODEL, TAU
 from argus.remedies.diagnosis import Risk, predict_in_views
-from argus.remedies.remedy_result import RemedyResult
+from argus.remedies.remedy_result import RemedyResult, evaluate_remedy
 from argus.remedies.repair import Applied
 from argus.remedies.undo import write_recorded
 from argus.reports import write_report
@@ -57,7 +55,7 @@ OWN_SUBJECT = "own_subject"  # key in the source of a view about its document's 
 
 
 @dataclass(frozen=True, repr=False)
-class RepairResult(RemedyResult[dict[str, Any]]):
+class RepairResult(RemedyResult):
     """Result of a repair of documents at risk.
 
     Keys of its summary:
@@ -87,7 +85,17 @@ class RepairResult(RemedyResult[dict[str, Any]]):
 
     @property
     def table(self) -> pa.Table:
-        """One row per entity at risk."""
+        """One row per document and entity at risk in it.
+
+        entity: name at risk, which is the risk query.
+        rank_before, rank_after: rank of the document for that name, without and with the remedy.
+            Null, with a reason, if the risk query failed.
+        rps_before: predicted RPS of the original.
+        rps_after: best of original (which stays indexed) and views.
+        rps_views: mean of the views, or null.
+        views: views that the remedy gave the document.
+        fell_from_lists: risk queries of others from whose top k it fell.
+        """
         return read_table(self.folder / "receipt.parquet")
 
     def _receipt(self) -> Iterator[str]:
@@ -128,7 +136,16 @@ def write_receipt(
         ranks, fell, rose = rank_risks(risks, names, before, after, k)
         rps = predict_in_views(risks, views, encoder, cache, applied.opened.probe)
         reasons = {entities[i]: why for i, why in embedded.failures.items()}
-        rows = receipt_table(risks, ranks, fell, views, rps, reasons)
+    cells = []
+    for risk, earlier, later, own in zip(risks, *ranks.tolist(), rps, strict=True):
+        known = [] if risk.rps is None else [risk.rps]
+        scores = (risk.rps, max([*known, *own], default=None), float(np.mean(own)) if own else None)
+        counts = (len(views.get(risk.doc_id, ())), fell.get(risk.doc_id, 0))
+        state = str(State.MEASURED if earlier else State.FAILED), reasons.get(risk.entity, "")
+        places = (earlier or None, later or None)
+        cells.append((risk.doc_id, risk.entity, *places, *scores, *counts, *state))
+    records = [dict(zip(SCHEMA.names, cell, strict=True)) for cell in cells]
+    rows = pa.Table.from_pylist(records, schema=SCHEMA)
     folder.write_table("receipt", rows, csv=True)
     summary = _summarise(applied, rows, ranks, views, k)
     fallen = sorted(fell.items(), key=lambda item: (-item[1], item[0]))[:MAX_NEIGHBOURS]
@@ -141,17 +158,25 @@ def write_receipt(
     }
     if moves is not None:
         folder.write_table(JUDGED, moves, csv=True)
-        summary["judged_documents"] = count_moves(moves, k)
+        measured = [row for row in moves.to_pylist() if row["state"] == State.MEASURED]
+        pairs = [(row["rank_before"], row["rank_after"]) for row in measured]
+        summary["judged_documents"] = {
+            "measured": len(measured),
+            "not_measured": moves.num_rows - len(measured),
+            "repaired": sum(row["repaired"] for row in measured),
+            "rose": sum(new < old for old, new in pairs),
+            "fell": sum(new > old for old, new in pairs),
+            "recovered": sum(old > k >= new for old, new in pairs),
+            "lost": sum(old <= k < new for old, new in pairs),
+        }
     if questions is not None:
         documents = [document.id for document in applied.opened.documents]
         summary["coverage"] = questions.coverage(documents, views)
     folder.write_results("remedy", summary, applied.record.manifest(summary["counts"]))
     report = write_report(folder.path)  # before the evaluation, which may fail
-    evaluation = None
-    if questions is not None:
-        states = before_and_after(index, encoder, remedy)
-        out = folder.path
-        evaluation = evaluate_states(questions, states, out=out, diagnosis=out).summary
+    evaluation = evaluate_remedy(
+        index, remedy, questions, encoder=encoder, out=folder.path, diagnosis=folder.path
+    )
     write_recorded(ArtifactFolder(index.path / REMEDIES / remedy))
     return RepairResult(remedy, folder.path, report, index, summary, evaluation)
 
@@ -205,22 +230,15 @@ def rank_judged(
     for i, query in enumerate(judged.with_judgements):
         grades = judged.qrels[query.id]
         for doc_id in sorted(d for d, grade in grades.items() if grade > 0):
-            state, reason = State.MEASURED, ""
-            if doc_id not in after:
-                state, reason = State.NOT_APPLICABLE, "not in the index"
-            elif not embedded.ok[i]:
-                state, reason = State.FAILED, embedded.failures[i]
-            row: dict[str, Any] = {
-                "query_id": query.id,
-                "query": query.text,
-                "doc_id": doc_id,
-                "grade": grades[doc_id],
-                "repaired": doc_id in repaired,
-                "state": str(state),
-                "reason": reason,
-            }
+            row: dict[str, Any] = {"query_id": query.id, "query": query.text, "doc_id": doc_id}
+            row |= {"grade": grades[doc_id], "repaired": doc_id in repaired}
             rows.append(row)
-            if state is State.MEASURED:
+            if doc_id not in after:
+                row |= {"state": str(State.NOT_APPLICABLE), "reason": "not in the index"}
+            elif not embedded.ok[i]:
+                row |= {"state": str(State.FAILED), "reason": embedded.failures[i]}
+            else:
+                row |= {"state": str(State.MEASURED), "reason": ""}
                 vectors.append(embedded.vectors[place[i]])
                 with_rank.append(row)
     if with_rank:
@@ -229,60 +247,6 @@ def rank_judged(
         for row, earlier, later in zip(with_rank, *ranks, strict=True):
             row["rank_before"], row["rank_after"] = earlier, later
     return pa.Table.from_pylist(rows, schema=JUDGED_SCHEMA)
-
-
-def count_moves(judged: pa.Table, k: int) -> dict[str, int]:
-    """Count the relevant documents that rose and fell, and that came into and left the top k."""
-    rows = [row for row in judged.to_pylist() if row["state"] == State.MEASURED]
-    moves = [(row["rank_before"], row["rank_after"]) for row in rows]
-    return {
-        "measured": len(rows),
-        "not_measured": judged.num_rows - len(rows),
-        "repaired": sum(row["repaired"] for row in rows),
-        "rose": sum(after < before for before, after in moves),
-        "fell": sum(after > before for before, after in moves),
-        "recovered": sum(before > k >= after for before, after in moves),
-        "lost": sum(before <= k < after for before, after in moves),
-    }
-
-
-def receipt_table(
-    risks: Sequence[Risk],
-    ranks: IntArray,
-    fell: Mapping[str, int],
-    views: Mapping[str, Sequence[View]],
-    in_views: Sequence[Sequence[float]],
-    reasons: Mapping[str, str],
-) -> pa.Table:
-    """Return one row per document and entity at risk in it.
-
-    Ranks are null if the risk query failed. `reasons` says why, by entity.
-
-    entity: name at risk, which is the risk query.
-    rank_before, rank_after: rank of the document for that name, without and with the remedy.
-    rps_before: predicted RPS of the original.
-    rps_after: best of original (which stays indexed) and views.
-    rps_views: mean of the views, or null.
-    views: views that the remedy gave the document.
-    fell_from_lists: risk queries of others from whose top k it fell.
-    """
-    rows = [
-        {
-            "doc_id": risk.doc_id,
-            "entity": risk.entity,
-            "rank_before": before or None,
-            "rank_after": after or None,
-            "rps_before": risk.rps,
-            "rps_after": max([*([] if risk.rps is None else [risk.rps]), *rps], default=None),
-            "rps_views": float(np.mean(rps)) if rps else None,
-            "views": len(views.get(risk.doc_id, ())),
-            "fell_from_lists": fell.get(risk.doc_id, 0),
-            "state": str(State.MEASURED if before else State.FAILED),
-            "reason": reasons.get(risk.entity, ""),
-        }
-        for risk, before, after, rps in zip(risks, *ranks.tolist(), in_views, strict=True)
-    ]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def _summarise(
@@ -457,14 +421,8 @@ def draw_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
         "showlegend": False,
     }
     line = {"color": INK, "width": 1, "dash": "dot"}
-    diagonal: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [1, top],
-        "y": [1, top],
-        "line": line,
-    }
-    diagonal |= {"hoverinfo": "skip", "showlegend": False}
+    diagonal: dict[str, Any] = {"type": "scatter", "mode": "lines", "x": [1, top], "y": [1, top]}
+    diagonal |= {"line": line, "hoverinfo": "skip", "showlegend": False}
     figure = framed([points, diagonal], "rank before", "rank after", {})
     for axis in ("xaxis", "yaxis"):
         figure["layout"][axis] |= {"type": "log"}

@@ -97,34 +97,25 @@ def read_passages(config: ReferenceConfig) -> list[Document]:
     ]
 
 
-def read_words(config: ReferenceConfig) -> LexicalIndex | None:
-    """Open the BM25 index that `argus research kb build` made for a single knowledge base.
-
-    Returns None without one, and for one of paragraphs that have changed since.
-    """
-    home = corpus_file(config.kb[0]) if len(config.kb) == 1 else None
-    if home is None or kb_file(home) is None:
-        return None
-    key, words = KnowledgeFolder.open(home).facts.get("key"), home.parent / WORDS
-    if key is None or not LexicalIndex.is_saved(words, made_of=key):
-        return None
-    return LexicalIndex.open(words)
-
-
 def open_lookup(config: ReferenceConfig) -> tuple[list[Document], PassageLookup]:
     """Read the knowledge bases and return their passages and lookup.
 
-    Raises InputError without a knowledge base, and as `read_passages` does.
+    A single knowledge base may have a BM25 index that `argus research kb build` made. It serves
+    unless the paragraphs have changed since. Raises InputError without a knowledge base, and as
+    `read_passages` does.
     """
     if not config.kb:
-        raise InputError(
-            "no knowledge base that says what the entities are",
-            expected="--kb FILE, passages with titles",
-            fix="Give one; to see what is at risk without, run `argus research diagnose`.",
-            where="--kb",
-        )  # fmt: skip
-    passages = read_passages(config)
-    return passages, PassageLookup(passages, read_words(config))
+        got = "no knowledge base that says what the entities are"
+        expected = "--kb FILE, passages with titles"
+        fix = "Give one; to see what is at risk without, run `argus research diagnose`."
+        raise InputError(got, expected=expected, fix=fix, where="--kb")
+    passages, words = read_passages(config), None
+    home = corpus_file(config.kb[0]) if len(config.kb) == 1 else None
+    if home is not None and kb_file(home) is not None:
+        key, saved = KnowledgeFolder.open(home).facts.get("key"), home.parent / WORDS
+        if key is not None and LexicalIndex.is_saved(saved, made_of=key):
+            words = LexicalIndex.open(saved)
+    return passages, PassageLookup(passages, words)
 
 
 def make_finder(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import open_corpus
@@ -14,26 +14,24 @@ from argus.data.fields import FieldNames
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder
 from argus.errors import InputError
-from argus.evaluation.config import ChunkedCorpus, EvaluateConfig
+from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.summary import change
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.jobs.result import Result
-from argus.measures.coverage import Coverage, coverage_words
-
-S = TypeVar("S", bound=Mapping[str, object], covariant=True)
+from argus.measures.coverage import coverage_words
 
 
 @dataclass(frozen=True, repr=False)
-class RemedyResult(Result, Generic[S]):
+class RemedyResult(Result):
     """Result of a remedy of an index. Everything in it is also in `folder`."""
 
     remedy: str
     folder: Path
     report: Path
     index: ViewIndex
-    summary: S
+    summary: dict[str, Any]
     evaluation: dict[str, Any] | None = None
     """Evaluation by the judged questions, if there are any (see `argus.evaluate`)."""
 
@@ -41,7 +39,7 @@ class RemedyResult(Result, Generic[S]):
         """Yield the receipt's lines, then the change of the judged questions."""
         yield from self._receipt()
         if self.evaluation:
-            covered = coverage_words(cast("Coverage | None", self.summary.get("coverage")))
+            covered = coverage_words(self.summary.get("coverage"))
             yield change(self.evaluation) + (f"; a gain where {covered}" if covered else "")
 
     @abstractmethod
@@ -63,11 +61,9 @@ def check_judged(
     """
     if (queries is None) != (qrels is None):
         one, other = ("--queries", "--qrels") if qrels is None else ("--qrels", "--queries")
-        raise InputError(
-            f"{one} without {other}", expected="both, or neither",
-            fix=f"Give {other}, or leave out {one} for a receipt without judged queries.",
-            where=other,
-        )  # fmt: skip
+        got, expected = f"{one} without {other}", "both, or neither"
+        fix = f"Give {other}, or leave out {one} for a receipt without judged queries."
+        raise InputError(got, expected=expected, fix=fix, where=other)
     if corpus is not None:
         open_corpus(corpus)
     if queries is None or qrels is None:
@@ -78,18 +74,18 @@ def check_judged(
 def evaluate_remedy(
     index: ViewIndex,
     remedy: str,
-    queries: Path | str | Sequence[Query] | None,
-    qrels: Path | str | Qrels | None,
+    questions: JudgedQueries | None,
     *,
-    chunks: ChunkedCorpus,
     encoder: Encoder,
     out: Path,
+    diagnosis: Path | None = None,
 ) -> dict[str, Any] | None:
     """Evaluate an index before a remedy and with it. None without judged questions."""
-    if queries is None or qrels is None:
+    if questions is None:
         return None
+    config = EvaluateConfig(parent_field=questions.fold and questions.fold.field)
+    states = (f"{index.path}@{BEFORE}{remedy}", f"{index.path}@{remedy}")
     return evaluate(
-        queries, qrels, out=out, corpus=chunks.corpus, fields=chunks.fields, encoder=encoder,
-        indexes=(f"{index.path}@{BEFORE}{remedy}", f"{index.path}@{remedy}"),
-        config=EvaluateConfig(parent_field=chunks.parent_field),
+        questions, questions.qrels, out=out, encoder=encoder, indexes=states, config=config,
+        diagnosis=diagnosis,
     ).summary  # fmt: skip

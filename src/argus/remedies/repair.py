@@ -142,17 +142,27 @@ def apply_remedy(
 ) -> Applied:
     """Diagnose the documents of an index and add the views of a remedy in one commit.
 
-    The remedy's id is a hash of settings, knowledge base, probe and documents, so the same repair
-    is never added twice. A view whose document has one with that text is left out. If the remedy
-    that holds that one was rolled back since, the view is added now. A run killed before the commit
-    leaves the index as it was, and its vectors are used again. label: for the id. settings: those
-    that change the outcome. max_views: most views of their kind that a document may have, of all
-    remedies. out: default `INDEX/remedies/ID`, which holds the notes on the views in any case.
-    Raises ArgusError if nothing is at risk, no view can be made, or all are in the index.
+    The remedy's id is a hash of settings, knowledge base, probe and documents, whatever the paths
+    of files, so the same repair is never added twice. A view whose document has one with that text
+    is left out. If the remedy that holds that one was rolled back since, the view is added now. A
+    run killed before the commit leaves the index as it was, and its vectors are used again. label:
+    for the id. settings: those that change the outcome. max_views: most views of their kind that a
+    document may have, of all remedies. out: default `INDEX/remedies/ID`, which holds the notes on
+    the views in any case. Raises ArgusError if nothing is at risk, no view can be made, or all are
+    in the index.
     """
-    judges = {"finder": opened.finder.name, "probe": _name(opened.probe)}
+    model, domain = opened.probe.model.arrays(), opened.probe.domain.arrays()
+    arrays = [*sorted(model.items()), *sorted(domain.items())]
+    numbers = [part for name, of in arrays for part in (name, np.ascontiguousarray(of).data)]
+    probe = f"{opened.probe.family} {content_hash(opened.probe.pooling, *numbers, size=8).hex()}"
+    judges = {"finder": opened.finder.name, "probe": probe}
     settings = {"tau": opened.tau, **settings, **opened.reference.described(), **judges}
-    remedy = f"{kind}-{label}-{_hash(settings, opened)}"
+    anywhere = {name: value for name, value in settings.items() if name != "kb"}
+    made_of = [json.dumps(anywhere, sort_keys=True, default=str)]
+    made_of += [file_hash(path) for path in opened.reference.inputs().values() if path is not None]
+    for d in opened.documents:  # one that was added again is another: its views are gone
+        made_of += [d.id, d.text, d.title, str(d.metadata["added"])]
+    remedy = f"{kind}-{label}-{content_hash(*made_of, size=4).hex()}"
     record = Record(
         "remedy", {"index": opened.name, **settings}, opened.reference.inputs(),
         {"fingerprint": opened.encoder.fingerprint}, opened.engine, started=opened.started,
@@ -206,16 +216,14 @@ def _add(
                 f"{index.path}: no view could be made for the {flagged:,} entities at risk, so "
                 f"nothing was added.{why} Another --kb may say more of them."
             )
-        if not new.beyond:
-            raise ArgusError(
-                f"{index.path}: all {len(views):,} views are in the index already "
-                f"{holders}; nothing was added."
+        there, fix = f"all {len(views):,} views are in the index already {holders}", ""
+        if new.beyond:
+            there = (
+                f"of {len(views):,} views {new.known:,} are in the index already, and the "
+                f"documents of {new.beyond:,} have their {max_views} {holders}"
             )
-        raise ArgusError(
-            f"{index.path}: of {len(views):,} views {new.known:,} are in the index "
-            f"already, and the documents of {new.beyond:,} have their {max_views} "
-            f"{holders}; nothing was added. Raise --max-views, or roll a remedy back first."
-        )
+            fix = " Raise --max-views, or roll a remedy back first."
+        raise ArgusError(f"{index.path}: {there}; nothing was added.{fix}")
     with record.timed("embedding views"):
         texts = as_documents([view.text for view in new.views])
         embedded = embed(texts, opened.encoder, cache, what="views")
@@ -225,39 +233,12 @@ def _add(
             f"{index.path}: none of {len(new.views):,} views could be embedded "
             f"({next(iter(embedded.failures.values()))}), so nothing was added."
         )
-    origin = {
-        "remedy": remedy, "kind": remedy.partition("-")[0], "at": utc_now(), **notes,
-        "views_failed": len(new.views) - len(able),
-    }  # fmt: skip
-    if new.known:
-        origin["views_known"] = new.known
-    if new.beyond:
-        origin["views_beyond_cap"] = new.beyond
-    origin["tables"] = [*tables]
-    origin["relied_on"] = new.relied_on
-    home.write_json(MADE, origin)
+    origin = {"remedy": remedy, "kind": remedy.partition("-")[0], "at": utc_now(), **notes}
+    origin["views_failed"] = len(new.views) - len(able)
+    left_out = {"views_known": new.known, "views_beyond_cap": new.beyond}
+    origin |= {name: n for name, n in left_out.items() if n}
+    home.write_json(MADE, origin | {"tables": [*tables], "relied_on": new.relied_on})
     if able:
         with record.timed("adding views"):
             index.add(able, embedded.vectors, remedy=remedy)
     return bool(able)
-
-
-def _hash(settings: Mapping[str, object], opened: OpenedIndex) -> str:
-    """Return a hash that equal repairs of equal documents share, independent of file paths.
-
-    A document that was deleted and added again is another one, since its views are gone.
-    """
-    anywhere = {name: value for name, value in settings.items() if name != "kb"}
-    parts = [json.dumps(anywhere, sort_keys=True, default=str)]
-    files = opened.reference.inputs().values()
-    parts += [file_hash(path) for path in files if path is not None]
-    for d in opened.documents:
-        parts += [d.id, d.text, d.title, str(d.metadata["added"])]
-    return content_hash(*parts, size=4).hex()
-
-
-def _name(probe: Probe) -> str:
-    """Return the family of a probe and a hash of its numbers."""
-    arrays = [*sorted(probe.model.arrays().items()), *sorted(probe.domain.arrays().items())]
-    parts = [part for name, array in arrays for part in (name, np.ascontiguousarray(array).data)]
-    return f"{probe.family} {content_hash(probe.pooling, *parts, size=8).hex()}"

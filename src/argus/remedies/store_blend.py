@@ -23,16 +23,10 @@ from argus.indexes.blend import BLEND, SENTENCE, Blend
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot
 from argus.jobs.workspace import Record, open_encoder, read_documents
+from argus.remedies import store_writing as writing
 from argus.remedies.blend_parts import blend_id, make_blend
 from argus.remedies.config import SentenceSettings
 from argus.remedies.store_records import state_records
-from argus.remedies.store_writing import (
-    JOB,
-    WrittenResult,
-    deliver,
-    make_home,
-    parent_payloads,
-)  # fmt: skip
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Store, writable
 from argus.stores.records import values_of
@@ -52,7 +46,7 @@ def blend_store(
     parent_field: str | None = None,
     out: Path | str = "argus-out",
     fresh: bool = False,
-) -> WrittenResult:
+) -> writing.WrittenResult:
     """Write a blend of a store's documents beside them, and search for its records.
 
     store: `KIND:PLACE/COLLECTION`, or an opened one. Its records stay as they are. encoder: the one
@@ -79,20 +73,19 @@ def blend_store(
                 fix="Embed the documents with such an encoder.", where=base.name,
             )  # fmt: skip
         config = {**asdict(blend), **asdict(settings), "store": base.name, "into": into}
-        record = Record(JOB, config | {"parent_field": parent_field}, {"corpus": origin})
+        config |= {"parent_field": parent_field}
+        record = Record(writing.JOB, config, {"corpus": origin})
         texts = [document.content for document in whole]
         with open_encoder(folder, encoder, record, sample=texts) as (model, cache):
             sha256 = record.describe("corpus")["corpus"]["sha256"]
-            payloads = parent_payloads(base)
+            payloads = writing.parent_payloads(base)
             if fields.id is not None and not any(
                 values_of(one, fields.id) for one in payloads.values()
             ):
-                raise InputError(
-                    f"no record holds a field {fields.id!r}",
-                    expected="the field by which results are called",
-                    fix="Check the name; leave it out where the store's own ids are meant.",
-                    where="--id-field",
-                )
+                got = f"no record holds a field {fields.id!r}"
+                expected = "the field by which results are called"
+                fix = "Check the name; leave it out where the store's own ids are meant."
+                raise InputError(got, expected=expected, fix=fix, where="--id-field")
             # By id: a store may change their order, and a run that goes on must make the same.
             rows = [row for row in range(len(stored.documents)) if row not in stored.broken]
             rows.sort(key=lambda row: stored.documents[row].id)
@@ -104,7 +97,8 @@ def blend_store(
                 json.dumps(payloads, sort_keys=True, default=str),
             )  # fmt: skip
             remedy = f"{BLEND}-{content_hash(*made_of, size=4).hex()}"
-            target = make_home(base, into)  # before anything is embedded: it may be read-only
+            # Before anything is embedded: the store may be read-only.
+            target = writing.make_home(base, into)
             with record.timed("embedding sentences, measuring hubness"):
                 made = make_blend(blend, settings, remedy, documents, own, model, cache, parents)
         views = [View(document.id, document.id, ORIGINAL, "") for document in documents]
@@ -128,13 +122,12 @@ def blend_store(
                 "documents": {
                     "total": len(documents),
                     "with_views": len({view.doc_id for view in sentence_views}),
-                    "without": made.sentences.without,
-                    "joined": made.sentences.joined,
+                    **made.sentences.counts,
                 },
                 "failed": made.failed + len(sentence_views) - records.kinds.count(SENTENCE),
             },
         }
-        return deliver(
+        return writing.deliver(
             base, target, into, records, payloads, source, _name_encoder(encoder),
             folder=folder, record=record, id_field=fields.id, text_field=fields.text,
         )  # fmt: skip

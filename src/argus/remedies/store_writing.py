@@ -131,12 +131,10 @@ def write_index(
     spec, folder = parse_index_spec(index), ArtifactFolder(Path(out), fresh=fresh)
     opened = ViewIndex.open(spec.path)
     if not opened.header.unit:
-        raise InputError(
-            f"vectors that are compared by {opened.header.similarity}",
-            expected="cosine: the records are scaled",
-            fix="Embed the documents with such an encoder, or serve the index itself.",
-            where=opened.path,
-        )
+        got = f"vectors that are compared by {opened.header.similarity}"
+        expected = "cosine: the records are scaled"
+        fix = "Embed the documents with such an encoder, or serve the index itself."
+        raise InputError(got, expected=expected, fix=fix, where=opened.path)
     state, weight = opened.snapshot(spec.as_of), opened.weight(spec.as_of)
     with open_store(store, opening) as there:
         base = writable(there)
@@ -146,12 +144,9 @@ def write_index(
             {"fingerprint": opened.header.asked_with},
         )  # fmt: skip
         if (dim := base.describe().dim) not in (0, opened.dim):  # 0: the store is empty
-            raise InputError(
-                f"vectors of {dim} dimensions",
-                expected=f"{opened.dim}, as {opened.path} has",
-                fix="Name the store of the same documents and encoder, or serve the index itself.",
-                where=base.name,
-            )
+            got, expected = f"vectors of {dim} dimensions", f"{opened.dim}, as {opened.path} has"
+            fix = "Name the store of the same documents and encoder, or serve the index itself."
+            raise InputError(got, expected=expected, fix=fix, where=base.name)
         payloads = parent_payloads(base)
         parents = _find_parents(payloads, id_field, state, base)
         target = make_home(base, into)
@@ -250,12 +245,9 @@ def make_home(store: WritableStore, into: str | None) -> WritableStore:
             ) from error
     facts, own = there.describe(), store.describe()
     if facts.dim not in (0, own.dim):
-        raise InputError(
-            f"vectors of {facts.dim} dimensions",
-            expected=f"{own.dim}, as {store.name} has",
-            fix="Name another collection with --into, or leave it out.",
-            where=there.name,
-        )
+        got, expected = f"vectors of {facts.dim} dimensions", f"{own.dim}, as {store.name} has"
+        fix = "Name another collection with --into, or leave it out."
+        raise InputError(got, expected=expected, fix=fix, where=there.name)
     if facts.metric is Metric.L2:
         raise InputError(
             "ranks by distances (l2)", expected="cosine, or dot product: the records are scaled",
@@ -444,12 +436,10 @@ def rollback_in_store(
         dropped = there is not None and there is not base and base.drop_sibling(name)
         if there is None or not (ids or dropped):
             known = ", ".join(remedies_in(there)) if there else ""
-            raise InputError(
-                f"no record of remedy {remedy!r}",
-                expected=f"one of {known}" if known else "a remedy; there is none in it",
-                fix="Check the id (argus tune list); records that went elsewhere need --into.",
-                where=sibling_name(base.name, name),
-            )
+            got = f"no record of remedy {remedy!r}"
+            expected = f"one of {known}" if known else "a remedy; there is none in it"
+            fix = "Check the id (argus tune list); records that went elsewhere need --into."
+            raise InputError(got, expected=expected, fix=fix, where=sibling_name(base.name, name))
         return {
             "remedy": remedy,
             "collection": there.name,

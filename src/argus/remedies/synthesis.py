@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from argus import llm
 from argus.corpora import NamedCorpus
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Qrels, Query, State, View
@@ -25,19 +26,10 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
-from argus.jobs.recorded_model import Answers, RecordedModel, require_answers
-from argus.llm import (
-    Estimate,
-    LanguageModel,
-    Ledger,
-    Outcome,
-    Prompt,
-    approximate_tokens,
-    estimate,
-    open_model,
-)  # fmt: skip
+from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.llm import State as Answered
 from argus.llm.ledger import ledger_to_read
+from argus.remedies import repair
 from argus.remedies.config import (
     MIN_SIMILARITY,
     PAPER,
@@ -46,20 +38,12 @@ from argus.remedies.config import (
     SynthesizeConfig,
     list_differences,
 )  # fmt: skip
-from argus.remedies.description_checks import MAX_WORDS
-from argus.remedies.descriptions import describe, own_description, stands_alone
+from argus.remedies.descriptions import MAX_WORDS, describe, own_description, stands_alone
 from argus.remedies.diagnosis import Diagnosis
 from argus.remedies.expansion import Pair, check_context, look_up
-from argus.remedies.guard import Insertion, Rejected, examine, find_places, insert
+from argus.remedies.guard import Insertion, examine, find_places, insert
 from argus.remedies.receipt import RepairResult, write_receipt
 from argus.remedies.remedy_result import check_judged
-from argus.remedies.repair import (
-    OpenedIndex,
-    Proposal,
-    apply_remedy,
-    diagnose_index,
-    open_index,
-)  # fmt: skip
 from argus.retrievability.probes import Probe
 from argus.settings import TOP_K
 
@@ -142,23 +126,34 @@ def synthesize_index(
     under = reference.under(config.preset)
 
     def make(
-        opened: OpenedIndex, diagnosis: Diagnosis, cache: EmbeddingStore, remedy: str
-    ) -> Proposal:
-        texts, answers = _synthesize(opened, diagnosis, cache, config)
+        opened: repair.OpenedIndex, diagnosis: Diagnosis, cache: EmbeddingStore, remedy: str
+    ) -> repair.Proposal:
+        documents, model = opened.documents, config.model
+        pairs = look_up(documents, diagnosis.flagged(), opened.lookup, config.lookup)
+        notes: dict[str, Any] = {"written_by": "descriptions of the knowledge base"}
+        if model is None:
+            best: dict[tuple[str, str], float] = {}
+            for pair in check_context(pairs, opened.encoder, cache):
+                key = (pair.document.id, pair.risk.entity)
+                best[key] = max(pair.similarity or -1.0, best.get(key, -1.0))
+            least = config.min_similarity
+            texts = list(synthesize_from_descriptions(documents, pairs, best, threshold=least))
+        else:
+            accept = config.accept_unanswered
+            patient = replace(model, retry_failed=False) if accept else model
+            with llm.Ledger(opened.index.path / LEDGER) as ledger:
+                answers = RecordedModel(llm.open_model(patient, ledger, opened.engine))
+                texts = list(synthesize_with_model(documents, pairs, answers))
+            undone = " and nothing was added to the index"
+            require_answers(answers, accept=accept, undone=undone)
+            notes = {"written_by": model.label, "language_model": answers.summary()}
         states = Counter(s.state for s in texts)
-        model = config.model
-        notes: dict[str, Any] = {
-            "written_by": model.label if model else "descriptions of the knowledge base",
-            "documents": {
-                "measured": states[State.MEASURED],
-                "failed": states[State.FAILED],
-                "not applicable": states[State.NOT_APPLICABLE],
-            },
+        kinds = (State.MEASURED, State.FAILED, State.NOT_APPLICABLE)
+        notes |= {
+            "documents": {str(state): states[state] for state in kinds},
             "insertions": sum(len(s.insertions) for s in texts),
             "fallen_back": dict(Counter(s.reason for s in texts if s.state is State.FAILED)),
         }
-        if answers is not None:
-            notes["language_model"] = answers
         if config.preset == PAPER.preset:
             notes["paper"] = list_differences(KIND, mentions=under.finder, tau=tau)
         views = [
@@ -166,15 +161,23 @@ def synthesize_index(
             for s in texts
             if s.text is not None
         ]
-        return views, notes, {"synthesis": synthesis_table(texts)}
+        rows = [
+            {
+                "doc_id": s.doc_id, "state": str(s.state), "reason": s.reason,
+                "insertions": [asdict(insertion) for insertion in s.insertions],
+            }
+            for s in texts
+        ]  # fmt: skip
+        return views, notes, {"synthesis": pa.Table.from_pylist(rows)}
 
     label = "descriptions" if config.model is None else "llm"
     with open_engine(engine) as running:
-        opened = open_index(
+        opened = repair.open_index(
             index, reference=under, probe=probe, encoder=encoder, tau=tau, device=device,
             engine=running,
         )  # fmt: skip
-        applied = apply_remedy(opened, "synthesize", label, config.described(), make, out=out)
+        settings = config.described()
+        applied = repair.apply_remedy(opened, "synthesize", label, settings, make, out=out)
         return write_receipt(applied, questions, k=k)
 
 
@@ -187,60 +190,31 @@ def estimate_synthesis(
     encoder: Encoder | EncoderConfig | str | None = None,
     tau: float = TAU,
     device: str | None = None,
-) -> Estimate:
+) -> llm.Estimate:
     """Estimate the prompts and cost of `synthesize_index`. Asks and adds nothing."""
     if config.model is None:
-        raise InputError(
-            "nothing to estimate without a model", expected="--model NAME",
-            fix="Synthesis from the knowledge base's descriptions asks nobody and costs nothing.",
-            where="--estimate",
-        )  # fmt: skip
-    opened = open_index(
+        got, expected = "nothing to estimate without a model", "--model NAME"
+        fix = "Synthesis from the knowledge base's descriptions asks nobody and costs nothing."
+        raise InputError(got, expected=expected, fix=fix, where="--estimate")
+    opened = repair.open_index(
         index, reference=reference.under(config.preset), probe=probe, encoder=encoder, tau=tau,
         device=device,
     )  # fmt: skip
-    with diagnose_index(opened) as (diagnosis, _):
+    with repair.diagnose_index(opened) as (diagnosis, _):
         pairs = look_up(opened.documents, diagnosis.flagged(), opened.lookup, config.lookup)
         prompts = prompts_for(opened.documents, pairs)
         with ledger_to_read(opened.index.path / LEDGER) as ledger:
-            return estimate(prompts, ledger, config.model)
+            return llm.estimate(prompts, ledger, config.model)
 
 
-def _synthesize(
-    opened: OpenedIndex, diagnosis: Diagnosis, cache: EmbeddingStore, config: SynthesizeConfig
-) -> tuple[list[Synthesis], Answers | None]:
-    """Return a synthesis of every document whose entities at risk have passages.
-
-    Raises ArgusError, before anything is added, if answers are missing.
-    """
-    documents = opened.documents
-    pairs = look_up(documents, diagnosis.flagged(), opened.lookup, config.lookup)
-    if (model := config.model) is None:
-        best: dict[tuple[str, str], float] = {}
-        for pair in check_context(pairs, opened.encoder, cache):
-            key = (pair.document.id, pair.risk.entity)
-            best[key] = max(pair.similarity or -1.0, best.get(key, -1.0))
-        least = config.min_similarity
-        texts = synthesize_from_descriptions(documents, pairs, best, threshold=least)
-        return list(texts), None
-    patient = replace(model, retry_failed=False) if config.accept_unanswered else model
-    with Ledger(opened.index.path / LEDGER) as ledger:
-        answers = RecordedModel(open_model(patient, ledger, opened.engine))
-        written = list(synthesize_with_model(documents, pairs, answers))
-    require_answers(
-        answers, accept=config.accept_unanswered, undone=" and nothing was added to the index"
-    )
-    return written, answers.summary()
-
-
-def prompts_for(documents: Sequence[Document], pairs: Sequence[Pair]) -> list[Prompt]:
+def prompts_for(documents: Sequence[Document], pairs: Sequence[Pair]) -> list[llm.Prompt]:
     """Return the prompts of `synthesize_with_model`, in order, so that you can estimate them."""
     offers = _offer(documents, pairs, MAX_DOCUMENT_CHARS, MAX_ENTITIES)
     return [offer.prompt() for offer in offers if not offer.why_not]
 
 
 def synthesize_with_model(
-    documents: Sequence[Document], pairs: Sequence[Pair], model: LanguageModel
+    documents: Sequence[Document], pairs: Sequence[Pair], model: llm.LanguageModel
 ) -> Iterator[Synthesis]:
     """Yield a synthesis for every document that has pairs, in the order of the documents.
 
@@ -255,7 +229,7 @@ def synthesize_with_model(
         if offer.why_not:
             yield offer.end(State.NOT_APPLICABLE, offer.why_not)
             continue
-        outcome: Outcome[str] = next(outcomes)
+        outcome: llm.Outcome[str] = next(outcomes)
         source = offer.source({"model": model.name, "prompt": outcome.prompt.key})
         if outcome.state is Answered.OK and outcome.value is not None:
             yield offer.judge(outcome.value, source, "the model inserted nothing")
@@ -276,13 +250,7 @@ def synthesize_from_descriptions(
     The description is read from the passage that bears the entity's name, or from the best one, and
     inserted if `similarity`, by (document, entity), is at least `threshold`. An entity that is
     missing in it, or not a number, does not pass. The guard examines the result like a model's.
-    Raises InputError for a threshold that is not from -1 to 1.
     """
-    if not -1 <= threshold <= 1:
-        raise InputError(
-            f"threshold {threshold}", expected="a cosine similarity from -1 to 1",
-            fix=f"Leave it out for {MIN_SIMILARITY}.", where="min_similarity",
-        )  # fmt: skip
     for offer in _offer(documents, pairs):
         if offer.why_not:
             yield offer.end(State.NOT_APPLICABLE, offer.why_not)
@@ -322,8 +290,26 @@ class _Offer:
                 texts.append(f"{begin}\n{own}" if own else begin)
         return shown
 
-    def prompt(self) -> Prompt:
-        return synthesis_prompt(self.document.content, self.passages())
+    def prompt(self) -> llm.Prompt:
+        """Return the prompt (ARGUS Figure 8).
+
+        Document and passages stand between marks with a hash of them, which no text can contain
+        itself. That helps an honest model. The guard alone makes the indexed text safe. The answer
+        is bounded by twice the document's approximate tokens and those of the insertions.
+        """
+        document, passages = self.document.content, self.passages()
+        texts = [part for entity, own in passages.items() for part in (entity, *own)]
+        mark = content_hash(document, *texts, size=6).hex()
+        shown = ""
+        for entity, own in passages.items():
+            shown += f"<entity {mark}>{entity}</entity {mark}>\n"
+            shown += "".join(f"<passage {mark}>{text}</passage {mark}>\n" for text in own) + "\n"
+        text = (
+            f"Entities, each with its reference passages:\n\n{shown}"
+            f"The text to edit:\n\n<text {mark}>\n{document}\n</text {mark}>"
+        )
+        tokens = 2 * llm.approximate_tokens(document) + TOKENS_PER_INSERTION * len(passages)
+        return llm.Prompt(text, system=RULES, max_tokens=tokens + ANSWER_RESERVE)
 
     def source(self, written_by: Mapping[str, str | float]) -> str:
         entities = {e: [p.passage.id for p in pairs] for e, pairs in self.entities.items()}
@@ -338,8 +324,8 @@ class _Offer:
         content = self.document.content
         first = {entity: pairs[0].risk.spans[0] for entity, pairs in self.entities.items()}
         examined = examine(content, text, first, self.passages())
-        if isinstance(examined, Rejected):
-            return self.end(State.FAILED, f"rejected: {examined.reason}", source)
+        if isinstance(examined, str):
+            return self.end(State.FAILED, f"rejected: {examined}", source)
         if not examined:
             return self.end(State.NOT_APPLICABLE, nothing, source)
         whole = insert(content, examined)
@@ -369,45 +355,3 @@ def _offer(
         shown = {entity: entities[entity] for entity in where if entity in offered}
         why = "" if where else "no first mention can take a description"
         yield _Offer(document, shown, len(where) - len(shown), why)
-
-
-def synthesis_prompt(document: str, passages: Mapping[str, Sequence[str]]) -> Prompt:
-    """Return the prompt for one document (ARGUS Figure 8). passages: of each entity, in order.
-
-    Document and passages stand between marks with a hash of them, which no text can contain itself.
-    That helps an honest model. The guard alone makes the indexed text safe. The answer is bounded
-    by twice the document's approximate tokens and those of the insertions.
-    """
-    texts = [part for entity, own in passages.items() for part in (entity, *own)]
-    mark = content_hash(document, *texts, size=6).hex()
-    entities = "\n\n".join(
-        "\n".join([
-            f"<entity {mark}>{entity}</entity {mark}>",
-            *(f"<passage {mark}>{passage}</passage {mark}>" for passage in own),
-        ])
-        for entity, own in passages.items()
-    )  # fmt: skip
-    text = (
-        f"Entities, each with its reference passages:\n\n{entities}\n\n"
-        f"The text to edit:\n\n<text {mark}>\n{document}\n</text {mark}>"
-    )
-    tokens = 2 * approximate_tokens(document) + TOKENS_PER_INSERTION * len(passages)
-    return Prompt(text, system=RULES, max_tokens=tokens + ANSWER_RESERVE)
-
-
-def synthesis_table(texts: Sequence[Synthesis]) -> pa.Table:
-    """Return one row per document whose text was to be completed.
-
-    insertions: position, entity and description of each insertion.
-    """
-    return pa.Table.from_pylist([
-        {
-            "doc_id": s.doc_id,
-            "state": str(s.state),
-            "reason": s.reason,
-            "insertions": [
-                {"at": i.at, "entity": i.entity, "description": i.description} for i in s.insertions
-            ],
-        }
-        for s in texts
-    ])  # fmt: skip

@@ -33,18 +33,8 @@ from argus.measures.significance import with_interval
 from argus.remedies.blend_search import describe_rivals
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.remedy_result import check_judged
+from argus.repair import trials
 from argus.repair.config import RepairConfig
-from argus.repair.trials import (
-    BLEND,
-    NOTHING,
-    Materials,
-    Questions,
-    apply_steps,
-    candidates,
-    hold_out_needs,
-    of_judged,
-    try_all,
-)  # fmt: skip
 from argus.reports import write_report
 from argus.reports.section import Section, table
 from argus.scenarios.files import read_profiles
@@ -128,7 +118,7 @@ def repair_index(
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     documents = originals(opened)
-    questions = None if judged is None else of_judged(judged, [d.id for d in documents])
+    questions = None if judged is None else trials.of_judged(judged, [d.id for d in documents])
     sources = {"queries": queries, "qrels": qrels, "profiles": profiles}
     inputs: dict[str, Origin | None] = {
         name: Path(source) for name, source in sources.items() if isinstance(source, str | PathLike)
@@ -157,15 +147,15 @@ def repair_index(
                 expected="profiles of its documents",
                 fix="Check that profiles and index belong to one corpus.", where="--profiles",
             )  # fmt: skip
-    whole = Materials(model, reference, profiles, fold, tuple(own))
+    whole = trials.Materials(model, reference, profiles, fold, tuple(own))
     there = [remedy.id for remedy in opened.remedies()]
     if config.apply is None:
         with record.timed("trying candidates"):
             summary = _try(opened, questions, whole, config, folder)
     else:
         summary = _read_last_trial(folder, config.apply, there)
-    if summary["kept"] != NOTHING and not config.only_try:
-        steps, lacking = candidates(whole)
+    if summary["kept"] != trials.NOTHING and not config.only_try:
+        steps, lacking = trials.candidates(whole)
         if summary["kept"] not in steps:  # of an earlier trial
             why = "; ".join(f"{of}: {lacks}" for of, lacks in lacking.items())
             raise InputError(
@@ -173,7 +163,7 @@ def repair_index(
                 expected="the files that it was tried with", fix="Name them, too.", where="--apply",
             )  # fmt: skip
         with record.timed("adding what is kept"):
-            summary["remedies"] = apply_steps(opened.path, steps[summary["kept"]])
+            summary["remedies"] = trials.apply_steps(opened.path, steps[summary["kept"]])
     summary["seconds"] = round(time.perf_counter() - start, 1)
     summary |= {"in_index": there, "only_try": config.only_try}
     manifest = record.manifest({"questions": summary["questions"]})
@@ -191,8 +181,8 @@ def repair_index(
 
 def _try(
     index: ViewIndex,
-    questions: Questions | None,
-    materials: Materials,
+    questions: trials.Questions | None,
+    materials: trials.Materials,
     config: RepairConfig,
     folder: ArtifactFolder,
 ) -> dict[str, Any]:
@@ -201,27 +191,27 @@ def _try(
     Without judged questions, needs are held out of the profiles.
     """
     if questions is None and materials.profiles is not None:
-        needs, rest = hold_out_needs(materials.profiles, config.max_needs, config.seed)
+        needs, rest = trials.hold_out_needs(materials.profiles, config.max_needs, config.seed)
         if needs.queries:
             if (fold := materials.fold) is not None:
                 needs = replace(needs, qrels=fold.qrels(needs.qrels), fold=fold)
             questions, materials = needs, replace(materials, profiles=rest)
     summary: dict[str, Any] = {
         "index": str(index.path),
-        "judged_by": NOTHING,
+        "judged_by": trials.NOTHING,
         "questions": 0,
         "trials": [],
         "rivals": [],
         "failed": {},
-        "missing": candidates(materials)[1],
+        "missing": trials.candidates(materials)[1],
         "cross_validated": None,
         "chosen_by_fold": [],
-        "kept": BLEND,
+        "kept": trials.BLEND,
         "remedies": [],
     }
     if questions is None:
         return summary
-    found, rows = try_all(index.path, materials, questions, config.folds, config.seed)
+    found, rows = trials.try_all(index.path, materials, questions, config.folds, config.seed)
     folder.write_table(TABLE, rows)
     about = {"judged_by": questions.kind, "questions": len(questions.queries)}
     return summary | about | found
@@ -281,14 +271,14 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         assert figures is not None
         yield f"chosen on other folds and measured on each: {_describe_difference(figures)}"
     remedies = ", ".join(summary["remedies"])
-    if summary.get("only_try") and summary["kept"] != NOTHING:
+    if summary.get("only_try") and summary["kept"] != trials.NOTHING:
         yield f"would be kept: {summary['kept']}; the index is as it was (--only-try)"
     elif remedies:
         yield f"kept: {summary['kept']} ({remedies})"
         yield "search, evaluate and explain use it from now on. To undo it:"
         for remedy in reversed(summary["remedies"]):
             yield f"  {command('tune', 'undo', remedy, '--index', summary['index'])}"
-    elif summary["kept"] != NOTHING:
+    elif summary["kept"] != trials.NOTHING:
         yield f"kept: {summary['kept']}, which was in the index already"
     else:
         why = (

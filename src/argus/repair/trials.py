@@ -356,11 +356,9 @@ def _refusing_unwritable(index: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error})",
-            expected="an index that can be repaired",
-            fix="Copy it to where you may write.", where=index,
-        ) from error  # fmt: skip
+        got = f"cannot be written ({error.strerror or error})"
+        expected, fix = "an index that can be repaired", "Copy it to where you may write."
+        raise InputError(got, expected=expected, fix=fix, where=index) from error
 
 
 SCHEMA = pa.schema([

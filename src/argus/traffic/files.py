@@ -34,12 +34,9 @@ PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 CHUNK = 1 << 20
 """Characters, or bytes, that are read at once of JSON over several lines, and of a long line."""
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
-BROKEN, NOT_TEXT = "half-written or broken JSON", "bytes that are not UTF-8"
+BROKEN = "half-written or broken JSON"
 TOO_LONG = "a line longer than any record"
-CUT = "compressed data that end early"
 STRAY = "a line with a quote that is not closed"
-NO_FIELDS = "a line that cannot be split into fields"
-OTHER_NUMBER = "a line with another number of fields than the header"
 MAX_FIELD = 1 << 22
 """Characters of a field over several lines. A longer one counts as not closed."""
 MAX_ALIKE = 5
@@ -103,11 +100,11 @@ def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
                 try:
                     yield line.decode("utf-8-sig" if not number else "utf-8")
                 except UnicodeDecodeError:
-                    tally.skipped[NOT_TEXT] += 1
+                    tally.skipped["bytes that are not UTF-8"] += 1
         except (*DAMAGE, OSError) as error:
             if opener is open and not isinstance(error, DAMAGE):
                 raise
-            tally.skipped[CUT] += 1
+            tally.skipped["compressed data that end early"] += 1
 
 
 def _bounded(raw: Raw, tally: ReadingTally) -> Iterator[bytes]:
@@ -253,7 +250,8 @@ def _delimited(path: Path, has_tabs: bool, tally: ReadingTally) -> Iterator[Valu
         if fields is None and not source.held:
             return
         if fields is None:
-            tally.skipped[NO_FIELDS if '"' not in source.held[0] else STRAY] += 1
+            no_fields = "a line that cannot be split into fields"
+            tally.skipped[no_fields if '"' not in source.held[0] else STRAY] += 1
             source.begin(again=True)
         elif len(source.held) > 1 and _has_swallowed(fields, source.held, delimiter, len(header)):
             tally.skipped[STRAY] += 1
@@ -261,7 +259,7 @@ def _delimited(path: Path, has_tabs: bool, tally: ReadingTally) -> Iterator[Valu
         elif len(fields) == len(header):
             yield dict(zip(header, fields, strict=True))
         elif fields:
-            tally.skipped[OTHER_NUMBER] += 1
+            tally.skipped["a line with another number of fields than the header"] += 1
 
 
 def _closed(lines: list[str], delimiter: str, n: int) -> list[str] | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
@@ -94,10 +95,9 @@ def read_exchanges(
             except (ArithmeticError, ValueError, RecursionError):  # values beyond all bounds
                 tally.skipped[UNREADABLE] += 1
     for field, option in tally.unseen.items() if examples else ():
-        try:
+        names = [name for values in examples for name in values]
+        with suppress(RecursionError):
             names = [name for values in examples for name in field_names(values)]
-        except RecursionError:
-            names = [name for values in examples for name in values]
         got = f"no record of {log} has {field.text!r}"
         expected = f"one of {', '.join(map(repr, list(dict.fromkeys(names))[:20]))}"
         fix = f"Name one of them with {option}."
@@ -195,22 +195,16 @@ def records_in(value: Values, stays: Stays = lambda *_: False) -> Iterator[Value
             else:
                 waiting += reversed(inner)
         elif "resourceSpans" in one:
-            yield from _otlp_spans(one["resourceSpans"])
+            for resource in _dicts(one["resourceSpans"]):
+                scopes = resource.get("scopeSpans") or resource.get("instrumentationLibrarySpans")
+                spans = (span for scope in _dicts(scopes) for span in _dicts(scope.get("spans")))
+                yield from ({**s, "attributes": _otlp_object(s.get("attributes"))} for s in spans)
         elif isinstance(source := one.get("_source"), dict):
             yield source
         else:
             lists = ((name, _dicts(one.get(name))) for name in LISTS if len(one) <= 3)
             yield from next((held for name, held in lists if held and not stays(one, name, held)),
                             [one])  # fmt: skip
-
-
-def _otlp_spans(resources: Any) -> Iterator[Values]:
-    """Yield OTLP's spans with their attributes as one flat object."""
-    for resource in _dicts(resources):
-        scopes = resource.get("scopeSpans") or resource.get("instrumentationLibrarySpans")
-        for scope in _dicts(scopes):
-            for span in _dicts(scope.get("spans")):
-                yield {**span, "attributes": _otlp_object(span.get("attributes"))}
 
 
 def _otlp_object(attributes: Any, left: int = MAX_DEPTH) -> Values:
@@ -261,8 +255,14 @@ def _fits_plain(values: Values, config: LogConfig) -> bool:
     return _place(values, config) is not None
 
 
+def _question(
+    values: Values, config: LogConfig, tally: ReadingTally, usual: Sequence[str] = QUERY
+) -> str:
+    return parse.question(parse.first_of(values, config.query_field, usual, tally, "question"))
+
+
 def _read_plain(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
-    text = parse.question(parse.first_of(values, config.query_field, QUERY, tally, "question"))
+    text = _question(values, config, tally)
     name, served = _served(values, config)
     if served is not None:
         tally.note("results", name)
@@ -406,12 +406,10 @@ def _read_ubi(
     if "action_name" in values:
         yield _read_event(values, config, tally)
         return
-    text = parse.question(
-        parse.first_of(values, config.query_field, ("user_query",), tally, "question")
-    )
-    served = at_path(values, config.results_field or HITS)
+    text, name = _question(values, config, tally, ("user_query",)), config.results_field or HITS
+    served = at_path(values, name)
     if served is not None:
-        tally.note("results", config.results_field or HITS)
+        tally.note("results", name)
     yield _exchange(text, passages(served, tally), values, config, tally)
 
 
@@ -469,12 +467,9 @@ def _fits_deepeval(values: Values, config: LogConfig) -> bool:
 
 def _read_ragas(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
     """Yield a sample's question, with the ids of its contexts, or else their texts."""
-    names = ("user_input", "question")
-    text = parse.question(parse.first_of(values, config.query_field, names, tally, "question"))
-    own = config.results_field
-    results = passages(
-        parse.first_of(values, own, ("retrieved_context_ids",), tally, "results"), tally
-    )
+    text = _question(values, config, tally, ("user_input", "question"))
+    own, usual = config.results_field, ("retrieved_context_ids",)
+    results = passages(parse.first_of(values, own, usual, tally, "results"), tally)
     if results is None and own is None:
         names = ("retrieved_contexts", "contexts")
         results = parse.contexts(parse.first_of(values, None, names, tally, "results"), tally)
@@ -482,7 +477,7 @@ def _read_ragas(values: Values, config: LogConfig, tally: ReadingTally) -> Itera
 
 
 def _read_deepeval(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
-    text = parse.question(parse.first_of(values, config.query_field, ("input",), tally, "question"))
+    text = _question(values, config, tally, ("input",))
     served = parse.first_of(values, config.results_field, ("retrieval_context",), tally, "results")
     yield _exchange(text, parse.contexts(served, tally), values, config, tally)
 

@@ -1,23 +1,277 @@
-"""Read a log, and redact it before any other code sees it."""
+"""Read a log, and redact it before any other code sees it.
+
+Personal data and secrets become marks, people and questions keyed hashes. Patterns and checksums
+find them, kind by kind. Every repetition is bounded: texts may be hostile. Hashes are keyed, so
+that nobody can find their source by trial.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import hashlib
+import math
+import re
+import secrets
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
-from argus.errors import NothingMeasured
+from argus.data.text_files import read_lines
+from argus.data.texts import stream_safe
+from argus.errors import InputError, Location, NothingMeasured
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally
 from argus.traffic.formats import read_exchanges
-from argus.traffic.redaction import IN_IDS, Keys, Redactor, own_patterns
 
 SHOWN, WIDEST = 3, 60
 """Questions of a preview, and characters of a value in it."""
 IDS = 65_536
 """Ids whose cleaning is remembered: the same documents come again and again."""
+Span = tuple[int, int]
+"""Begin and end of a find in a text."""
+IN_IDS = ("token", "mail")
+"""Kinds that are replaced in ids, too: a number there is the document's own."""
+MIN_KEY = 16
+_NAMED = re.compile(r"([\w-]{1,40})\s*=\s*(.+)", re.DOTALL)
+_IBANS = (
+    "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 "
+    "DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 "
+    "HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 "
+    "MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 "
+    "RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 "
+    "VG24 XK20"
+)
+IBAN_LENGTHS: Final = {one[:2]: int(one[2:]) for one in _IBANS.split()}
+"""Characters of an account number by country (ISO 13616)."""
+
+
+SUSPECT = re.compile(
+    r"[@\uff20]|\d(?:\D{0,3}\d){5}|\S{16}|bearer|passw|passwort|pwd|secret|token|api.?key",
+    re.IGNORECASE,
+)
+"""Without any of these a text has no find."""
+
+_KEY_BLOCK = re.compile(
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.{0,10000}?(?:-----END [A-Z ]{0,30}-----|\Z)",
+    re.DOTALL,
+)
+_TOKENS = (
+    re.compile(r"\beyJ[\w-]{5,8000}\.[\w-]{4,8000}(?:\.[\w-]{0,8000})?"),  # JSON Web Token
+    re.compile(
+        r"\b(?:sk|pk|rk)[-_](?:[a-z]{2,12}[-_])?[\w-]{16,300}"
+        r"|\b(?:gh[opsur]|glpat|github_pat|xox[abeoprs]|hf|npm|pypi|dop_v1|shpat|whsec)[-_]"
+        r"[\w-]{10,300}"
+        r"|\b(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{16}\b"
+        r"|\bAIza[\w-]{30,50}|\bya29\.[\w-]{20,500}|\bSG\.[\w-]{16,40}\.[\w-]{16,60}"
+    ),
+)
+_SAID = re.compile(
+    r"\b(?:bearer\s{1,4}|(?:api[ _-]?key|access[ _-]?token|auth[ _-]?token|token|secret|password|"
+    r"passwort|passwd|pwd)(?:\s{0,4}[:=]\s{0,4}|\s{1,4}is\s{1,4}(?=\S{0,40}\d)))[\"']?([^\s\"',;]{4,500})",
+    re.IGNORECASE,
+)
+"""A word that somebody calls a password, or the like."""
+_RANDOM = re.compile(r"(?<![\w/.+-])[A-Za-z0-9+/_-]{24,500}={0,2}(?![\w/.])")
+_HEX = re.compile(r"[0-9a-fA-F]{32,128}")
+MIN_BITS = 3.7
+"""Bits per character of letters and digits that are drawn, not written."""
+_MAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}\s?[@\uff20]\s?[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]{2}[A-Za-z0-9 -]{8,45}")
+_CARD = re.compile(r"(?<![\d.,])\d(?:[ -]?\d){12,18}(?![\d]|[.,]\d)")
+_ACCOUNT = re.compile(
+    r"\b(?:account|acct|konto|kontonummer|compte|cuenta|a/c)(?:[ .:#-]|number|no|nr|num){0,8}"
+    r"(\d[\d -]{4,20}\d)",
+    re.IGNORECASE,
+)
+_SOCIAL = re.compile(r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])")
+_PHONE = re.compile(
+    r"(?<![\w+.])(?:"
+    r"\+\d{1,3}[ ()./-]{0,2}\d(?:[ ()./-]{0,2}\d){5,13}"
+    r"|00[1-9]\d(?:[ ()./-]{0,2}\d){6,13}"
+    r"|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"
+    r"|\(?0\d{1,4}\)?[ /-]\d{2,4}(?:[ /-]?\d{2,4}){1,4}"
+    r")(?![\d]|[.,]\d)"
+)
+
+
+def _tokens(text: str) -> Iterator[Span]:
+    """Yield private keys, tokens and passwords, and words that look drawn at random."""
+    for pattern in (_KEY_BLOCK, *_TOKENS):
+        yield from (match.span() for match in pattern.finditer(text))
+    yield from (match.span(1) for match in _SAID.finditer(text))
+    for match in _RANDOM.finditer(text):
+        if _HEX.fullmatch(match[0]) or _is_drawn(match[0]):
+            yield match.span()
+
+
+def _is_drawn(word: str) -> bool:
+    """Return True if a word has digits, both cases, and the spread of characters of a key."""
+    kinds = (str.isdigit, str.isupper, str.islower)
+    if not all(any(map(kind, word)) for kind in kinds):
+        return False
+    bits = -sum(n / len(word) * math.log2(n / len(word)) for n in Counter(word).values())
+    return bits >= MIN_BITS
+
+
+def _accounts(text: str) -> Iterator[Span]:
+    """Yield account numbers: by their checksum (IBAN), or because the text says so."""
+    for match in _IBAN.finditer(text):
+        if end := _iban_end(text[match.start() : match.start() + 60]):
+            yield match.start(), match.start() + end
+    yield from (match.span(1) for match in _ACCOUNT.finditer(text))
+    yield from (match.span() for match in _SOCIAL.finditer(text))
+
+
+def _iban_end(text: str) -> int:
+    """Return the end of an account number at the start of a text, 0 without one.
+
+    text: may have spaces between its groups. The remainder by 97 must be 1 (ISO 7064).
+    """
+    length = IBAN_LENGTHS.get(text[:2].upper(), 0)
+    compact, end = "", 0
+    for end, character in enumerate(text, 1):  # noqa: B007
+        if character in " -":
+            continue
+        if not (character.isascii() and character.isalnum()):
+            break
+        compact += character.upper()
+        if len(compact) == length:
+            break
+    if not length or len(compact) != length or text[end : end + 1].isalnum():
+        return 0
+    digits = "".join(str(int(c, 36)) for c in compact[4:] + compact[:4])
+    return end if int(digits) % 97 == 1 else 0
+
+
+def _cards(text: str) -> Iterator[Span]:
+    """Yield numbers of payment cards, by the check digit of Luhn (ISO/IEC 7812)."""
+    for match in _CARD.finditer(text):
+        digits = [int(c) for c in match[0] if c.isdigit()]
+        doubled = [n * (1 + i % 2) for i, n in enumerate(reversed(digits))]
+        is_one = digits[0] in range(2, 7) and len(set(digits)) > 1
+        if is_one and sum(n - 9 if n > 9 else n for n in doubled) % 10 == 0:
+            yield match.span()
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
+    return lambda text: (match.span() for match in pattern.finditer(text))
+
+
+KINDS = {
+    "token": _tokens, "mail": _matches(_MAIL), "account": _accounts, "card": _cards,
+    "phone": _matches(_PHONE),
+}  # fmt: skip
+"""In this order: a number that was replaced as one kind is not looked at as another."""
+
+
+@dataclass
+class Redactor:
+    """Replace finds by a mark such as <mail>. own: patterns by name, tried first."""
+
+    own: Sequence[tuple[str, re.Pattern[str]]] = ()
+    counts: Counter[str] = field(default_factory=Counter)
+    """How often each kind was replaced so far."""
+
+    def clean(self, text: str, kinds: Iterable[str] = KINDS) -> str:
+        """Return a text with every find replaced."""
+        for name, pattern in self.own:
+            text = self._marked(text, name, _matches(pattern)(text))
+        if SUSPECT.search(text) is None:
+            return text
+        for kind in kinds:
+            text = self._marked(text, kind, KINDS[kind](text))
+        return text
+
+    def _marked(self, text: str, kind: str, spans: Iterator[Span]) -> str:
+        parts, end = [], 0
+        for start, stop in sorted(spans):
+            if start < end or start == stop:
+                continue
+            parts += [text[end:start], f"<{kind}>"]
+            end = stop
+            self.counts[kind] += 1
+        return "".join([*parts, text[end:]]) if parts else text
+
+
+def own_patterns(named: Sequence[str]) -> list[tuple[str, re.Pattern[str]]]:
+    """Read patterns: NAME=REGEX each, or a file of such lines (# begins a remark).
+
+    Raises InputError for any other line, and for a broken pattern.
+    """
+    patterns = []
+    for one in named:
+        is_file = False
+        with suppress(OSError):  # a pattern can be longer than any name
+            is_file = Path(one).is_file()
+        if not is_file:
+            patterns.append(_own_pattern(one, "--redact"))
+            continue
+        for number, line in read_lines(Path(one)):
+            if line.strip() and not line.lstrip().startswith("#"):
+                patterns.append(_own_pattern(line.strip(), Location(Path(one), number)))
+    return patterns
+
+
+def _own_pattern(line: str, where: str | Location) -> tuple[str, re.Pattern[str]]:
+    match, expected = _NAMED.fullmatch(line), "NAME=REGEX, or a file of such lines"
+    if match is None:
+        fix = "Write it as case=CASE-[0-9]+; check the path if it is a file."
+        raise InputError(f"{line!r}", expected=expected, fix=fix, where=where)
+    try:
+        compiled = re.compile(match[2])
+    except (re.error, OverflowError, RecursionError) as error:  # x{10**20}, "(" * 10_000
+        got, expected = f"{match[2]!r} is no regular expression ({error})", "one of Python's re"
+        raise InputError(got, expected=expected, fix="Correct it.", where=where) from error
+    if compiled.fullmatch("") is not None:
+        got, expected = (
+            f"{match[2]!r} matches nothing at all",
+            "a pattern of at least one character",
+        )
+        raise InputError(got, expected=expected, fix="Use + in place of *.", where=where)
+    return match[1], compiled
+
+
+class Keys:
+    """Keyed hashes of questions and people.
+
+    Texts that are stored beside their hashes are hashed with an open key, people with a secret. It
+    is read from a file, or drawn and forgotten. Raises InputError for a short file.
+    """
+
+    def __init__(self, config: LogConfig) -> None:
+        self._secret = secrets.token_bytes(32)
+        if (path := config.key_file) is not None:
+            if not path.is_file() or path.stat().st_size < MIN_KEY:
+                got = "no such file" if not path.is_file() else "is shorter than a secret should be"
+                expected = f"a file of at least {MIN_KEY} random bytes"
+                fix = "Make one: head -c 32 /dev/urandom > FILE. Keep it away from the results."
+                raise InputError(got, expected=expected, fix=fix, where=path)
+            self._secret = hashlib.blake2b(path.read_bytes(), digest_size=32).digest()
+        self._of_texts = self._secret if config.hash_only else b"argus traffic"
+
+    def of_question(self, text: str) -> bytes:
+        """Return 16 bytes for a question, the same for any case and spaces."""
+        return _hash(self._of_texts, normal(text))
+
+    def of_person(self, name: str) -> str:
+        """Return a hash for a user or session, "" for nobody."""
+        return _hash(self._secret, name).hex()[:16] if name else ""
+
+
+def _hash(key: bytes, text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), key=key, digest_size=16).digest()
+
+
+def normal(text: str) -> str:
+    """Return a question as duplicates are compared: one case, single spaces, no closing marks."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", stream_safe(text))
+    return " ".join(text.casefold().split()).rstrip(" ?!.？！。")
 
 
 class TrafficReader:

@@ -25,7 +25,6 @@ MIN_JUDGED = 30
 NOTHING, FOREIGN = "nothing came back", "most of its words stand nowhere in the corpus"
 PRIOR = ((0.0, 1.5), (1.0, 0.6))
 """Mean and deviation of intercept and slope between logs, before anything is judged."""
-STEPS, CLOSE = 50, 1e-9
 Floats = npt.NDArray[np.float64]
 
 
@@ -87,9 +86,12 @@ def calibrate_risk(
     """Return the probability of failure of each question, None below MIN_JUDGED judgements.
 
     The greatest posterior of a logistic regression on the log-odds of `risk` with a normal prior
-    (Platt's scaling, 1999), by Newton's steps. risk: from 0 to 1, places of an order or anybody's
+    (Platt's scaling, 1999). risk: from 0 to 1, places of an order or anybody's
     predictions. failures: of judged questions, from 0 to 1.
     """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
     judged = [id_ for id_ in failures if id_ in risk]
     if len(judged) < MIN_JUDGED:
         return None
@@ -101,24 +103,12 @@ def calibrate_risk(
 
     def loss(point: Floats) -> float:
         line = x @ point
-        return float(
-            (np.logaddexp(0, line) - y * line).sum() + precision @ (point - prior) ** 2 / 2
-        )
+        likelihood = (np.logaddexp(0, line) - y * line).sum()
+        return float(likelihood + precision @ (point - prior) ** 2 / 2)
 
-    best = prior
-    for _ in range(STEPS):
-        p = _sigmoid(x @ best)
-        gradient = x.T @ (y - p) - precision * (best - prior)
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.diag(precision)
-        step = np.linalg.solve(curvature, gradient)
-        while loss(best + step) > loss(best) and float(np.abs(step).max()) > CLOSE:
-            step = step / 2  # a whole step may overshoot
-        best = best + step
-        if float(np.abs(step).max()) <= CLOSE:
-            break
-    values = _sigmoid(best[0] + best[1] * np.array([*odds.values()]))
+    def gradient(point: Floats) -> Floats:
+        return np.asarray(x.T @ (expit(x @ point) - y) + precision * (point - prior))
+
+    best = minimize(loss, prior, jac=gradient, method="BFGS", options={"gtol": 1e-9}).x
+    values = expit(best[0] + best[1] * np.array([*odds.values()]))
     return dict(zip(odds, values.tolist(), strict=True))
-
-
-def _sigmoid(x: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.clip(x, -40, 40))))

@@ -1,19 +1,20 @@
 """Count how many items a folder of results finds, and grade each count against its bounds.
 
 Four questions are counted, each from the first of its sources that ran: the store, the sentences of
-documents, the questions that people ask, and superseded documents. To add a source, add a function
-from the results to a count to `KINDS`. It returns None where its job did not run.
+documents, the questions that people ask, and superseded documents. To add a source, add its job and
+a function from the job's section to a count to `KINDS`. It returns None if it cannot count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -242,35 +243,27 @@ class Results:
 
 def count_all(results: Results) -> tuple[VerdictCount, ...]:
     """Return the four counts. One that nothing measured names the command that does."""
-
-    def count(kind: Kind) -> VerdictCount:
-        for source in kind.sources:
-            fields = source(results)
-            if fields is not None and fields["total"]:
-                return _graded(kind, **fields)
-        command = kind.measured_by(results.places)
-        return VerdictCount(name=kind.name, question=kind.question, command=command)
-
-    return tuple(map(count, KINDS))
-
-
-def _graded(
-    kind: Kind, count: int, total: int, bounds: str, interval: tuple[float, float] | None = None,
-    **words: Any,
-) -> VerdictCount:  # fmt: skip
-    """Grade a count by its bounds. interval: of the share, by default Wilson's of a sample."""
-    share = count / total
-    low, high = map(float, wilson(share, total) if interval is None else interval)
-    return VerdictCount(
-        name=kind.name, question=kind.question, total=total, count=count, low=low, high=high,
-        level=BOUNDS[bounds].level(low, high), bounds=BOUNDS[bounds], **words,
-    )  # fmt: skip
+    counts = []
+    for kind in KINDS:
+        ran = (
+            count(results, results.sections[job])
+            for job, count in kind.sources.items()
+            if job in results.sections
+        )
+        fields = next((fields for fields in ran if fields and fields["total"]), None)
+        count = VerdictCount(name=kind.name, question=kind.question)
+        if fields is None:
+            counts.append(replace(count, command=kind.measured_by(results.places)))
+            continue
+        bounds, share = BOUNDS[fields.pop("bounds")], fields["count"] / fields["total"]
+        interval = fields.pop("interval", None)  # by default Wilson's of a sample
+        low, high = map(float, interval or wilson(share, fields["total"]))
+        level = bounds.level(low, high)
+        counts.append(replace(count, low=low, high=high, level=level, bounds=bounds, **fields))
+    return tuple(counts)
 
 
-def _count_reach(results: Results) -> Fields | None:
-    section = results.sections.get("reach")
-    if section is None:
-        return None
+def _count_reach(results: Results, section: Any) -> Fields | None:
     reached, broken = section["reached"], sum(section["broken"].values())
     total, count = reached["asked"] + broken, reached["reached"]
     is_whole = reached["asked"] >= section["reachable"] and total > 0
@@ -284,17 +277,17 @@ def _count_reach(results: Results) -> Fields | None:
     }  # fmt: skip
 
 
-def _count_exposure(results: Results) -> Fields | None:
-    section = results.sections.get("exposure")
-    if section is None:
-        return None
+def _count_exposure(results: Results, section: Any) -> Fields | None:
     figures = section.get("parents") or section
     kind, left_in = figures["sentence"], "retriever" in section
-    here = None
-    if failures := _failures(results):
-        ranks = dict(results.rows("exposure", "id", "sentence_rank"))
-        rows = [(ranks[id_], failed) for id_, failed in failures if ranks.get(id_) is not None]
-        here = _measured_here(rows, "the rank for the best of its own sentences")
+    wanted = results.rows("questions", "wanted", "rank")
+    ranks = dict(results.rows("exposure", "id", "sentence_rank")) if wanted else {}
+    failures = [  # of questions that want one document
+        (ranks[id_], rank is None or rank > DEPTH)
+        for id_, rank in wanted
+        if ", " not in id_ and ranks.get(id_) is not None
+    ]
+    here = _measured_here(failures, "the rank for the best of its own sentences")
     return {
         "count": round((kind["success_at_k"] or 0.0) * kind["probes"]), "total": kind["probes"],
         "bounds": "left in" if left_in else "held out",
@@ -307,74 +300,61 @@ def _count_exposure(results: Results) -> Fields | None:
     }  # fmt: skip
 
 
-def _failures(results: Results) -> list[tuple[str, bool]]:
-    """Return the one document that each judged question wants, and whether the question failed."""
-    rows = results.rows("questions", "wanted", "rank")
-    return [(id_, rank is None or rank > DEPTH) for id_, rank in rows if ", " not in id_]
+def _count_traffic(results: Results, section: Any) -> Fields | None:
+    asks = (section["superseded"] or {}).get("asks")
+    return asks and _served(asks["n"], asks, section, "asks", "argus traffic", "asks")
 
 
-def _count_traffic(results: Results) -> Fields | None:
-    section = results.sections.get("traffic")
-    asks = (section["superseded"] or {}).get("asks") if section else None
-    if not section or asks is None:
-        return None
-    n = asks["n"]
+def _count_lint(results: Results, section: Any) -> Fields | None:
+    rate = section["rates"].get("stale_queries")
+    of, source = "queries of the run", "argus authority lint"
+    return rate and _served(rate["queries"], rate, section, "queries", source, of)
+
+
+def _served(n: int, stale: Any, section: Any, unit: str, source: str, of: str) -> Fields:
     return {
-        "count": n - round(asks["share"] * n), "total": n, "bounds": "stale",
-        "unit": "asks", "source": "argus traffic",
+        "count": n - round(stale["share"] * n), "total": n, "bounds": "stale",
+        "unit": unit, "source": source,
         "meaning": f"were served nothing superseded in the top {section['k']}",
-        "validity": (_real_questions(n, "asks"),),
+        "validity": (_real_questions(n, of),),
     }  # fmt: skip
 
 
-def _count_judging(results: Results) -> Fields | None:
-    section = results.sections.get("judging")
-    hits = [e for e in section["estimates"] if e["measure"] == "hits@k"] if section else []
-    if section is None or not hits:
-        return None
-    hit, n = hits[0], section["asked"]
-    return {
-        "count": round(hit["mean"] * n), "total": n, "bounds": "answered",
-        "interval": (hit["low"], hit["high"]),
+def _count_judging(results: Results, section: Any) -> Fields | None:
+    hit = next((one for one in section["estimates"] if one["measure"] == "hits@k"), None)
+    return hit and {
+        "count": round(hit["mean"] * section["asked"]), "total": section["asked"],
+        "bounds": "answered", "interval": (hit["low"], hit["high"]),
         "unit": "real questions", "source": JUDGE,
         "meaning": f"have something relevant in the top {section['k']}, estimated",
         "validity": (_real_questions(hit["judged"], "judged questions"),),
     }  # fmt: skip
 
 
-def _count_evaluation(results: Results) -> Fields | None:
-    if "evaluation" not in results.sections:
-        return None
+def _count_evaluation(results: Results, section: Any) -> Fields | None:
     for column in ("R@10", "R@10 after"):
         if rows := results.rows("per_query", "state", column):
             values = [value for _, value in rows if value is not None]
-            return _answered(sum(v > 0 for v in values), len(values), "argus evaluate")
+            return _answered([value > 0 for value in values], "argus evaluate")
     return None
 
 
-def _count_questions(results: Results) -> Fields | None:
-    if "questions" not in results.sections:
-        return None
+def _count_questions(results: Results, section: Any) -> Fields | None:
     ranks = [rank for (rank,) in results.rows("questions", "rank")]
-    hits = sum(rank is not None and rank <= DEPTH for rank in ranks)
-    return _answered(hits, len(ranks), "argus demo")
+    return _answered([rank is not None and rank <= DEPTH for rank in ranks], "argus demo")
 
 
-def _answered(count: int, total: int, source: str) -> Fields:
+def _answered(hits: Sequence[bool], source: str) -> Fields:
     return {
-        "count": count, "total": total, "bounds": "answered", "unit": "judged questions",
+        "count": sum(hits), "total": len(hits), "bounds": "answered", "unit": "judged questions",
         "source": source, "meaning": f"have something relevant in the top {DEPTH}",
-        "validity": (_real_questions(total, "judged questions"),),
+        "validity": (_real_questions(len(hits), "judged questions"),),
     }  # fmt: skip
 
 
-def _count_needs(results: Results) -> Fields | None:
-    served = results.sections.get("needs_served")
-    section = results.sections.get("needs") if served is None else served
-    if section is None:
-        return None
+def _count_needs(results: Results, section: Any) -> Fields | None:
     total, area = section["documents"]["measured"], None
-    count = total - (section if served is not None else section["alone"])["unreached"]
+    count = total - section.get("alone", section)["unreached"]
     if (risk := section.get("risk")) is not None:
         count, total = risk["reached"], risk["measured"]
         area = risk["judged"]["area"] if risk["judged"] else None
@@ -387,25 +367,10 @@ def _count_needs(results: Results) -> Fields | None:
     }  # fmt: skip
 
 
-def _count_lint(results: Results) -> Fields | None:
-    section = results.sections.get("lint")
-    rate = section["rates"].get("stale_queries") if section is not None else None
-    if section is None or rate is None:
-        return None
-    n = rate["queries"]
-    return {
-        "count": n - round(rate["share"] * n), "total": n, "bounds": "stale",
-        "unit": "queries", "source": "argus authority lint",
-        "meaning": f"were served nothing superseded in the top {section['k']}",
-        "validity": (_real_questions(n, "queries of the run"),),
-    }  # fmt: skip
-
-
-def _count_authority(results: Results) -> Fields | None:
-    section = results.sections.get("authority")
-    proxies = section["proxies"] if section is not None else {}
+def _count_authority(results: Results, section: Any) -> Fields | None:
+    proxies = section["proxies"]
     proxy = next((p for p in ("text", "title") if proxies.get(p, {}).get("documents")), None)
-    if section is None or proxy is None:
+    if proxy is None:
         return None
     n = proxies[proxy]["documents"]
     return {
@@ -453,22 +418,22 @@ def _describe_area(area: Discrimination, what: str, of: str) -> Validity:
 
 
 Fields = dict[str, Any]
-"""Arguments of `_graded`, beside the kind."""
+"""Fields of a count, with the name of its bounds and, unless it is Wilson's, its interval."""
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """One of the four questions.
 
-    short: the count in a few words. found: words for the items that are found. sources: jobs
-    that may measure it, real questions first. measured_by: the command that measures it.
+    short: the count in a few words. found: words for the items that are found. sources: functions
+    that count, by the job whose section they read, real questions first. measured_by: the command
+    that measures it.
     """
 
     name: str
     short: str
     question: str
     found: str
-    sources: tuple[Callable[[Results], Fields | None], ...]
+    sources: Mapping[str, Callable[[Results, Any], Fields | None]]
     measured_by: Callable[[Places], str]
 
 
@@ -478,32 +443,38 @@ KINDS = (
         "reachable by its own vector",
         "Does the store bring every record back for its own vector?",
         "come back for their own vector",
-        (_count_reach,),
-        lambda places: places.reaching,
+        {"reach": _count_reach},
+        attrgetter("reaching"),
     ),
     Kind(
         "by_its_words",
         "found by its own sentences",
         "Is a document found by its own sentences?",
         "find their own document",
-        (_count_exposure,),
-        lambda places: places.exposing,
+        {"exposure": _count_exposure},
+        attrgetter("exposing"),
     ),
     Kind(
         "by_need",
         "found by what is asked or needed",
         "Is found what people ask, or what documents are needed for?",
         "have something relevant in the first results",
-        (_count_judging, _count_evaluation, _count_questions, _count_needs),
-        lambda places: places.evaluating,
+        {
+            "judging": _count_judging,
+            "evaluation": _count_evaluation,
+            "questions": _count_questions,
+            "needs_served": _count_needs,
+            "needs": _count_needs,
+        },
+        attrgetter("evaluating"),
     ),
     Kind(
         "in_force_served",
         "served what is in force",
         "Is what is in force served, and not what it superseded?",
         "were served nothing superseded",
-        (_count_traffic, _count_lint, _count_authority),
-        lambda places: places.auditing_authority,
+        {"traffic": _count_traffic, "lint": _count_lint, "authority": _count_authority},
+        attrgetter("auditing_authority"),
     ),
 )
 """The four questions, in the order of the verdict."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,20 +55,25 @@ class Project:
                     yield inner
                     yield from below(inner)
 
-        tables = [self._table(command) for command in commands]
-        tables += [] if only else [self.settings, *below(self.settings)]
-        return _first_text(tables, name)
+        return self._first(name, commands, () if only else (self.settings, *below(self.settings)))
 
     def of_job(self, name: str, command: str) -> str | None:
         """Return the value of an option for a command that is run with the file."""
-        return _first_text([self._table(command), self.settings], name)
+        return self._first(name, (command,), (self.settings,))
 
-    def _table(self, command: str) -> Settings:
-        settings = self.settings
-        for word in command.split("."):
-            inner = settings.get(word)
-            settings = inner if isinstance(inner, Mapping) else {}
-        return settings
+    def _first(self, name: str, commands: Iterable[str], tables: Iterable[Settings]) -> str | None:
+        """Return the first text that an option has, in the commands' tables and in these."""
+        own: list[Settings] = []
+        for dotted in commands:
+            own.append(self.settings)
+            for word in dotted.split("."):
+                inner = own[-1].get(word)
+                own[-1] = inner if isinstance(inner, Mapping) else {}
+        for table in (*own, *tables):
+            value = table.get(name, table.get(name.replace("-", "_")))
+            if isinstance(value, str) and value:
+                return value
+        return None
 
     def is_of(self, corpus: str | None) -> bool:
         """Return whether it is about this corpus, as far as either is known."""
@@ -77,14 +82,6 @@ class Project:
             return True
         own_path, path = Path(own).resolve(), Path(corpus).resolve()
         return own_path in (path, path.parent)
-
-
-def _first_text(tables: list[Settings], name: str) -> str | None:
-    for table in tables:
-        value = table.get(name, table.get(name.replace("-", "_")))
-        if isinstance(value, str) and value:
-            return value
-    return None
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ class Places:
     @property
     def records(self) -> str:
         """Records with types and times."""
-        return self._input("records") or self._set("records", "authority") or "RECORDS"
+        return self._named("records", "authority") or "RECORDS"
 
     @property
     def store(self) -> str:
@@ -135,19 +132,17 @@ class Places:
     @property
     def queries(self) -> str:
         """Judged questions."""
-        named = self._input("queries") or self._set("queries", "evaluate")
-        return named or self._beir("queries") or QUERIES
+        return self._named("queries", "evaluate") or self._beir("queries.jsonl") or QUERIES
 
     @property
     def qrels(self) -> str:
         """Their judgements."""
-        named = self._input("qrels") or self._set("qrels", "evaluate")
-        return named or self._beir("qrels/test", ".tsv") or "QRELS"
+        return self._named("qrels", "evaluate") or self._beir("qrels/test.tsv") or "QRELS"
 
     @property
     def profiles(self) -> str | None:
         """Scenarios that were written before."""
-        return self._input("profiles") or self._set("profiles", "tune.try")
+        return self._named("profiles", "tune.try")
 
     @property
     def kb(self) -> str | None:
@@ -200,7 +195,7 @@ class Places:
         """Return the words of a command that reads the corpus or asks its store."""
         options = self.options_of(name)
         if ENCODER not in options and any(asks_store(word) for word in words):
-            options += [ENCODER, DEFAULT if self._knows_encoder else "MODEL"]
+            options += [ENCODER, DEFAULT if self._encoder is not None else "MODEL"]
         return [*name.split(), *words, *options]
 
     @property
@@ -261,7 +256,7 @@ class Places:
     @property
     def evaluating(self) -> str:
         """The command that asks judged questions, of a new index where there is no system."""
-        asking = [*self._judged, "--out", self.out]
+        asking = ["--queries", self.queries, "--qrels", self.qrels, "--out", self.out]
         if self.retriever is not None:
             return command(*self._telling("evaluate", *self.answering), *asking)
         if self.index is None and is_store(self.corpus):
@@ -272,15 +267,12 @@ class Places:
         evaluating = command("evaluate", "--index", self.index or self.beside, *options, *asking)
         return evaluating if self.index else f"{self.indexing} && {evaluating}"
 
-    @property
-    def _judged(self) -> list[str]:
-        return ["--queries", self.queries, "--qrels", self.qrels]
-
     def evaluating_blend(self, store: str, collection: str) -> str:
         """Return the command that compares a store with the blend that was written into it."""
         systems = ["--retriever", store, "--retriever", f"{BLENDED}{collection}"]
         asking = self._telling("evaluate", *systems, "--corpus", store)
-        return command(*asking, *self._judged, "--out", f"{self.out}-judged")
+        judged = ("--queries", self.queries, "--qrels", self.qrels)
+        return command(*asking, *judged, "--out", f"{self.out}-judged")
 
     @property
     def blending(self) -> str:
@@ -353,19 +345,16 @@ class Places:
     @property
     def encoder(self) -> str | None:
         """The encoder, where it is not the default."""
-        for section in self.manifest.values():
-            fingerprint = section["encoder"].get("fingerprint", "")
-            if fingerprint.startswith(PREFIX):
-                name = fingerprint.removeprefix(PREFIX).partition("@")[0].partition(" ")[0]
-                return None if name.rpartition("/")[2] == DEFAULT else name
-        return self._set("encoder")
+        if self._encoder is None:
+            return self._set("encoder")
+        return None if self._encoder.rpartition("/")[2] == DEFAULT else self._encoder
 
     @property
-    def _knows_encoder(self) -> bool:
-        return any(
-            section["encoder"].get("fingerprint", "").startswith(PREFIX)
-            for section in self.manifest.values()
-        )
+    def _encoder(self) -> str | None:
+        """The first encoder of a run that `--encoder` takes by its name."""
+        prints = (one["encoder"].get("fingerprint", "") for one in self.manifest.values())
+        known = next((one for one in prints if one.startswith(PREFIX)), None)
+        return known and known.removeprefix(PREFIX).partition("@")[0].partition(" ")[0]
 
     @property
     def rules(self) -> list[object]:
@@ -378,12 +367,15 @@ class Places:
         return ["--rules", rules or "RULES"]
 
     def _input(self, name: str) -> str | None:
-        return next(self._inputs(name), None)
-
-    def _inputs(self, name: str) -> Iterator[str]:
+        """Return the file of an input, from the first run that read it."""
         for job, section in self.manifest.items():
             if name in section["inputs"]:
-                yield self._from_here(section["inputs"][name]["file"], job)
+                return self._from_here(section["inputs"][name]["file"], job)
+        return None
+
+    def _named(self, name: str, command: str) -> str | None:
+        """Return the file of an input, else the one that argus.toml names for a command."""
+        return self._input(name) or self._set(name, command)
 
     def _from_here(self, name: str, job: str) -> str:
         """Return a name that a job recorded, as the current folder has it."""
@@ -398,9 +390,9 @@ class Places:
             return None
         return self.project.value(name, *commands, only=only)
 
-    def _beir(self, stem: str, ending: str = ".jsonl") -> str | None:
+    def _beir(self, name: str) -> str | None:
         """Return a file beside the corpus, as in a BEIR collection."""
-        path = Path(self.corpus).parent / f"{stem}{ending}"
+        path = Path(self.corpus).parent / name
         return str(path) if path.is_file() else None
 
 

@@ -1,12 +1,12 @@
 """Read the verdict of a folder of results: four counts, and the commands to run next.
 
-Each rule of `RULES` looks at the results and returns an action or None. Gains were measured on
-other collections: they are an expectation, no promise.
+Rules look at the results and yield actions. Gains were measured on other collections: they are an
+expectation, no promise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from argus.verdict.places import PARENT
 MAX_ACTIONS = 5
 CHANGES = ("blend", "adapt", "scenarios", "ablation", "remedy", "index")
 """Jobs that change an index, or measure a change of it."""
+BLENDING = frozenset(("blend", "repair", "adapt", "written"))
+"""Jobs after which no blend is proposed."""
 COMPARED = frozenset(
     ("audit", "exposure", "evaluation", "questions", "needs", "needs_served", "authority")
 )
@@ -89,13 +91,11 @@ def read_verdict(folder: Path | str) -> FolderVerdict:
     with results.reading():
         counts = c.count_all(results)
         by_name = {count.name: count for count in counts}
-        found = [action for rule in RULES if (action := rule(results, by_name)) is not None]
-        return FolderVerdict(
-            _answer(results, counts),
-            counts,
-            tuple(_explanations(results)),
-            tuple(sorted(found, key=lambda action: -action.brings)[:MAX_ACTIONS]),
-        )
+        # In the order that breaks ties of their gains.
+        actions = [one for rule in (_repair, _improve, _measure) for one in rule(results, by_name)]
+        actions.sort(key=lambda action: -action.brings)
+        notes = tuple(_explanations(results))
+        return FolderVerdict(_answer(results, counts), counts, notes, tuple(actions[:MAX_ACTIONS]))
 
 
 def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
@@ -174,85 +174,128 @@ def _explanations(results: Results) -> Iterator[str]:
         )
 
 
-Counts = dict[str, VerdictCount]
+Counts = Mapping[str, VerdictCount]
 
 
-def _undo(results: Results, _: Counts) -> VerdictAction | None:
-    """Undo a repair that judged questions speak against."""
-    index, section = results.places.index, results.sections.get("evaluation", {})
-    change = (section.get("comparison") or {}).get(section.get("headline"), {})
-    if change.get("verdict") != "worse" or index is None or results.undone:
-        return None
-    return VerdictAction(
-        "Undo the last repair: judged questions say that it harms",
-        command("tune", "list", "--index", index),
-        f"measured here: {section['headline']} {change['mean_difference']:+.3f}; "
-        "argus tune undo ID takes it out",
-        abs(change["mean_difference"]),
+def _repair(results: Results, counts: Counts) -> Iterator[VerdictAction]:
+    """Yield harm to undo, records to write again, rules to serve by, and questions to ask again."""
+    places, sections, manifest = results.places, results.sections, results.places.manifest
+    evaluation = sections.get("evaluation", {})
+    change = (evaluation.get("comparison") or {}).get(evaluation.get("headline"), {})
+    if change.get("verdict") == "worse" and places.index is not None and not results.undone:
+        yield VerdictAction(
+            "Undo the last repair: judged questions say that it harms",
+            command("tune", "list", "--index", places.index),
+            f"measured here: {evaluation['headline']} {change['mean_difference']:+.3f}; "
+            "argus tune undo ID takes it out",
+            abs(change["mean_difference"]),
+        )
+    reached, served = counts["by_itself"], counts["in_force_served"]
+    if lost := reached.total - reached.count:
+        yield VerdictAction(
+            f"Delete and add the {lost:,} records that the store loses, then measure again",
+            places.reaching,
+            "unreached.csv names them and why. Where it was tried, deleting and adding again lost "
+            "none, upserting lost 10 of 2,000: a rebuild is no proof",
+            lost / reached.total,
+        )
+    if served.total and served.level is not VerdictLevel.GOOD:
+        concerned = 1.0  # share of all documents that are superseded. Queries count as they are
+        documents = sections.get("authority", {}).get("documents", {})
+        if "lint" not in sections and documents.get("total"):
+            concerned = documents["superseded"] / documents["total"]
+        yield VerdictAction(
+            "Serve what is in force: resolve results by the rules",
+            command("authority", "search", "QUESTION", "--records", places.records, *places.rules),
+            "159 security advisories: 26% served what is in force in the top 5, 94% with the "
+            "second stage (docs/results.md, Superseded documents)",
+            (1 - (served.share or 0.0)) * concerned * (0.94 - 0.26) / (1 - 0.26),
+        )
+    if "evaluation" not in manifest or places.index is None:
+        return
+    evaluated, written = manifest["evaluation"]["finished"], list(manifest)
+    since = written[written.index("evaluation") :]  # a clock may be set back
+    later = [name for name in CHANGES if name in since and manifest[name]["finished"] > evaluated]
+    later += [f"undo of {remedy}" for remedy in results.undone]
+    evidence = (
+        f"the count above is from before what was done to the index since ({', '.join(later)})"
     )
+    is_tried, gain = "ablation" in later and "ablation" in sections, 0.0
+    if is_tried and (change := _gain_of_scenarios(results)):
+        section, gain = sections["ablation"], change["mean_difference"]
+        covered = coverage_words(section["coverage"])
+        evidence += f"; measured here since: {section['headline']} {gain:+.3f} by scenarios"
+        evidence += f", a gain where {covered}" if covered else ""
+    if later:
+        title = "Measure again: ask the judged questions of the index as it is now"
+        yield VerdictAction(title, places.evaluating, evidence, gain)
 
 
-def _rewrite_lost(results: Results, counts: Counts) -> VerdictAction | None:
-    count = counts["by_itself"]
-    if not (lost := count.total - count.count):
-        return None
-    return VerdictAction(
-        f"Delete and add the {lost:,} records that the store loses, then measure again",
-        results.places.reaching,
-        "unreached.csv names them and why. Where it was tried, deleting and adding again lost "
-        "none, upserting lost 10 of 2,000: a rebuild is no proof",
-        lost / count.total,
-    )
+def _improve(results: Results, counts: Counts) -> Iterator[VerdictAction]:
+    """Yield scenarios, blends and corrections of queries that are not there, and blends to judge.
 
-
-def _resolve(results: Results, counts: Counts) -> VerdictAction | None:
-    """Serve by the rules of supersession."""
-    count, places = counts["in_force_served"], results.places
-    if not count.total or count.level is VerdictLevel.GOOD:
-        return None
-    section = results.sections.get("authority")
-    concerned = 1.0  # share of all documents that are superseded. Queries count as they are
-    if section and "lint" not in results.sections and section["documents"].get("total"):
-        concerned = section["documents"]["superseded"] / section["documents"]["total"]
-    return VerdictAction(
-        "Serve what is in force: resolve results by the rules",
-        command("authority", "search", "QUESTION", "--records", places.records, *places.rules),
-        "159 security advisories: 26% served what is in force in the top 5, 94% with the second "
-        "stage (docs/results.md, Superseded documents)",
-        (1 - (count.share or 0.0)) * concerned * (0.94 - 0.26) / (1 - 0.26),
-    )
-
-
-def _write_scenarios(results: Results, _: Counts) -> VerdictAction | None:
-    if not _was_searched(results) or "scenarios" in results.sections:
-        return None
-    writing = results.places.estimating_scenarios
-    section = results.sections.get("ablation", {})
-    if not section:
-        return VerdictAction(
+    Gains of a blend on other collections are no proof for the records of a store.
+    """
+    places, sections, was_searched = results.places, results.sections, _was_searched(results)
+    change = _gain_of_scenarios(results)
+    if was_searched and "scenarios" not in sections and "ablation" not in sections:
+        yield VerdictAction(
             "Index what documents are needed for (a language model writes it; first the cost)",
-            writing,
+            places.estimating_scenarios,
             "nDCG@10 +0.072 (+0.046 to +0.101) on one collection, Python's documentation "
             "(docs/results.md, Scenarios)",
             0.072,
         )
-    change, coverage = _gain_of_scenarios(results), section["coverage"]
-    rest = coverage["documents"] - coverage["with_remedy"]
-    if not rest or change is None:
-        return None
-    return VerdictAction(
-        f"Write what the other {rest:,} documents are needed for (first the cost)",
-        writing,
-        f"measured here: {section['headline']} {change['mean_difference']:+.3f} "
-        f"({change['low']:+.3f} to {change['high']:+.3f}) on judged questions, a gain where "
-        f"{coverage_words(coverage)}; what it brings to questions about the others is not known",
-        change["mean_difference"],
-    )
+    elif was_searched and "scenarios" not in sections and change:
+        section = sections["ablation"]
+        coverage = section["coverage"]
+        if rest := coverage["documents"] - coverage["with_remedy"]:
+            yield VerdictAction(
+                f"Write what the other {rest:,} documents are needed for (first the cost)",
+                places.estimating_scenarios,
+                f"measured here: {section['headline']} {change['mean_difference']:+.3f} "
+                f"({change['low']:+.3f} to {change['high']:+.3f}) on judged questions, a gain "
+                f"where {coverage_words(coverage)}; what it brings to questions about the others "
+                "is not known",
+                change["mean_difference"],
+            )
+    has_blend = (places.retriever or "").startswith(BLENDED)
+    if was_searched and not has_blend and sections.keys().isdisjoint(BLENDING):
+        title = "Blend sentences, a hub correction and BM25 into the search (no labels, no model)"
+        yield VerdictAction(title, places.blending, BLEND_MEASURED, BLEND_GAIN)
+    if (section := sections.get("written")) is not None:
+        yield VerdictAction(
+            f"Judge the store's own search against that with {section['remedy']}",
+            places.evaluating_blend(section["store"], section["collection"]),
+            "what it gains on your questions is not known; sentences and hubs, which a store "
+            "serves by itself, gained +0.022 nDCG@10 in the mean of nine others "
+            "(docs/results/blend.md)",
+            VIEWS_GAIN,
+        )
+    count = counts["by_need"]
+    if count.source == c.JUDGE and count.level is not VerdictLevel.GOOD and not was_searched:
+        yield VerdictAction(
+            "Try a search that blends sentences, a hub correction and BM25 (no labels, no model)",
+            places.blending_beside,
+            f"{BLEND_MEASURED}; what your retriever gains is not known: judge again",
+            BLEND_GAIN,
+        )
+    written = (results.folder / "scenarios", results.folder / "corpus" / "profiles.jsonl")
+    profiles = next((path for path in written if path.exists()), None)
+    is_tried = "ablation" in sections and "adapt" not in sections
+    if places.index == str(results.folder) and is_tried and profiles is not None:
+        yield VerdictAction(
+            "Learn from the needs of some documents how to correct all queries",
+            command("tune", "apply", "adapt", "--index", places.index, "--profiles", profiles),
+            "nDCG@10 +0.030 (+0.009 to +0.051) on one collection: a lead, not a proof; it "
+            "abstains where held-out needs do not improve",
+            0.030,
+        )
 
 
 def _gain_of_scenarios(results: Results) -> dict[str, Any] | None:
     """Return the change by scenarios in the usual cell. None unless it is surely a gain."""
-    whole = results.sections["ablation"]["whole"]
+    whole = results.sections.get("ablation", {}).get("whole", {"rows": ()})
     for row in whole["rows"]:
         usual, change = whole["usual"], row["comparison"]
         cell = (row["system"], row["component"], row["lambda"])
@@ -261,175 +304,66 @@ def _gain_of_scenarios(results: Results) -> dict[str, Any] | None:
     return None
 
 
-def _blend(results: Results, _: Counts) -> VerdictAction | None:
-    """Mix sentences and words into the search."""
-    places, done = results.places, {"blend", "repair", "adapt", "written"} & results.sections.keys()
-    if done or (places.retriever or "").startswith(BLENDED) or not _was_searched(results):
-        return None
-    title = "Blend sentences, a hub correction and BM25 into the search (no labels, no model)"
-    return VerdictAction(title, places.blending, BLEND_MEASURED, BLEND_GAIN)
-
-
-def _judge_written(results: Results, _: Counts) -> VerdictAction | None:
-    """Judge records written into a store: gains on other collections are no proof of them."""
-    section = results.sections.get("written")
-    if section is None:
-        return None
-    return VerdictAction(
-        f"Judge the store's own search against that with {section['remedy']}",
-        results.places.evaluating_blend(section["store"], section["collection"]),
-        "what it gains on your questions is not known; sentences and hubs, which a store serves by "
-        "itself, gained +0.022 nDCG@10 in the mean of nine others (docs/results/blend.md)",
-        VIEWS_GAIN,
-    )
-
-
-def _adapt(results: Results, _: Counts) -> VerdictAction | None:
-    """Learn from scenarios how to correct queries."""
-    index, has = results.places.index, results.sections.keys()
-    if index != str(results.folder) or "ablation" not in has or "adapt" in has:
-        return None
-    written = (results.folder / "scenarios", results.folder / "corpus" / "profiles.jsonl")
-    profiles = next((path for path in written if path.exists()), None)
-    if profiles is None:
-        return None
-    return VerdictAction(
-        "Learn from the needs of some documents how to correct all queries",
-        command("tune", "apply", "adapt", "--index", index, "--profiles", profiles),
-        "nDCG@10 +0.030 (+0.009 to +0.051) on one collection: a lead, not a proof; it abstains "
-        "where held-out needs do not improve",
-        0.030,
-    )
-
-
-def _split(results: Results, _: Counts) -> VerdictAction | None:
-    """Split documents that the model does not read to the end."""
-    window = results.sections.get("exposure", {}).get("text_window")
-    if not window or window["tokens_unread"] < MAX_UNREAD * window["tokens"]:
-        return None
-    share, places = window["tokens_unread"] / window["tokens"], results.places
-    options = places.options_of("check", "Input", "Encoder")
-    options += [] if places.parent_field else [PARENT, "FIELD"]
-    return VerdictAction(
-        f"Split the {window['texts_cut']:,} documents that are longer than the model reads",
-        command("check", "--corpus", "CHUNKS", *options, "--out", f"{places.out}-chunks"),
-        f"measured here: {share:.1%} of all tokens are in no vector. What splitting gains was not "
-        "measured",
-    )
-
-
-def _measure_again(results: Results, _: Counts) -> VerdictAction | None:
-    """Ask the questions from before the change of the index again."""
-    places, manifest = results.places, results.places.manifest
-    if "evaluation" not in manifest or places.index is None:
-        return None
-    evaluated, written = manifest["evaluation"]["finished"], list(manifest)
-    since = written[written.index("evaluation") :]  # a clock may be set back
-    later = [name for name in CHANGES if name in since and manifest[name]["finished"] > evaluated]
-    later += [f"undo of {remedy}" for remedy in results.undone]
-    if not later:
-        return None
-    evidence = (
-        f"the count above is from before what was done to the index since ({', '.join(later)})"
-    )
-    is_tried = "ablation" in later and "ablation" in results.sections
-    change, gain = _gain_of_scenarios(results) if is_tried else None, 0.0
-    if change is not None:
-        section, gain = results.sections["ablation"], change["mean_difference"]
-        covered = coverage_words(section["coverage"])
-        evidence += f"; measured here since: {section['headline']} {gain:+.3f} by scenarios"
-        evidence += f", a gain where {covered}" if covered else ""
-    title = "Measure again: ask the judged questions of the index as it is now"
-    return VerdictAction(title, places.evaluating, evidence, gain)
-
-
-def _ask_questions(results: Results, counts: Counts) -> VerdictAction | None:
-    """Ask judged questions, which alone show the questions that fail."""
-    is_here = any(v.kind == "measured here" for v in counts["by_need"].validity)
-    if not _was_searched(results) or is_here:
-        return None
-    return VerdictAction(
-        "Ask judged questions: nothing else here tells which real questions fail",
-        results.places.evaluating,
-        "reachability has AUC 0.50 to 0.52 for that, chance; what documents are needed for 0.66",
-    )
-
-
-def _judge_log(results: Results, counts: Counts) -> VerdictAction | None:
-    """Judge a few real questions of a log, which has no rate of failure itself."""
-    section, places = results.sections.get("traffic"), results.places
-    if not section or section["log"]["hash_only"] or counts["by_need"].source == c.JUDGE:
-        return None
-    if not section["results"]["logged"] + section["results"]["answered"]:
-        return VerdictAction(
-            "Ask what answers: the log does not say what came",
-            places.auditing_traffic,
-            "what came is judged, and tells which questions nobody met",
+def _measure(results: Results, counts: Counts) -> Iterator[VerdictAction]:
+    """Yield questions to judge or to look at, documents to split, and bounds to hold."""
+    places, sections, was_searched = results.places, results.sections, _was_searched(results)
+    needed, by_words = counts["by_need"], counts["by_its_words"]
+    traffic = sections.get("traffic", {})
+    if traffic and not traffic["log"]["hash_only"] and needed.source != c.JUDGE:
+        if traffic["results"]["logged"] + traffic["results"]["answered"]:
+            yield VerdictAction(
+                "Judge 50 real questions: how often they fail, with an interval",
+                places.judging_traffic,
+                "the interval held the truth in 97% of 500 draws on each of 4 judged collections, "
+                "in the worst in 95% (docs/results.md, Traffic)",
+            )
+        else:
+            yield VerdictAction(
+                "Ask what answers: the log does not say what came",
+                places.auditing_traffic,
+                "what came is judged, and tells which questions nobody met",
+            )
+    unmet = traffic.get("unmet") or {}
+    first: dict[str, Any] = next(iter(unmet.get("largest", ())), {})
+    if first.get("examples"):
+        explaining = command("explain", first["examples"][0], "--index", places.beside)
+        yield VerdictAction(
+            f"See what the corpus has for “{first['words']}”, the largest demand that nobody met",
+            f"{places.indexing} && {explaining}",
+            f"{first['questions']:,} of {unmet['questions']:,} unmet questions ({first['asks']:,} "
+            "asks); unmet.csv has the others. Either the corpus lacks the answer, or hides it",
         )
-    return VerdictAction(
-        "Judge 50 real questions: how often they fail, with an interval",
-        places.judging_traffic,
-        "the interval held the truth in 97% of 500 draws on each of 4 judged collections, "
-        "in the worst in 95% (docs/results.md, Traffic)",
-    )
-
-
-def _blend_beside(results: Results, counts: Counts) -> VerdictAction | None:
-    """Blend the search of a log whose judged questions fail."""
-    count = counts["by_need"]
-    if count.source != c.JUDGE or count.level is VerdictLevel.GOOD or _was_searched(results):
-        return None
-    return VerdictAction(
-        "Try a search that blends sentences, a hub correction and BM25 (no labels, no model)",
-        results.places.blending_beside,
-        f"{BLEND_MEASURED}; what your retriever gains is not known: judge again",
-        BLEND_GAIN,
-    )
-
-
-def _see_unmet(results: Results, _: Counts) -> VerdictAction | None:
-    """Look at the largest cluster of questions that nobody met."""
-    unmet, places = results.sections.get("traffic", {}).get("unmet"), results.places
-    if not unmet or not unmet["largest"] or not unmet["largest"][0]["examples"]:
-        return None
-    first = unmet["largest"][0]
-    return VerdictAction(
-        f"See what the corpus has for “{first['words']}”, the largest demand that nobody met",
-        f"{places.indexing} && "
-        + command("explain", first["examples"][0], "--index", places.beside),
-        f"{first['questions']:,} of {unmet['questions']:,} unmet questions ({first['asks']:,} "
-        "asks); unmet.csv has the others. Either the corpus lacks the answer, or hides it",
-    )
-
-
-def _measure_exposure(results: Results, counts: Counts) -> VerdictAction | None:
-    if counts["by_its_words"].total or not _was_searched(results):
-        return None
-    return VerdictAction(
-        "Measure which documents are not found by their own sentences",
-        counts["by_its_words"].command,
-        "needs nothing but the documents; names hubs and what came back instead",
-    )
-
-
-def _gate(results: Results, _: Counts) -> VerdictAction | None:
-    """Keep it from getting worse."""
-    if not COMPARED & results.sections.keys():
-        return None
-    return VerdictAction(
-        "Keep it from getting worse: compare each later run with this one",
-        command("gate", "NEW", "--against", results.places.out),
-        "a paired test over the same documents and questions; exit code 1 where it is worse",
-    )
+    if was_searched and all(v.kind != "measured here" for v in needed.validity):
+        yield VerdictAction(
+            "Ask judged questions: nothing else here tells which real questions fail",
+            places.evaluating,
+            "reachability has AUC 0.50 to 0.52 for that, chance; what documents are needed for "
+            "0.66",
+        )
+    window = sections.get("exposure", {}).get("text_window")
+    if window and window["tokens_unread"] >= MAX_UNREAD * window["tokens"]:
+        options = places.options_of("check", "Input", "Encoder")
+        options += [] if places.parent_field else [PARENT, "FIELD"]
+        yield VerdictAction(
+            f"Split the {window['texts_cut']:,} documents that are longer than the model reads",
+            command("check", "--corpus", "CHUNKS", *options, "--out", f"{places.out}-chunks"),
+            f"measured here: {window['tokens_unread'] / window['tokens']:.1%} of all tokens are in "
+            "no vector. What splitting gains was not measured",
+        )
+    if was_searched and not by_words.total:
+        yield VerdictAction(
+            "Measure which documents are not found by their own sentences",
+            by_words.command,
+            "needs nothing but the documents; names hubs and what came back instead",
+        )
+    if COMPARED & sections.keys():
+        yield VerdictAction(
+            "Keep it from getting worse: compare each later run with this one",
+            command("gate", "NEW", "--against", places.out),
+            "a paired test over the same documents and questions; exit code 1 where it is worse",
+        )
 
 
 def _was_searched(results: Results) -> bool:
     """Return whether a corpus was searched here, not only a store or a run read."""
     return bool({"audit", "exposure", "evaluation", "needs"} & results.sections.keys())
-
-
-RULES = (
-    _undo, _rewrite_lost, _resolve, _measure_again, _write_scenarios, _blend, _judge_written,
-    _blend_beside, _adapt, _judge_log, _see_unmet, _ask_questions, _split, _measure_exposure, _gate,
-)  # fmt: skip
-"""Rules in the order that breaks ties of their gains."""

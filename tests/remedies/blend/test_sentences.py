@@ -37,5 +37,5 @@ def test_a_line_without_end_is_cut_between_words():
 def test_of_ten_thousand_sentences_neighbours_are_joined():
     text = " ".join(f"Fact number {i} is here." for i in range(10_000))
     views = sentence_views([Document("d", text)], "r", 100)
-    assert (len(views.views), views.joined) == (100, 1)
+    assert (len(views.views), views.counts["joined"]) == (100, 1)
     assert " ".join(view.text for view in views.views) == text

@@ -13,9 +13,8 @@ ON_THREE = pytest.mark.parametrize("home", ["sqlite-vec", "lancedb", "pgvector"]
 """A file, a folder and a server; what breaks in the middle, and what is undone, is tried on all."""
 
 
-def test_records_hold_parents_scales_and_penalties(home, wiki2):
-    before = home.records(home.collection)
-    result = home.blend()
+def check_records(home, result, before, wiki2):
+    """Check parents, scales and penalties of the records."""
     records = home.records(f"{home.collection}_argus")
     counts = result.summary["counts"]
     assert counts["records"] == len(records) == counts["written"] > 2 * len(wiki2)
@@ -30,20 +29,6 @@ def test_records_hold_parents_scales_and_penalties(home, wiki2):
     assert all(0 < s <= 1 + 1e-5 for s in scales) and len(scales) > 10
     assert any(p[PENALTY] > 0 for p in payloads)
     assert home.records(home.collection) == before
-
-
-def test_a_rollback_removes_exactly_what_was_written(home):
-    before = home.state()
-    result = home.blend()
-    assert home.state() != before
-    listed = list_in_store(home.spec, opening=home.opening)
-    assert [(r["id"], r["views"] + r["documents"]) for r in listed] == [
-        (result.remedy, result.summary["counts"]["records"])
-    ]
-    note = rollback_in_store(home.spec, result.remedy, opening=home.opening)
-    assert note["records_removed"] == result.summary["counts"]["records"]
-    assert note["collection_removed"] and home.state() == before
-    assert list_in_store(home.spec, opening=home.opening) == []
 
 
 @pytest.fixture
@@ -70,11 +55,20 @@ def breaks(monkeypatch):
     return break_after
 
 
-def test_a_store_that_fails_in_the_middle_is_completed(home, breaks):
-    untouched = home.state()
-    home.blend()
-    whole = home.state()
-    rollback_in_store(home.spec, home_remedy(home), opening=home.opening)
+def test_a_blend_comes_out_exactly_and_one_that_fails_in_the_middle_is_completed(
+    home, wiki2, breaks
+):
+    untouched, before = home.state(), home.records(home.collection)
+    result = home.blend()
+    whole, written = home.state(), result.summary["counts"]["records"]
+    assert whole != untouched
+    check_records(home, result, before, wiki2)
+    listed = list_in_store(home.spec, opening=home.opening)
+    assert [(r["id"], r["views"] + r["documents"]) for r in listed] == [(result.remedy, written)]
+    note = rollback_in_store(home.spec, result.remedy, opening=home.opening)
+    assert note["records_removed"] == written
+    assert note["collection_removed"] and home.state() == untouched
+    assert list_in_store(home.spec, opening=home.opening) == []
     sent = breaks(home, 2)
     with pytest.raises(ArgusError, match=r"80 of \d+ records of blend-\w+ are in it") as error:
         home.blend()
@@ -85,11 +79,6 @@ def test_a_store_that_fails_in_the_middle_is_completed(home, breaks):
     assert (counts["there_before"], counts["written"]) == (0, counts["records"])  # of both runs
     assert sum(sent) == counts["records"]  # the second run sent only what was missing
     assert home.state() == whole
-
-
-def home_remedy(home) -> str:
-    (remedy,) = list_in_store(home.spec, opening=home.opening)
-    return remedy["id"]
 
 
 @ON_THREE

@@ -11,7 +11,7 @@ from argus.data.types import View
 from argus.indexes.blend import Blend
 from argus.indexes.snapshot import Snapshot
 from argus.remedies.store_records import state_records
-from argus.remedies.store_writing import WRITE_BYTES, write_records
+from argus.remedies.store_writing import write_records
 from argus.stores.qdrant import QdrantStore
 
 
@@ -25,8 +25,10 @@ def test_a_batch_is_bounded_by_its_payloads(monkeypatch):
     views += [View(f"{id_}#r-{i}", id_, "sentence", "x") for id_ in ids for i in range(40)]
     rows = np.eye(4, dtype=np.float32)[np.arange(len(views)) % 4]
     records = state_records("r", Snapshot.of(views, rows).blended(Blend(hubs=0.0)), 1.0, "words")
-    payloads = {id_: {"text": "word " * 20_000} for id_ in ids}
-    payloads["d3"] = {"text": "w" * (WRITE_BYTES + 1)}
+    limit = 200_000
+    monkeypatch.setattr("argus.remedies.store_writing.WRITE_BYTES", limit)
+    payloads = {id_: {"text": "word " * 500} for id_ in ids}
+    payloads["d3"] = {"text": "w" * (limit + 1)}
     batches, upsert = [], store.upsert
     monkeypatch.setattr(store, "upsert", lambda batch: batches.append(batch) or upsert(batch))
     write_records(store, records, payloads, undo="argus tune undo r")
@@ -34,4 +36,4 @@ def test_a_batch_is_bounded_by_its_payloads(monkeypatch):
     assert sent == len(records) == client.count("docs_argus").count
     for batch in batches:
         heavy = sum(len(json.dumps(p)) for p in batch.payloads)
-        assert heavy <= WRITE_BYTES + 300 * len(batch.ids) or len(batch.ids) == 1
+        assert heavy <= limit + 300 * len(batch.ids) or len(batch.ids) == 1

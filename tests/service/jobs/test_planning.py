@@ -91,12 +91,6 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
         ("tune try", {"index": "served", "adapter": "INSIDE/lora"}, "adapter"),
         ("tune try", {"index": "served", "config": "INSIDE/x.toml"}, "config"),
         ("tune try", {"index": "served", "device": "cuda"}, "device"),
-        ("tune try", {"index": "served", "own": ["INSIDE/x.py"]}, "own"),
-        ("check", {"records": "INSIDE/r", "rules": "INSIDE/x.py", "out": "INSIDE/o"}, "rules"),
-        (
-            "research generative search",
-            {"index": "INSIDE/ix", "decoding": "INSIDE/x.py", "out": "INSIDE/o"}, "decoding",
-        ),
         ("tune try", {"index": "served", "nothing": 1}, "nothing"),
         ("tune try", {"index": "served", "folds": "many"}, "tune try"),
         ("tune try", {"index": "served", "folds": 1}, "tune try"),

@@ -32,8 +32,8 @@ def test_intervals_hold_the_rate_of_what_was_asked():
 
 
 @given(
-    st.dictionaries(st.text(min_size=1, max_size=4), st.integers(1, 20), min_size=1, max_size=40),
-    st.integers(1, 60),
+    st.dictionaries(st.text(min_size=1, max_size=4), st.integers(1, 8), min_size=1, max_size=15),
+    st.integers(1, 20),
 )
 def test_the_budget_is_kept_and_all_asks_of_a_small_log_are_drawn(times, budget):
     sample = draw_sample(times, budget, 0)

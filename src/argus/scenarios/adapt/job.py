@@ -23,7 +23,6 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
 from argus.indexes.blend import REMEDIES
 from argus.indexes.fold import ORIGINAL
@@ -50,7 +49,7 @@ LEARNT = "learnt"
 
 
 @dataclass(frozen=True, repr=False)
-class AdaptResult(RemedyResult[dict[str, Any]]):
+class AdaptResult(RemedyResult):
     """Correction learnt of needs, and whether an index is searched with it.
 
     Keys of `summary`:
@@ -153,15 +152,8 @@ def adapt_index(
     report = write_report(folder.path)
     evaluation = None
     if summary["prescribed"]:
-        evaluation = evaluate_remedy(
-            views,
-            opened.remedy,
-            queries,
-            qrels,
-            chunks=ChunkedCorpus(corpus=corpus),
-            encoder=model,
-            out=folder.path,
-        )
+        out = folder.path
+        evaluation = evaluate_remedy(views, opened.remedy, questions, encoder=model, out=out)
     write_recorded(home)
     return AdaptResult(opened.remedy, folder.path, report, views, summary, evaluation)
 

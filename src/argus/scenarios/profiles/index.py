@@ -17,7 +17,6 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
@@ -39,7 +38,7 @@ WRITER = ("written_by", "role", "language_model")  # of the summary of `profile_
 
 
 @dataclass(frozen=True, repr=False)
-class ScenariosResult(RemedyResult[dict[str, Any]]):
+class ScenariosResult(RemedyResult):
     """Views that scenarios added to an index.
 
     Keys of `summary`:
@@ -136,10 +135,7 @@ def add_scenarios(
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
     report = write_report(folder.path)
-    judged = evaluate_remedy(
-        opened, remedy, queries, qrels,
-        chunks=ChunkedCorpus(corpus=corpus), encoder=model, out=folder.path,
-    )  # fmt: skip
+    judged = evaluate_remedy(opened, remedy, questions, encoder=model, out=folder.path)
     write_recorded(home)
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
 

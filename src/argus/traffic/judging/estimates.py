@@ -197,8 +197,7 @@ def judging_table(draw: Draw, config: JudgingConfig, grades: Grades) -> pa.Table
     verdicts, _ = _verdicts(draw, config, grades)
     drawn = set(draw.drawn)
     risk = {q.id: q.risk for q in draw.questions if q.risk is not None}
-    failures = {id_: failure for id_, (failure, _) in verdicts.items()}
-    probability = calibrate_risk(risk, failures) or {}
+    probability = calibrate_risk(risk, {id_: own[0] for id_, own in verdicts.items()}) or {}
     rows: list[tuple[Any, ...]] = []
     for q in draw.questions:
         state = State.FAILED if q.id in drawn else State.NOT_APPLICABLE
