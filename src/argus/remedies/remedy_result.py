@@ -83,7 +83,8 @@ def evaluate_remedy(
     """Evaluate an index before a remedy and with it. None without judged questions."""
     if questions is None:
         return None
-    config = EvaluateConfig(parent_field=questions.fold and questions.fold.field)
+    fold = questions.fold
+    config = EvaluateConfig(parent_field=None if fold is None else fold.field)
     states = (f"{index.path}@{BEFORE}{remedy}", f"{index.path}@{remedy}")
     return evaluate(
         questions, questions.qrels, out=out, encoder=encoder, indexes=states, config=config,
