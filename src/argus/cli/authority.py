@@ -289,8 +289,7 @@ def generate(
     """Make a benchmark: corpus, questions, supersessions, judgements and rules.
 
     The same seed gives the same files, to the byte. `argus research authority score --benchmark
-    OUT` reads
-    them; the corpus alone is a BEIR corpus.
+    OUT` reads them; the corpus alone is a BEIR corpus.
     """
     from argus.authority.benchmarks.job import generate_benchmark
 
@@ -329,9 +328,8 @@ def gap(
 
 @benchmarks.command()
 @example(
-    "argus research authority harm --benchmark cvepatchqa --model NAME --base-url "
-    "http://127.0.0.1:8000/v1 "
-    "--first 4"
+    "argus research authority harm --benchmark cvepatchqa --model NAME "
+    "--base-url http://127.0.0.1:8000/v1 --first 4"
 )
 @with_blocks
 def harm(
@@ -351,9 +349,8 @@ def harm(
 
     Each answer is correct, confidently wrong or uncertain (CAR, Table 12). --system also answers
     from what a system of argus research authority score serves. Answers are kept in
-    OUT/answers.sqlite: a
-    run that was stopped goes on, and nothing is paid for twice. Writes authority_harm.parquet and
-    .csv, summary.json, manifest.json and report.html.
+    OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
+    authority_harm.parquet and .csv, summary.json, manifest.json and report.html.
     """
     from argus.authority.harm import measure_harm
 

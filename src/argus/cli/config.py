@@ -1,10 +1,8 @@
 """`--config file.toml`: one file of settings for every command.
 
-Values at the top are for every command that has such an option, `[audit]` is for `argus research
-audit`,
-`[probe]` for all of `argus research probe`, `[probe.fit]` for `argus research probe fit`. Inner
-tables win. A command
-checks the names of tables, and each setting in those that are for it.
+Values at the top are for every command that has such an option, `[research.probe]` is for all of
+`argus research probe`, and `[research.probe.fit]` for `argus research probe fit`. Inner tables win.
+A command checks the names of tables, and each setting in those that are for it.
 """
 
 from __future__ import annotations

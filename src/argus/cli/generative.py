@@ -171,8 +171,8 @@ SHOWN_KEYS = 5
 
 @app.command()
 @example(
-    "argus research generative search ngrams/ --model trained/model --queries queries.jsonl --k "
-    "5 --beams 3"
+    "argus research generative search ngrams/ --model trained/model --queries queries.jsonl "
+    "--k 5 --beams 3"
 )
 @with_blocks
 def search(
@@ -278,9 +278,8 @@ def analyse(
     outputs: Annotated[
         list[Path],
         typer.Argument(
-            help="Of one or two systems: DPR JSON with keys, a folder of argus research "
-            "generative search, "
-            "KILT JSONL, or a run (with --corpus and --queries).",
+            help="Of one or two systems: DPR JSON with keys, a folder of argus research generative "
+            "search, KILT JSONL, or a run (with --corpus and --queries).",
             metavar="OUTPUT [OUTPUT2]",
             show_default=False,
         ),

@@ -114,9 +114,8 @@ ENDPOINT = ("base_url", "api_key_env", "batch_size", "concurrency")
 @app.command()
 @job(
     "argus.scenarios.ablation.job:ablate_scenarios",
-    "argus research scenarios ablate --corpus docs.jsonl --profiles profiles/ --queries "
-    "queries.jsonl "
-    "--qrels qrels.tsv",
+    "argus research scenarios ablate --corpus docs.jsonl --profiles profiles/ "
+    "--queries queries.jsonl --qrels qrels.tsv",
 )
 def ablate(
     *,

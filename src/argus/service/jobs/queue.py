@@ -25,7 +25,7 @@ MAX_WAITING = 200  # jobs
 STEP_EVERY_S = 1.0  # between two steps of one job that are kept
 AGAIN_S = 1.0  # until a change that could not be written is tried again
 BROUGHT = "Not started: its folder was brought from elsewhere. Resume it if you want it here.\n"
-SUCCESS_CODES: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",): (0, 1)}
+SUCCESS_CODES: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1)}
 """Exit codes of commands that succeed with others than 0: a check that failed is an answer."""
 KEPT_BYTES = 65_536  # of the end of each stream
 MAX_LINE = 1 << 24  # a longer one is dropped
