@@ -22,7 +22,7 @@ import httpx
 
 from argus.cli.main import main
 from tests.support.console import forget_chroma
-from tests.support.example_runs import EXAMPLES, FOLLOWS, arguments, prepare
+from tests.support.example_runs import COMMANDS, EXAMPLES, FOLLOWS, arguments, prepare
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Examples:
     source: Path
     url: str
     ran: dict[str, Ran] = field(default_factory=dict)
+    ended: dict[str, Ran] = field(default_factory=dict)
 
     def after(self, name: str) -> Ran:
         """Return a command's example as it ran, with what comes before it; each runs once."""
@@ -75,8 +76,20 @@ class Examples:
             shutil.copytree(self.after(name).before, folder)
         return folder
 
-    def killed(self, name: str, place: str, at: int) -> Path:
-        """Kill a command's example as it puts its `at`-th file in place; return its folder."""
+    def resumed(self, name: str) -> Ran:
+        """Kill a command's example at half of its files, and run it to its end, once.
+
+        With --json where it has that. One that puts fewer than two files in place is only run.
+        """
+        if name not in self.ended:
+            if (renames := self.after(name).renames) > 1:
+                self.kill(name, "resumed", renames // 2 + 1)
+            has_json = any("--json" in option.opts for option in COMMANDS[name].params)
+            self.ended[name] = self.again(name, "resumed", *["--json"] * has_json)
+        return self.ended[name]
+
+    def kill(self, name: str, place: str, at: int) -> None:
+        """Kill a command's example as it puts its `at`-th file in place."""
         folder = self.copy(name, place)
         with contextlib.chdir(folder):
             words = arguments(name, self.url)
@@ -89,7 +102,6 @@ class Examples:
             process.kill()
         # a training that writes by the clock may end with fewer files than the one that was counted
         assert process.exitcode in (-signal.SIGKILL, 0), (name, process.exitcode)
-        return folder
 
 
 class _Renames:

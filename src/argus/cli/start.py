@@ -127,7 +127,7 @@ def doctor(
     raise typer.Exit(result.exit_code)
 
 
-@example("argus demo --limit 300 --out argus-demo/")
+@example("argus demo --limit 150 --out argus-demo/")
 @with_blocks
 def demo(
     *,
