@@ -35,7 +35,7 @@ LEFT_OUT = (*UNTRIED, "argus serve")
 def project(tmp_path, monkeypatch):
     """A folder with a space in its name, and chunks whose fields lie deep."""
     home = tmp_path / "my project"
-    write_part(home)
+    write_part(home, questions=6, others=6)
     shutil.copytree(EXAMPLES / "policies", home / "policies")
     rows = [json.loads(line) for line in (home / "chunks.jsonl").read_text("utf-8").splitlines()]
     deep = [

@@ -13,15 +13,8 @@ COMMANDS = {
     "index build": ("index", "build", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
     "index add": ("index", "add", "--corpus", "more.jsonl", "--index", "place"),
     "generative build": (
-        "research",
-        "generative",
-        "build",
-        "--corpus",
-        "c.jsonl",
-        "--out",
-        "place",
-        "--tokenizer",
-        "bpe:300",
+        *("research", "generative", "build", "--corpus", "c.jsonl", "--out", "place"),
+        *("--tokenizer", "bpe:300"),
     ),
 }
 MADE_BY = {

@@ -145,16 +145,10 @@ def compare_encoders(
             config=EvaluateConfig(parent_field=measure.parent_field),
         ).summary["comparison"]  # fmt: skip
         measures = {name: found[name] for name in SHOWN_MEASURES if name in found}
-    return compare_folders(
-        *homes,
-        out=out,
-        notes=notes,
-        measures=measures,
-        jobs=jobs,
-        corpus=corpus if measure.by else None,
-        parent_field=measure.parent_field if measure.by else None,
-        by=measure.by,
-    )
+    cut: dict[str, Any] = {}
+    if measure.by:
+        cut = {"corpus": corpus, "parent_field": measure.parent_field, "by": measure.by}
+    return compare_folders(*homes, out=out, notes=notes, measures=measures, jobs=jobs, **cut)
 
 
 @dataclass(frozen=True)

@@ -113,18 +113,9 @@ def comparison_row(
     if not all(held):
         verdict = ONLY_BEFORE if held[0] else ONLY_AFTER
     change = None if values[0] is None or values[1] is None else values[1] - values[0]
-    return {
-        "kind": kind,
-        "id": id_,
-        "label": label,
-        "verdict": verdict,
-        "before": sides[0],
-        "after": sides[1],
-        "value_before": values[0],
-        "value_after": values[1],
-        "rps_change": change if is_rps else None,
-        "rank_change": None if is_rps else change,
-    }
+    changes = (change, None) if is_rps else (None, change)
+    cells = (kind, id_, label, verdict, *sides, *values, *changes)
+    return dict(zip(SCHEMA.names, cells, strict=True))
 
 
 def _verdict(levels: Levels) -> str:
@@ -171,11 +162,8 @@ def write_comparison(
         tables["comparison_only"] = pa.Table.from_pylist(only, schema=ONLY_SCHEMA)
     summary = {**summary, "verdicts": verdicts}
     if slicer is not None:
-        documents = [
-            (row["id"], row["verdict"])
-            for row in listed
-            if row["kind"] == "document" and row["verdict"] in (LOST, GAINED, SAME)
-        ]
+        own = ((row["id"], row["verdict"]) for row in listed if row["kind"] == "document")
+        documents = [one for one in own if one[1] in (LOST, GAINED, SAME)]
         judged = [(id_, _verdict(levels)) for id_, levels in relevant]
         ids = dict.fromkeys(id_ for id_, _ in (*documents, *judged))
         place = {id_: i for i, id_ in enumerate(ids)}
@@ -304,11 +292,9 @@ def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
         tables["comparison_queries"] = table(columns, moved)
     if "judged" in comparison:
         only = read_table(folder / "comparison_only.parquet").to_pylist()
-        relevant = [
-            [row["text"], naming(row["label"], row["doc_id"]), row["only"], row["rank"]]
-            for row in only
-            if (row["grade"] or 0) > 0
-        ]
+        wanted = (r for r in only if (r["grade"] or 0) > 0)
+        cells = ((r["text"], naming(r["label"], r["doc_id"]), r["only"], r["rank"]) for r in wanted)
+        relevant = [list(row) for row in cells]
         columns = dict.fromkeys(("query", "relevant document", "only"), "text") | {"rank": "count"}
         tables["comparison_only"] = table(columns, relevant)
     if "slices" in comparison:

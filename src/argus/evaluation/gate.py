@@ -454,12 +454,8 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
     """
     base = runs_of(baseline)
     runs = [(folder, job, run) for folder in folders for job, run in runs_of(folder).items()]
-    found = [
-        one
-        for folder, job, run in runs
-        if job in base
-        for one in _test_figures(base[job], run, str(folder))
-    ]
+    both = [(base[job], run, str(folder)) for folder, job, run in runs if job in base]
+    found = [one for pair in both for one in _test_figures(*pair)]
     tested = [one for one in found if isinstance(one, _Tested)]
     missing = [one for one in found if isinstance(one, Outcome)]
     fewest = fewest_items(len(tested))

@@ -192,11 +192,8 @@ class Pairs:
 def differing_settings(before: JobRun, after: JobRun) -> list[str]:
     """Return the settings in which two runs differ, of those that define the figures."""
     first, second = before.record["settings"], after.record["settings"]
-    return [
-        f"{name} {first.get(name)} → {second.get(name)}"
-        for name in TRACKED[before.job].settings
-        if first.get(name) != second.get(name)
-    ]
+    names = (n for n in TRACKED[before.job].settings if first.get(n) != second.get(n))
+    return [f"{name} {first.get(name)} → {second.get(name)}" for name in names]
 
 
 def compare_runs(before: JobRun, after: JobRun) -> dict[str, Any]:

@@ -242,11 +242,8 @@ class _Measured:
         documents = None
         before, after = systems[0].documents, systems[-1].documents
         if len(systems) == 2 and before is not None and after is not None:
-            sides = {
-                "both": before & after,
-                "only_before": before - after,
-                "only_after": after - before,
-            }
+            sides = {"both": before & after, "only_before": before - after}
+            sides["only_after"] = after - before
             documents = {name: len(ids) for name, ids in sides.items()}
         failed = [{"query_id": id_, "reason": reason} for id_, reason in judged.failed.items()]
         summary: dict[str, Any] = {

@@ -120,14 +120,11 @@ class ParentFold:
         own: dict[str, list[Document]] = {}
         for chunk in chunks:
             own.setdefault(self.of_chunk[chunk.id], []).append(chunk)
-        return [
-            Document(
-                parent,
-                "\n".join(chunk.text for chunk in parts),
-                next((chunk.title for chunk in parts if chunk.title.strip()), ""),
-            )
-            for parent, parts in own.items()
-        ]
+        documents = []
+        for parent, parts in own.items():
+            title = next((chunk.title for chunk in parts if chunk.title.strip()), "")
+            documents.append(Document(parent, "\n".join(chunk.text for chunk in parts), title))
+        return documents
 
 
 def fold_system(system: System, fold: ParentFold) -> System:

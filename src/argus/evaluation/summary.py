@@ -91,12 +91,10 @@ def _improved_and_harmed(difference: Mapping[str, Any]) -> str:
 
 
 def _difference(difference: Mapping[str, Any]) -> str:
-    interval = (
-        f"no interval: {difference['no_interval']}"
-        if difference["low"] is None
-        else f"95% {difference['low']:+.4f} to {difference['high']:+.4f}"
-    )
-    return f"{difference['mean_difference']:+.4f}, {interval}, p={difference['p_value']:.3g}"
+    ends = f"no interval: {difference['no_interval']}"
+    if difference["low"] is not None:
+        ends = f"95% {difference['low']:+.4f} to {difference['high']:+.4f}"
+    return f"{difference['mean_difference']:+.4f}, {ends}, p={difference['p_value']:.3g}"
 
 
 def interval(low: float | None, high: float | None, why_not: str = "") -> str:

@@ -502,11 +502,9 @@ def section(folder: Path, diagnosis: Mapping[str, Any]) -> Section:
         named = Counter(row["entity"] for row in rows)
         names = sorted(risky.items(), key=lambda item: (-item[1], lowest[item[0]], item[0]))
         heads = {"entity": "text", "at risk in documents": "count", "named in documents": "count"}
-        tables["entities_at_risk"] = table(
-            heads | {"lowest predicted RPS": "share"},
-            [[name, n, named[name], lowest[name]] for name, n in names[:MAX_ROWS]],
-            total=len(names),
-        )
+        heads |= {"lowest predicted RPS": "share"}
+        cells = [[name, n, named[name], lowest[name]] for name, n in names[:MAX_ROWS]]
+        tables["entities_at_risk"] = table(heads, cells, total=len(names))
     plots = {}
     if diagnosis["mean_rps"] is not None:
         plots["predicted_risk"] = _draw_histogram(diagnosis["histogram"], diagnosis["tau"])

@@ -103,11 +103,8 @@ def examine(
             "it is not the document with descriptions of at most "
             f"{descriptions.MAX_WORDS} words between commas after first mentions"
         )
-    insertions = [
-        Insertion(at, entity, description)
-        for (entity, at), description in zip(where.items(), found, strict=True)
-        if description is not None
-    ]
+    pairs = zip(where.items(), found, strict=True)
+    insertions = [Insertion(at, entity, text) for (entity, at), text in pairs if text is not None]
     for insertion in insertions:
         entity, description = insertion.entity, insertion.description
         passages = context.get(entity, ())

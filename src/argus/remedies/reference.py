@@ -90,11 +90,8 @@ def read_passages(config: ReferenceConfig) -> list[Document]:
     """
     if len(config.kb) == 1:
         return read_corpus(config.kb[0])
-    return [
-        Document(f"{number}:{passage.id}", passage.text, passage.title, passage.metadata)
-        for number, path in enumerate(config.kb, 1)
-        for passage in read_corpus(path)
-    ]
+    numbered = ((n, p) for n, path in enumerate(config.kb, 1) for p in read_corpus(path))
+    return [Document(f"{n}:{p.id}", p.text, p.title, p.metadata) for n, p in numbered]
 
 
 def open_lookup(config: ReferenceConfig) -> tuple[list[Document], PassageLookup]:

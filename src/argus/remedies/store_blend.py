@@ -139,12 +139,9 @@ def _name_encoder(encoder: Encoder | EncoderConfig | str) -> str:
     if not isinstance(config, EncoderConfig):
         return "encoder=encoder"
     default = EncoderConfig()
-    changed = [
-        f"{name}={value!r}"
-        for name in (field.name for field in dataclass_fields(config))
-        if name not in ("model", "device")
-        and (value := getattr(config, name)) != getattr(default, name)
-    ]
+    names = (f.name for f in dataclass_fields(config) if f.name not in ("model", "device"))
+    values = {name: getattr(config, name) for name in names}
+    changed = [f"{n}={value!r}" for n, value in values.items() if value != getattr(default, n)]
     if not changed:
         return f"encoder={config.model!r}"
     return f"encoder=argus.EncoderConfig({', '.join([f'model={config.model!r}', *changed])})"

@@ -87,16 +87,11 @@ def state_records(
     is_unit = is_document & (np.abs(scales - 1) < 1e-4)  # by rounding alone
     of = np.array(documents, np.int64)[rows]
     penalty = np.zeros(len(of)) if layout.penalty is None else layout.penalty[of]
-    return RemedyRecords(
-        remedy,
-        names,
-        [parents[snapshot.doc_ids[document]] for document in of],
-        kinds,
-        np.asarray(vectors[rows] / scales[:, None], np.float32),
-        np.asarray(np.where(is_unit, 1.0, scales), np.float32),
-        np.asarray(penalty, np.float32),
-        encoder,
-    )
+    owners = [parents[snapshot.doc_ids[document]] for document in of]
+    unit = np.asarray(vectors[rows] / scales[:, None], np.float32)
+    factors = np.asarray(np.where(is_unit, 1.0, scales), np.float32)
+    penalties = np.asarray(penalty, np.float32)
+    return RemedyRecords(remedy, names, owners, kinds, unit, factors, penalties, encoder)
 
 
 def _choices(

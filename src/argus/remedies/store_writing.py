@@ -290,12 +290,8 @@ def remedies_in(store: WritableStore) -> dict[str, list[tuple[str, str]]]:
 
 def parent_payloads(store: WritableStore) -> dict[str, Payload]:
     """Return the payloads of the user's own records, by id."""
-    return {
-        id_: payload
-        for ids, payloads in store.payloads(READ_SIZE)
-        for id_, payload in zip(ids, payloads, strict=True)
-        if not is_of_remedy(payload)
-    }
+    records = (row for page in store.payloads(READ_SIZE) for row in zip(*page, strict=True))
+    return {id_: payload for id_, payload in records if not is_of_remedy(payload)}
 
 
 def write_records(

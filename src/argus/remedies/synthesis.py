@@ -156,11 +156,8 @@ def synthesize_index(
         }
         if config.preset == PAPER.preset:
             notes["paper"] = list_differences(KIND, mentions=under.finder, tau=tau)
-        views = [
-            View(f"{s.doc_id}#{remedy}", s.doc_id, KIND, s.text, s.source)
-            for s in texts
-            if s.text is not None
-        ]
+        new = ((s.doc_id, s.text, s.source) for s in texts if s.text is not None)
+        views = [View(f"{id_}#{remedy}", id_, KIND, text, source) for id_, text, source in new]
         rows = [
             {
                 "doc_id": s.doc_id, "state": str(s.state), "reason": s.reason,

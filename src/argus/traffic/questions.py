@@ -400,12 +400,9 @@ def _mark_unmet(questions: Sequence[LookedAt]) -> list[LookedAt]:
     ranks = {one.id: float(one.risk_rank) for one in questions if one.risk_rank is not None}
     support = {one.id: one.support for one in questions if one.support is not None}
     for why, order, limit in ((RISK, ranks, float("inf")), (SUPPORT, support, WELL)):
-        doubtful = [
-            one
-            for one in questions
-            if one.id in order and order[one.id] < limit and one.good <= one.bad
-        ]
-        doubtful.sort(key=lambda one: (order[one.id], one.id))
+        known = (one for one in questions if one.id in order and one.good <= one.bad)
+        ordered = sorted((order[one.id], one.id, one) for one in known)
+        doubtful = [one for place, _, one in ordered if place < limit]
         for one in doubtful[: len(order) // 10]:
             one.why.append(why)
     unmet = [one for one in questions if one.why and one.alike is None]

@@ -243,13 +243,9 @@ class Results:
 
 def count_all(results: Results) -> tuple[VerdictCount, ...]:
     """Return the four counts. One that nothing measured names the command that does."""
-    counts = []
+    counts, sections = [], results.sections
     for kind in KINDS:
-        ran = (
-            count(results, results.sections[job])
-            for job, count in kind.sources.items()
-            if job in results.sections
-        )
+        ran = (f(results, sections[job]) for job, f in kind.sources.items() if job in sections)
         fields = next((fields for fields in ran if fields and fields["total"]), None)
         count = VerdictCount(name=kind.name, question=kind.question)
         if fields is None:

@@ -128,11 +128,9 @@ def judge_traffic(
     if isinstance(served, (str, Path)):
         source = Path(served)
         served, unknown = sample.read_served(source, given)
-    require_some(
-        sum(bool(q.documents) for q in served),
-        "question was served a document",
-        "Give --run, or a log that says what came back.",
-    )
+    fix = "Give --run, or a log that says what came back."
+    n = sum(bool(q.documents) for q in served)
+    require_some(n, "question was served a document", fix)
     folder, opened = ArtifactFolder(Path(out), fresh=fresh), open_corpus(corpus)
     documents = opened.documents(fields or FieldNames())
     path = Path(run) if isinstance(run, (str, Path)) else None
