@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from argus.corpora.opening import read_corpus
+from argus.corpora.opening import open_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, documents, embed, load_encoder
-from argus.knowledge import KnowledgeSource, load_knowledge
+from argus.knowledge import KnowledgeSource, read_knowledge
 from argus.retrievability.ranks import pair_ranks
 from argus.retrievability.reference import sampled_hit
 from argus.retrievability.rps import score
@@ -59,7 +59,7 @@ def run() -> dict[str, Any]:
 def fb15k237() -> tuple[Any, Any]:
     """Return MiniLM vectors of the paragraphs of FB15k-237, and the graph among them."""
     path = collection("fb15k237")
-    base, _ = load_knowledge(read_corpus(path), KnowledgeSource(), corpus=path)
+    base = read_knowledge(open_corpus(path), KnowledgeSource()).base
     has_text = np.array([bool(e.paragraph) for e in base.entities])
     texts = [e.paragraph for e in base.entities if e.paragraph]
     encoder = load_encoder(EncoderConfig(), sample=texts).encoder

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from argus.corpora.opening import read_corpus
+from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.types import Document, FloatArray, Span, State
 from argus.encoders import EmbeddingStore, EncoderConfig, Item, Role, embed, load_encoder
 from argus.encoders.protocol import Encoder
-from argus.knowledge import KnowledgeSource, load_knowledge
+from argus.knowledge import KnowledgeSource, read_knowledge
 from argus.knowledge.mentions import ground
 from argus.knowledge.relations import RelationGraph
 from argus.remedies.config import PRESETS
@@ -74,7 +74,7 @@ def _audited(
 ) -> tuple[list[Document], list[Span], FloatArray, RelationGraph]:
     """Return entities as documents, with the place of their name, their vectors and relations."""
     path = collection("fb15k237")
-    base, _ = load_knowledge(read_corpus(path), KnowledgeSource(), corpus=path)
+    base = read_knowledge(open_corpus(path), KnowledgeSource()).base
     graph = base.relations.restrict(base.has_text)
     documents, spans = [], []
     for entity, kept in zip(base.entities, base.has_text, strict=True):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.corpora.opening import corpus_file, read_corpus
+from argus.corpora.opening import corpus_file, open_corpus, read_corpus
 from argus.data.kb import KnowledgeFolder
 from argus.data.storage import (
     Storage,
@@ -14,7 +14,7 @@ from argus.data.storage import (
     read_bytes,
 )
 from argus.errors import InputError
-from argus.knowledge import KnowledgeSource, load_knowledge
+from argus.knowledge import KnowledgeSource, read_knowledge
 from tests.support.kb import write_kb
 from tests.support.s3 import Store, s3_store
 
@@ -65,11 +65,12 @@ def test_objects_are_written_read_listed_and_removed(store: Store, location: str
 
 def test_a_knowledge_base_in_a_store_is_a_corpus(store: Store, tmp_path: Path) -> None:
     write_kb(tmp_path, targets=["Q1"])
-    here, _ = load_knowledge(None, KnowledgeSource(), corpus=tmp_path)
+    here = read_knowledge(open_corpus(tmp_path), KnowledgeSource()).base
     location = Path("s3://bucket/kb")
     write_kb(location, targets=["Q1"])
     assert {k.removeprefix("bucket/kb/") for k in store.objects} == files_of(tmp_path)
-    there, relations = load_knowledge(None, KnowledgeSource(), corpus=location)
+    knowledge = read_knowledge(open_corpus(location), KnowledgeSource())
+    there, relations = knowledge.base, knowledge.relations
     assert list(there.entities) == list(here.entities)
     assert there.relations.indices.tolist() == here.relations.indices.tolist()
     assert relations == "wikidata"

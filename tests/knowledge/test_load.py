@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.corpora.opening import read_corpus
+from argus.corpora.opening import open_corpus
 from argus.data import Document, FieldNames
 from argus.errors import InputError
 from argus.knowledge import (
@@ -13,7 +13,7 @@ from argus.knowledge import (
     Entity,
     KnowledgeBase,
     KnowledgeSource,
-    load_knowledge,
+    read_knowledge,
 )
 from argus.knowledge.load import read_entities
 
@@ -48,7 +48,8 @@ def entities_error(path: Path) -> str:
 
 
 def test_documents_are_entities_and_mentions_relations() -> None:
-    base, source = load_knowledge(DOCUMENTS, KnowledgeSource())
+    knowledge = read_knowledge(open_corpus(DOCUMENTS), KnowledgeSource())
+    base, source = knowledge.base, knowledge.relations
     assert base.entities == [
         Entity("a", "Ada Lovelace", "She wrote to Charles Babbage."),
         Entity("b", "Charles Babbage", "He built machines."),
@@ -64,16 +65,16 @@ def test_edges_beside_the_corpus_are_picked_up(tmp_path: Path, in_folder: bool) 
     file = corpus_in(tmp_path)
     (tmp_path / "edges.tsv").write_text("b\tknows\tc\n")
     corpus = tmp_path if in_folder else file
-    base, source = load_knowledge(read_corpus(corpus), KnowledgeSource(), corpus=corpus)
-    assert source == tmp_path / "edges.tsv"
-    assert pairs(base) == {("b", "c"), ("c", "b")}
+    knowledge = read_knowledge(open_corpus(corpus), KnowledgeSource())
+    assert knowledge.relations == tmp_path / "edges.tsv"
+    assert pairs(knowledge.base) == {("b", "c"), ("c", "b")}
 
 
 def test_an_edge_to_an_unknown_id_is_refused_unless_skipped(tmp_path: Path) -> None:
     corpus_in(tmp_path)
     (tmp_path / "edges.tsv").write_text("b\tknows\tzzz\n")
     with pytest.raises(InputError, match=r"edges\.tsv, line 1, field 'object': 'zzz' is not"):
-        load_knowledge(DOCUMENTS, KnowledgeSource(), corpus=tmp_path)
+        read_knowledge(open_corpus(tmp_path), KnowledgeSource())
 
 
 def test_an_entity_has_its_own_paragraph_or_a_documents_or_none(tmp_path: Path) -> None:
@@ -119,5 +120,5 @@ def test_coercion_reaches_entities_and_edges(tmp_path: Path) -> None:
     )
     jsonl(tmp_path / "edges.jsonl", {"subject": 1, "object": 2})
     source = KnowledgeSource(entities=entities, fields=FieldNames(coerce_ids=True))
-    base, _ = load_knowledge(DOCUMENTS, source)
+    base = read_knowledge(open_corpus(DOCUMENTS), source).base
     assert pairs(base) == {("1", "2"), ("2", "1")}

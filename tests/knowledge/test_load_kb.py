@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.corpora.opening import open_corpus
 from argus.errors import InputError
 from argus.knowledge import (
     Entity,
@@ -15,7 +16,7 @@ from argus.knowledge import (
     KnowledgeBase,
     KnowledgeSource,
     RelationGraph,
-    load_knowledge,
+    read_knowledge,
 )
 from argus.knowledge.base import ArrowEntities
 from argus.remedies.config import ReferenceConfig
@@ -39,13 +40,14 @@ def pairs(base: KnowledgeBase) -> set[tuple[str, str]]:
 
 def error_of(kb: Path, relations: str | Path, **source: object) -> str:
     with pytest.raises(InputError) as caught:
-        load_knowledge(None, KnowledgeSource(relations=relations, **source), corpus=kb)
+        read_knowledge(open_corpus(kb), KnowledgeSource(relations=relations, **source))
     return str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["", "kb.json"])
 def test_a_knowledge_base_brings_its_entities_and_relations(kb: Path, name: str) -> None:
-    base, relations = load_knowledge(None, KnowledgeSource(), corpus=kb / name)
+    knowledge = read_knowledge(open_corpus(kb / name), KnowledgeSource())
+    base, relations = knowledge.base, knowledge.relations
     assert isinstance(base.entities, ArrowEntities)
     assert list(base.entities) == ENTITIES
     assert relations == "wikidata"
@@ -68,8 +70,8 @@ def test_a_knowledge_base_brings_its_entities_and_relations(kb: Path, name: str)
 def test_relations_may_be_of_another_source(
     kb: Path, relations: str, source: str, expected: set[tuple[str, str]]
 ) -> None:
-    base, origin = load_knowledge(None, KnowledgeSource(relations=relations), corpus=kb)
-    assert (origin, pairs(base)) == (source, expected)
+    knowledge = read_knowledge(open_corpus(kb), KnowledgeSource(relations=relations))
+    assert (knowledge.relations, pairs(knowledge.base)) == (source, expected)
 
 
 def test_a_source_that_a_kb_lacks_is_refused_with_those_it_has(kb: Path, tmp_path: Path) -> None:
@@ -80,8 +82,8 @@ def test_a_source_that_a_kb_lacks_is_refused_with_those_it_has(kb: Path, tmp_pat
     assert error_of(kb, "wikidta").startswith(f"{kb}: 'wikidta' is neither a file nor a source")
     bare = Path(write_kb(tmp_path / "bare", relations=[], graph="mention"))
     assert "expected mentions: it has no other. Choose" in error_of(bare, "all")
-    base, origin = load_knowledge(None, KnowledgeSource(), corpus=bare)
-    assert (origin, len(pairs(base))) == ("mentions", 3)
+    knowledge = read_knowledge(open_corpus(bare), KnowledgeSource())
+    assert (knowledge.relations, len(pairs(knowledge.base))) == ("mentions", 3)
 
 
 def test_names_and_aliases_of_a_kb_are_found_in_texts(kb: Path) -> None:

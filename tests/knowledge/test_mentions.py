@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.corpora.opening import read_corpus
+from argus.corpora.opening import open_corpus
 from argus.data import Span
-from argus.knowledge import Entity, KnowledgeSource, ground, load_knowledge, mention_relations
+from argus.knowledge import Entity, KnowledgeSource, ground, mention_relations, read_knowledge
 from argus.knowledge.mentions import search
 from argus.knowledge.relations import RelationGraph
 
@@ -124,12 +124,11 @@ def test_a_paragraph_relates_its_entity_to_those_it_names() -> None:
 
 def test_mentions_on_2wiki_agree_with_independent_edges(shared) -> None:
     root: Path = shared("wiki2")
-    documents = read_corpus(root)
-    given_edges, source = load_knowledge(documents, KnowledgeSource(), corpus=root)
-    assert source == root / "edges.tsv"
-    expected = pairs(given_edges.relations)
+    given = read_knowledge(open_corpus(root), KnowledgeSource())
+    assert given.relations == root / "edges.tsv"
+    expected = pairs(given.base.relations)
     assert len(expected) == 2162
-    own = pairs(mention_relations(given_edges.entities))
+    own = pairs(mention_relations(given.base.entities))
     both = len(own & expected)
     assert both / len(expected) >= 0.95, "recall; 0.962 when this was written"
     assert both / len(own) >= 0.975, "precision; 0.986 when this was written"

@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-import gzip
-import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.knowledge import RelationGraph, read_relations, relations
-from argus.knowledge.relations import read_edge_columns, read_relations_by_row
-from tests.support.draws import examples
+from argus.knowledge import RelationGraph, read_relations
 
 INDEX = {"a": 0, "b": 1, "c": 2, "d": 3}
 
@@ -126,101 +122,3 @@ def test_fb15k237_is_read_with_the_counts_of_its_readme(shared) -> None:
     assert g.n_pairs == len(pairs)
     assert g.degree.min() >= 0
     assert np.array_equal(np.bincount(g.indices, minlength=g.n), g.degree), "symmetric"
-
-
-def outcome(read, path: Path, **options: bool) -> object:
-    """What reading gives: neighbours and counters, or the error's text."""
-    try:
-        g = read(path, INDEX, **options)
-    except InputError as error:
-        return str(error)
-    return lists(g), g.triples, g.self_loops, g.unknown
-
-
-SUFFIXES = st.sampled_from([".tsv", ".csv", ".tsv.gz", ".csv.gz"])
-FIELDS = st.sampled_from(
-    [
-        "a",
-        "b",
-        "c",
-        "d",
-        "zzz",
-        "",
-        " a",
-        '"a"',
-        'b"',
-        "\ufeffa",
-        "e\u0301",
-        "N/A",
-        "1",
-        "x\0",
-        "\x85",
-    ]
-)
-ENDINGS = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", "\n \n"])
-HEADERS = st.sampled_from(
-    [
-        *("", "subject,object", "subject,relation,object", "relation,to,from", "left,right"),
-        *("s,o,s", "\ufeffsubject,object", '"subject",object', "head,tail,extra,more", "subject"),
-    ]
-)
-
-
-@st.composite
-def triples_files(draw: st.DrawFn) -> tuple[str, bytes]:
-    """Mostly plain, sometimes odd: other widths, quotes, empty fields, stray returns, bytes."""
-    suffix = draw(SUFFIXES)
-    delimiter = "\t" if suffix.startswith(".tsv") else ","
-    header = draw(HEADERS).replace(",", delimiter)
-    width = draw(st.integers(2, 3)) if not header else header.count(delimiter) + 1
-    field = draw(st.sampled_from([st.sampled_from("abcd"), FIELDS]))
-    widths = draw(st.sampled_from([st.just(width), st.integers(1, 4)]))
-    ending = draw(st.sampled_from([st.just("\n"), ENDINGS]))
-    text = header + "\n" if header else ""
-    for _ in range(draw(st.integers(0, 6))):
-        text += delimiter.join(draw(field) for _ in range(draw(widths))) + draw(ending)
-    data = (text[:-1] if draw(st.booleans()) else text).encode()
-    if draw(st.integers(0, 9)) == 0:
-        data += b"a" + delimiter.encode() + b"\xff\n"
-    packed = gzip.compress(data) if suffix.endswith(".gz") else data
-    return suffix, packed[: draw(st.sampled_from([None, None, None, -1]))]
-
-
-@settings(
-    max_examples=examples(300), deadline=None
-)  # whether the other examples are slow is no matter here
-@given(triples_files(), st.booleans(), st.booleans(), st.sampled_from([7, 1 << 26]))
-@example((".tsv", b"a\tb\n\xff\tr\n"), True, False, 1 << 26)
-@example((".tsv", b"subject\tobject\n\xef\xbb\xbfa\ta\n"), False, False, 1 << 26)
-@example((".csv", b"subject,relation,object\na,\xff,b\n"), False, False, 1 << 26)
-def test_columns_give_what_rows_give_errors_too(
-    file: tuple[str, bytes], skip_unknown: bool, coerce_ids: bool, block: int
-) -> None:
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relations, "BLOCK_BYTES", block)
-        path = Path(folder, "edges" + file[0])
-        path.write_bytes(file[1])
-        options = {"skip_unknown": skip_unknown, "coerce_ids": coerce_ids}
-        by_column = outcome(read_relations, path, **options)
-        assert by_column == outcome(read_relations_by_row, path, **options)
-
-
-PLAIN = {
-    "e.tsv": "a\tr\tb\n\nb\tr\tzzz\n",
-    "e.csv": "subject,object\r\na,b\r\nb,zzz",
-    "h.tsv": '\ufeffrelation\tto\tfrom\n"r"\tb\ta\nr\tzzz\tb\n',
-    "e.tsv.gz": "a\tb\nb\tzzz\n",
-}
-
-
-@pytest.mark.parametrize("name", PLAIN)
-@pytest.mark.parametrize("block", [5, 1 << 26])
-def test_plain_files_are_read_by_column(
-    tmp_path: Path, name: str, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(relations, "BLOCK_BYTES", max(block, 16))
-    data = PLAIN[name].encode()
-    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    columns = read_edge_columns(tmp_path / name, INDEX)
-    assert columns is not None
-    assert (columns.subjects.tolist(), columns.objects.tolist(), columns.unknown) == ([0], [1], 1)

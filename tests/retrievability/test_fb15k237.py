@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from argus.corpora.opening import read_corpus
-from argus.knowledge import KnowledgeSource, RelationGraph, load_knowledge
+from argus.corpora.opening import open_corpus
+from argus.knowledge import KnowledgeSource, RelationGraph, read_knowledge
 from argus.retrievability.ranks import pair_ranks
 
 SKA = "/m/06rqw"
@@ -27,7 +27,8 @@ def fb15k237(shared):
 
 
 def test_the_graph_has_the_published_counts(fb15k237):
-    base, source = load_knowledge(read_corpus(fb15k237), KnowledgeSource(), corpus=fb15k237)
+    knowledge = read_knowledge(open_corpus(fb15k237), KnowledgeSource())
+    base, source = knowledge.base, knowledge.relations
     assert source == fb15k237 / "edges.tsv"  # found beside the corpus
     assert len(base.entities) == 14_541
     assert base.relations.triples == 272_115

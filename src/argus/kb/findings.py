@@ -12,7 +12,6 @@ import numpy as np
 from argus.data.kb import KnowledgeFolder
 from argus.data.types import Document
 from argus.indexes.lexical import BATCH, LexicalIndex
-from argus.knowledge.alignment.tables import DroppedRows
 from argus.reports.figures import BAND_COLOURS, framed
 from argus.reports.section import Section, naming, table
 
@@ -79,7 +78,9 @@ def related_histogram(parts: Iterable[np.ndarray]) -> list[dict[str, int]]:
     ]
 
 
-def outcomes(read: Mapping[str, Any], dropped: DroppedRows) -> list[tuple[str, Mapping[str, int]]]:
+def outcomes(
+    read: Mapping[str, Any], dropped: Mapping[str, Any]
+) -> list[tuple[str, Mapping[str, int]]]:
     """Return the rows by outcome, for every input and every kind of row.
 
     Every page and every item of a dump is in it once: as an entity, or under its reason. read:

@@ -147,7 +147,7 @@ def read_source(
             if raw.beyond:
                 counts["source"] |= {"entities beyond --limit": raw.beyond}
     if config.mentions:
-        with record.timed("relating by mention"), RawWriter(work) as raw:
+        with record.timed("relating by mention"), RawWriter(work, joins=True) as raw:
             counts["mentions"] = mention_rows(work, raw)
     return counts, damage
 

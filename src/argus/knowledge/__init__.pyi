@@ -8,7 +8,6 @@ from .source import GazetteerConfig as GazetteerConfig
 from .gazetteer import Gazetteer as Gazetteer
 from .load import (
     MENTIONS as MENTIONS,
-    load_knowledge as load_knowledge,
     read_knowledge as read_knowledge,
 )
 from .mentions import (

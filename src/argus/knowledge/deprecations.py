@@ -32,6 +32,7 @@ _SINCE = re.compile(r"(?:since|as\s+of|deprecated\s+in)\s+(?:Python\s+)?(\d\.\d+
 _REACH = 240
 """Characters after "deprecated" in which the replacement is looked for."""
 _END = re.compile(r"\n\s*\n")
+_STOP = re.compile(r"\.(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ def replacements(
         for name, end in _names(statement, use):
             target = resolve(name, member, members)
             if target is not None and target != member.name:
-                evidence = statement[: _sentence_end(statement, end)].strip()
+                stop = _STOP.search(statement, end)
+                evidence = statement[: stop.end() if stop else None].strip()
                 yield target, since[1] if since else "", evidence
 
 
@@ -103,11 +105,6 @@ def _names(text: str, first: re.Match[str] | None) -> Iterator[tuple[str, int]]:
     while match is not None:
         yield match[1], match.end()
         match = _ANOTHER.match(text, match.end())
-
-
-def _sentence_end(text: str, start: int) -> int:
-    end = re.compile(r"\.(?=\s|$)").search(text, start)
-    return end.end() if end else len(text)
 
 
 def resolve(name: str, member: Member, members: Mapping[str, Member]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -155,14 +155,21 @@ class Gazetteer:
         left.
         """
         config = config or GazetteerConfig()
-        ids_by_name = _ids_by_name(documents)
+        ids_by_name: dict[str, list[str]] = {}
+        for document in documents:
+            for name in names_of(document):
+                ids_by_name.setdefault(name, []).append(document.id)
         if not ids_by_name:
             raise InputError(
                 f"none of {len(documents):,} documents of the knowledge base has a title",
                 expected="names in the field `title`, or aliases in `metadata.aliases`",
                 fix="Rename the column that holds the titles, or take another knowledge base.",
             )
-        common = _common_words(documents, config, texts)
+        common: Set[str] = frozenset()
+        if not config.common_words and config.ignore_case:
+            common = FUNCTION_WORDS
+        elif not config.common_words:
+            common = lower_case_words(chain((d.text for d in documents), texts))
         names: dict[str, tuple[str, ...]] = {}
         left_out: Counter[str] = Counter()
         for name, ids in ids_by_name.items():
@@ -196,14 +203,15 @@ class Gazetteer:
         automaton, entity_ids = self._automaton
         if not text or automaton is None:
             return []
-        folded = _fold(text, ignore_case=self.ignore_case)
+        folded, starts, ends = _fold(text, ignore_case=self.ignore_case)
         # On one thread: the search lets others run meanwhile, but it is a small part of the time.
-        matches = automaton.find_matches_as_indexes(folded.text, overlapping=True)
-        whole = (
-            (pattern, *place)
+        matches = automaton.find_matches_as_indexes(folded, overlapping=True)
+        places = (
+            (pattern, starts[start], ends[end]) if starts else (pattern, start, end)
             for pattern, start, end in matches
-            if (place := folded.place(start, end)) and is_whole_word(text, *place)
         )
+        # -1: a match of half a character, as of "s" in "ß"
+        whole = (p for p in places if -1 not in p and is_whole_word(text, p[1], p[2]))
         return [
             Mention(text[start:end], Span(start, end), entity_ids[pattern])
             for pattern, start, end in leftmost_longest(whole)
@@ -230,31 +238,16 @@ class Gazetteer:
         return automaton, list(patterns.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Folded:
-    """A text as it is searched. `starts` and `ends` lead back to the original, None: the same.
+def _fold(text: str, *, ignore_case: bool) -> tuple[str, Sequence[int], Sequence[int]]:
+    """Return a text as it is searched, and arrays that lead back, empty where nothing moved.
 
-    `starts[i]` is the place of an original piece whose folded form begins at i, `ends[i]` the end
-    of one whose folded form ends at i. -1 inside a form.
+    The first has at i the place of the original piece whose folded form begins at i, the second the
+    end of the one whose form ends at i, both -1 inside a form.
     """
-
-    text: str
-    starts: Sequence[int] | None = None
-    ends: Sequence[int] | None = None
-
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the original place. None for a match of half a character, as of "s" in "ß"."""
-        if self.starts is None or self.ends is None:
-            return start, end
-        place = self.starts[start], self.ends[end]
-        return None if -1 in place else place
-
-
-def _fold(text: str, *, ignore_case: bool) -> _Folded:
     text = without_surrogates(text)
     plain = text.casefold() if ignore_case else text
     if len(plain) == len(text) and not _UNEVEN_SPACE.search(plain):
-        return _Folded(plain)
+        return plain, (), ()
     pieces: list[str] = []
     starts: list[int] = []
     ends = [-1]
@@ -265,7 +258,7 @@ def _fold(text: str, *, ignore_case: bool) -> _Folded:
         inside = [-1] * (len(piece) - 1)
         starts += [match.start(), *inside]
         ends += [*inside, match.end()]
-    return _Folded("".join(pieces), starts, ends)
+    return "".join(pieces), starts, ends
 
 
 def _forms(name: str, *, ignore_case: bool) -> list[str]:
@@ -273,30 +266,10 @@ def _forms(name: str, *, ignore_case: bool) -> list[str]:
     if name.isascii():
         return [name.casefold() if ignore_case else name]
     forms = (unicodedata.normalize(form, name) for form in ("NFC", "NFD"))
-    return list(dict.fromkeys(_fold(form, ignore_case=ignore_case).text for form in forms))
+    return list(dict.fromkeys(_fold(form, ignore_case=ignore_case)[0] for form in forms))
 
 
-def _ids_by_name(documents: Sequence[Document]) -> dict[str, list[str]]:
-    """Return every name, white space made even, and the ids that bear it, in document order."""
-    ids: dict[str, list[str]] = {}
-    for document in documents:
-        for name in names_of(document):
-            ids.setdefault(name, []).append(document.id)
-    return ids
-
-
-def _common_words(
-    documents: Iterable[Document], config: GazetteerConfig, texts: Iterable[str]
-) -> frozenset[str]:
-    """Return the words, in lower case, that are no name alone."""
-    if config.common_words:
-        return frozenset()
-    if config.ignore_case:
-        return FUNCTION_WORDS
-    return frozenset(lower_case_words(chain((d.text for d in documents), texts)))
-
-
-def _why_not(name: str, config: GazetteerConfig, common: frozenset[str]) -> str:
+def _why_not(name: str, config: GazetteerConfig, common: Set[str]) -> str:
     """Return why a name is left out, "" when it is taken."""
     if not any(c.isalnum() for c in name) or without_surrogates(name) != name:
         return "without a letter or digit"

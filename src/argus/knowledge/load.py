@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.corpora.opening import CorpusSource, Origin, corpus_file
+from argus.corpora.opening import CorpusSource, Origin
 from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
 from argus.data.kb import ALL, MENTION, SOURCES, KnowledgeFolder
-from argus.data.kb_file import kb_file
 from argus.data.rows import id_value, pick_field, read_rows, text_value
+from argus.data.text_files import nothing_in
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.knowledge.base import ArrowEntities, Entity, KnowledgeBase, ids_of
@@ -43,37 +43,13 @@ class Knowledge:
         return {"corpus": self.corpus, "entities": self.entities, "relations": relations}
 
 
-def load_knowledge(
-    documents: Sequence[Document] | None,
-    source: KnowledgeSource,
-    *,
-    corpus: Path | None = None,
-    limit: int | None = None,
-) -> tuple[KnowledgeBase, Path | str]:
-    """Return the knowledge base, entities ordered by id, and where its relations came from.
-
-    documents: None where the entities are those of a knowledge base on disk, which needs none.
-    Given, they are what reading `corpus` gives. corpus: where they were read, to look beside it for
-    edges. limit: how many entities are taken of a knowledge base on disk that is the corpus (None:
-    as many as documents are given, else all). Raises InputError as the readers do.
-    """
-    home = source.entities or corpus
-    kb = KnowledgeFolder.find(home) if home is not None else None
-    if kb is not None:
-        same = None if source.entities else documents
-        return _from_kb(kb, source, same, None if source.entities else limit)
-    if documents is None:
-        raise ValueError(f"documents are needed: {home} is no knowledge base.")
-    edges = None if source.relations else edges_beside(home)
-    return _from_documents(documents, source, edges)
-
-
 def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
-    """Return entities and relations, and where they came from. See `load_knowledge`.
+    """Return entities, ordered by id, and relations, and where they came from.
 
-    A corpus that is a knowledge base on disk is not made into documents. Its limit is one of
-    documents, or of `source.entities` where these are given. Relations that lead out of it are
-    dropped.
+    A corpus that is a knowledge base on disk is not made into documents, and has its own relations.
+    Beside other corpora an `edges` file is looked for. The corpus's limit is one of documents, or
+    of `source.entities` where these are given. Relations that lead out of it are dropped. Raises
+    InputError as the readers do.
     """
     limit, entities = corpus.limit, source.entities
     refuse_template(source, whole=corpus.stored is not None and entities is None)
@@ -83,7 +59,7 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     kb = KnowledgeFolder.find(entities) if entities else corpus.kb
     if kb is not None:
         corpus.refuse_fields(source.fields)
-        base, relations = _from_kb(kb, source, None, None if entities else limit)
+        base, relations = _from_kb(kb, source, None if entities else limit)
     else:
         home = entities or corpus.file
         edges = find_file(home.parent, ["edges"]) if home else None
@@ -112,11 +88,7 @@ def refuse_template(source: KnowledgeSource, *, whole: bool) -> None:
 
 
 def _from_documents(
-    documents: Sequence[Document],
-    source: KnowledgeSource,
-    edges: Path | None,
-    *,
-    embedded: bool = False,
+    documents: Sequence[Document], source: KnowledgeSource, edges: Path | None, *, embedded: bool
 ) -> tuple[KnowledgeBase, Path | str]:
     """Return entities and relations of documents. edges: taken where `source` names no others.
 
@@ -131,12 +103,6 @@ def _from_documents(
     relations = source.relations or edges or MENTIONS
     if str(relations) in _BY_MENTION:
         return KnowledgeBase(entities, mention_relations(entities)), MENTIONS
-    _refuse_source(relations)
-    return KnowledgeBase(entities, _from_file(relations, entities, source)), Path(relations)
-
-
-def _refuse_source(relations: Path | str) -> None:
-    """Raise InputError for the name of a source where there is no knowledge base on disk."""
     if str(relations) in (*SOURCES, ALL) and not Path(relations).exists():
         raise InputError(
             f"{str(relations)!r} is a source of a knowledge base's relations",
@@ -145,55 +111,42 @@ def _refuse_source(relations: Path | str) -> None:
             "file.",
             where="--relations",
         )
+    return KnowledgeBase(entities, _from_file(relations, entities, source)), Path(relations)
 
 
 def _from_kb(
-    folder: KnowledgeFolder,
-    source: KnowledgeSource,
-    documents: Sequence[Document] | None,
-    limit: int | None,
+    folder: KnowledgeFolder, source: KnowledgeSource, limit: int | None
 ) -> tuple[KnowledgeBase, Path | str]:
     """Return the first `limit` entities of a knowledge base on disk, and their relations."""
-    if documents is not None and len(documents) < folder.rows("entities"):
-        limit = len(documents)
     table = folder.entities(("id", "label", "paragraph", "target"), limit=limit)
     entities = ArrowEntities(table)
-    if documents is not None and [d.id for d in documents] != entities.ids:
-        raise ValueError(f"the documents are not the first {len(documents)} of {folder.file}.")
     targets = None
     if folder.facts.get("sample"):  # others are targets of whatever relations are used
         targets = np.asarray(table["target"].fill_null(False).to_numpy(), bool)
-    graph, where = _graph_of(folder, entities, source, limit)
-    return KnowledgeBase(entities, graph, targets), where
-
-
-def _graph_of(
-    folder: KnowledgeFolder, entities: ArrowEntities, source: KnowledgeSource, limit: int | None
-) -> tuple[RelationGraph, Path | str]:
-    """Return the relations that are asked for, or that the knowledge base uses, and their name."""
     name = str(source.relations or folder.graph)
-    name = MENTIONS if name in _BY_MENTION else name
-    stored = MENTION if name == MENTIONS else name
+    stored = MENTION if name in _BY_MENTION else name
+    where: Path | str = MENTIONS if name in _BY_MENTION else name
     if stored in folder.sources or (name == ALL and folder.sources):
-        return _stored(folder, stored, len(entities), limit), name
-    if name == MENTIONS:
-        return mention_relations(entities), MENTIONS
-    if name not in (*SOURCES, ALL) and Path(name).exists():
-        return _from_file(name, entities, source), Path(name)
-    counts = ", ".join(f"{graph} ({n:,})" for graph, n in folder.sources.items())
-    raise InputError(
-        f"{name!r} is neither a file nor a source of its relations",
-        expected=f"{counts}; {ALL}; or {MENTIONS}" if counts else f"{MENTIONS}: it has no other",
-        fix="Choose another with --relations.",
-        where=folder.storage.location,
-    )
-
-
-def _stored(folder: KnowledgeFolder, source: str, n: int, limit: int | None) -> RelationGraph:
-    """Return the graph of one source; with a limit, edges that lead out of it count as unknown."""
-    subjects, objects = folder.relations(source, limit=limit)
-    there = sum(folder.sources.values()) if source == ALL else folder.sources[source]
-    return RelationGraph.from_edges(n, subjects, objects, unknown=there - len(subjects))
+        # With a limit, edges that lead out of it count as unknown.
+        subjects, objects = folder.relations(stored, limit=limit)
+        there = sum(folder.sources.values()) if name == ALL else folder.sources[stored]
+        unknown = there - len(subjects)
+        graph = RelationGraph.from_edges(len(entities), subjects, objects, unknown=unknown)
+    elif where == MENTIONS:
+        graph = mention_relations(entities)
+    elif name not in (*SOURCES, ALL) and Path(name).exists():
+        graph, where = _from_file(name, entities, source), Path(name)
+    else:
+        counts = ", ".join(f"{other} ({n:,})" for other, n in folder.sources.items())
+        raise InputError(
+            f"{name!r} is neither a file nor a source of its relations",
+            expected=f"{counts}; {ALL}; or {MENTIONS}"
+            if counts
+            else f"{MENTIONS}: it has no other",
+            fix="Choose another with --relations.",
+            where=folder.storage.location,
+        )
+    return KnowledgeBase(entities, graph, targets), where
 
 
 def _from_file(
@@ -205,16 +158,6 @@ def _from_file(
         skip_unknown=source.skip_unknown,
         coerce_ids=source.fields.coerce_ids,
     )
-
-
-def edges_beside(corpus: Path | None) -> Path | None:
-    """Return the `edges` file in the folder of a corpus, if there is one.
-
-    A knowledge base has its own relations. Files beside its kb.json are not read.
-    """
-    if corpus is None or kb_file(corpus) is not None:
-        return None
-    return find_file(corpus_file(corpus).parent, ["edges"])
 
 
 def read_entities(
@@ -256,10 +199,5 @@ def read_entities(
             paragraph = by_id[reference or id_].text
         entities[id_] = Entity(id_, text_value(row, label_field), paragraph)
     if not entities:
-        raise InputError(
-            "no entity in it",
-            expected="at least one row of id, label, paragraph",
-            fix="Check that this is the right file.",
-            where=path,
-        )
+        raise nothing_in(path, "entity", "at least one row of id, label, paragraph")
     return list(entities.values())

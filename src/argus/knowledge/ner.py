@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from typing_extensions import TypedDict
+from typing import TYPE_CHECKING, Any
 
 from argus.data.provenance import file_hash
 from argus.data.types import Span
@@ -17,30 +15,12 @@ from argus.extras import naming_extras
 from argus.knowledge.names import Mention, is_inside_word, leftmost_longest, without_surrogates
 
 if TYPE_CHECKING:
-    import numpy as np
     from transformers import PreTrainedModel, PreTrainedTokenizerBase, TokenClassificationPipeline
 
 DEFAULT_MODEL = "dslim/bert-base-NER"
 OUTSIDE = "O"
 NO_LIMIT_WINDOW = 512  # for a model that names no longest input
 BLOCK_BATCHES = 16  # texts are sorted by length within this many batches
-
-
-class Group(TypedDict):
-    """Tokens of one entity, as the pipeline gives them. Start and end in characters."""
-
-    entity_group: str
-    start: int
-    end: int
-
-
-class Token(TypedDict):
-    """A token, as the pipeline has it before it groups them."""
-
-    start: int
-    end: int
-    scores: np.ndarray
-    is_subword: bool
 
 
 class TokenClassifier:
@@ -80,23 +60,20 @@ class TokenClassifier:
         network, tokenizer = _load(name)
         self.batch_size = batch_size
         self.labels = _check_labels(name, network, labels)
-        self._window = tokenizer.model_max_length = _window(network, tokenizer)
+        self.window = tokenizer.model_max_length = _window(network, tokenizer)
         self._pipeline = _pipeline(network, tokenizer, device)
         self._model = name
 
     @property
-    def window(self) -> int:
-        """Tokens that the model reads at once, special tokens included."""
-        return self._window
-
-    @property
     def name(self) -> str:
-        """Model, revision, kinds of entity kept, window."""
-        path = Path(self._model)
-        name = path.resolve().name if path.is_dir() else self._model
+        """Model, revision (of the hub, or a digest of weights), kinds of entity kept, window."""
+        folder = Path(self._model)
+        weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
+        commit = getattr(self._pipeline.model.config, "_commit_hash", None) or "unknown"
+        revision = "+".join(file_hash(file)[:12] for file in weights) or commit[:12]
         return (
-            f"ner:{name}@{_revision(path, self._pipeline.model)} labels={','.join(self.labels)} "
-            f"aggregation=first window={self.window}"
+            f"ner:{folder.resolve().name if folder.is_dir() else self._model}@{revision} "
+            f"labels={','.join(self.labels)} aggregation=first window={self.window}"
         )
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
@@ -110,16 +87,11 @@ class TokenClassifier:
         order.sort(key=lambda i: -len(texts[i]))
         readable = [without_surrogates(texts[i]) for i in order]
         mentions: list[list[Mention]] = [[] for _ in texts]
-        if readable:
-            tagged: list[list[Group]] = self._pipeline(  # type: ignore[assignment] # not all is text
-                readable, batch_size=self.batch_size
-            )
-            for i, groups in zip(order, tagged, strict=True):
-                mentions[i] = _mentions(texts[i], self._places(groups))
+        tagged: Any = self._pipeline(readable, batch_size=self.batch_size) if readable else ()
+        for i, groups in zip(order, tagged, strict=True):
+            places = [(g["start"], g["end"]) for g in groups if g["entity_group"] in self.labels]
+            mentions[i] = _mentions(texts[i], places)
         return mentions
-
-    def _places(self, groups: Sequence[Group]) -> list[tuple[int, int]]:
-        return [(g["start"], g["end"]) for g in groups if g["entity_group"] in self.labels]
 
 
 def _mentions(text: str, places: Sequence[tuple[int, int]]) -> list[Mention]:
@@ -191,33 +163,12 @@ def _check_labels(
 def _pipeline(
     network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, device: str | None
 ) -> TokenClassificationPipeline:
-    import torch
-
-    if not tokenizer.is_fast:
-        raise InputError(
-            f"the tokenizer of {network.config.name_or_path!r} tells no character offsets",
-            expected="a model with a fast tokenizer (tokenizer.json)",
-            fix="Save it once with AutoTokenizer.from_pretrained(...).save_pretrained(...).",
-        )
-    if tokenizer.pad_token is None:  # batches are padded; padding is masked, so any token does
-        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-    device = check_device(device)
-    network.to(device)  # type: ignore[arg-type]
-    return _pipeline_class()(
-        model=network,
-        tokenizer=tokenizer,
-        device=torch.device(device),
-        aggregation_strategy="first",
-        stride=tokenizer.model_max_length // 4,
-    )
-
-
-def _pipeline_class() -> type[TokenClassificationPipeline]:
-    """Return transformers' pipeline with words told from the text.
+    """Return transformers' pipeline with words split from the text.
 
     Its own rule trusts "##" of WordPiece, and elsewhere takes everything between two spaces as one
     word: with byte-level or SentencePiece tokenizers "(Paris" would take the tag of "(".
     """
+    import torch
     from transformers import TokenClassificationPipeline
     from transformers.pipelines.token_classification import AggregationStrategy
 
@@ -230,12 +181,28 @@ def _pipeline_class() -> type[TokenClassificationPipeline]:
                 sentence, input_ids, scores, offset_mapping, special_tokens_mask,
                 AggregationStrategy.NONE, word_ids, word_to_chars_map,
             )  # fmt: skip
-            return list(_mark_words(sentence, tokens))  # type: ignore[arg-type] # bare dicts
+            return list(_mark_words(sentence, tokens))
 
-    return WordPipeline
+    if not tokenizer.is_fast:
+        raise InputError(
+            f"the tokenizer of {network.config.name_or_path!r} tells no character offsets",
+            expected="a model with a fast tokenizer (tokenizer.json)",
+            fix="Save it once with AutoTokenizer.from_pretrained(...).save_pretrained(...).",
+        )
+    if tokenizer.pad_token is None:  # batches are padded; padding is masked, so any token does
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    device = check_device(device)
+    network.to(device)  # type: ignore[arg-type]
+    return WordPipeline(  # type: ignore[no-untyped-call]
+        model=network,
+        tokenizer=tokenizer,
+        device=torch.device(device),
+        aggregation_strategy="first",
+        stride=tokenizer.model_max_length // 4,
+    )
 
 
-def _mark_words(sentence: str, tokens: list[Token]) -> Iterator[Token]:
+def _mark_words(sentence: str, tokens: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the tokens that are not white space, each told whether it continues a word.
 
     Where a space is a token of its own it is the first of the word behind it, also in training.
@@ -264,13 +231,6 @@ def _window(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int
             padding = getattr(module, "padding_idx", None)
             limit -= 0 if padding is None else padding + 1
     return min(int(tokenizer.model_max_length), limit)
-
-
-def _revision(folder: Path, network: PreTrainedModel) -> str:
-    """Return the hub's commit, or a digest of the weights in a folder."""
-    weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
-    commit = getattr(network.config, "_commit_hash", None)
-    return "+".join(file_hash(file)[:12] for file in weights) or (commit or "unknown")[:12]
 
 
 def _not_a_tagger(model: str, reason: str) -> InputError:

@@ -12,18 +12,16 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from typing_extensions import TypedDict
 
 from argus.data.documents import write_beir
-from argus.data.reading import read_record
 from argus.data.types import Document, Qrels, Query
 from argus.data.writing import write_jsonl
 from argus.errors import ArgusError
@@ -33,26 +31,11 @@ from argus.knowledge.relations import RelationGraph
 # Modules that open a browser or a window, print, run tests, or are documented under another name
 # (posix as os, posixpath as os.path).
 SKIPPED = frozenset(
-    [
-        "antigravity",
-        "this",
-        "idlelib",
-        "lib2to3",
-        "distutils",
-        "ensurepip",
-        "test",
-        "tests",
-        "turtledemo",
-        "turtle",
-        "tkinter",
-        "__main__",
-        "msilib",
-        "nt",
-        "ntpath",
-        "posix",
-        "posixpath",
-        "genericpath",
-    ]
+    re.findall(
+        r"\w+",
+        "antigravity this idlelib lib2to3 distutils ensurepip test tests turtledemo turtle tkinter "
+        "__main__ msilib nt ntpath posix posixpath genericpath",
+    )
 )
 ALSO = ("os.path",)  # not a package, so not found by looking for submodules
 WITHOUT_SUBMODULES = frozenset(["encodings"])  # a hundred generated character tables
@@ -65,15 +48,28 @@ FUNCTION_KINDS = (
 )
 
 
-class MemberRow(TypedDict):
-    """A member as one line."""
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One public member of the standard library.
+
+    kind: module, class or function. parent: what contains it. origin: where a class was made, with
+    those of its `bases`; of others the name. doc: the docstring, "" where there is none.
+    """
 
     name: str
     kind: str
     parent: str
     origin: str
-    bases: list[str]
+    bases: tuple[str, ...]
     doc: str
+
+    @property
+    def label(self) -> str:
+        """The spoken name: a module by its full name, anything else by its last part.
+
+        The qualified name as label would make an audit trivial: related members share a prefix.
+        """
+        return self.name if self.kind == "module" else self.name.rpartition(".")[2]
 
 
 def module_names() -> list[str]:
@@ -134,7 +130,7 @@ def belongs(module: ModuleType, name: str, value: Any, public: frozenset[str]) -
     return exported and (origin not in public or origin.startswith(f"{name}."))
 
 
-def walk() -> Iterator[MemberRow]:
+def walk() -> Iterator[Member]:
     """Yield every module, class, function and method once, under its first public name."""
     seen: set[int] = set()
     names = module_names()
@@ -155,9 +151,7 @@ def walk() -> Iterator[MemberRow]:
                 yield _member(f"{prefix}{name}", "function", module_name, value)
 
 
-def _methods(
-    qualified: str, cls: type, public: frozenset[str], seen: set[int]
-) -> Iterator[MemberRow]:
+def _methods(qualified: str, cls: type, public: frozenset[str], seen: set[int]) -> Iterator[Member]:
     """Yield the methods a class defines, and those it has from undocumented (C) base classes."""
     names: set[str] = set()
     for base in cls.__mro__:
@@ -171,17 +165,14 @@ def _methods(
             yield _member(f"{qualified}.{name}", "function", qualified, value)
 
 
-def _member(name: str, kind: str, parent: str, value: Any) -> MemberRow:
+def _member(name: str, kind: str, parent: str, value: Any) -> Member:
     raw = getattr(value, "__doc__", None)
     is_class = kind == "class"
-    return {
-        "name": name,
-        "kind": kind,
-        "parent": parent,
-        "origin": _origin(value) if is_class else name,
-        "bases": [_origin(base) for base in value.__bases__] if is_class else [],
-        "doc": inspect.cleandoc(raw) if isinstance(raw, str) else "",
-    }
+    return Member(
+        *(name, kind, parent, _origin(value) if is_class else name),
+        bases=tuple(_origin(base) for base in value.__bases__) if is_class else (),
+        doc=inspect.cleandoc(raw) if isinstance(raw, str) else "",
+    )
 
 
 def _origin(cls: type) -> str:
@@ -194,7 +185,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever a module prints goes nowhere
     for member in walk():
-        out.write(json.dumps(member) + "\n")
+        out.write(json.dumps(asdict(member)) + "\n")
     out.flush()
     os._exit(0)  # skip the exit handlers of everything that was imported
 
@@ -203,65 +194,11 @@ if __name__ == "__main__":
     main()
 
 
-T = TypeVar("T")
-
 WALK_TIMEOUT_S = 120
 
 _SIGNATURE = re.compile(r"[\w.]+\(.*\)(\s*-+>.*)?", re.DOTALL)
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _LOOKS_LIKE_CODE = re.compile(r"[._]|[a-z][A-Z]")
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One public member of the standard library, as `argus.knowledge.stdlib` reports it."""
-
-    name: str
-    kind: str
-    parent: str
-    origin: str
-    bases: tuple[str, ...]
-    doc: str
-
-    @property
-    def label(self) -> str:
-        """The spoken name: a module by its full name, anything else by its last part.
-
-        The qualified name as label would make an audit trivial: related members share a prefix.
-        """
-        return self.name if self.kind == "module" else self.name.rpartition(".")[2]
-
-
-class SampleQuestion(TypedDict):
-    """A question that ships, and the names that answer it."""
-
-    _id: str
-    text: str
-    gold: list[str]
-
-
-class SampleNeed(TypedDict):
-    """Something that an entity's text is good for, and why."""
-
-    information_need: str
-    explanation: str
-
-
-class SampleProfile(TypedDict):
-    """A scenario profile that ships. _id: the entity's."""
-
-    _id: str
-    main_topic: str
-    key_aspects: list[str]
-    scenarios: list[SampleNeed]
-
-
-class SampleExpansion(TypedDict):
-    """Pseudo-queries and a summary that ship. _id: the entity's."""
-
-    _id: str
-    pseudo_queries: list[str]
-    summary: str
 
 
 def standard_library() -> KnowledgeBase:
@@ -324,21 +261,16 @@ def relate(members: Sequence[Member]) -> RelationGraph:
     made_at = {m.origin: i for i, m in enumerate(members)} | index
     edges: list[tuple[int, int]] = []
     for i, member in enumerate(members):
-        related = [index.get(documented_parent(member, index))]
+        parent = member.parent
+        while parent and parent not in index:  # without a docstring
+            parent = parent.rpartition(".")[0]
+        related = [index.get(parent)]
         bases = (base.removeprefix("builtins.") for base in member.bases)
         related += [made_at.get(base) for base in bases if base != "object"]
         related += [index.get(name) for name in _names_in(member, index)]
         edges += [(i, j) for j in related if j is not None]
     ends = np.array(edges, np.int64).reshape(-1, 2)
     return RelationGraph.from_edges(len(members), ends[:, 0], ends[:, 1])
-
-
-def documented_parent(member: Member, index: Mapping[str, int]) -> str:
-    """Return what contains `member`: its parent or, if that has no docstring, the next one up."""
-    parent = member.parent
-    while parent and parent not in index:
-        parent = parent.rpartition(".")[0]
-    return parent
 
 
 def _names_in(member: Member, index: Mapping[str, int]) -> Iterable[str]:
@@ -362,32 +294,26 @@ def standard_questions() -> tuple[list[Query], Qrels]:
     Written for this project. Gold entities are names of the standard library. Those that the
     running interpreter does not document are left out, and a question without any goes with them.
     """
-    rows = _rows(SampleQuestion, "stdlib_questions.jsonl")
+    rows = _rows("stdlib_questions.jsonl")
     queries = [Query(r["_id"], r["text"]) for r in rows]
     return queries, {r["_id"]: dict.fromkeys(r["gold"], 1) for r in rows}
 
 
-def standard_scenarios(base: KnowledgeBase) -> list[SampleProfile]:
+def standard_scenarios(base: KnowledgeBase) -> list[dict[str, Any]]:
     """Return the scenario profiles of entities of `base` that ship with Argus, by id.
 
     Written for this project after SPIKE Table 8, from each entity's text alone and without sight of
     the questions: of all that some question wants, of as many documents that lie nearest to those,
-    and of 34 drawn at random. The sample teacher set.
+    and of 34 drawn at random. The sample teacher set. Keys: _id, main_topic, key_aspects, and
+    scenarios of information_need and explanation.
     """
-    rows = _rows(SampleProfile, "stdlib_scenarios.jsonl")
-    return [row for row in rows if row["_id"] in base.index]
+    return [row for row in _rows("stdlib_scenarios.jsonl") if row["_id"] in base.index]
 
 
-def standard_expansions(base: KnowledgeBase) -> list[SampleExpansion]:
-    """Return three pseudo-queries and a summary of each of these entities, by the same writer."""
-    rows = _rows(SampleExpansion, "stdlib_expansions.jsonl")
-    return [row for row in rows if row["_id"] in base.index]
-
-
-def _rows(kind: type[T], name: str) -> list[T]:
+def _rows(name: str) -> list[dict[str, Any]]:
     """Return the rows of a file that ships."""
     text = files("argus.knowledge").joinpath(name).read_text(encoding="utf-8")
-    return [read_record(kind, json.loads(line), where=Path(name)) for line in text.splitlines()]
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def sample_questions(base: KnowledgeBase) -> tuple[list[Query], Qrels]:
@@ -404,11 +330,13 @@ def sample_questions(base: KnowledgeBase) -> tuple[list[Query], Qrels]:
 def write_sample_corpus(folder: Path, base: KnowledgeBase) -> tuple[list[Query], Qrels]:
     """Write `base` as a BEIR folder. Return the judged questions that can be asked of it.
 
-    Beside it the scenarios and expansions that ship: profiles.jsonl and expansions.jsonl.
+    Beside it the scenarios that ship, profiles.jsonl, and of the same writer three pseudo-queries
+    and a summary of each of these entities, expansions.jsonl.
     """
     queries, answerable = sample_questions(base)
     documents = (Document(e.id, e.paragraph, title=e.id) for e in base.entities)
     write_beir(folder, documents, queries, answerable)
     write_jsonl(folder / "profiles.jsonl", standard_scenarios(base))
-    write_jsonl(folder / "expansions.jsonl", standard_expansions(base))
+    expansions = (row for row in _rows("stdlib_expansions.jsonl") if row["_id"] in base.index)
+    write_jsonl(folder / "expansions.jsonl", expansions)
     return queries, answerable

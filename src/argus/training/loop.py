@@ -26,7 +26,7 @@ from argus.data.writing import remove, replacing, writable, write_whole
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
 from argus.progress import announce, progress
-from argus.training.settings import EvaluationLoss, LoopConfig, Losses
+from argus.training.settings import LoopConfig
 
 if TYPE_CHECKING:
     import torch
@@ -93,7 +93,7 @@ class Progress:
     learnt: int = 0
     seconds: float = 0.0
     steps: list[dict[str, Any]] = field(default_factory=list)
-    evaluations: list[EvaluationLoss] = field(default_factory=list)
+    evaluations: list[dict[str, Any]] = field(default_factory=list)
     evaluation_seconds: float = 0.0
     halved: int = 0
     passes: int = 0
@@ -101,7 +101,7 @@ class Progress:
     out_of_time: bool = False
 
     @property
-    def best(self) -> EvaluationLoss | None:
+    def best(self) -> dict[str, Any] | None:
         """The evaluation with the lowest loss after training began. The first of equals."""
         return min(self.evaluations[1:], key=lambda e: e["loss"], default=None)
 
@@ -117,12 +117,10 @@ class Progress:
         """The seconds that count against a time budget."""
         return self.seconds + self.evaluation_seconds
 
-    def losses(self) -> Losses:
+    def losses(self) -> dict[str, Any]:
         """Return the losses of a training that was evaluated, to six digits."""
         assert self.best is not None
-        evaluations: list[EvaluationLoss] = [
-            {**one, "loss": round(one["loss"], 6)} for one in self.evaluations
-        ]
+        evaluations = [{**one, "loss": round(one["loss"], 6)} for one in self.evaluations]
         first, last = (round(self.steps[i]["loss"], 6) for i in (0, -1))
         return {
             "evaluations": evaluations,
@@ -326,7 +324,8 @@ class _Run(Generic[E]):
             while not state.stopped:
                 epoch, place = divmod(state.step, per_epoch)
                 if order[0] != epoch:
-                    order = epoch, epoch_order(len(examples), config.seed, epoch)
+                    rng = np.random.default_rng([config.seed, epoch])
+                    order = epoch, rng.permutation(len(examples)).tolist()
                 numbers = order[1][place * per_step : (place + 1) * per_step]
                 rate = config.rate(state.step, steps, state.spent / config.max_seconds)
                 self.step(state, examples, epoch, numbers, rate)
@@ -352,7 +351,8 @@ class _Run(Generic[E]):
         learnt = sum(map(self.task.learnt, batch))
 
         def restart() -> None:
-            torch.manual_seed(step_seed(self.config.seed, state.step))
+            seeds = np.random.SeedSequence([self.config.seed, state.step])
+            torch.manual_seed(int(seeds.generate_state(1)[0]))
             self.optimizer.zero_grad()
 
         def one_pass(part: Sequence[E]) -> float:
@@ -422,16 +422,6 @@ class _Run(Generic[E]):
         if state.step and not state.stale:
             self.checkpoint.save_best(self.weights)
         state.evaluation_seconds += time.monotonic() - start
-
-
-def epoch_order(n: int, seed: int, epoch: int) -> list[int]:
-    """Return the order in which `n` examples come in an epoch."""
-    return [int(i) for i in np.random.default_rng([seed, epoch]).permutation(n)]
-
-
-def step_seed(seed: int, step: int) -> int:
-    """Return the seed of a step's dropout: steps need nothing of those before them."""
-    return int(np.random.SeedSequence([seed, step]).generate_state(1)[0])
 
 
 def _sum_in_passes(

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from typing_extensions import TypedDict
-
 from argus.settings import Doc, Ge, Gt, Lt, Option, Seed, check_settings
 
 _PANEL = "Training"
@@ -82,68 +80,24 @@ class LoopConfig:
         return self.learning_rate * (steps - place) / max(1, steps - warmup)
 
 
-class EvaluationLoss(TypedDict):
-    """One evaluation.
-
-    epoch: epochs of training so far, a fraction inside of one.
-    step: steps of training so far.
-    loss: loss in validation, in nats.
-    """
-
-    epoch: float
-    step: int
-    loss: float
-
-
-class TrainingLoss(TypedDict):
-    """Loss of the first and of the last step.
-
-    first: loss of the first step, in nats.
-    last: loss of the last step, in nats.
-    """
-
-    first: float
-    last: float
-
-
-class Losses(TypedDict):
-    """The losses of a training in its summary.
-
-    evaluations: losses in validation, in their order.
-    best: evaluation whose weights are kept.
-    """
-
-    evaluations: list[EvaluationLoss]
-    best: EvaluationLoss
-    training_loss: TrainingLoss
-
-
-class TrainingFigures(Losses):
-    """Figures of a training in its summary.
-
-    dtype: type of the numbers that were computed with.
-    device: device that it ran on.
-    stopped: why it ended.
-    seconds: seconds of training, without validating.
-    tokens_per_s: tokens per second, of training alone.
-    peak_memory_bytes: peak memory of the process, in bytes.
-    device_memory_bytes: peak memory of the device, in bytes. None on the CPU.
-    """
-
-    dtype: str
-    device: str
-    steps: int
-    stopped: str
-    seconds: float
-    tokens_per_s: float | None
-    peak_memory_bytes: int
-    device_memory_bytes: int | None
-
-
 def training_lines(summary: Mapping[str, Any], count: Literal["epoch", "step"]) -> Iterator[str]:
     """Yield the evaluations, the pace and the memory.
 
     count: key of an evaluation. 0 is before training.
+
+    Keys of a summary that every training has:
+    evaluations: losses in validation, in their order: epoch (so far, a fraction inside of one),
+    step (so far) and loss, in nats.
+    best: evaluation whose weights are kept.
+    training_loss: of the first and of the last step, in nats.
+    dtype: type of the numbers that were computed with.
+    device: device that it ran on.
+    steps: steps of training.
+    stopped: why it ended.
+    seconds: seconds of training, without validating.
+    tokens_per_s: tokens per second, of training alone. None where none was timed.
+    peak_memory_bytes: peak memory of the process, in bytes.
+    device_memory_bytes: peak memory of the device, in bytes. None on the CPU.
     """
     for evaluation in summary["evaluations"]:
         name = f"epoch {evaluation['epoch']:g}" if evaluation[count] else "before training"

@@ -9,7 +9,7 @@ def test_mentions_of_real_entities_are_the_graphs(shared, file, written):
     with (shared("fb15k237") / "entities.jsonl").open() as lines:
         rows = [json.loads(line) for line, _ in zip(lines, range(2000), strict=False)]
     raw = written(EntityRows(file("e.jsonl", *map(json.dumps, rows))))
-    with RawWriter(raw.work) as into:
+    with RawWriter(raw.work, joins=True) as into:
         mention_rows(raw.work, into)
     entities = [Entity(r["id"], r["label"], r["paragraph"]) for r in rows]
     graph = mention_relations(entities)

@@ -40,7 +40,7 @@ STATE, LOSSES = "training", "losses"
 class GenerativeTrainResult(Result):
     """A trained model.
 
-    Keys of the summary, beside those of `argus.training.settings.TrainingFigures`:
+    Keys of the summary, beside those of `argus.training.settings.training_lines`:
 
     model: the model that it began with. weights: their number.
     examples: examples by use, and by source and view.

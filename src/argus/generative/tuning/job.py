@@ -42,7 +42,7 @@ STATE, LOSSES = "tuning", "losses"
 class GenerativeTuneResult(Result):
     """A model that learnt to rank.
 
-    Keys of the summary, beside those of `argus.training.settings.TrainingFigures`:
+    Keys of the summary, beside those of `argus.training.settings.training_lines`:
 
     model: the model that it was before. weights: their number. mode: of the search.
     lists: judged questions: train, validation, out_of_list (no right passage in their list),

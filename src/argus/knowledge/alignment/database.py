@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -30,6 +29,8 @@ WORD = (
 )
 """A word as `count_words` (argus.knowledge.dumps.wikitext) sees it, in a string of SQL."""
 ROW_GROUP = 50_000
+_TYPES = {pa.list_(pa.string()): "VARCHAR[]", pa.bool_(): "BOOLEAN"}
+_TYPES |= dict.fromkeys((pa.int32(), pa.int64()), "BIGINT")
 
 
 class Database:
@@ -113,7 +114,8 @@ def database(work: Path, memory_bytes: int) -> Iterator[Database]:
     Raises ArgusError when the disk is full or memory too small for a step, InputError for a Parquet
     file that is broken.
     """
-    duckdb = _duckdb()
+    with naming_extras():
+        import duckdb
     folder = work / "database"
     shutil.rmtree(folder, ignore_errors=True)
     try:
@@ -174,22 +176,15 @@ def _in_plain_words(error: Exception, work: Path) -> Exception:
 
 
 def _scan(folder: Path, schema: pa.Schema) -> str:
+    kinds = [(field.name, _TYPES.get(field.type, "VARCHAR")) for field in schema]
     if not any(folder.glob("*.parquet")):
-        empty = ", ".join(f"CAST(NULL AS {_type(field)}) AS {field.name}" for field in schema)
+        empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in kinds)
         return f"SELECT {empty}, '' AS file, 0 AS place WHERE false"
-    columns = ", ".join(f"CAST({f.name} AS {_type(f)}) AS {f.name}" for f in schema)
+    columns = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds)
     return (
         f"SELECT {columns}, filename AS file, file_row_number AS place FROM "
         f"read_parquet('{_pattern(folder)}/*.parquet', filename=true, file_row_number=true)"
     )
-
-
-def _type(field: pa.Field) -> str:
-    if pa.types.is_list(field.type):
-        return "VARCHAR[]"
-    if pa.types.is_boolean(field.type):
-        return "BOOLEAN"
-    return "BIGINT" if pa.types.is_integer(field.type) else "VARCHAR"
 
 
 def _pattern(folder: Path) -> str:
@@ -199,10 +194,3 @@ def _pattern(folder: Path) -> str:
 
 def _quoted(path: Path | str) -> str:
     return str(path).replace("'", "''")
-
-
-@naming_extras()
-def _duckdb() -> ModuleType:
-    import duckdb
-
-    return duckdb

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import NotRequired
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from argus.errors import InputError
 from argus.knowledge.alignment.database import BLANK, Database, database, is_blank
@@ -18,9 +15,110 @@ DOUBLINGS = 3
 """A chain is followed to 2**3 = 8 steps. One that is longer counts as a loop."""
 IS_REDIRECT = "(redirect IS NOT NULL AND reason IN ('', 'redirect'))"
 LOOP, NO_PAGE = "redirect loop", "redirect to no page"
+NO_ITEM = "no item"
+TAKEN = "article of another item"
+LINK = "link"
+"""The property of hyperlinks."""
+Dropped = dict[str, int]
+"""Rows by reason."""
+_ITEM = f"""
+    SELECT id, TRY_CAST(substr(id, 2) AS BIGINT) AS number, article, disambiguation,
+        NOT {is_blank("label")} AS labelled, NOT {is_blank("description")} AS described
+    FROM items
+"""
+_REDIRECTS = f"""
+    SELECT CASE WHEN reason IN ('{LOOP}', '{NO_PAGE}') THEN reason ELSE 'redirect' END AS reason
+    FROM landing WHERE NOT direct
+"""
+_TITLE_AS_LABEL = f"coalesce(nullif(regexp_replace(title, '{BLANK}*\\([^()]*\\)$', ''), ''), title)"
+_ENTITIES_OF_BOTH = """
+    SELECT id, label, description, title AS article, paragraph
+    FROM owner JOIN items USING (id) JOIN pages ON owner.page = pages.title
+"""
+_ENTITIES_OF_PAGES = f"""
+    SELECT title AS id, {_TITLE_AS_LABEL} AS label, '' AS description, title AS article, paragraph
+    FROM owner JOIN pages ON owner.page = pages.title
+"""
+_ENTITIES_OF_ITEMS = """
+    SELECT id, label, description, article, description AS paragraph
+    FROM owner JOIN items USING (id)
+"""
 
 
-def follow_redirects(db: Database) -> None:
+def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
+    """Turn the tables of dumps under `work` into raw tables under `work/raw`, all or none.
+
+    work: pages/, links/ (PAGES, LINKS), items/, statements/ (ITEMS, STATEMENTS) of Parquet files.
+    Pages or items may be missing (docs/dumps.md). Raises InputError when there are neither, or no
+    entity comes of them, ArgusError as `database`.
+
+    Keys of the counts that are returned:
+    entities: entities that the dumps gave.
+    pages, items: of a dump that there was, rows that were read, and dropped by reason. What was
+    read is the sum of entities and all reasons.
+    """
+    announce("Aligning pages and items")
+    has = {name: any((work / name).glob("*.parquet")) for name in ("pages", "items")}
+    if not any(has.values()):
+        raise InputError(
+            "no page and no item was read",
+            expected="Parquet files in pages/ or items/",
+            fix="Give a dump with --wikipedia, --wikidata, or both.",
+            where=work,
+        )
+    raw, partial = work / "raw", work / "raw.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        with database(work, settings.memory_bytes) as db:
+            fates = _fates(db, work, has)
+            entities = db.count("owner")
+            if not entities:
+                reasons = "; ".join(
+                    f"{name}: "
+                    + (", ".join(f"{n:,} {r}" for r, n in rows["dropped"].items()) or "none usable")
+                    for name, rows in fates.items()
+                )
+                raise InputError(
+                    f"no entity is left ({reasons})",
+                    expected="at least one article, or item, that can be used",
+                    fix="Give dumps of one language and of about the same day, and that language "
+                    f"with --lang (now {settings.language}); --min-words and --limit leave pages "
+                    "out, too.",
+                )
+            for table, query in _raw_queries(has).items():
+                db.write(query, partial / table / "000000.parquet")
+        shutil.rmtree(raw, ignore_errors=True)
+        partial.rename(raw)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return {**fates, "entities": entities}
+
+
+def _fates(db: Database, work: Path, has: dict[str, bool]) -> dict[str, Any]:
+    """Make `owner` (id, page) and `landing`. Return what was read and dropped of each dump."""
+    db.view("links", work / "links", LINKS)
+    db.view("statements", work / "statements", STATEMENTS)
+    again = {
+        "items": {"duplicate id": db.view("items", work / "items", ITEMS, key="id")},
+        "pages": {"duplicate title": db.view("pages", work / "pages", PAGES, key="title")},
+    }
+    dropped: dict[str, Dropped] = {}
+    if has["pages"] and has["items"]:
+        dropped["pages"], dropped["items"] = _fates_of_both(db)
+    elif has["pages"]:
+        dropped["pages"] = _fates_of_pages(db)
+    else:
+        dropped["items"] = _fates_of_items(db)
+    return {
+        name: {
+            "read": db.count(f"all_{name}"),
+            "dropped": reasons | {reason: n for reason, n in again[name].items() if n},
+        }
+        for name, reasons in dropped.items()
+    }
+
+
+def _follow_redirects(db: Database) -> None:
     """Make the table `landing` of every title, from the view `pages` and the table `page`.
 
     page: title, reason of every page but redirects, unique titles. landing: title; page, the title
@@ -49,23 +147,7 @@ def follow_redirects(db: Database) -> None:
     db.run("DROP TABLE hop")
 
 
-Dropped = dict[str, int]
-
-NO_ITEM = "no item"
-TAKEN = "article of another item"
-_ITEM = f"""
-    SELECT id, TRY_CAST(substr(id, 2) AS BIGINT) AS number, article, disambiguation,
-        NOT {is_blank("label")} AS labelled, NOT {is_blank("description")} AS described
-    FROM items
-"""
-
-_REDIRECTS = f"""
-    SELECT CASE WHEN reason IN ('{LOOP}', '{NO_PAGE}') THEN reason ELSE 'redirect' END AS reason
-    FROM landing WHERE NOT direct
-"""
-
-
-def fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
+def _fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
     """Give items the articles that their links lead to. Return what was dropped: pages, items."""
     db.run(f"CREATE TABLE item AS {_ITEM}")
     db.run(
@@ -78,7 +160,7 @@ def fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
         WHERE NOT {IS_REDIRECT}
         """
     )
-    follow_redirects(db)
+    _follow_redirects(db)
     db.run(
         """
         CREATE TABLE fate AS SELECT id, number, page, direct, labelled, CASE
@@ -91,41 +173,7 @@ def fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
         FROM item LEFT JOIN landing ON article = title
         """
     )
-    _one_item_for_every_page(db)
-    items = _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
-    losers = db.count("loser")
-    return _pages_of_both(db), {**items, **({TAKEN: losers} if losers else {})}
-
-
-def fates_of_pages(db: Database) -> Dropped:
-    """Make every article an entity, its title being the id. Return the pages that were dropped."""
-    db.run(f"CREATE TABLE page AS SELECT title, reason FROM pages WHERE NOT {IS_REDIRECT}")
-    follow_redirects(db)
-    db.run("CREATE TABLE owner AS SELECT title AS id, title AS page FROM page WHERE reason = ''")
-    return _by_reason(db, f"{_REDIRECTS} UNION ALL SELECT reason FROM page WHERE reason <> ''")
-
-
-def fates_of_items(db: Database) -> Dropped:
-    """Make every item with label and description an entity. Return the items that were dropped."""
-    db.run(
-        f"""
-        CREATE TABLE fate AS SELECT id, article AS page, CASE
-            WHEN NOT labelled THEN 'no label'
-            WHEN disambiguation THEN 'disambiguation'
-            WHEN NOT described THEN 'no description'
-            ELSE '' END AS reason
-        FROM ({_ITEM})
-        """
-    )
-    db.run("CREATE TABLE owner AS SELECT id, page FROM fate WHERE reason = ''")
-    return _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
-
-
-def _one_item_for_every_page(db: Database) -> None:
-    """Make `owner`, and `loser` of the items whose article is another's.
-
-    An item that names the article directly comes first, then one with a smaller number.
-    """
+    # An item that names the article directly comes first, then one with a smaller number.
     db.run(
         """
         CREATE TABLE loser AS SELECT id FROM (
@@ -142,11 +190,11 @@ def _one_item_for_every_page(db: Database) -> None:
         "CREATE TABLE owner AS SELECT id, page FROM fate ANTI JOIN loser USING (id)"
         " WHERE reason = ''"
     )
-
-
-def _pages_of_both(db: Database) -> Dropped:
-    """Count pages that are no entity: what has no reason of its own lacks an item, or its label."""
-    return _by_reason(
+    items = _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
+    if losers := db.count("loser"):
+        items[TAKEN] = losers
+    # A page that has no reason of its own lacks an item, or its label.
+    pages = _by_reason(
         db,
         f"""
         {_REDIRECTS}
@@ -158,6 +206,31 @@ def _pages_of_both(db: Database) -> Dropped:
             ON page.title = unlabelled.page
         """,
     )
+    return pages, items
+
+
+def _fates_of_pages(db: Database) -> Dropped:
+    """Make every article an entity, its title being the id. Return the pages that were dropped."""
+    db.run(f"CREATE TABLE page AS SELECT title, reason FROM pages WHERE NOT {IS_REDIRECT}")
+    _follow_redirects(db)
+    db.run("CREATE TABLE owner AS SELECT title AS id, title AS page FROM page WHERE reason = ''")
+    return _by_reason(db, f"{_REDIRECTS} UNION ALL SELECT reason FROM page WHERE reason <> ''")
+
+
+def _fates_of_items(db: Database) -> Dropped:
+    """Make every item with label and description an entity. Return the items that were dropped."""
+    db.run(
+        f"""
+        CREATE TABLE fate AS SELECT id, article AS page, CASE
+            WHEN NOT labelled THEN 'no label'
+            WHEN disambiguation THEN 'disambiguation'
+            WHEN NOT described THEN 'no description'
+            ELSE '' END AS reason
+        FROM ({_ITEM})
+        """
+    )
+    db.run("CREATE TABLE owner AS SELECT id, page FROM fate WHERE reason = ''")
+    return _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
 
 
 def _by_reason(db: Database, query: str) -> Dropped:
@@ -165,131 +238,8 @@ def _by_reason(db: Database, query: str) -> Dropped:
     return {str(reason): int(n) for reason, n in rows}
 
 
-LINK = "link"
-"""The property of hyperlinks."""
-
-
-class Fates(TypedDict):
-    """Counts of the rows of a dump: rows that are not dropped, by reason, are entities.
-
-    read: rows that were read.
-    dropped: rows that are no entity, by reason.
-    """
-
-    read: int
-    dropped: Dropped
-
-
-class DumpFates(TypedDict):
-    """The rows of the dumps that there were.
-
-    pages: counts of the pages of Wikipedia.
-    items: counts of the items of Wikidata.
-    """
-
-    pages: NotRequired[Fates]
-    items: NotRequired[Fates]
-
-
-class AlignCounts(DumpFates):
-    """Counts of the rows of dumps and of the entities they gave.
-
-    entities: entities that they gave.
-    """
-
-    entities: int
-
-
-_TITLE_AS_LABEL = f"coalesce(nullif(regexp_replace(title, '{BLANK}*\\([^()]*\\)$', ''), ''), title)"
-_ENTITIES_OF_BOTH = """
-    SELECT id, label, description, title AS article, paragraph
-    FROM owner JOIN items USING (id) JOIN pages ON owner.page = pages.title
-"""
-_ENTITIES_OF_PAGES = f"""
-    SELECT title AS id, {_TITLE_AS_LABEL} AS label, '' AS description, title AS article, paragraph
-    FROM owner JOIN pages ON owner.page = pages.title
-"""
-_ENTITIES_OF_ITEMS = """
-    SELECT id, label, description, article, description AS paragraph
-    FROM owner JOIN items USING (id)
-"""
-
-
-def align(work: Path, settings: AlignSettings) -> AlignCounts:
-    """Turn the tables of dumps under `work` into raw tables under `work/raw`, all or none.
-
-    work: pages/, links/ (PAGES, LINKS), items/, statements/ (ITEMS, STATEMENTS) of Parquet files.
-    Pages or items may be missing (docs/dumps.md). Returns counts: "entities", and
-    for "pages" and "items" what was "read" and "dropped" by reason, so that what was read is the
-    sum of entities and all reasons. Raises InputError when there are neither, or no entity comes of
-    them, ArgusError as `database`.
-    """
-    announce("Aligning pages and items")
-    has = {name: any((work / name).glob("*.parquet")) for name in ("pages", "items")}
-    if not any(has.values()):
-        raise InputError(
-            "no page and no item was read",
-            expected="Parquet files in pages/ or items/",
-            fix="Give a dump with --wikipedia, --wikidata, or both.",
-            where=work,
-        )
-    raw, partial = work / "raw", work / "raw.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        with database(work, settings.memory_bytes) as db:
-            fates = _fates(db, work, has)
-            entities = db.count("owner")
-            if not entities:
-                raise _none_left(fates, settings)
-            for table, query in _raw_queries(has).items():
-                db.write(query, partial / table / "000000.parquet")
-        shutil.rmtree(raw, ignore_errors=True)
-        partial.rename(raw)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return {**fates, "entities": entities}
-
-
-def _fates(db: Database, work: Path, has: Mapping[str, bool]) -> DumpFates:
-    db.view("links", work / "links", LINKS)
-    db.view("statements", work / "statements", STATEMENTS)
-    again_items = db.view("items", work / "items", ITEMS, key="id")
-    again_pages = db.view("pages", work / "pages", PAGES, key="title")
-    fates: DumpFates = {}
-    if has["pages"] and has["items"]:
-        pages, items = fates_of_both(db)
-    elif has["pages"]:
-        pages, items = fates_of_pages(db), {}
-    else:
-        pages, items = {}, fates_of_items(db)
-    if has["pages"]:
-        again = {"duplicate title": again_pages} if again_pages else {}
-        fates["pages"] = {"read": db.count("all_pages"), "dropped": pages | again}
-    if has["items"]:
-        again = {"duplicate id": again_items} if again_items else {}
-        fates["items"] = {"read": db.count("all_items"), "dropped": items | again}
-    return fates
-
-
-def _none_left(fates: DumpFates, settings: AlignSettings) -> InputError:
-    dropped = {"pages": fates.get("pages"), "items": fates.get("items")}
-    reasons = [
-        f"{name}: " + (", ".join(f"{n:,} {r}" for r, n in rows["dropped"].items()) or "none usable")
-        for name, rows in dropped.items()
-        if rows is not None
-    ]
-    return InputError(
-        f"no entity is left ({'; '.join(reasons)})",
-        expected="at least one article, or item, that can be used",
-        fix=(
-            "Give dumps of one language and of about the same day, and that language with --lang "
-            f"(now {settings.language}); --min-words and --limit leave pages out, too."
-        ),
-    )
-
-
-def _raw_queries(has: Mapping[str, bool]) -> dict[str, str]:
-    """Return counts of the raw tables, from `owner` (id, page), the views and `landing`."""
+def _raw_queries(has: dict[str, bool]) -> dict[str, str]:
+    """Return a query per raw table, from `owner` (id, page), the views and `landing`."""
     aliases = ["SELECT id, page AS alias, 'title' AS source FROM owner WHERE page IS NOT NULL"]
     relations = []
     redirects = "SELECT '' AS title, '' AS target, '' AS id WHERE false"

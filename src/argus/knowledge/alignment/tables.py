@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from typing_extensions import TypedDict
 
 from argus.data.kb import ALIASES, ENTITIES, REDIRECTS, RELATIONS
 from argus.engine.protocol import Engine, Work
@@ -24,9 +23,133 @@ GRAPHS = ("wikidata", "triples", "hyperlink", "mention")
 NO_ENTITY, SELF_LOOP, DUPLICATE = "to no entity", "self-loop", "duplicate"
 NOT_SAMPLED = "not sampled"
 """The reason for entities and relations that a sample leaves out."""
+DUPLICATE_ID, TOO_SHORT = "duplicate id", "paragraph too short"
+BLOCK = 20_000
+"""Entities that a worker grounds at a time."""
+ROWS = 50_000
+"""Rows of a batch, for the tables that are written as they are."""
+UNGROUNDED = pa.schema(
+    [field for field in ENTITIES if field.name not in ("span_start", "span_end", "prepended")]
+)
+_ENTITIES = """
+    SELECT id, label, coalesce(description, '') AS description, article, paragraph,
+        drawn AND related IS NOT NULL AS target, coalesce(related, 0) AS related
+    FROM kept JOIN entity USING (n) JOIN entities USING (id) LEFT JOIN degree USING (n)
+    ORDER BY id
+"""
+_RELATIONS = """
+    SELECT a.id AS subject, name AS property, b.id AS object, source
+    FROM rel JOIN entity a ON s = a.n JOIN entity b ON o = b.n JOIN property USING (p)
+    ORDER BY s, rel.p, o, source
+"""
+_ALIASES = f"""
+    SELECT id, alias, min(source) AS source
+    FROM aliases JOIN entity USING (id) SEMI JOIN kept USING (n) JOIN entities USING (id)
+    WHERE alias <> label AND NOT {is_blank("alias")}
+    GROUP BY id, alias ORDER BY id, alias
+"""
+_REDIRECTS = """
+    SELECT title, target, CASE WHEN kept.n IS NULL THEN NULL ELSE redirects.id END AS id
+    FROM redirects LEFT JOIN entity ON redirects.id = entity.id LEFT JOIN kept USING (n)
+    ORDER BY title
+"""
 
 
-def number_relations(db: Database) -> dict[str, dict[str, int]]:
+class TableWriter(Protocol):
+    """Writer of the tables of a knowledge base."""
+
+    def write(self, table: str, batches: Iterator[pa.RecordBatch]) -> int:
+        """Write all rows of a table, given in its order. Return how many there were."""
+        ...
+
+
+def finish(
+    work: Path, writer: TableWriter, engine: Engine, settings: AlignSettings
+) -> dict[str, Any]:
+    """Check the raw tables under `work/raw` and write those of a knowledge base. Return counts.
+
+    What was read is the sum of what is kept and all reasons. Where an alias has two sources, the
+    first in the alphabet is given. Raises InputError when no entity is left, ArgusError as
+    `database`.
+
+    Keys of the counts:
+    entities, aliases, redirects: rows of the tables.
+    targets: entities that can be audited.
+    prepended: entities whose label was put before their paragraph.
+    relations: source to rows of relations.
+    graph: source of the relations that relate entities.
+    dropped: rows that were dropped: of entities by reason, of relations by source and reason.
+    """
+    announce("Relating entities")
+    with database(work, settings.memory_bytes) as db:
+        dropped = _valid_entities(db, work, settings)
+        lost = _number_relations(db)
+        relations = _relations_by_source(db)
+        _draw_sample(db, _first_graph(relations), settings.sample, settings.seed)
+        sampled = _relations_by_source(db)
+        graph = _first_graph(sampled)  # of the sample, nothing may be related by the one above
+        db.run(
+            f"""
+            CREATE TABLE degree AS SELECT unnest([a, b]) AS n, count(*)::INTEGER AS related
+            FROM (SELECT DISTINCT least(s, o) AS a, greatest(s, o) AS b FROM rel
+                  WHERE source = '{graph}')
+            GROUP BY n
+            """
+        )
+        for source, reasons in lost.items():
+            reasons[NOT_SAMPLED] = relations.get(source, 0) - sampled.get(source, 0)
+        dropped[NOT_SAMPLED] = db.count("entity") - db.count("kept")
+        announce("Grounding entities")
+        rows = _write_all(db, work, writer, engine)
+    return {
+        **rows,
+        "relations": sampled,
+        "graph": graph,
+        "dropped": {
+            "entities": _some(dropped),
+            "relations": {s: _some(r) for s, r in lost.items() if any(r.values())},
+        },
+    }
+
+
+def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[str, int]:
+    """Make the views of the raw tables and `entity` (n, id). Return what was dropped by reason."""
+    lack = f"""
+        (CASE WHEN coalesce(id, '') = '' THEN 'no id'
+            WHEN {is_blank("label")} THEN 'no label'
+            WHEN {is_blank("paragraph")} THEN 'no paragraph'
+            WHEN {fewer_words("paragraph", settings.min_words)} THEN '{TOO_SHORT}'
+            ELSE '' END)
+    """
+    folders = {name: raw_folder(work, name) for name in RAW}
+    for name in ("relations", "aliases"):
+        db.view(name, folders[name], RAW[name])
+    db.view("redirects", folders["redirects"], RAW["redirects"], key="title")
+    again = db.view(
+        "entities", folders["entities"], RAW["entities"], key="id", where=f"{lack} = ''"
+    )
+    db.run(
+        "CREATE TABLE entity AS"
+        " SELECT (row_number() OVER (ORDER BY id) - 1)::INTEGER AS n, id FROM entities"
+    )
+    reasons = db.rows(
+        f"SELECT {lack} AS reason, count(*) FROM all_entities GROUP BY reason ORDER BY reason"
+    )
+    dropped = {**{str(r): int(n) for r, n in reasons if r}, DUPLICATE_ID: again}
+    if not db.count("entity"):
+        why = ", ".join(f"{reason}: {n}" for reason, n in _some(dropped).items())
+        raise InputError(
+            f"no entity is left ({why or 'there was none'})",
+            expected="at least one with an id, a label and a paragraph",
+            fix=(
+                "Triples need --abstracts, rows a paragraph or description; texts have to be in "
+                f"the language that is asked for ({settings.language}), and of --min-words words."
+            ),
+        )
+    return dropped
+
+
+def _number_relations(db: Database) -> dict[str, dict[str, int]]:
     """Make `rel` of the view `relations`: ends are numbers `n` of the table `entity` (n, id).
 
     rel: s, p, o, source, where p is the number of a property in the table `property` (p, name). No
@@ -51,7 +174,7 @@ def number_relations(db: Database) -> dict[str, dict[str, int]]:
         " count(*) FILTER (s = o) FROM mapped GROUP BY source ORDER BY source"
     )
     db.run("DROP TABLE mapped")
-    unique = relations_by_source(db)
+    unique = _relations_by_source(db)
     return {
         source: {
             NO_ENTITY: lost,
@@ -62,17 +185,15 @@ def number_relations(db: Database) -> dict[str, dict[str, int]]:
     }
 
 
-def relations_by_source(db: Database) -> dict[str, int]:
-    """Return how many relations `rel` holds of each source."""
+def _relations_by_source(db: Database) -> dict[str, int]:
     return dict(db.rows("SELECT source, count(*) FROM rel GROUP BY source ORDER BY source"))
 
 
-def choose_graph(sources: Mapping[str, int]) -> str:
-    """Return the source whose relations are used, "mention" where there are none at all."""
+def _first_graph(sources: Mapping[str, int]) -> str:
     return next((name for name in GRAPHS if sources.get(name)), "mention")
 
 
-def draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> None:
+def _draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> None:
     """Make `kept` (n, drawn): entities drawn, and those that are related to them.
 
     A draw takes the entities whose md5 of "seed:id" is smallest, so it depends on nothing else.
@@ -104,47 +225,38 @@ def draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> None
     db.run("ALTER TABLE fewer RENAME TO rel")
 
 
-def count_related(db: Database, graph: str) -> None:
-    """Make `degree` (n, related): how many entities one is related to, in either direction."""
-    db.run(
-        f"""
-        CREATE TABLE degree AS SELECT unnest([a, b]) AS n, count(*)::INTEGER AS related
-        FROM (SELECT DISTINCT least(s, o) AS a, greatest(s, o) AS b FROM rel
-              WHERE source = '{graph}')
-        GROUP BY n
-        """
+def _write_all(db: Database, work: Path, writer: TableWriter, engine: Engine) -> dict[str, int]:
+    targets = prepended = 0
+
+    def tally(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            nonlocal targets, prepended
+            targets += pc.sum(batch["target"]).as_py() or 0
+            prepended += pc.sum(batch["prepended"]).as_py() or 0
+            yield batch
+
+    grounding: Work[None, pa.RecordBatch, pa.RecordBatch] = Work(
+        setup=open_grounder, shared=None, what="grounding"
     )
+    blocks = engine.run(grounding, db.batches(_ENTITIES, UNGROUNDED, BLOCK))
+    entities = writer.write("entities", tally(in_order(blocks, work / "database" / "grounded")))
+    writer.write("relations", db.batches(_RELATIONS, RELATIONS, ROWS))
+    return {
+        "entities": entities,
+        "aliases": writer.write("aliases", db.batches(_ALIASES, ALIASES, ROWS)),
+        "redirects": writer.write("redirects", db.batches(_REDIRECTS, REDIRECTS, ROWS)),
+        "targets": targets,
+        "prepended": prepended,
+    }
 
 
-BLOCK = 20_000
-"""Entities that a worker grounds at a time."""
-HELD = 8
-"""Blocks that wait in memory for one before them. More of them wait on disk."""
-UNGROUNDED = pa.schema(
-    [field for field in ENTITIES if field.name not in ("span_start", "span_end", "prepended")]
-)
-
-
-def ground_entities(
-    engine: Engine, blocks: Iterator[pa.RecordBatch], folder: Path
-) -> Iterator[pa.RecordBatch]:
-    """Yield blocks of UNGROUNDED as ENTITIES, in their order (ARGUS §B.1).
-
-    folder: for blocks that are done long before their turn. It is made when needed.
-    """
-    work: Work[None, pa.RecordBatch, pa.RecordBatch] = Work(
-        setup=grounder, shared=None, what="grounding"
-    )
-    yield from in_order(engine.run(work, blocks), folder)
-
-
-def grounder(_: None) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-    """Return a function that grounds a block."""
+def open_grounder(_: None) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+    """Return a function that grounds a block. Called in every worker."""
     return ground_block
 
 
 def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a block of UNGROUNDED with where its labels are, as ENTITIES."""
+    """Return a block of UNGROUNDED with where its labels are, as ENTITIES (ARGUS §B.1)."""
     labels, paragraphs = block["label"].to_pylist(), block["paragraph"].to_pylist()
     places = [ground(*pair) for pair in zip(labels, paragraphs, strict=True)]
     new = {
@@ -162,212 +274,20 @@ def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
 def in_order(
     results: Iterator[tuple[int, pa.RecordBatch]], folder: Path
 ) -> Iterator[pa.RecordBatch]:
-    """Yield results by their number. Early results wait, past HELD of them in `folder`."""
-    early: dict[int, pa.RecordBatch | Path] = {}
-    turn = in_memory = 0
+    """Yield results by their number. Those that come before their turn wait in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    turn, early = 0, dict[int, Path]()
     for number, block in results:
-        if number != turn and in_memory >= HELD:
-            early[number] = _put_away(block, folder / f"{number}.parquet")
-        else:
-            early[number] = block
-            in_memory += 1
-        while turn in early:
-            next_ = early.pop(turn)
+        if number != turn:
+            early[number] = folder / f"{number}.parquet"
+            pq.write_table(pa.Table.from_batches([block]), early[number])
+            continue
+        yield block
+        turn += 1
+        while path := early.pop(turn, None):
+            yield from pq.read_table(path, schema=ENTITIES).combine_chunks().to_batches()
+            path.unlink()
             turn += 1
-            if isinstance(next_, Path):
-                yield _take_back(next_)
-            else:
-                in_memory -= 1
-                yield next_
-
-
-def _put_away(block: pa.RecordBatch, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_batches([block]), path)
-    return path
-
-
-def _take_back(path: Path) -> pa.RecordBatch:
-    table = pq.read_table(path, schema=ENTITIES).combine_chunks()
-    path.unlink()
-    return table.to_batches()[0]
-
-
-ROWS = 50_000
-"""Rows of a batch, for the tables that are written as they are."""
-DUPLICATE_ID, TOO_SHORT = "duplicate id", "paragraph too short"
-
-_ENTITIES = """
-    SELECT id, label, coalesce(description, '') AS description, article, paragraph,
-        drawn AND related IS NOT NULL AS target, coalesce(related, 0) AS related
-    FROM kept JOIN entity USING (n) JOIN entities USING (id) LEFT JOIN degree USING (n)
-    ORDER BY id
-"""
-_RELATIONS = """
-    SELECT a.id AS subject, name AS property, b.id AS object, source
-    FROM rel JOIN entity a ON s = a.n JOIN entity b ON o = b.n JOIN property USING (p)
-    ORDER BY s, rel.p, o, source
-"""
-_ALIASES = f"""
-    SELECT id, alias, min(source) AS source
-    FROM aliases JOIN entity USING (id) SEMI JOIN kept USING (n) JOIN entities USING (id)
-    WHERE alias <> label AND NOT {is_blank("alias")}
-    GROUP BY id, alias ORDER BY id, alias
-"""
-_REDIRECTS = """
-    SELECT title, target, CASE WHEN kept.n IS NULL THEN NULL ELSE redirects.id END AS id
-    FROM redirects LEFT JOIN entity ON redirects.id = entity.id LEFT JOIN kept USING (n)
-    ORDER BY title
-"""
-
-
-class DroppedRows(TypedDict):
-    """Counts of dropped rows: entities by reason, relations by source, too.
-
-    entities: reason to how many entities.
-    relations: source to reason to how many relations.
-    """
-
-    entities: dict[str, int]
-    relations: dict[str, dict[str, int]]
-
-
-class WrittenRows(TypedDict):
-    """Rows of the tables.
-
-    entities: rows of entities.
-    aliases: rows of other names.
-    redirects: rows of redirects.
-    targets: entities that can be audited.
-    prepended: entities whose label was put before their paragraph.
-    """
-
-    entities: int
-    aliases: int
-    redirects: int
-    targets: int
-    prepended: int
-
-
-class KbCounts(WrittenRows):
-    """Counts of a knowledge base.
-
-    relations: source to how many relations.
-    graph: source of the relations that relate entities.
-    """
-
-    relations: dict[str, int]
-    graph: str
-    dropped: DroppedRows
-
-
-class TableWriter(Protocol):
-    """Writer of the tables of a knowledge base."""
-
-    def write(self, table: str, batches: Iterator[pa.RecordBatch]) -> int:
-        """Write all rows of a table, given in its order. Return how many there were."""
-        ...
-
-
-def finish(work: Path, writer: TableWriter, engine: Engine, settings: AlignSettings) -> KbCounts:
-    """Check the raw tables under `work/raw` and write those of a knowledge base.
-
-    What was read is the sum of what is kept and all reasons. Where an alias has two sources, the
-    first in the alphabet is given. Raises InputError when no entity is left, ArgusError as
-    `database`.
-    """
-    announce("Relating entities")
-    with database(work, settings.memory_bytes) as db:
-        dropped = _valid_entities(db, work, settings)
-        lost = number_relations(db)
-        relations = relations_by_source(db)
-        graph = choose_graph(relations)
-        draw_sample(db, graph, settings.sample, settings.seed)
-        sampled = relations_by_source(db)
-        graph = choose_graph(sampled)  # of the sample, nothing may be related by the one above
-        count_related(db, graph)
-        for source, reasons in lost.items():
-            reasons[NOT_SAMPLED] = relations.get(source, 0) - sampled.get(source, 0)
-        dropped[NOT_SAMPLED] = db.count("entity") - db.count("kept")
-        announce("Grounding entities")
-        rows = _write_all(db, work, writer, engine)
-    return {
-        **rows,
-        "relations": sampled,
-        "graph": graph,
-        "dropped": {
-            "entities": _some(dropped),
-            "relations": {s: _some(r) for s, r in lost.items() if any(r.values())},
-        },
-    }
-
-
-def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[str, int]:
-    """Make the views of the raw tables and `entity` (n, id). Return what was dropped by reason."""
-    lack = _lack(settings.min_words)
-    for table in ("relations", "aliases"):
-        db.view(table, raw_folder(work, table), RAW[table])
-    db.view("redirects", raw_folder(work, "redirects"), RAW["redirects"], key="title")
-    again = db.view(
-        *("entities", raw_folder(work, "entities"), RAW["entities"]),
-        key="id",
-        where=f"{lack} = ''",
-    )
-    db.run(
-        "CREATE TABLE entity AS"
-        " SELECT (row_number() OVER (ORDER BY id) - 1)::INTEGER AS n, id FROM entities"
-    )
-    reasons = db.rows(
-        f"SELECT {lack} AS reason, count(*) FROM all_entities GROUP BY reason ORDER BY reason"
-    )
-    dropped = {**{str(r): int(n) for r, n in reasons if r}, DUPLICATE_ID: again}
-    if not db.count("entity"):
-        why = ", ".join(f"{reason}: {n}" for reason, n in _some(dropped).items())
-        raise InputError(
-            f"no entity is left ({why or 'there was none'})",
-            expected="at least one with an id, a label and a paragraph",
-            fix=(
-                "Triples need --abstracts, rows a paragraph or description; texts have to be in "
-                f"the language that is asked for ({settings.language}), and of --min-words words."
-            ),
-        )
-    return dropped
-
-
-def _lack(min_words: int) -> str:
-    """Return SQL for the reason why a row is no entity, '' where it is one."""
-    return f"""
-        (CASE WHEN coalesce(id, '') = '' THEN 'no id'
-            WHEN {is_blank("label")} THEN 'no label'
-            WHEN {is_blank("paragraph")} THEN 'no paragraph'
-            WHEN {fewer_words("paragraph", min_words)} THEN '{TOO_SHORT}'
-            ELSE '' END)
-    """
-
-
-def _write_all(db: Database, work: Path, writer: TableWriter, engine: Engine) -> WrittenRows:
-    targets = prepended = 0
-
-    def tally(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            nonlocal targets, prepended
-            targets += pc.sum(batch["target"]).as_py() or 0
-            prepended += pc.sum(batch["prepended"]).as_py() or 0
-            yield batch
-
-    blocks = db.batches(_ENTITIES, UNGROUNDED, BLOCK)
-    grounded = ground_entities(engine, blocks, work / "database" / "grounded")
-    entities = writer.write("entities", tally(grounded))
-    writer.write("relations", db.batches(_RELATIONS, RELATIONS, ROWS))
-    aliases = writer.write("aliases", db.batches(_ALIASES, ALIASES, ROWS))
-    redirects = writer.write("redirects", db.batches(_REDIRECTS, REDIRECTS, ROWS))
-    return {
-        "entities": entities,
-        "aliases": aliases,
-        "redirects": redirects,
-        "targets": targets,
-        "prepended": prepended,
-    }
 
 
 def _some(counts: dict[str, int]) -> dict[str, int]:

@@ -6,13 +6,10 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from html import unescape
 from importlib.resources import files
-from types import ModuleType
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from argus.data.texts import stream_safe
 from argus.extras import naming_extras
@@ -140,10 +137,6 @@ def _outermost(text: str) -> list[tuple[int, int]]:
             blank = _BLANK_LINE.search(text, start)
             end = blank.start() if blank else len(text)
             spans.append((start, end))
-    return _merged(spans)
-
-
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, stop in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -251,17 +244,6 @@ _BRACKETS = re.compile(r"\(((?:[^()]++|\([^()]*+\))*)\)")
 _INNER = re.compile(r"\(([^()]*+)\)")
 _SEPARATOR = re.compile(r"([;,])")
 _NOTHING = " ;,:/[]–—-·&" + GONE
-_LABELS = frozenset(
-    {
-        "pronounced", "pronunciation", "ipa", "listen", "see", "english", "locally", "local",
-        "us", "uk", "am.", "br.", "and", "or", "also", "from", "in", "either", "as", "is",
-        "named", "called", "spelled", "say", "occasionally", "sometimes", "usually",
-        "rarely", "years", "year", "ago", "old", "aged", "age", "simplified",
-        "traditional", "romanized", "gesprochen", "aussprache", "prononcé", "pronunciado",
-    }
-)  # fmt: skip
-"""Words beside markup that vanishes, meaningless without it."""
-
 _LEFT = re.compile(r"^\s*+\x00[\s\x00]*+(?:or|and)\s++|(?<!\s)\s++(?:or|and)\s*+\x00[\s\x00]*+$")
 _GAP = r" ?\x00[ \x00]*+"
 _BEFORE_SIGN = re.compile(rf"{_GAP}(?=[,.;:!?)\]])|({_GAP})")
@@ -345,7 +327,9 @@ def _is_nothing(piece: str) -> bool:
     if GONE not in piece:
         return not piece.strip(_NOTHING)
     words = piece.strip(_NOTHING).lower().replace(":", " ").replace(GONE, " ").split()
-    return all(word in _LABELS for word in words) or piece.rstrip(" \x00").endswith(":")
+    return all(word in _data()["words"]["labels"] for word in words) or piece.rstrip(
+        " \x00"
+    ).endswith(":")
 
 
 DEEPEST, LONGEST = 8, 4000
@@ -362,50 +346,7 @@ _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[+/⁄]\d+(?:/\d+)?)?(?:e[-−]?\d+)?")
 _GROUPED = re.compile(r"[-−]?\d{4,}")
 _MULTIPLE = re.compile(r"e(3|6|9|12)(?=[a-z])", re.IGNORECASE)
 _MULTIPLES = {"3": "thousand", "6": "million", "9": "billion", "12": "trillion"}
-_BETWEEN = {
-    "-": "–", "–": "–", "&ndash;": "–", "to": " to ", "to(-)": " to ", "and": " and ", "by": " by ",
-    "or": " or ", "x": " × ", "×": " × ", "*": " × ", "+/-": " ± ", "±": " ± ", "+": " + ",
-}  # fmt: skip
 _COMPOUND = {("ft", "in"), ("mi", "yd"), ("mi", "ft"), ("yd", "ft"), ("st", "lb"), ("lb", "oz")}
-_UNITS = {
-    "km2": "km²", "m2": "m²", "cm2": "cm²", "mm2": "mm²", "sqkm": "km²", "sqm": "m²", "km3": "km³",
-    "m3": "m³", "cm3": "cm³", "ft2": "sq ft", "ft3": "cu ft", "mi2": "sq mi", "in3": "cu in",
-    "sqmi": "sq mi", "sqft": "sq ft", "sqyd": "sq yd", "cuft": "cu ft", "cumi": "cu mi",
-    "cuin": "cu in", "cuyd": "cu yd", "C": "°C", "F": "°F", "C-change": "°C", "F-change": "°F",
-    "kph": "km/h", "acre": "acres", "acres": "acres", "impgal": "imp gal", "usgal": "US gal",
-    "USgal": "US gal", "l": "L", "foot": "feet", "mile": "miles", "inch": "inches", "kn": "knots",
-    "lbs": "lb", "m3/s": "m³/s", "ft3/s": "cu ft/s", "cuft/s": "cu ft/s", "/km2": "/km²",
-    "PD/sqkm": "/km²", "PD/sqmi": "/sq mi", "/sqmi": "/sq mi", "g/cm3": "g/cm³", "kg/m3": "kg/m³",
-}  # fmt: skip
-_ELEMENTS = {
-    "hydrogen": "H", "helium": "He", "lithium": "Li", "carbon": "C", "nitrogen": "N", "oxygen": "O",
-    "fluorine": "F", "sodium": "Na", "magnesium": "Mg", "aluminium": "Al", "silicon": "Si",
-    "phosphorus": "P", "sulfur": "S", "chlorine": "Cl", "potassium": "K", "calcium": "Ca",
-    "iron": "Fe", "copper": "Cu", "zinc": "Zn", "bromine": "Br", "silver": "Ag", "iodine": "I",
-    "gold": "Au", "mercury": "Hg", "lead": "Pb", "uranium": "U",
-}  # fmt: skip
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Text of a template: the first of `keep` that can be filled, or the result of `make`."""
-
-    keep: tuple[str, ...]
-    make: Callable[[str, Parameters], str] | None
-
-
-class Entry(TypedDict, total=False):
-    """A rule as it stands in wikitext_templates.toml, which explains its fields."""
-
-    names: list[str]
-    prefixes: list[str]
-    language: str
-    keep: list[str]
-    make: str
 
 
 def render_template(span: str, language: str, depth: int = 0) -> str:
@@ -423,19 +364,26 @@ def render_template(span: str, language: str, depth: int = 0) -> str:
     parameters = _parameters(span, language, depth)
     if parameters is None:
         return GONE
-    if rule.make is not None:
-        return rule.make(name, parameters) or GONE
-    return _filled(rule.keep, parameters)
+    if "make" in rule:
+        return _MAKERS[rule["make"]](name, parameters) or GONE
+    positional = _positional(parameters)
+    values = {**parameters, "last": positional[-1] if positional else ""}
+    for pattern in rule["keep"]:
+        if all(values.get(field) for field in _PLACE.findall(pattern)):
+            return _PLACE.sub(lambda place: values[place[1]], pattern) or GONE
+    return GONE
 
 
 def _parameters(span: str, language: str, depth: int) -> Parameters | None:
     """Return the parameters of a template, templates in them rendered. None for broken ones."""
-    parser = _parser()
+    with naming_extras():
+        import mwparserfromhell
+        from mwparserfromhell.parser import ParserError
     try:
-        nodes = parser.parse(span, skip_style_tags=True).nodes
-    except (parser.parser.ParserError, RecursionError):
+        nodes = mwparserfromhell.parse(span, skip_style_tags=True).nodes
+    except (ParserError, RecursionError):
         return None
-    if len(nodes) != 1 or not isinstance(nodes[0], parser.nodes.Template):
+    if len(nodes) != 1 or not isinstance(nodes[0], mwparserfromhell.nodes.Template):
         return None
 
     def inner(span: str) -> str:
@@ -446,15 +394,6 @@ def _parameters(span: str, language: str, depth: int) -> Parameters | None:
         name = str(parameter.name).strip().lower()
         values[name] = replace_templates(str(parameter.value), inner).strip()
     return values
-
-
-def _filled(keep: tuple[str, ...], parameters: Parameters) -> str:
-    positional = _positional(parameters)
-    values = {**parameters, "last": positional[-1] if positional else ""}
-    for pattern in keep:
-        if all(values.get(name) for name in _PLACE.findall(pattern)):
-            return _PLACE.sub(lambda place: values[place[1]], pattern) or GONE
-    return GONE
 
 
 def _positional(parameters: Parameters) -> list[str]:
@@ -471,8 +410,9 @@ def _converted(_: str, parameters: Parameters) -> str:
     if not rest:
         return ""
     text = _grouped(rest.pop(0))
-    while len(rest) >= 2 and rest[0].lower() in _BETWEEN:
-        text += _BETWEEN[rest[0].lower()] + _grouped(rest[1])
+    between = _data()["between"]
+    while len(rest) >= 2 and rest[0].lower() in between:
+        text += between[rest[0].lower()] + _grouped(rest[1])
         rest = rest[2:]
     if not rest:
         return text
@@ -495,7 +435,7 @@ def _unit(code: str) -> str:
     multiple = _MULTIPLE.match(code)
     if multiple:
         return f"{_MULTIPLES[multiple[1]]} {_unit(code[multiple.end() :])}"
-    return _UNITS.get(code, code)
+    return str(_data()["units"].get(code, code))
 
 
 def _value(_: str, parameters: Parameters) -> str:
@@ -531,7 +471,7 @@ def _as_of(_: str, parameters: Parameters) -> str:
 
 def _month(month: str) -> str:
     number = int(month) if month.isascii() and month.isdigit() else 0
-    return _MONTHS[number - 1] if 1 <= number <= len(_MONTHS) else month
+    return str(_data()["words"]["months"][number - 1]) if 1 <= number <= 12 else month
 
 
 def _forms(_: str, parameters: Parameters) -> str:
@@ -541,17 +481,9 @@ def _forms(_: str, parameters: Parameters) -> str:
     return "; ".join(dict.fromkeys(values or _positional(parameters)[:1]))
 
 
-def _joined(_: str, parameters: Parameters) -> str:
-    return "".join(_positional(parameters))
-
-
-def _spaced(_: str, parameters: Parameters) -> str:
-    return " ".join(_positional(parameters))
-
-
 def _element(name: str, parameters: Parameters) -> str:
     """{{carbon}} -> C; with a number, {{hydrogen|2}} -> H2."""
-    return _ELEMENTS[name] + parameters.get("1", "")
+    return str(_data()["elements"][name]) + parameters.get("1", "")
 
 
 def _ship(name: str, parameters: Parameters) -> str:
@@ -582,42 +514,35 @@ _MAKERS: Mapping[str, Callable[[str, Parameters], str]] = {
     "date": _date,
     "element": _element,
     "forms": _forms,
-    "joined": _joined,
+    "joined": lambda _, parameters: "".join(_positional(parameters)),
     "named_ship": _named_ship,
     "ship": _ship,
-    "spaced": _spaced,
+    "spaced": lambda _, parameters: " ".join(_positional(parameters)),
     "value": _value,
 }
 
 
-def _rule(name: str, language: str) -> Rule | None:
+def _rule(name: str, language: str) -> Mapping[str, Any] | None:
     names, prefixes = _rules(language)
-    rule = names.get(name)
-    if rule is None:
-        rule = next((rule for begin, rule in prefixes if name.startswith(begin)), None)
-    return rule
+    return names.get(name) or next((r for begin, r in prefixes if name.startswith(begin)), None)
 
 
 @cache
-def _rules(language: str) -> tuple[Mapping[str, Rule], tuple[tuple[str, Rule], ...]]:
-    """Return the rules by name and by how a name begins. A language's own win."""
+def _data() -> dict[str, Any]:
+    """Return wikitext_templates.toml, which explains its fields."""
     data = files("argus.knowledge.dumps").joinpath("wikitext_templates.toml")
-    entries: list[Entry] = tomllib.loads(data.read_text(encoding="utf-8"))["template"]
-    names: dict[str, Rule] = {}
-    prefixes: list[tuple[str, Rule]] = []
-    for entry in sorted(entries, key=lambda entry: "language" in entry):
-        if entry.get("language", language) != language:
-            continue
-        make = _MAKERS[entry["make"]] if "make" in entry else None
-        rule = Rule(tuple(entry.get("keep", ())), make)
-        names |= dict.fromkeys(entry.get("names", ()), rule)
-        prefixes += [(begin, rule) for begin in entry.get("prefixes", ())]
-    return names, tuple(prefixes)
+    return tomllib.loads(data.read_text(encoding="utf-8"))
 
 
 @cache
-@naming_extras()
-def _parser() -> ModuleType:
-    import mwparserfromhell
-
-    return mwparserfromhell
+def _rules(
+    language: str,
+) -> tuple[dict[str, Mapping[str, Any]], list[tuple[str, Mapping[str, Any]]]]:
+    """Return the rules by name and by how a name begins. A language's own win."""
+    names: dict[str, Mapping[str, Any]] = {}
+    prefixes: list[tuple[str, Mapping[str, Any]]] = []
+    for rule in sorted(_data()["template"], key=lambda rule: "language" in rule):
+        if rule.get("language", language) == language:
+            names |= dict.fromkeys(rule.get("names", ()), rule)
+            prefixes += [(begin, rule) for begin in rule.get("prefixes", ())]
+    return names, prefixes

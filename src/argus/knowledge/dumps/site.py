@@ -56,28 +56,12 @@ HEAD_BYTES = 65_536
 LONGEST_TITLE = 255
 """In bytes of UTF-8. MediaWiki has no longer ones."""
 
+_SUBJECTS = ("user", "project", "file", "mediawiki", "template", "help", "category")
 _CANONICAL = {
-    "media": -2,
-    "special": -1,
-    "talk": 1,
-    "user": 2,
-    "user talk": 3,
-    "project": 4,
-    "project talk": 5,
-    "wp": 4,
-    "wt": 5,
-    "file": FILES,
-    "file talk": 7,
-    "image": FILES,
-    "image talk": 7,
-    "mediawiki": 8,
-    "mediawiki talk": 9,
-    "template": 10,
-    "template talk": 11,
-    "help": 12,
-    "help talk": 13,
-    "category": CATEGORIES,
-    "category talk": 15,
+    **{"media": -2, "special": -1, "talk": 1, "wp": 4, "wt": 5},
+    **{name: 2 * n for n, name in enumerate(_SUBJECTS, 1)},
+    **{f"{name} talk": 2 * n + 1 for n, name in enumerate(_SUBJECTS, 1)},
+    **{"image": FILES, "image talk": FILES + 1},
 }
 _SITEINFO = re.compile(rb"<siteinfo>.*?</siteinfo>", re.DOTALL)
 _ROOT = re.compile(rb"<mediawiki[\s>]")
@@ -115,7 +99,8 @@ def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
     Raises InputError if it is not a MediaWiki export, and where <siteinfo> is cut off or broken.
     """
     if not _ROOT.search(head[:HEAD_BYTES]):
-        raise _not_an_export(f"a file that begins with {_glimpse(head)}", where)
+        begin = repr(head[:40].decode("utf-8", "replace")) if head else "nothing (it is empty)"
+        raise _not_an_export(f"a file that begins with {begin}", where)
     siteinfo = _SITEINFO.search(head)
     if not siteinfo:
         raise _not_an_export("a MediaWiki export without a whole <siteinfo>", where)
@@ -197,10 +182,6 @@ def _aliases(language: str | None) -> dict[str, int]:
     return {name.lower(): FILES for name in words("file", language)} | {
         name.lower(): CATEGORIES for name in words("category", language)
     }
-
-
-def _glimpse(head: bytes) -> str:
-    return repr(head[:40].decode("utf-8", "replace")) if head else "nothing (it is empty)"
 
 
 def _not_an_export(got: str, where: Path | str | None) -> InputError:

@@ -10,18 +10,18 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.kb import MENTION, RELATIONS
-from argus.data.text_files import no_file, read_lines
+from argus.data.text_files import check_file, read_lines
 from argus.data.writing import replacing, writable
 from argus.errors import InputError
 from argus.knowledge.alignment.database import Database, database
-from argus.knowledge.alignment.raw_tables import RAW, raw_folder
+from argus.knowledge.alignment.raw_tables import RAW, raw_folder, rows_to_table
 from argus.knowledge.base import Entity
 from argus.knowledge.mentions import mention_relations
 
@@ -42,13 +42,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     Raises InputError for a missing file, bytes that are not UTF-8, damaged or cut compression,
     and a file without a line that holds something.
     """
-    if not path.is_file():
-        raise InputError(
-            no_file(path),
-            expected="a text file, which may be compressed (.gz, .bz2)",
-            fix="Check the path.",
-            where=path,
-        )
+    check_file(path, "a text file, which may be compressed (.gz, .bz2)")
     empty = True
     for number, line in read_lines(path):
         empty = empty and not line.strip()
@@ -71,23 +65,17 @@ SCHEMA = ("http://schema.org/", "https://schema.org/")
 LABEL, DESCRIPTION, PARAGRAPH, ALIAS = "label", "description", "paragraph", "alias"
 
 
-class Use(NamedTuple):
-    """Use of a property's text. Of two texts for one place, that of the smaller rank is taken."""
-
-    kind: str
-    rank: int
-
-
 TEXT_PROPERTIES = {
-    RDFS + "label": Use(LABEL, 0),
-    SKOS + "prefLabel": Use(LABEL, 1),
-    **{schema + "name": Use(LABEL, 2) for schema in SCHEMA},
-    FOAF + "name": Use(LABEL, 3),
-    DBO + "abstract": Use(PARAGRAPH, 0),
-    RDFS + "comment": Use(PARAGRAPH, 1),
-    **{schema + "description": Use(DESCRIPTION, 0) for schema in SCHEMA},
-    SKOS + "altLabel": Use(ALIAS, 0),
+    RDFS + "label": (LABEL, 0),
+    SKOS + "prefLabel": (LABEL, 1),
+    **{schema + "name": (LABEL, 2) for schema in SCHEMA},
+    FOAF + "name": (LABEL, 3),
+    DBO + "abstract": (PARAGRAPH, 0),
+    RDFS + "comment": (PARAGRAPH, 1),
+    **{schema + "description": (DESCRIPTION, 0) for schema in SCHEMA},
+    SKOS + "altLabel": (ALIAS, 0),
 }
+"""Kind and rank of a property's text. Of two texts of a kind, that of the smaller rank is taken."""
 REDIRECT = DBO + "wikiPageRedirects"
 WIKI_LINK = DBO + "wikiPageWikiLink"
 
@@ -150,12 +138,7 @@ class PartWriter:
     def flush(self) -> None:
         """Write the rows in memory as a part."""
         if self._buffer:
-            columns = zip(*self._buffer, strict=True)
-            arrays = [
-                pa.array(column, field.type)
-                for column, field in zip(columns, self.schema, strict=True)
-            ]
-            self._write(pa.Table.from_arrays(arrays, schema=self.schema))
+            self._write(rows_to_table(self._buffer, self.schema))
             self._buffer.clear()
 
     def add_batches(self, batches: Iterable[pa.RecordBatch]) -> None:
@@ -165,56 +148,42 @@ class PartWriter:
             self._write(pa.Table.from_batches([batch]))
             self.rows += batch.num_rows
 
-    def adopt(self, other: PartWriter) -> None:
-        """Take over the parts of another writer, whose folder is on the same disk."""
-        self.flush()
-        other.flush()
-        for path in parts(other.folder):
-            with writable(self.folder):
-                path.rename(self._next_part())
-            self._parts += 1
-        self.rows += other.rows
-
     def _write(self, table: pa.Table) -> None:
-        path = self._next_part()
+        path = self.folder / f"part-{self._parts:05d}.parquet"
         with writable(path), replacing(path) as temporary:
             pq.write_table(table, temporary, compression="zstd", compression_level=1)
         self._parts += 1
-
-    def _next_part(self) -> Path:
-        return self.folder / f"part-{self._parts:05d}.parquet"
 
 
 class RawWriter:
     """Writes `work/raw/{entities,relations,aliases,redirects}/*.parquet`.
 
-    A context manager, all or none: rows are put aside until the block ends well. Then they take
-    the place of what is in `work/raw` where a source has said `start_over`; else they join it, in
-    place of what has joined it before, so that a step that is run again adds nothing twice.
-    `staging` is where they are meanwhile. The next writer removes the files of a killed one.
-    limit: entities that are taken. `beyond` counts the others.
+    A context manager, all or none: rows are put aside in `staging` until the block ends well. Then
+    they take the place of what is in `work/raw`. The next writer removes the files of a killed one.
+    joins: they join it, in place of what has joined it before, so that a step that is run again
+    adds nothing twice. limit: entities that are taken. `beyond` counts the others.
     """
 
     def __init__(
-        self, work: Path, *, rows_per_part: int = ROWS_PER_PART, limit: int | None = None
+        self,
+        work: Path,
+        *,
+        joins: bool = False,
+        rows_per_part: int = ROWS_PER_PART,
+        limit: int | None = None,
     ) -> None:
         self._limit, self.beyond = limit, 0
-        self.work, self.staging, self._joins = work, work / STAGING, True
+        self.work, self.staging, self._joins = work, work / STAGING, joins
         with writable(work):
             shutil.rmtree(self.staging, ignore_errors=True)
         self.tables = {
             name: PartWriter(self.staging / name, schema, rows_per_part=rows_per_part)
             for name, schema in RAW.items()
         }
-        self._add_entity = self.tables["entities"].add
         self.add_relation = self.tables["relations"].add
         """Take subject, property, object and source, whether or not both ends are entities."""
-        self._add_alias = self.tables["aliases"].add
-        self._add_redirect = self.tables["redirects"].add
-
-    def start_over(self) -> None:
-        """Declare that this source replaces the tables in `work/raw`."""
-        self._joins = False
+        self.add_redirect = self.tables["redirects"].add
+        """Take a title that leads to another title, and the id of the entity there, or None."""
 
     def add_entity(
         self, id_: str, label: str, paragraph: str = "", *, description: str = "", article: str = ""
@@ -222,21 +191,12 @@ class RawWriter:
         """Take an entity. article: title of its page, empty where it has none."""
         if self._limit is not None and self.tables["entities"].rows >= self._limit:
             self.beyond += 1
-            return
-        self._add_entity(id_, label, description, article, paragraph)
+        else:
+            self.tables["entities"].add(id_, label, description, article, paragraph)
 
     def add_alias(self, id_: str, alias: str, source: str = "alias") -> None:
         """Take another name. source: `alias`, `redirect` or `title`."""
-        self._add_alias(id_, alias, source)
-
-    def add_redirect(self, title: str, target: str, id_: str | None) -> None:
-        """Take a title that leads to another title, the entity there having `id_`."""
-        self._add_redirect(title, target, id_)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Rows of each table that were given."""
-        return {name: table.rows for name, table in self.tables.items()}
+        self.tables["aliases"].add(id_, alias, source)
 
     def batches(self, table: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a table: those given, or where there are none those of `work/raw`."""
@@ -255,17 +215,17 @@ class RawWriter:
             for table in self.tables.values():
                 table.flush()
             with writable(self.work):
-                self._take_place()
+                if self._joins:
+                    self._join()
+                else:
+                    raw = raw_folder(self.work, "entities").parent
+                    shutil.rmtree(raw, ignore_errors=True)
+                    self.staging.rename(raw)
         shutil.rmtree(self.staging, ignore_errors=True)
 
-    def _take_place(self) -> None:
-        raw = raw_folder(self.work, "entities").parent
-        if not self._joins:
-            shutil.rmtree(raw, ignore_errors=True)
-            self.staging.rename(raw)
-            return
+    def _join(self) -> None:
         for name, table in self.tables.items():
-            folder = raw / name
+            folder = raw_folder(self.work, name)
             folder.mkdir(parents=True, exist_ok=True)
             for earlier in folder.glob(f"{ADDED}-*.parquet"):
                 earlier.unlink()
@@ -308,16 +268,8 @@ DOUBLINGS = 3
 
 _REDIRECT = "redirect"
 _END = "end"
-_TEXTS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("kind", pa.string()),
-        ("rank", pa.int64()),
-        ("number", pa.int64()),
-        ("text", pa.string()),
-    ]
-)
-_ROWS = pa.schema([("id", pa.string()), ("kind", pa.string()), ("text", pa.string())])
+_ROWS = pa.schema([(name, pa.string()) for name in ("id", "kind", "text")])
+_TEXTS = pa.schema([*_ROWS, ("rank", pa.int64()), ("number", pa.int64())])
 
 
 class Gathered:
@@ -338,7 +290,7 @@ class Gathered:
     def add(self, id_: str, kind: str, text: str, rank: int = 0) -> None:
         """Take a text; of two of one kind the smaller rank is used, then the one given first."""
         self._number += 1
-        self._texts.add(id_, kind, rank, self._number, text)
+        self._texts.add(id_, kind, text, rank, self._number)
 
     def add_redirect(self, id_: str, target: str) -> None:
         """Take that `id_` is no entity: it leads to another id."""
@@ -365,14 +317,17 @@ class Gathered:
         counts: Counter[str] = Counter()
         with self._opened() as db:
             counts["redirect loop"] = _follow_redirects(db)
-            if db.count("redirects"):
-                led = db.batches(_LED, RELATIONS, ROWS_PER_PART)
-                into.tables["relations"].add_batches(led)
-                db.run(f"CREATE OR REPLACE VIEW ends AS {_ENDS.format(f'({_LED})')}")
-            for id_, texts in _grouped(db):
+            into.tables["relations"].add_batches(db.batches(_LED, RELATIONS, ROWS_PER_PART))
+            db.run(f"CREATE OR REPLACE VIEW ends AS {_ENDS.format(f'({_LED})')}")
+            ordered = f"SELECT id, kind, text FROM ({_ALL_TEXTS}) ORDER BY id, rank, number"
+            rows = (
+                row
+                for batch in db.batches(ordered, _ROWS, ROWS_PER_PART)
+                for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            )
+            for id_, group in groupby(rows, itemgetter(0)):
+                texts = [(kind, text) for _, kind, text in group]
                 _write_one(id_, texts, into, counts, only_labelled=only_labelled)
-            if not db.count("redirects"):
-                into.tables["relations"].adopt(self._relations)
         return counts
 
     @contextmanager
@@ -394,6 +349,13 @@ _LED = (
 )
 
 
+_ALL_TEXTS = f"""
+    SELECT id, kind, text, rank, number FROM texts WHERE kind <> '{_REDIRECT}'
+    UNION ALL SELECT id, '{_REDIRECT}', target, 0, 0 FROM redirects
+    UNION ALL SELECT id, '{_END}', '', 0, 0 FROM ends
+"""
+
+
 def _follow_redirects(db: Database) -> int:
     """Make the table `redirects` (id, target in the end). Return how many lead nowhere."""
     db.run(
@@ -409,23 +371,6 @@ def _follow_redirects(db: Database) -> int:
     # What still leads to a redirect is in a loop, or longer than 8 steps.
     db.run("DELETE FROM redirects WHERE target IN (SELECT id FROM redirects)")
     return all_ - db.count("redirects")
-
-
-def _grouped(db: Database) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each id with its `(kind, text)` in order of rank, ids in order."""
-    query = (
-        f"SELECT id, kind, rank, number, text FROM texts WHERE kind <> '{_REDIRECT}'"
-        f" UNION ALL SELECT id, '{_REDIRECT}', 0, 0, target FROM redirects"
-        f" UNION ALL SELECT id, '{_END}', 0, 0, '' FROM ends"
-    )
-    ordered = f"SELECT id, kind, text FROM ({query}) ORDER BY id, rank, number"
-    rows = (
-        row
-        for batch in db.batches(ordered, _ROWS, ROWS_PER_PART)
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-    )
-    for id_, group in groupby(rows, itemgetter(0)):
-        yield id_, [(kind, text) for _, kind, text in group]
 
 
 def _write_one(

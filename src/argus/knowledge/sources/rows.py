@@ -19,6 +19,7 @@ from argus.data.rows import (
     text_value,
     whole_characters,
 )
+from argus.data.text_files import nothing_in
 from argus.errors import InputError
 from argus.knowledge.names import ALIAS_SEPARATOR
 from argus.knowledge.sources.raw import ALIAS, DESCRIPTION, LABEL, PARAGRAPH, RawWriter
@@ -56,7 +57,6 @@ class EntityRows:
         Raises InputError, with file and line, for a missing column, an id that is no string or
         stands twice, and values of another type.
         """
-        into.start_over()
         counts: Counter[str] = Counter()
         with progress(f"read {self.path.name}", None) as advance:
             for row, id_ in _rows(self):
@@ -93,18 +93,12 @@ def _rows(
     row = None
     for row in read_rows(source.path):
         id_field = pick_field(row, ids, what="id", option="--id-field")
-        for what in [
-            w for w, (names, _) in missing.items() if any(has_field(row, n) for n in names)
-        ]:
-            del missing[what]
+        for what, (names, _) in list(missing.items()):
+            if any(has_field(row, name) for name in names):
+                del missing[what]
         yield row, id_value(row, id_field, coerce=fields.coerce_ids)
     if row is None:
-        raise InputError(
-            "no entity in it",
-            expected="at least one row of id, label, paragraph",
-            fix="Check that this is the right file and that writing it did not break off.",
-            where=source.path,
-        )
+        raise nothing_in(source.path, "entity", "at least one row of id, label, paragraph")
     for what, (names, option) in missing.items():
         pick_field(row, names, what=what, option=option)
 

@@ -40,16 +40,7 @@ _TRIPLE = re.compile(
     re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
-_CHARACTERS = {
-    "t": "\t",
-    "b": "\b",
-    "n": "\n",
-    "r": "\r",
-    "f": "\f",
-    '"': '"',
-    "'": "'",
-    "\\": "\\",
-}
+_CHARACTERS = dict(zip("tbnrf\"'\\", "\t\b\n\r\f\"'\\", strict=True))
 _SUBJECT = re.compile(rf"[ \t]*(?:{_IRI}|{_BLANK})[ \t]*")
 _PREDICATE = re.compile(rf"{_IRI}[ \t]*")
 
@@ -196,7 +187,6 @@ class TripleFiles:
         path: Path | None
         for path in self.inputs().values():
             _refuse_unknown_ending(path, rows=path != self.triples)
-        into.start_over()
         counts: Counter[str] = Counter()
         with TemporaryDirectory(dir=into.staging) as folder:
             gathered = Gathered(Path(folder), memory_bytes=self.memory_bytes)
@@ -256,60 +246,54 @@ class TripleFiles:
         text = literal.text.strip()
         if not text:
             return "empty text"
-        gathered.add(subject, use.kind, text, language * len(TEXT_PROPERTIES) + use.rank)
+        kind, rank = use
+        gathered.add(subject, kind, text, language * len(TEXT_PROPERTIES) + rank)
         return "text"
 
 
 def _read_table(path: Path, gathered: Gathered, counts: Counter[str]) -> None:
+    columns: tuple[int, ...] = ()
+    width = 3
     with progress(f"read {path.name}", None) as advance:
-        for number, subject, property_, object_ in _table_rows(path):
+        for number, line in text_lines(path):
+            fields = line.rstrip("\r\n").split("\t")
+            if fields == [""]:
+                continue
+            if not columns:
+                columns = _columns_of_header(fields)
+                if columns:
+                    width = len(fields)
+                    continue
+                columns = (0, 1, 2)
+            if len(fields) != width:
+                raise InputError(
+                    f"{len(fields)} columns",
+                    expected=f"{width}: subject, property and object" if width == 3 else f"{width}",
+                    fix="Separate columns by one tab, or name them in a header: "
+                    "subject, relation, object.",
+                    where=Location(path, number),
+                )
+            subject, property_, object_ = (fields[i] for i in columns)
+            if not subject or not object_:
+                raise InputError(
+                    "an empty id",
+                    expected="an id at both ends",
+                    fix="Mend or remove the line.",
+                    where=Location(path, number, "object" if subject else "subject"),
+                )
             gathered.add_relation(subject, property_, object_, TRIPLES)
+            counts["relation"] += 1
             if number % LINES_PER_STEP == 0:
                 advance(LINES_PER_STEP)
-            counts["relation"] += 1
 
 
-def _table_rows(path: Path) -> Iterator[tuple[int, str, str, str]]:
-    columns: tuple[int, int, int] | None = None
-    width = 3
-    for number, line in text_lines(path):
-        fields = line.rstrip("\r\n").split("\t")
-        if fields == [""]:
-            continue
-        if columns is None:
-            columns = _columns_of_header(fields)
-            if columns is not None:
-                width = len(fields)
-                continue
-            columns = (0, 1, 2)
-        if len(fields) != width:
-            raise InputError(
-                f"{len(fields)} columns",
-                expected=f"{width}: subject, property and object" if width == 3 else f"{width}",
-                fix="Separate columns by one tab, or name them in a header: "
-                "subject, relation, object.",
-                where=Location(path, number),
-            )
-        subject, property_, object_ = (fields[i] for i in columns)
-        if not subject or not object_:
-            raise InputError(
-                "an empty id",
-                expected="an id at both ends",
-                fix="Mend or remove the line.",
-                where=Location(path, number, "object" if subject else "subject"),
-            )
-        yield number, subject, property_, object_
-
-
-def _columns_of_header(fields: list[str]) -> tuple[int, int, int] | None:
+def _columns_of_header(fields: list[str]) -> tuple[int, ...]:
+    """Return the places of subject, property and object, none where this is no header."""
     places = [
         next((i for i, field in enumerate(fields) if field.strip().lower() in names), None)
         for names in (SUBJECT_FIELDS, PROPERTY_FIELDS, OBJECT_FIELDS)
     ]
-    subject, property_, object_ = places
-    if subject is None or property_ is None or object_ is None:
-        return None
-    return subject, property_, object_
+    return () if None in places else tuple(place for place in places if place is not None)
 
 
 def _has_header(path: Path) -> bool:

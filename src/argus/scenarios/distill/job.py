@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 
@@ -27,7 +27,7 @@ from argus.scenarios.distill.train import save_adapter, save_merged, train, with
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.schema import ProfileAnswer
-from argus.training.settings import TrainingFigures, training_lines
+from argus.training.settings import training_lines
 from argus.version import __version__
 
 SECTION = "scenarios_distill"
@@ -43,7 +43,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
         f"with{noise}; {_left_out(counts)}"
     )
-    yield from training_lines(cast(TrainingFigures, summary), "epoch")
+    yield from training_lines(summary, "epoch")
 
 
 def _left_out(counts: Mapping[str, Any]) -> str:

@@ -8,11 +8,12 @@ import posixpath
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from argus.data.kb import HYPERLINK
@@ -57,16 +58,17 @@ def page_files(folder: Path, counts: Counter[str], *, max_bytes: int) -> list[Pa
             counts["other ending"] += 1
         elif reason := _refusal(folder / path, max_bytes):
             counts[reason] += 1
-        elif stem in by_id:
-            counts["same page in another format"] += 1
-            by_id[stem] = min(by_id[stem], path, key=_preference)
         else:
-            by_id[stem] = path
+            if stem in by_id:
+                counts["same page in another format"] += 1
+            by_id[stem] = min(
+                by_id.get(stem, path), path, key=lambda one: (ENDINGS.index(_suffix(one)), one)
+            )
     return [PageFile(by_id[id_], id_) for id_ in sorted(by_id)]
 
 
-def _preference(path: str) -> tuple[int, str]:
-    return ENDINGS.index(posixpath.splitext(path)[1].lower()), path
+def _suffix(path: str) -> str:
+    return posixpath.splitext(path)[1].lower()
 
 
 def _files(folder: Path, counts: Counter[str]) -> Iterator[str]:
@@ -74,15 +76,12 @@ def _files(folder: Path, counts: Counter[str]) -> Iterator[str]:
         counts["folder cannot be read"] += 1
 
     for root, folders, names in os.walk(folder, onerror=unreadable):
-        subfolders = []
         for name in sorted(folders):
-            if name.startswith(".") or name in LEFT_OUT_FOLDERS:
-                counts["hidden folder"] += 1
-            elif (Path(root) / name).is_symlink():
-                counts["link to a folder"] += 1
-            else:
-                subfolders.append(name)
-        folders[:] = subfolders
+            hidden = name.startswith(".") or name in LEFT_OUT_FOLDERS
+            if hidden or (Path(root) / name).is_symlink():
+                counts["hidden folder" if hidden else "link to a folder"] += 1
+                folders.remove(name)
+        folders.sort()
         for name in sorted(names):
             if name.startswith("."):
                 counts["hidden file"] += 1
@@ -138,13 +137,13 @@ class LinkResolver:
         self._ids.setdefault(key, id_)
         self._folded.setdefault(key.casefold(), id_)
 
-    def add_redirect(self, id_: str, link: Link) -> str:
-        """Take that a page leads on to `link`. Return a reason where that is no other page."""
-        target, reason = self._target(id_, link)
+    def add_redirect(self, id_: str, link: Link) -> bool:
+        """Take that a page leads on to `link`. Return whether that is another page."""
+        target, _ = self._target(id_, link)
         if target is None or target == id_:
-            return reason or "link to the same page"
+            return False
         self._redirects[id_] = target
-        return ""
+        return True
 
     def redirect_of(self, id_: str) -> str | None:
         """Return the page that a redirect leads to in the end. None for others, and for loops."""
@@ -153,9 +152,9 @@ class LinkResolver:
             at, steps = self._redirects[at], steps + 1
         return None if steps == 0 or at in self._redirects else at
 
-    def is_lost(self, id_: str) -> bool:
-        """Whether a page is a redirect that goes in a loop, or on for more than 8 steps."""
-        return id_ in self._redirects and self.redirect_of(id_) is None
+    def loops(self) -> int:
+        """Return how many redirects go in a loop, or on for more than 8 steps."""
+        return sum(self.redirect_of(id_) is None for id_ in self._redirects)
 
     def resolve(self, page: str, link: Link) -> tuple[str | None, str]:
         """Return the id of the page that `link` of `page` leads to, or None and the reason."""
@@ -179,14 +178,11 @@ class LinkResolver:
 
     def _find(self, page: str, path: str, *, wiki: bool) -> str | None:
         for spelling in dict.fromkeys((unquote(path), path)):
-            for place in self._places(page, spelling, wiki=wiki):
-                id_ = self._at(place)
-                if id_ is not None:
-                    return id_
+            found = [self._at(place) for place in self._places(page, spelling, wiki=wiki)]
             if wiki:
-                id_ = self._names.get(_name_key(_without_ending(spelling)))
-                if id_ is not None:
-                    return id_
+                found.append(self._names.get(_name_key(_without_ending(spelling))))
+            if (id_ := next((one for one in found if one is not None), None)) is not None:
+                return id_
         return None
 
     def _places(self, page: str, path: str, *, wiki: bool) -> Iterator[str]:
@@ -201,13 +197,9 @@ class LinkResolver:
 
     def _at(self, place: str) -> str | None:
         candidates = list(_candidates(_composed(place)))
-        for candidate in candidates:
-            if candidate in self._ids:
-                return self._ids[candidate]
-        for candidate in candidates:
-            if candidate.casefold() in self._folded:
-                return self._folded[candidate.casefold()]
-        return None
+        exact = (self._ids.get(candidate) for candidate in candidates)
+        folded = (self._folded.get(candidate.casefold()) for candidate in candidates)
+        return next((id_ for id_ in chain(exact, folded) if id_ is not None), None)
 
     def _is_file(self, page: str, path: str) -> bool:
         places = self._places(page, unquote(path), wiki=False)
@@ -272,17 +264,6 @@ def site_suffixes(titles: Iterable[str]) -> list[str]:
     return suffixes
 
 
-def label_of(page: ParsedPage, id_: str, suffixes: Sequence[str]) -> str:
-    """Return the front matter's title, else the first H1, else <title>, else the file's name.
-
-    The name of an index file is that of its folder.
-    """
-    site_title = page.site_title
-    for suffix in suffixes:
-        site_title = site_title.removesuffix(suffix)
-    return page.title or page.heading or site_title or name_of(id_)
-
-
 def name_of(id_: str) -> str:
     """Return the name of a page's file as words."""
     parts = id_.split("/")
@@ -299,10 +280,11 @@ LINK = "link"
 class PageFolder:
     """Pages in HTML, Markdown and plain text, below `folder`.
 
-    A page is an entity: its id is its path without the ending, its label the title, its paragraph
-    the first of prose. Links between pages relate them. Redirects (of front matter, or by
-    <meta http-equiv="refresh">) are followed and become aliases. max_bytes: larger files are left
-    out.
+    A page is an entity. Its id is its path without the ending, its paragraph the first of prose,
+    its label the front matter's title, else the first H1, else <title> without the part that the
+    site adds, else the file's name. Links between pages relate them. Redirects (of front matter, or
+    by <meta http-equiv="refresh">) are followed and become aliases. max_bytes: larger files are
+    left out.
     """
 
     folder: Path
@@ -324,57 +306,56 @@ class PageFolder:
                 fix="Check the path.",
                 where=self.folder,
             )
-        into.start_over()
         counts: Counter[str] = Counter()
         files = page_files(self.folder, counts, max_bytes=self.max_bytes)
+        heads: dict[PageFile, ParsedPage] = {}  # what is needed of all pages before any is written
         with TemporaryFile(dir=into.work) as spool:
-            index = _Index()
             with progress("read pages", len(files)) as advance:
                 for file in files:
                     page = _read(self.folder / file.path, counts)
                     if page is not None:
                         pickle.dump(page, spool)
-                        index.take(file, page)
+                        heads[file] = replace(page, paragraph="", description="", links=())
                     advance(1)
-            if not index.files:
-                raise _no_page(self.folder, counts)
-            resolver = index.resolver(self.folder, counts)
-            for file, page in zip(index.files, _unspooled(spool, len(index.files)), strict=True):
-                _write_page(file.id, page, index.labels, resolver, into, counts)
+            if not heads:
+                reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items()))
+                raise InputError(
+                    "holds no page that can be read" + (f" ({reasons})" if reasons else ""),
+                    expected=f"files of {', '.join(ENDINGS)}",
+                    fix="Give the folder that the pages are in; hidden folders are not looked "
+                    "into.",
+                    where=self.folder,
+                )
+            resolver, labels = _resolver(self.folder, heads, counts)
+            spool.seek(0)
+            for file in heads:
+                _write_page(file.id, pickle.load(spool), labels, resolver, into, counts)
         return dict(+counts)
 
 
-@dataclass(slots=True)
-class _Index:
-    """Facts of all pages that are needed before any is written: not their text or links."""
-
-    files: list[PageFile] = field(default_factory=list)
-    heads: list[ParsedPage] = field(default_factory=list)
-    labels: dict[str, str] = field(default_factory=dict)
-
-    def take(self, file: PageFile, page: ParsedPage) -> None:
-        self.files.append(file)
-        self.heads.append(replace(page, paragraph="", description="", links=()))
-
-    def resolver(self, folder: Path, counts: Counter[str]) -> LinkResolver:
-        """Return a finder of pages, with their labels, other names, former paths and redirects."""
-        suffixes = site_suffixes(head.site_title for head in self.heads)
-        resolver = LinkResolver(folder, self.files)
-        pairs = list(zip(self.files, self.heads, strict=True))
-        for file, head in pairs:
-            self.labels[file.id] = label_of(head, file.id, suffixes)
-            resolver.add_name(self.labels[file.id], file.id)
-        for file, head in pairs:
-            for alias in head.aliases:
-                resolver.add_name(alias, file.id)
-            for path in head.moved_from:
-                resolver.add_former_path(path, file.id)
-        redirects = [(file, head) for file, head in pairs if head.redirect]
-        for file, head in redirects:
-            if resolver.add_redirect(file.id, Link(head.redirect)):
-                counts["redirect to no page"] += 1
-        counts["redirect loop"] += sum(resolver.is_lost(file.id) for file, _ in redirects)
-        return resolver
+def _resolver(
+    folder: Path, heads: Mapping[PageFile, ParsedPage], counts: Counter[str]
+) -> tuple[LinkResolver, dict[str, str]]:
+    """Return a finder of pages by other names, former paths and redirects, and labels by id."""
+    suffixes = site_suffixes(head.site_title for head in heads.values())
+    resolver = LinkResolver(folder, heads)
+    labels = {}
+    for file, head in heads.items():
+        site_title = head.site_title
+        for suffix in suffixes:
+            site_title = site_title.removesuffix(suffix)
+        labels[file.id] = head.title or head.heading or site_title or name_of(file.id)
+        resolver.add_name(labels[file.id], file.id)
+    for file, head in heads.items():
+        for alias in head.aliases:
+            resolver.add_name(alias, file.id)
+        for path in head.moved_from:
+            resolver.add_former_path(path, file.id)
+    for file, head in heads.items():
+        if head.redirect and not resolver.add_redirect(file.id, Link(head.redirect)):
+            counts["redirect to no page"] += 1
+    counts["redirect loop"] += resolver.loops()
+    return resolver, labels
 
 
 def _read(path: Path, counts: Counter[str]) -> ParsedPage | None:
@@ -384,27 +365,17 @@ def _read(path: Path, counts: Counter[str]) -> ParsedPage | None:
     except OSError:
         counts["cannot be read"] += 1
         return None
-    suffix = path.suffix.lower()
-    note = ""
+    suffix, note = path.suffix.lower(), ""
+    text = decode_text(data) if suffix not in HTML else ""
     if suffix in HTML:
-        text: str | None
         text, note = decode_html(data)
-    else:
-        text = decode_text(data)
     if text is None or not text.strip():
         counts["empty page" if text is not None else "not UTF-8"] += 1
         return None
     values, body, amiss = split_front_matter(text)
     parse = parse_html if suffix in HTML else parse_markdown if suffix in MARKDOWN else parse_text
-    for reason in filter(None, (note, amiss)):
-        counts[reason] += 1
+    counts.update(filter(None, (note, amiss)))
     return with_front_matter(parse(body), values)
-
-
-def _unspooled(spool: IO[bytes], n: int) -> Iterator[ParsedPage]:
-    spool.seek(0)
-    for _ in range(n):
-        yield pickle.load(spool)
 
 
 def _write_page(
@@ -427,7 +398,9 @@ def _write_page(
     _add_aliases(page.aliases, id_, label, "alias", into)
     for path in page.moved_from:
         into.add_redirect(path, label, id_)
-        _add_aliases((name_of(_id_of(path)),), id_, label, "redirect", into)
+        bare = unquote(path).strip("/")
+        former = next((bare.removesuffix(end) for end in ENDINGS if bare.endswith(end)), bare)
+        _add_aliases((name_of(former),), id_, label, "redirect", into)
         counts["former path"] += 1
     for link in page.links:
         linked, reason = resolver.resolve(id_, link)
@@ -442,18 +415,3 @@ def _add_aliases(
     for alias in dict.fromkeys(aliases):
         if alias and alias != label:
             into.add_alias(id_, alias, source)
-
-
-def _id_of(path: str) -> str:
-    path = unquote(path).strip("/")
-    return next((path.removesuffix(end) for end in ENDINGS if path.endswith(end)), path)
-
-
-def _no_page(folder: Path, counts: Counter[str]) -> InputError:
-    reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items()))
-    return InputError(
-        "holds no page that can be read" + (f" ({reasons})" if reasons else ""),
-        expected=f"files of {', '.join(ENDINGS)}",
-        fix="Give the folder that the pages are in; hidden folders are not looked into.",
-        where=folder,
-    )

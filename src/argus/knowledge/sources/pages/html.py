@@ -13,110 +13,34 @@ from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean, c
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-    _Place = tuple[LexborNode | None, bool, bool, bool]
-    """A node, whether its text is prose, whether it is in a link, whether it ends a block."""
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
-FRAME = frozenset({"nav", "header", "footer", "aside"})
-NO_CONTENT = frozenset(
-    {
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "svg",
-        "math",
-        "iframe",
-        "object",
-        "canvas",
-        "audio",
-        "video",
-        "head",
-    }
+FRAME = _names("nav header footer aside")
+NO_CONTENT = _names(
+    """
+    script style template noscript svg math iframe object canvas audio video head
+    """
 )
-NO_PROSE = frozenset(
-    {
-        "table",
-        "pre",
-        "form",
-        "button",
-        "select",
-        "textarea",
-        "figure",
-        "ul",
-        "ol",
-        "dl",
-        "menu",
-        "blockquote",
-        "details",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-    }
+NO_PROSE = _names(
+    """
+    table pre form button select textarea figure ul ol dl menu blockquote details h1 h2 h3 h4 h5
+    h6
+    """
 )
-INLINE = frozenset(
-    {
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "br",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "q",
-        "ruby",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    }
+INLINE = _names(
+    """
+    a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark q ruby
+    s samp small span strike strong sub sup time tt u var wbr
+    """
 )
-_FRAME_CLASSES = frozenset(
-    {
-        "toc",
-        "toctree",
-        "breadcrumb",
-        "breadcrumbs",
-        "hatnote",
-        "navbox",
-        "infobox",
-        "mw-editsection",
-        "headerlink",
-        "noprint",
-        "admonition",
-        "metadata",
-        "reference",
-        "sidebar",
-        "navigation",
-        "sr-only",
-        "visually-hidden",
-    }
+_FRAME_CLASSES = _names(
+    """
+    toc toctree breadcrumb breadcrumbs hatnote navbox infobox mw-editsection headerlink noprint
+    admonition metadata reference sidebar navigation sr-only visually-hidden
+    """
 )
 _REFRESH = re.compile(r"[\s\d.]*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
@@ -137,10 +61,12 @@ def parse_html(text: str) -> ParsedPage:
     reading = _Reading(base=_base(tree))
     reading.read(root)
     title = tree.css_first("title")
+    description = tree.css_first('meta[name="description"]')
+    content = description.attributes.get("content") if description is not None else None
     return ParsedPage(
         heading=_heading(root),
         site_title=clean([title.text()]) if title is not None else "",
-        description=_description(tree),
+        description=clean([content or ""]),
         paragraph=reading.paragraph or reading.loose,
         links=tuple(reading.links),
         redirect=_refresh(tree),
@@ -167,47 +93,31 @@ class _Reading:
 
     def read(self, root: LexborNode) -> None:
         """Read the descendants of `root`. A stack, because pages may nest without end."""
-        stack: list[_Place] = [(root.child, True, False, False)]
+        # a node, whether its text is prose, whether it is in a link, whether it ends a block
+        stack: list[tuple[LexborNode | None, bool, bool, bool]] = [(root.child, True, False, False)]
         while stack:
-            node, prose, linked, is_paragraph = stack.pop()
+            node, prose, linked, is_block = stack.pop()
             if node is None:
-                if is_paragraph:
+                if is_block:
                     self._end_block()
                 continue
-            stack.append((node.next, prose, linked, is_paragraph))
-            self._enter(node, prose, linked, is_paragraph, stack)
-        self._end_block()
-
-    def _enter(
-        self,
-        node: LexborNode,
-        prose: bool,
-        linked: bool,
-        block: bool,
-        stack: list[_Place],
-    ) -> None:
-        tag = node.tag or ""
-        if node.is_text_node:
-            if prose:
+            stack.append((node.next, prose, linked, is_block))
+            tag = node.tag or ""
+            if node.is_text_node and prose:
                 self._block.add(node.text_content or "", in_link=linked)
-            return
-        if not node.is_element_node or tag in NO_CONTENT or tag in FRAME or is_frame(node):
-            return
-        if tag == "a":
-            self._take_link(node)
-        if tag == "br":
-            self._break(node)
-        elif tag in INLINE:
-            stack.append((node.child, prose, linked or tag == "a", False))
-        else:
-            self._end_block()
-            self._in_paragraph = tag == "p"
-            stack.append((node.child, prose and tag not in NO_PROSE, linked, True))
-
-    def _take_link(self, node: LexborNode) -> None:
-        target = node.attributes.get("href")
-        if target:
-            self.links.append(Link(_on_base(self.base, target)))
+            if not node.is_element_node or tag in NO_CONTENT or tag in FRAME or is_frame(node):
+                continue
+            if tag == "a" and (target := node.attributes.get("href")):
+                self.links.append(Link(_on_base(self.base, target)))
+            if tag == "br":
+                self._break(node)
+            elif tag in INLINE:
+                stack.append((node.child, prose, linked or tag == "a", False))
+            else:
+                self._end_block()
+                self._in_paragraph = tag == "p"
+                stack.append((node.child, prose and tag not in NO_PROSE, linked, True))
+        self._end_block()
 
     def _break(self, node: LexborNode) -> None:
         """Take a line break as a space. Two of them end a paragraph that has begun."""
@@ -264,11 +174,6 @@ def _texts(heading: LexborNode) -> Iterator[str]:
     for node in heading.traverse(include_text=True):
         if node.is_text_node and not (node.parent is not None and is_frame(node.parent)):
             yield node.text_content or ""
-
-
-def _description(tree: LexborHTMLParser) -> str:
-    node = tree.css_first('meta[name="description"]')
-    return clean([node.attributes.get("content") or ""]) if node is not None else ""
 
 
 def _refresh(tree: LexborHTMLParser) -> str:

@@ -7,7 +7,9 @@ import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import yaml
 
 from argus.extras import naming_extras
 from argus.knowledge.sources.pages.html import links_of_fragment
@@ -26,8 +28,6 @@ _FRONT_MATTER = re.compile(
 _MOST_CHARS = 1 << 18
 _MOST_DOTS = 4_000
 """Dots in TOML keys at most. Readers take time with the square of a key's parts."""
-_MOST_MERGED = 10_000
-"""Pairs that `<<` of YAML merges in all: of mappings that merge each other they double."""
 _BROKEN_VALUES = (RecursionError, ArithmeticError, LookupError, TypeError, AttributeError)
 """Errors of readers of YAML and TOML, beside errors of their own, for a value of a wrong form."""
 
@@ -44,55 +44,25 @@ def split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
         return {}, text, "broken front matter"
     rest = text[match.end() :]
     try:
-        values = _toml(match["values"]) if match["fence"] == "+++" else _yaml(match["values"])
-    except ValueError:
+        if match["fence"] == "---":
+            values = yaml.load(match["values"], Loader=_Loader)
+        elif match["values"].count(".") > _MOST_DOTS:
+            raise ValueError
+        else:
+            values = tomllib.loads(match["values"])
+    except (yaml.YAMLError, ValueError, *_BROKEN_VALUES):
         return {}, rest, "broken front matter"
     if isinstance(values, dict):
         return values, rest, ""
     return {}, text if values is not None else rest, ""  # a rule, then text, then a rule
 
 
-def _toml(values: str) -> object:
-    if values.count(".") > _MOST_DOTS:
-        raise ValueError(f"more than {_MOST_DOTS:,} dots")
-    try:
-        return tomllib.loads(values)
-    except _BROKEN_VALUES as error:
-        raise ValueError(str(error)) from error
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Refuses `<<`: mappings that merge each other double with each level."""
 
-
-def _yaml(values: str) -> object:
-    import yaml
-
-    try:
-        return yaml.load(values, Loader=_loader())
-    except (yaml.YAMLError, *_BROKEN_VALUES) as error:
-        raise ValueError(str(error)) from error
-
-
-@cache
-def _loader() -> type[Any]:
-    """Return the safe loader of YAML that counts the keys that `<<` merges."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        def __init__(self, stream: str) -> None:
-            super().__init__(stream)
-            self.merged = 0
-
-        def flatten_mapping(self, node: yaml.MappingNode) -> None:
-            for key, value in node.value:
-                if key.tag != "tag:yaml.org,2002:merge":
-                    continue
-                for one in value.value if isinstance(value, yaml.SequenceNode) else [value]:
-                    if isinstance(one, yaml.MappingNode):
-                        self.flatten_mapping(one)
-                        self.merged += len(one.value)
-                    if self.merged > _MOST_MERGED:
-                        raise ValueError(f"more than {_MOST_MERGED:,} pairs are merged")
-            super().flatten_mapping(node)
-
-    return Loader
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+            raise ValueError
 
 
 _BOMS = (
@@ -110,13 +80,8 @@ _OF_BROWSERS = re.compile(
 )
 """Encodings of https://encoding.spec.whatwg.org as Python names them. Others are of no page."""
 
-_AS_BROWSERS_READ = {
-    "iso8859-1": _FALLBACK,
-    "ascii": _FALLBACK,
-    "utf-16": "utf-8",
-    "utf-16-le": "utf-8",
-    "utf-16-be": "utf-8",
-}
+_AS_BROWSERS_READ = dict.fromkeys(("iso8859-1", "ascii"), _FALLBACK)
+_AS_BROWSERS_READ |= dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8")
 """Encodings that an ASCII text cannot declare for itself."""
 
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]+?)\\?(?:\|([^\[\]\n]*))?\]\](?![\[(])")
@@ -196,21 +161,19 @@ def parse_text(text: str) -> ParsedPage:
             prose_text = WIKI_LINK.sub(lambda m: wiki_text(m[1], m[2]), "\n".join(prose_lines))
             blocks.append((len(prose_lines), prose_text))
     heading = ""
-    if len(blocks) > 1 and _is_heading(*blocks[0]):
-        heading = clean([blocks.pop(0)[1]])
+    if len(blocks) > 1:
+        n_lines, first = blocks[0]
+        ended = first.rstrip().endswith((".", "!", ":"))
+        if n_lines == 1 and len(first.split()) <= _TITLE_WORDS and not ended:
+            heading = clean([first])
+            del blocks[0]
     paragraph = ""
     for _, block in blocks:
         prose = Prose()
         prose.add(block)
-        paragraph = prose.text()
-        if paragraph:
+        if paragraph := prose.text():
             break
     return ParsedPage(heading=heading, paragraph=paragraph, links=links)
-
-
-def _is_heading(lines: int, text: str) -> bool:
-    words = text.split()
-    return lines == 1 and len(words) <= _TITLE_WORDS and not text.rstrip().endswith((".", "!", ":"))
 
 
 _WIKI = "wiki_link"
