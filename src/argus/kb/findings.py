@@ -78,9 +78,7 @@ def related_histogram(parts: Iterable[np.ndarray]) -> list[dict[str, int]]:
     ]
 
 
-def outcomes(
-    read: Mapping[str, Any], dropped: Mapping[str, Any]
-) -> list[tuple[str, Mapping[str, int]]]:
+def outcomes(read: Mapping[str, Any], dropped: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the rows by outcome, for every input and every kind of row.
 
     Every page and every item of a dump is in it once: as an entity, or under its reason. read:
