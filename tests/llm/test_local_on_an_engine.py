@@ -10,7 +10,8 @@ from tests.support.in_process_engine import InProcessEngine, Lost
 from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 
 WINDOW = 160
-PROMPTS = [Prompt(("word " * (1 + 7 * i % 23)).strip() + f" {i}", system="s") for i in range(40)]
+N, TAUGHT = 24, 5
+PROMPTS = [Prompt(("word " * (1 + 7 * i % 23)).strip() + f" {i}", system="s") for i in range(N)]
 PROMPTS += [PROMPTS[4], PROMPTS[0], Prompt("far " * 100, system="s")]  # repeated; too long
 
 
@@ -21,7 +22,9 @@ class Colour(BaseModel):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = save_llama(tmp_path_factory.mktemp("models") / "tiny", make_tokenizer(), window=WINDOW)
-    return teach(made, [("s", prompt.text, f"answer {i}") for i, prompt in enumerate(PROMPTS[:9])])
+    return teach(
+        made, [("s", prompt.text, f"answer {i}") for i, prompt in enumerate(PROMPTS[:TAUGHT])]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +49,11 @@ def test_answers_are_the_same_in_the_order_of_the_prompts(config, tmp_path, opti
     expected, spent = asked(tmp_path / "here", config, **options)
     found, as_much = asked(tmp_path / "there", config, engine, **options)
     assert found == expected and as_much == spent
-    assert engine.setups == ["answering"] and engine.blocks >= 40 / config.batch_size
+    assert engine.setups == ["answering"] and engine.blocks >= N / config.batch_size
     assert [answer[0] for answer in found] == PROMPTS
     assert "leaves no room" in found[-1][3]
     if not options:
-        assert [answer[2] for answer in found[:9]] == [f"answer {i}" for i in range(9)]
+        assert [answer[2] for answer in found[:TAUGHT]] == [f"answer {i}" for i in range(TAUGHT)]
 
 
 def test_an_engine_that_is_lost_costs_what_was_under_way(config, tmp_path):

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -17,6 +17,7 @@ from argus.llm.structured import (
     response_format,
     schema_text,
 )
+from tests.support.draws import examples
 
 
 def body(choice=None, **fields):
@@ -69,6 +70,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=examples(40))
 @given(JSON | st.builds(lambda x: {"choices": [{"message": x}]}, JSON))
 def test_no_json_at_all_makes_it_raise(data):
     reply = read_reply(json.dumps(data), max_tokens=9)

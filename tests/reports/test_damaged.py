@@ -1,29 +1,19 @@
 import json
-from itertools import pairwise
+from itertools import islice
+from shutil import copytree
 
 import pytest
 
-import argus
-from argus.data import Document
 from argus.errors import InputError
-from argus.knowledge import KnowledgeSource
 from argus.reports import write_report
 from tests.support.damage import mutations, wrong_types
 from tests.support.results import unbound
 
 
 @pytest.fixture(scope="module")
-def whole(minilm, tmp_path_factory):
+def whole(results, tmp_path_factory):
     """A folder of two jobs, with the text of both JSON files."""
-    out = tmp_path_factory.mktemp("report")
-    names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", "Fir Gate"]
-    texts = [f"{a} stands by {b} all day long." for a, b in pairwise(names)]
-    documents = [Document(f"d{i}", text, names[i]) for i, text in enumerate([*texts, ""])]
-    config = argus.retrievability.AuditConfig(k=(1, 2), pool=(3,), reservoir=6)
-    source = KnowledgeSource(relations="mentions")
-    argus.audit(documents, out=out, source=source, encoder=minilm, config=config)
-    argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
-    unbound(out)
+    out = unbound(copytree(results, tmp_path_factory.mktemp("damaged") / "report"))
     return out, {name: (out / name).read_text() for name in ("summary.json", "manifest.json")}
 
 
@@ -44,13 +34,13 @@ def damage(whole):
 @pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
 def test_a_value_of_another_type_is_shown_or_refused_by_name(whole, damage, name):
     sections, refused = json.loads(whole[1][name]), 0
-    for _, damaged in wrong_types(sections):
+    for _, damaged in islice(wrong_types(sections), 0, None, 4):
         try:
             damage(name, json.dumps(damaged))
         except InputError as error:
             assert str(whole[0]) in str(error)
             refused += 1
-    assert refused > (10 if name == "summary.json" else 5)
+    assert refused > 2
 
 
 @pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
@@ -76,7 +66,7 @@ def test_a_damaged_table_is_named_and_nothing_escapes(whole):
     for path in sorted(out.glob("*.parquet")):
         data = path.read_bytes()
         try:
-            for changed in mutations(data, 12, seed=len(data)):
+            for changed in mutations(data, 6, seed=len(data)):
                 path.write_bytes(changed)
                 try:
                     write_report(out)
@@ -85,4 +75,4 @@ def test_a_damaged_table_is_named_and_nothing_escapes(whole):
                     refused += 1
         finally:
             path.write_bytes(data)
-    assert refused > 30
+    assert refused > 12

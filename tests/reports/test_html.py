@@ -5,29 +5,12 @@ from shutil import copytree
 import pytest
 
 import argus
-from argus.data import Document
-from argus.knowledge import KnowledgeSource
 from argus.reports import write_report
 
-HOSTILE = "</script><script>document.title='owned'</script> & <b>bold</b> \u202eylno\u2066\x9b"
 
-
-@pytest.fixture(scope="module")
-def folder(minilm, tmp_path_factory):
-    out = tmp_path_factory.mktemp("report")
-    names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", HOSTILE]
-    documents = [
-        Document(
-            f"d{i}", f"{name} stands here. It looks at {names[(i + 1) % 6]} all day long.", name
-        )
-        for i, name in enumerate(names)
-    ]
-    argus.audit(
-        documents, out=out, source=KnowledgeSource(relations="mentions"), encoder=minilm,
-        config=argus.retrievability.AuditConfig(k=(1,), pool=(3,)),
-    )  # fmt: skip
-    argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
-    return out
+@pytest.fixture
+def folder(results):
+    return results
 
 
 def test_the_report_holds_both_jobs_and_nothing_outside(folder):

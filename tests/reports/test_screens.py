@@ -2,29 +2,12 @@
 
 import pytest
 
-import argus
-from argus.data import Document
-from argus.knowledge import KnowledgeSource
 from tests.support.browser import dom, measured
 
-HOSTILE = "</script><script>document.title='owned'</script> & <b>bold</b>"
 
-
-@pytest.fixture(scope="module")
-def page(minilm, tmp_path_factory):
-    out = tmp_path_factory.mktemp("screens")
-    names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", HOSTILE]
-    names += [f"Number {i} Gate" for i in range(60)]
-    documents = [
-        Document(f"d{i}", f"{n} stands here. It looks at {names[(i + 1) % 66]} all day long.", n)
-        for i, n in enumerate(names)
-    ]
-    argus.audit(
-        documents, out=out, source=KnowledgeSource(relations="mentions"), encoder=minilm,
-        config=argus.retrievability.AuditConfig(k=(1,), pool=(3,)),
-    )  # fmt: skip
-    argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
-    return out / "report.html"
+@pytest.fixture
+def page(results):
+    return results / "report.html"
 
 
 SIZES = """
@@ -36,7 +19,7 @@ document.title = `inner=${innerWidth} height=${document.documentElement.scrollHe
 """
 
 
-@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_fits_its_width_and_is_short(page, tmp_path, width):
     found = measured(dom(page, tmp_path, SIZES, (width, 800)))
     assert found["inner"] == width

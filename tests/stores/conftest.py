@@ -33,9 +33,9 @@ def postgres(tmp_path_factory) -> Iterator[str]:
     server.cleanup()
 
 
-@pytest.fixture(params=[*LOCAL, "pgvector"])
-def filled(request, tmp_path) -> Filled:
+@pytest.fixture(scope="module", params=[*LOCAL, "pgvector"])
+def filled(request, tmp_path_factory) -> Filled:
     """Each of the stores in turn."""
     if request.param == "pgvector":
         return pgvector(request.getfixturevalue("postgres"))
-    return LOCAL[request.param](tmp_path / "store")
+    return LOCAL[request.param](tmp_path_factory.mktemp("stores") / "store")

@@ -29,8 +29,8 @@ def test_a_filter_by_no_column_is_refused_by_name(kind, request, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["lancedb", "milvus", "pgvector", "qdrant", "chroma"])
-@pytest.mark.parametrize("value", ['\\" or id != "', "' OR '1' = '1", "\\", 'a" or 1 == 1 or "b'])
-def test_a_value_is_only_ever_a_value(kind, value, request, tmp_path):
+def test_a_value_is_only_ever_a_value(kind, request, tmp_path):
     filled = _filled(kind, request, tmp_path)
     with open_store(filled.spec, StoreConfig(**filled.options)) as store:
-        assert store.search(vectors()[:1], N, matching={"text": value}) == [[]]
+        for value in ('\\" or id != "', "' OR '1' = '1", "\\", 'a" or 1 == 1 or "b'):
+            assert store.search(vectors()[:1], N, matching={"text": value}) == [[]]

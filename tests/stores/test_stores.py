@@ -14,7 +14,7 @@ from argus.stores.spec import StoreConfig, parse_store
 from tests.support.stores import DIM, N
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def store(filled):
     with open_store(filled.spec, StoreConfig(**filled.options)) as opened:
         yield opened

@@ -60,7 +60,7 @@ def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) ->
     field for a missing column, no document, duplicate or non-string ids, non-UTF-8 bytes and broken
     JSON.
     """
-    return _unique(file, partial(_documents, fields=fields), "document", limit=limit)
+    return _unique(file, lambda: read_rows(file), partial(_documents, fields=fields), limit)
 
 
 def documents_of_frame(
@@ -69,7 +69,7 @@ def documents_of_frame(
     """Return the documents of a data frame, as `documents_in` those of a file."""
     check_limit(limit)
     rows = list(islice(frame_rows(frame), limit))
-    return _unique(FRAME, partial(_documents, fields=fields), "document", rows=rows)
+    return _unique(FRAME, lambda: rows, partial(_documents, fields=fields), limit)
 
 
 def queries_file(path: Path, expected: str) -> Path:
@@ -91,7 +91,7 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
             text_field = pick_field(row, ("text", "query", "question"), what="text")
             yield row, Query(id_, text_value(row, text_field))
 
-    return _unique(file, parse, "query", limit=limit)
+    return _unique(file, lambda: read_rows(file), parse, limit, what="query")
 
 
 def check_columns(file: Path, fields: FieldNames) -> None:
@@ -154,23 +154,21 @@ def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
 
 
 def _unique(
-    file: Path,
+    place: Path,
+    read: Callable[[], Iterable[Row]],
     parse: Callable[[Iterator[Row]], Iterator[tuple[Row, T]]],
-    what: str,
-    *,
-    limit: int | None = None,
-    rows: Sequence[Row] | None = None,
+    limit: int | None,
+    what: str = "document",
 ) -> list[T]:
-    """Return the items of rows, each id once. rows: those that are of no file."""
+    """Return the items of rows, each id once. read: gives the rows, from the first on."""
     check_limit(limit)
     lines: dict[str, int] = {}
     items: list[T] = []
-    for row, item in parse(islice(read_rows(file) if rows is None else rows, limit)):
+    for row, item in parse(islice(read(), limit)):
         if item.id in lines:
             fix = "Remove or rename one of the two."
             if isinstance(item, Document):  # another usual column may tell the two apart
-                again = read_rows(file) if rows is None else rows
-                other = next(other for other in again if other.line == lines[item.id])
+                other = next(other for other in read() if other.line == lines[item.id])
                 for name in ID_FIELDS:
                     ids = [one.values.get(name) for one in (other, row)]
                     if None not in ids and ids[0] != ids[1]:
@@ -181,7 +179,7 @@ def _unique(
         lines[item.id] = row.line
         items.append(item)
     if not items:
-        raise nothing_in(file, what)
+        raise nothing_in(place, what)
     return items
 
 

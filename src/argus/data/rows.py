@@ -125,13 +125,10 @@ def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
     header: list[str] | None = None
     while True:
         where = Location(path, line := reader.line_num + 1)
-        try:
+        expected = "quotes that are closed and no stray carriage return"
+        fix = "Close the quote, or remove the character."
+        with reading(where, "cannot be split into fields", expected=expected, fix=fix):
             fields = next(reader, None)
-        except csv.Error as error:
-            got = f"cannot be split into fields ({error})"
-            expected = "quotes that are closed and no stray carriage return"
-            fix = "Close the quote, or remove the character."
-            raise InputError(got, expected=expected, fix=fix, where=where) from error
         if fields is None:
             return
         if header is None:

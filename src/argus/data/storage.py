@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from argus.data.reading import reading
 from argus.data.writing import write_whole
 from argus.errors import InputError
 
@@ -97,16 +98,11 @@ def open_storage(location: str | Path) -> tuple[FileSystem, str]:
     return filesystem, str(path)
 
 
-@contextmanager
-def reaching(location: str | Path) -> Iterator[None]:
+def reaching(location: str | Path) -> AbstractContextManager[None]:
     """Turn the errors of a filesystem into an InputError with `location` and a way to mend it."""
-    try:
-        yield
-    except (OSError, ValueError, NotImplementedError) as error:
-        scheme = _scheme(location) or "file"
-        got, fix = f"cannot be reached ({' '.join(str(error).split())[:300]})", _FIX[scheme]
-        expected = "a folder that can be read" if scheme == "file" else "a bucket and a path"
-        raise InputError(got, expected=expected, fix=fix, where=str(location)) from error
+    scheme = _scheme(location) or "file"
+    expected = "a folder that can be read" if scheme == "file" else "a bucket and a path"
+    return reading(str(location), "cannot be reached", expected=expected, fix=_FIX[scheme])
 
 
 def read_bytes(location: str | Path) -> bytes:

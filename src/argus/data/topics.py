@@ -132,12 +132,9 @@ def _read_qas(path: Path) -> Iterator[Topic]:
             raise InputError(got, expected=form, fix=fix, where=where)
         if answers.startswith('"') and answers.endswith('"'):  # csv quotes a list with quotes in it
             answers = answers[1:-1].replace('""', '"')
-        try:
+        got, fix = f"{_short(answers)} is no Python list", "Quote each answer and close the list."
+        with reading(where, got, expected=form, fix=f"{fix} Backslashes are doubled."):
             value = ast.literal_eval(answers.strip())
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
-            got = f"{_short(answers)} is no Python list"
-            fix = "Quote each answer and close the list; backslashes are doubled."
-            raise InputError(got, expected=form, fix=fix, where=where) from error
         if not isinstance(value, list | tuple) or not all(isinstance(a, str) for a in value):
             got, fix = f"{_short(answers)} is no list of strings", "Quote each answer, numbers too."
             raise InputError(got, expected=form, fix=fix, where=where)
@@ -174,10 +171,11 @@ def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
             expected = "ctxs: a list of the passages that were found"
             fix, where = "Check that these are results, not questions alone.", row.at("ctxs")
             raise InputError(_short(contexts), expected=expected, fix=fix, where=where)
-        passages = []
+        passages, form = [], "passage_id, score, and keys of [n-gram, count, weight]"
         for position, context in enumerate(contexts):
-            fields = context if isinstance(context, dict) else {}
-            try:
+            where = row.at(f"ctxs[{position}]")
+            with reading(where, _short(context), expected=form, fix="Write the file again."):
+                fields = {**context}
                 id_, given = fields["passage_id"], fields.get("keys")
                 if isinstance(id_, bool) or not isinstance(id_, str | int):
                     raise TypeError("passage_id is neither text nor a whole number")
@@ -186,12 +184,6 @@ def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
                     keys = tuple((str(t), int(n), float(w)) for t, n, w in given)
                 title, text = str(fields.get("title") or ""), str(fields.get("text") or "")
                 passages.append(DprPassage(str(id_), title, text, float(fields["score"]), keys))
-            except (KeyError, TypeError, ValueError, OverflowError) as error:
-                got = f"{_short(context)} ({type(error).__name__}: {error})"
-                expected = "passage_id, score, and keys of [n-gram, count, weight]"
-                fix = "Write the file again; keys may be left out."
-                where = row.at(f"ctxs[{position}]")
-                raise InputError(got, expected=expected, fix=fix, where=where) from error
         yield DprResult(topic, tuple(passages))
 
 

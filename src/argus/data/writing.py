@@ -49,11 +49,10 @@ _jobs: ContextVar[tuple[Locks, ...]] = ContextVar("locks of running jobs", defau
 
 def is_of_disk(error: BaseException) -> bool:
     """Return whether an error says that a disk is full or gone, whichever library raised it."""
-    if isinstance(error, ArgusError):
-        return False
-    if isinstance(error, OSError) and error.errno in _FULL:
-        return True
-    return _FULL_IN_WORDS.search(str(error)) is not None
+    is_full = (
+        getattr(error, "errno", None) in _FULL or _FULL_IN_WORDS.search(str(error)) is not None
+    )
+    return is_full and not isinstance(error, ArgusError)
 
 
 @contextmanager
@@ -61,10 +60,9 @@ def writable(path: Path) -> Iterator[None]:
     """Turn the errors of a full disk, or a place without rights, into NotWritten with the path."""
     try:
         yield
-    except NotWritten:
-        raise
     except Exception as error:
-        if is_of_disk(error) or (isinstance(error, OSError) and error.errno in _REFUSED):
+        is_refused = isinstance(error, OSError) and error.errno in _REFUSED
+        if not isinstance(error, ArgusError) and (is_refused or is_of_disk(error)):
             raise NotWritten(path, error) from error
         raise
 

@@ -55,14 +55,6 @@ for _kind, _first, _pattern in (
     _Loader.add_implicit_resolver(TAG + _kind, re.compile(rf"(?:{_pattern})\Z"), _first)
 
 
-def dotted(place: Place) -> str:
-    """Return a place as people write it: `rules[0].scope`."""
-    text = ""
-    for step in place:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
 class YamlFile:
     """A YAML text: its value, and the line of each part of it, for errors.
 
@@ -117,7 +109,9 @@ class YamlFile:
     def at(self, place: Place) -> Location:
         """Return file, line and dotted place of the value nearest to `place`."""
         place = self.known(place)
-        return Location(self.file, self.lines.get(place), dotted(place) or None)
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+        dotted = "".join(steps).removeprefix(".")  # as people write it: rules[0].scope
+        return Location(self.file, self.lines.get(place), dotted or None)
 
     def error(self, place: Place, got: str, expected: str, fix: str) -> InputError:
         """Return an error about a place."""

@@ -13,7 +13,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -105,16 +105,10 @@ def load_any_encoder(
 
         remember_pair(config)
         prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
-        endpoint = OpenAIConfig(
-            model=config.model.removeprefix("openai:"),
-            base_url=config.base_url,
-            api_key=os.environ.get(config.api_key_env),
-            api_key_env=config.api_key_env,
-            batch_size=config.batch_size,
-            concurrency=config.concurrency,
-            query_prompt=prompts.query.text,
-            document_prompt=prompts.document.text,
-        )
+        texts = {"query_prompt": prompts.query.text, "document_prompt": prompts.document.text}
+        own = {one.name: getattr(config, one.name) for one in fields(config)} | texts
+        own |= {"model": config.model.removeprefix("openai:")}
+        endpoint = OpenAIConfig(**own, api_key=os.environ.get(config.api_key_env))
         return LoadedEncoder(OpenAIEncoder(endpoint), config)
     remember_code(config)
     if config.is_python:

@@ -25,24 +25,18 @@ TEXTS_PER_BOUND = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenAIConfig:
-    """An endpoint, and limits on its requests.
+class OpenAIConfig(EncoderConfig):
+    """An endpoint, its key, and limits on its requests.
 
-    api_key_env: the environment variable of the key, for messages. timeout_s: for the whole of one
-    attempt, even while bytes keep coming slowly.
+    model: as the endpoint knows it. timeout_s: for the whole of one attempt, even while bytes keep
+    coming slowly.
     """
 
-    model: str
     base_url: str = field(default=EncoderConfig.base_url, repr=False)
     api_key: str | None = field(default=None, repr=False)
-    api_key_env: str = EncoderConfig.api_key_env
-    batch_size: int = EncoderConfig.batch_size
-    concurrency: int = EncoderConfig.concurrency
     timeout_s: float = 60.0
     attempts: int = 5
     backoff_s: float = 1.0
-    query_prompt: str = ""
-    document_prompt: str = ""
 
     def __post_init__(self) -> None:
         http_retry.check_address(self.base_url)
@@ -87,17 +81,17 @@ class OpenAIEncoder:
             {"precision": "provider", "pooling": "provider", "normalize": "l2"},
         )
         prompts = {"query_prompt": config.query_prompt, "document_prompt": config.document_prompt}
-        texts = {key: repr(text) for key, text in prompts.items()}
+        texts = {key: repr(text or "") for key, text in prompts.items()}
         name = f"openai:{config.model}@{http_retry.without_secrets(config.base_url)}"
         return make_fingerprint(name, dim=self.dim, max_tokens=None, **of, **texts)
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Return (n, dim), unit rows."""
-        return self._encode([self.config.query_prompt + text for text in texts])
+        return self._encode([(self.config.query_prompt or "") + text for text in texts])
 
     def encode_documents(self, texts: Sequence[str]) -> FloatArray:
         """Return (n, dim), unit rows."""
-        return self._encode([self.config.document_prompt + text for text in texts])
+        return self._encode([(self.config.document_prompt or "") + text for text in texts])
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
         """Return (n, dim), unit rows: the endpoint has no token vectors, so the text's own."""

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.provenance import content_hash
-from argus.data.rounding import product_bound, rounding_bound
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.rows import R, SparseRows, TokenRows
 
@@ -27,8 +26,27 @@ BLOCK_TOKENS = 1 << 14
 """Tokens of documents in a block. One text with more makes a block by itself."""
 PAIR_BYTES = 64 << 20
 """Products of query tokens with document tokens, or sparse scores, in memory at once."""
+SIGMAS = 8.0
+"""Of the probabilistic bound of Higham and Mary (2019), λ√n·u."""
 MAX_SINGLE = 64
 """Rows that are compared one by one. Of more, equal ones are compared once."""
+
+
+def rounding_bound(dim: int) -> float:
+    """Return how far two float32 similarities may be from their exact difference.
+
+    For unit vectors of length `dim`; similarities closer than this are to be compared in float64.
+    """
+    return float(2 * SIGMAS * np.sqrt(dim) * 2.0**-24)
+
+
+def product_bound(dim: int, reach: float) -> float:
+    """Return how far two float32 products of vectors of `dim` may be from their exact difference.
+
+    reach: the largest length of the one times that of the other. Numbers below 2**-126 stand at
+    one distance from each other, however small they are.
+    """
+    return rounding_bound(dim) * reach + dim * 2.0**-149
 
 
 class Scoring(Protocol[R]):

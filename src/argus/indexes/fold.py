@@ -19,9 +19,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.rounding import product_bound
 from argus.data.types import FloatArray, IntArray, Run
-from argus.encoders.scoring import Float64Array, reach_of
+from argus.encoders.scoring import Float64Array, product_bound, reach_of
 from argus.indexes.blend import RELEVANCE_WEIGHT
 
 BoolArray = npt.NDArray[np.bool_]

@@ -31,9 +31,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from argus.cores import available_cores, worker_threads
-from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.rows import starts_of
+from argus.encoders.scoring import rounding_bound
 from argus.indexes.fold import BoolArray, Folded, Layout, ranked
 
 SEEDS = 64

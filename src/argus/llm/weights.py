@@ -41,17 +41,15 @@ def find_model(model: str) -> Path:
 
     Raises InputError where there is no model, or only an adapter.
     """
-    path = Path(model)
-    folder = path if path.is_dir() else _from_hub(model)
-    if not (folder / "config.json").is_file():
-        if (folder / ADAPTER_CONFIG).is_file():
-            got, expected = f"{model!r} is an adapter", "the model that it was trained on top of"
-            fix = f"Give --model local:BASE --adapter {model}."
-            raise InputError(got, expected=expected, fix=fix, where="--model")
-        got = f"{model!r} holds no config.json"
-        expected = "a folder with a causal language model: config.json, weights, tokenizer"
-        raise InputError(got, expected=expected, fix="Check the path.", where="--model")
-    return folder
+    folder = Path(model) if Path(model).is_dir() else _from_hub(model)
+    if (folder / "config.json").is_file():
+        return folder
+    got, fix = f"{model!r} holds no config.json", "Check the path."
+    expected = "a folder with a causal language model: config.json, weights, tokenizer"
+    if (folder / ADAPTER_CONFIG).is_file():
+        got, expected = f"{model!r} is an adapter", "the model that it was trained on top of"
+        fix = f"Give --model local:BASE --adapter {model}."
+    raise InputError(got, expected=expected, fix=fix, where="--model")
 
 
 def find_adapter(path: Path) -> Path:

@@ -7,20 +7,16 @@ holds results of its job, so that this room knows no capability.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import get_type_hints
+from typing import NamedTuple
 
-from typing_extensions import is_typeddict
-
-from argus.data.reading import WRITTEN, read_record, reading
+from argus.data.reading import WRITTEN, reading
 from argus.errors import Location
 from argus.reports.section import Build, Section
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(NamedTuple):
     """The place where a section is made.
 
     heading: in the page's navigation. command: of Argus, that writes the results. module: dotted.
@@ -37,11 +33,6 @@ class Home:
         Argus did not write.
         """
         make: Build = import_module(self.module).section
-        _, kind, *_ = get_type_hints(make).values()
-        if is_typeddict(kind):
-            return make(
-                folder, read_record(kind, summary, where=where.file, section=where.field or "")
-            )
         with reading(where, "is not as Argus wrote it", expected="results of one run", fix=WRITTEN):
             return make(folder, summary)
 

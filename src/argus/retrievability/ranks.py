@@ -22,10 +22,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from argus.cores import available_cores
-from argus.data.rounding import product_bound, rounding_bound
 from argus.data.types import FloatArray
 from argus.encoders.rows import Rows
-from argus.encoders.scoring import UNIT, reach_of
+from argus.encoders.scoring import UNIT, product_bound, reach_of, rounding_bound
 from argus.knowledge.relations import RelationGraph
 from argus.retrievability.limits import DIRECT_RELATED as DIRECT_RELATED
 from argus.retrievability.limits import RESERVOIR_QUERIES, WORKING_BYTES

@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection, torn_jobs
-from argus.data.reading import WRITTEN, read_record, reading
+from argus.data.folders import SUMMARY, ArtifactFolder, read_manifest, torn_jobs
+from argus.data.reading import WRITTEN, reading
 from argus.measures.intervals import Discrimination, discrimination, wilson
 from argus.verdict.places import Places, Project
 
@@ -197,12 +197,8 @@ class Results:
         A folder without results has no sections. Raises InputError where a file is damaged.
         """
         files, torn = ArtifactFolder(folder), torn_jobs(folder)
-        manifest = {
-            job: read_record(ManifestSection, section, where=folder / MANIFEST, section=job)
-            for job, section in files.read_json(MANIFEST).items()
-        }
         sections = {j: s for j, s in files.read_json(SUMMARY).items() if j not in torn}
-        return cls(folder, sections, Places(folder, manifest, Project.of()))
+        return cls(folder, sections, Places(folder, read_manifest(folder), Project.of()))
 
     def reading(self) -> AbstractContextManager[None]:
         """Raise InputError for figures that are not as their job wrote them."""

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.protocol import unit_rows
+from argus.encoders.scoring import rounding_bound
 from argus.measures.significance import PairedDifference, paired_difference
 from argus.progress import progress
 from argus.scenarios.adapt.config import AdaptConfig
