@@ -99,19 +99,11 @@ def split_spec(spec: str) -> tuple[Path, str]:
         before, _, name = spec.rpartition(":")
         path = Path(before)
     if not path.is_file():
-        raise InputError(
-            no_file(path),
-            expected="a Python file, or FILE.py:NAME",
-            fix="Check the path.",
-            where=path,
-        )
+        expected = "a Python file, or FILE.py:NAME"
+        raise InputError(no_file(path), expected=expected, fix="Check the path.", where=path)
     if path.suffix != ".py":
-        raise InputError(
-            f"file type {path.suffix or '(none)'}",
-            expected="a Python file, ending in .py",
-            fix="Rename it, or give another file.",
-            where=path,
-        )
+        got, expected = f"file type {path.suffix or '(none)'}", "a Python file, ending in .py"
+        raise InputError(got, expected=expected, fix="Rename it, or give another file.", where=path)
     return path, name
 
 
@@ -255,9 +247,7 @@ def refusing_what_raises(where: str | Path) -> Iterator[None]:
     except (ArgusError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise InputError(
-            f"raised {type(error).__name__} when it was looked at: {first_line(error)}",
-            expected="an object whose attributes can be read",
-            fix="Mend it, or write a function retrieve(query, k) around it.",
-            where=where,
-        ) from error
+        got = f"raised {type(error).__name__} when it was looked at: {first_line(error)}"
+        expected = "an object whose attributes can be read"
+        fix = "Mend it, or write a function retrieve(query, k) around it."
+        raise InputError(got, expected=expected, fix=fix, where=where) from error

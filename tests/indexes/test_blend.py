@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -181,7 +183,7 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
     moved = kept.apply(queries)
     by_hand = queries + 0.5 * queries @ w @ u.T
     np.testing.assert_allclose(moved, unit(by_hand), atol=1e-6)
-    assert np.array_equal(kept.scaled(0).apply(queries), queries)
+    assert np.array_equal(replace(kept, alpha=0.0).apply(queries), queries)
     with pytest.raises(InputError, match="of 8 numbers for queries of 7"):
         kept.apply(queries[:, :7])
     with pytest.raises(EncoderMismatch):

@@ -141,7 +141,7 @@ def test_any_length_is_scaled_to_one(minilm, tmp_path, length):
     file = tmp_path / "v.npy"
     vectors = minilm.encode_documents([d.content for d in DOCUMENTS])
     np.save(file, np.asfortranarray((vectors * np.float32(length)).astype(">f4")))
-    own = own_vectors(file, DOCUMENTS, minilm)
-    assert own.vectors[:3] == pytest.approx(vectors[:3], abs=1e-5)
-    assert own.notes["normalised"] and own.notes["least"] == pytest.approx(1, abs=1e-3)
+    own, notes, _ = own_vectors(file, DOCUMENTS, minilm)
+    assert own[:3] == pytest.approx(vectors[:3], abs=1e-5)
+    assert notes["normalised"] and notes["least"] == pytest.approx(1, abs=1e-3)
     assert unit_rows(np.array([[0, 0], [length, 0]], np.float32)).tolist() == [[0, 0], [1, 0]]

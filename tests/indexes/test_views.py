@@ -177,7 +177,7 @@ while True:
 @pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_a_whole_state(index):
     rng = np.random.default_rng(0)
-    for _ in range(4):
+    for _ in range(2):
         child = subprocess.Popen(
             [sys.executable, "-c", CHILD, str(index.path)], stdout=subprocess.PIPE
         )
@@ -198,11 +198,11 @@ def test_a_kill_at_any_moment_leaves_a_whole_state(index):
 @pytest.mark.slow
 def test_approximate_search_respects_states_and_deletions(tmp_path):
     index = ViewIndex.create(tmp_path / "idx", fingerprint="f", dim=DIM)
-    index.add(originals(900), unit(900))
-    index.add(expansions(900, "r1"), unit(900, 1), remedy="r1")
+    index.add(originals(300), unit(300))
+    index.add(expansions(300, "r1"), unit(300, 1), remedy="r1")
     index.build_ann()
-    index.add(expansions(400, "r2"), unit(400, 2), remedy="r2")  # not in the approximate index
-    queries = unit(40, 3)
+    index.add(expansions(60, "r2"), unit(60, 2), remedy="r2")  # not in the approximate index
+    queries = unit(20, 3)
 
     def agreement(as_of):
         near = index.search(queries, 10, as_of, exact=False)
@@ -211,15 +211,15 @@ def test_approximate_search_respects_states_and_deletions(tmp_path):
             assert not any("#" in view for row in near.view_ids for view in row)
         shared = [len(set(a) & set(b)) for a, b in zip(near.doc_ids, exact.doc_ids, strict=True)]
         assert all(len(row) == len(set(row)) == 10 for row in near.doc_ids)
-        return sum(shared) / 400
+        return sum(shared) / 200
 
     assert index.has_ann() and min(agreement(state) for state in ("original", "r1", None)) >= 0.99
-    found = index.search(unit(400, 2), 1, exact=False).view_ids
-    assert found == [[f"d{i:03}#r2"] for i in range(400)]
+    found = index.search(unit(60, 2), 1, exact=False).view_ids
+    assert found == [[f"d{i:03}#r2"] for i in range(60)]
     index.rollback("r1")
     index.delete_documents([f"d{i:03}" for i in range(100)])
     assert agreement(None) >= 0.99
-    gone = index.search(unit(900, 1)[:200], 5, exact=False)
+    gone = index.search(unit(300, 1)[:120], 5, exact=False)
     assert not any("#r1" in view for row in gone.view_ids for view in row)
     assert not {f"d{i:03}" for i in range(100)} & {doc for row in gone.doc_ids for doc in row}
 

@@ -2,11 +2,11 @@
 
 import json
 import os
-import shutil
 
 import pytest
 
 from argus.corpora.opening import read_corpus
+from argus.data.writing import remove
 from argus.engine import EngineConfig
 from argus.kb import build as steps
 from argus.kb.build import build_kb
@@ -75,7 +75,7 @@ def test_a_build_killed_before_words_or_report_is_not_finished(source, tmp_path,
                 build(source, tmp_path / "kb", config)
         assert not build(source, tmp_path / "kb").unchanged
     for name in ("words", "entities"):
-        shutil.rmtree(tmp_path / "kb" / name)
+        remove(tmp_path / "kb" / name)
         assert not build(source, tmp_path / "kb").unchanged
     (tmp_path / "kb" / "report.html").unlink()
     assert not build(source, tmp_path / "kb").unchanged

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         RunStanding,
         Standing,
     )
-    from argus.indexes.retriever import Hit, IndexRetriever, MatchedScenario
+    from argus.indexes.retriever import Hit, IndexRetriever
     from argus.scenarios.context import ContextBlock
 
 SNIPPET = 160
@@ -224,7 +224,7 @@ def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
     return block
 
 
-def _matched(scenario: MatchedScenario | None) -> Iterator[str]:
+def _matched(scenario: Mapping[str, str] | None) -> Iterator[str]:
     """Yield the scenario that matched, whole."""
     if scenario is None:
         yield "no scenario: found by its own text"
@@ -234,7 +234,7 @@ def _matched(scenario: MatchedScenario | None) -> Iterator[str]:
             yield f"{name}: {' '.join(text.split())}"
 
 
-def _parts(scenario: MatchedScenario | None) -> tuple[str, ...]:
+def _parts(scenario: Mapping[str, str] | None) -> tuple[str, ...]:
     if scenario is None:
         return ()
     return scenario["main_topic"], scenario["information_need"], scenario["explanation"]

@@ -14,7 +14,7 @@ from argus.data.rows import FORMATS
 from argus.data.storage import KB_FILE, Storage, file_in
 from argus.errors import InputError
 
-WORDS = "words"  # folder of the BM25 index over the paragraphs, beside the shards
+WORDS = "words"  # file of the BM25 index over the paragraphs, beside the shards
 TABLE_NAMES = ("entities", "relations", "aliases", "redirects")
 
 

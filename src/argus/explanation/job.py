@@ -169,9 +169,8 @@ def _find_query(text: str, file: Path | None) -> Query:
         otherwise = "Check the id, or leave out --queries to give the query's text."
         raise unknown_query(text, queries, file, otherwise)
     if not queries[text].text.strip():
-        raise InputError(
-            f"query {text!r} has no text", expected="words", fix="Mend the file.", where=file
-        )
+        got = f"query {text!r} has no text"
+        raise InputError(got, expected="words", fix="Mend the file.", where=file)
     return queries[text]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -34,13 +34,14 @@ from argus.indexes.header import (
     FILE,
     CorpusFields,
     IndexHeader,
+    VectorsFile,
     describe_encoder,
     index_folder,
     parse_index_spec,
     write_header,
 )
 from argus.indexes.lexical import FOLDER, remove_words
-from argus.indexes.own_vectors import OwnVectors, own_vectors
+from argus.indexes.own_vectors import own_vectors
 from argus.indexes.retriever import encoder_of
 from argus.indexes.snapshot import list_some
 from argus.indexes.table import KEPT, NAME, remove_half_written, writing
@@ -122,26 +123,6 @@ class IndexResult(Result):
         yield f"index: {summary['index']} ({summary['views']:,} views{approximate})"
 
 
-@dataclass(frozen=True)
-class _Originals:
-    """One view per document that has a vector, and reasons why the others have none.
-
-    own: where the vectors came from a file or a store.
-    """
-
-    views: list[View]
-    vectors: FloatArray
-    failures: dict[str, str]
-    own: OwnVectors | None
-
-    def batches(self, known: Set[str] = frozenset()) -> Iterator[tuple[list[View], FloatArray]]:
-        """Yield views and vectors, without those of known documents."""
-        new = [i for i, view in enumerate(self.views) if view.doc_id not in known]
-        for start in range(0, len(new), BATCH_VIEWS):
-            rows = new[start : start + BATCH_VIEWS]
-            yield [self.views[i] for i in rows], self.vectors[rows]
-
-
 @one_writer
 def build_index(
     corpus: Corpus,
@@ -168,12 +149,8 @@ def build_index(
     """
     spec = parse_index_spec(out) if "@" in Path(out).name else None
     if spec is not None and spec.as_of is not None and (spec.path / FILE).is_file():
-        raise InputError(  # that folder would hide the state of an index
-            f"names the state {spec.as_of!r} of the index {spec.path}",
-            expected="a folder for an index",
-            fix="Give another --out.",
-            where=out,
-        )
+        got, fix = f"names the state {spec.as_of!r} of the index {spec.path}", "Give another --out."
+        raise InputError(got, expected="a folder for an index", fix=fix, where=out)
     opened = corpus_for(corpus, None if vectors is not None else encoder, limit)
     documents = _documents(opened, fields, vectors)
     own = Path(vectors) if vectors is not None else None
@@ -188,7 +165,7 @@ def build_index(
         ) as (model, embeddings),
     ):  # fmt: skip
         with record.timed("embedding documents"):
-            originals = _originals(documents, model, own, embeddings, record)
+            views, rows, failures, notes = _originals(documents, model, own, embeddings, record)
         with record.timed("writing the index"):
             for name in OWN_NAMES:
                 folder.own(name, goes_on=True)
@@ -196,21 +173,21 @@ def build_index(
             if (read := documents[0].fields) is not None:  # a store's own ids stand in no field
                 is_field = opened.stored is None or bool(fields and fields.id)
                 corpus_fields = {"id": read.id if is_field else None, "text": read.text}
-            taken = originals.own
             header = IndexHeader(
-                fingerprint=taken.fingerprint if taken else model.fingerprint,
+                fingerprint=model.fingerprint,
                 dim=model.dim,
                 encoder=describe_encoder(encoder),
-                vectors=taken.file if taken else None,
                 similarity=similarity_of(model),
                 corpus_fields=corpus_fields,
             )
+            if notes is not None:
+                header = replace(header, vectors=_file_of(notes))
+                if notes["foreign"]:
+                    space = f"own vectors sha256={notes['sha256'][:16]} dim={model.dim}"
+                    header = replace(header, fingerprint=space)
             index = _open_or_create(folder.path, header)
-            _fill(index, originals)
-    if ann:
-        with record.timed("building the approximate index"):
-            index.build_ann()
-    return _built(index, folder, record, documents, originals)
+            _fill(index, views, rows)
+    return _finish(index, folder, record, documents, (views, failures, notes), ann)
 
 
 @one_writer
@@ -253,33 +230,29 @@ def add_documents(
             record.encoder["fingerprint"] = model.fingerprint
         folder.open()
         there.refresh()  # another process may have added since
-        with record.timed("embedding documents"):
-            if own is None:
-                home = store_of(folder.path)
-                folder.own(EMBEDDINGS)
-                with EmbeddingStore(home, fingerprint=model.fingerprint, dim=model.dim) as store:
-                    take_stored(record, store)
-                    originals = _originals(documents, model, own, store, record)
-                known = _known_documents(there, originals.views)
-            else:
-                originals = _originals(documents, model, own, None, record)
-                known = _known_documents(there, originals.views, originals.vectors)
-    if (taken := originals.own) and taken.notes["foreign"] != (there.header.foreign is not None):
+        cache: AbstractContextManager[EmbeddingStore | None] = nullcontext()
+        if own is None:
+            folder.own(EMBEDDINGS)
+            home, made = store_of(folder.path), model.fingerprint
+            cache = EmbeddingStore(home, fingerprint=made, dim=model.dim)
+        with record.timed("embedding documents"), cache as store:
+            if store is not None:
+                take_stored(record, store)
+            views, rows, failures, notes = _originals(documents, model, own, store, record)
+        known = _known_documents(there, views, None if own is None else rows)
+    if notes and notes["foreign"] != (there.header.foreign is not None):
         raise InputError(
-            f"vectors of another space than those of {there.path} ({taken.file}, the latter those "
-            f"of {taken.file.encoder})",
+            f"vectors of another space than those of {there.path} ({_file_of(notes)}, the latter "
+            f"those of {notes['encoder']})",
             expected="vectors of your own"
             if there.header.foreign
             else f"those of {there.fingerprint}",
             fix="Build an index of their own, or make them with what made the others.",
-            where=taken.notes["file"],
+            where=notes["file"],
         )
     with record.timed("writing the index"):
-        there.add_batches(originals.batches(known))
-    if ann:
-        with record.timed("building the approximate index"):
-            there.build_ann()
-    return _built(there, folder, record, documents, originals)
+        there.add_batches(_batches(views, rows, known))
+    return _finish(there, folder, record, documents, (views, failures, notes), ann)
 
 
 @one_writer
@@ -293,9 +266,8 @@ def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult:
     there = ViewIndex.open(index_folder(index))
     doc_ids = sorted(set(listed(ids)))
     if not doc_ids:
-        raise InputError(
-            "no document id", expected="at least one", fix="Give ids, or a file of them."
-        )
+        got = "no document id"
+        raise InputError(got, expected="at least one", fix="Give ids, or a file of them.")
     folder = ArtifactFolder(there.path)
     record = Record("index delete", {"ids": len(doc_ids)}, {})
     folder.open()
@@ -358,22 +330,25 @@ def _originals(
     file: Path | None,
     store: EmbeddingStore | None,
     record: Record,
-) -> _Originals:
-    """Embed documents, or read their vectors. Raises NothingMeasured where none has one."""
-    own: OwnVectors | None = None
-    if file is not None:
-        own = own_vectors(file, documents, model)
-        documents = [replace(document, template=own.template) for document in documents]
-    rows = [i for i, d in enumerate(documents) if d.content.strip()]
+) -> tuple[list[View], FloatArray, dict[str, str], dict[str, Any] | None]:
+    """Embed documents, or read their vectors. Raises NothingMeasured where none has one.
+
+    Return a view and a vector per document that has one, why the others have none, and the origin
+    of vectors that came from a file or a store.
+    """
+    notes: dict[str, Any] | None = None
+    usable = [i for i, d in enumerate(documents) if d.content.strip()]
     failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
-    usable = [documents[i] for i in rows]
-    if own is not None:
-        views, vectors = [_view(d) for d in usable], own.vectors[rows]
+    if file is not None:
+        vectors, notes, template = own_vectors(file, documents, model)
+        views = [_view(replace(documents[i], template=template)) for i in usable]
+        vectors = vectors[usable]
     else:
         assert store is not None
-        embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
-        failures |= {usable[i].id: why for i, why in embedded.failures.items()}
-        views = [_view(d) for d, ok in zip(usable, embedded.ok, strict=True) if ok]
+        texts = as_documents([documents[i].content for i in usable])
+        embedded = embed(texts, model, store, what="documents")
+        failures |= {documents[usable[i]].id: why for i, why in embedded.failures.items()}
+        views = [_view(documents[i]) for i, ok in zip(usable, embedded.ok, strict=True) if ok]
         vectors = embedded.vectors
         if (stored := record.stored()) is not None:
             facts = dict(stored.facts)
@@ -381,10 +356,23 @@ def _originals(
             notes = {name: facts[name] for name in shared}
             notes |= {"encoder": model.fingerprint, "file": facts["store"]}
             notes |= {"normalised": False, "foreign": False}
-            own = OwnVectors(vectors, model.fingerprint, notes)
     why = next((f"First failure: {why}" for why in failures.values() if why != NO_TEXT), "")
     require_some(len(views), "document has a vector", why)
-    return _Originals(views, vectors, failures, own)
+    return views, vectors, failures, notes
+
+
+def _batches(
+    views: Sequence[View], vectors: FloatArray, known: Set[str] = frozenset()
+) -> Iterator[tuple[list[View], FloatArray]]:
+    """Yield views and vectors, without those of known documents."""
+    new = [i for i, view in enumerate(views) if view.doc_id not in known]
+    for start in range(0, len(new), BATCH_VIEWS):
+        rows = new[start : start + BATCH_VIEWS]
+        yield [views[i] for i in rows], vectors[rows]
+
+
+def _file_of(notes: Mapping[str, Any]) -> VectorsFile:
+    return VectorsFile(**{name: notes[name] for name in VectorsFile.__annotations__})
 
 
 def _view(document: Document) -> View:
@@ -397,31 +385,21 @@ def _open_or_create(path: Path, header: IndexHeader) -> ViewIndex:
     The origin of the vectors is written while the index is empty: a build stopped before that has
     nothing in it whose origin is unknown.
     """
-    if (path / FILE).exists():
-        index = ViewIndex.open(path)
-        if len(index):
-            there, here = (h.vectors and h.vectors.sha256 for h in (index.header, header))
-            if there != here:
-                got = f"holds an index of other vectors: {_origin(index.header)}"
-                expected = f"the vectors of this build: {_origin(header)}"
-                fix = "Give another --out, or use --fresh to build it with these."
-                raise InputError(got, expected=expected, fix=fix, where=path)
-            index.header.check_queries(header.asked_with, path)
-            return index
+    if not (path / FILE).exists():
+        return ViewIndex.create(path, **vars(header))
+    index = ViewIndex.open(path)
+    if not len(index):
         index.header.check_fingerprint(header.fingerprint, path)
-    else:
-        index = ViewIndex.create(
-            path,
-            fingerprint=header.fingerprint,
-            dim=header.dim,
-            encoder=header.encoder,
-            similarity=header.similarity,
-        )
-    whole = replace(index.header, vectors=header.vectors, corpus_fields=header.corpus_fields)
-    if index.header != whole:
         with writing(path):
-            write_header(path, whole)
-        index = ViewIndex.open(path)
+            write_header(path, replace(header, made=index.made, recipes=index.header.recipes))
+        return ViewIndex.open(path)
+    there, here = (h.vectors and h.vectors.sha256 for h in (index.header, header))
+    if there != here:
+        got = f"holds an index of other vectors: {_origin(index.header)}"
+        expected = f"the vectors of this build: {_origin(header)}"
+        fix = "Give another --out, or use --fresh to build it with these."
+        raise InputError(got, expected=expected, fix=fix, where=path)
+    index.header.check_queries(header.asked_with, path)
     return index
 
 
@@ -431,16 +409,14 @@ def _origin(header: IndexHeader) -> str:
     return f"from a file (--vectors) with SHA-256 {header.vectors.sha256[:16]}..."
 
 
-def _fill(index: ViewIndex, originals: _Originals) -> None:
+def _fill(index: ViewIndex, views: Sequence[View], vectors: FloatArray) -> None:
     """Put the views into an empty index. Leave one alone that holds exactly these."""
     if not len(index):
         remove_words(index.path)  # of another index, whose versions have the same numbers
-        index.add_batches(originals.batches())
+        index.add_batches(_batches(views, vectors))
         return
     there = index.texts(ORIGINAL)
-    if dict(zip(there["id"], there["text"], strict=True)) != {
-        v.id: v.text for v in originals.views
-    }:
+    if dict(zip(there["id"], there["text"], strict=True)) != {v.id: v.text for v in views}:
         got = f"holds an index of {len(there['id']):,} other documents"
         expected = "a new folder, or the index of this corpus"
         fix = "Use `argus index add`, give another --out, or start over with --fresh."
@@ -480,26 +456,27 @@ def _known_documents(
     return known
 
 
-def _built(
+def _finish(
     index: ViewIndex,
     folder: ArtifactFolder,
     record: Record,
     documents: Sequence[Document],
-    originals: _Originals,
+    indexed: tuple[list[View], dict[str, str], dict[str, Any] | None],
+    ann: bool,
 ) -> IndexResult:
-    """Write summary and manifest of this job."""
-    reasons = Counter(originals.failures.values())
+    """Build the approximate index if asked for, and write summary and manifest."""
+    if ann:
+        with record.timed("building the approximate index"):
+            index.build_ann()
+    views, failures, notes = indexed
+    reasons = Counter(failures.values())
     no_text = reasons.pop(NO_TEXT, 0)
-    counts = {
-        "total": len(documents),
-        "indexed": len(originals.views),
-        "no_text": no_text,
-        "failed": sum(reasons.values()),
-    }
+    counts = {"total": len(documents), "indexed": len(views), "no_text": no_text}
+    counts["failed"] = sum(reasons.values())
     summary = {
         "documents": counts,
         "failures": [{"reason": why, "documents": n} for why, n in reasons.most_common(20)],
-        **({"vectors": originals.own.notes} if originals.own else {}),
+        **({"vectors": notes} if notes else {}),
         **_state(index),
         **record.of_store(),
     }

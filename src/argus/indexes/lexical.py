@@ -14,7 +14,6 @@ those of bm25s to the last bit.
 
 from __future__ import annotations
 
-import errno
 import json
 import math
 from collections import Counter
@@ -28,14 +27,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.data.documents import listed
 from argus.data.provenance import content_hash
 from argus.data.reading import UNREADABLE, reading
-from argus.data.tables import read_table, write_table
 from argus.data.types import FloatArray, IntArray, Run
-from argus.data.writing import folder_aside, remove_leftovers
+from argus.data.writing import remove, remove_leftovers, replacing
 from argus.errors import InputError
 from argus.indexes.snapshot import check_k
 from argus.indexes.table import version_mark
@@ -45,18 +42,14 @@ if TYPE_CHECKING:
     from argus.indexes.views import ViewIndex
 
 K1, B = 1.5, 0.75
-IDS, STARTS, VOCABULARY = "ids.parquet", "starts.npy", "vocabulary.json"
-ARRAYS = ("scores", "texts", "bounds")
+COLUMNS = ("ids", "starts", "words", "scores", "texts", "bounds")
+"""Columns of a saved index, an Arrow file with one row of lists. "words" has them by number."""
 ABOUT = b"about"
-END_BYTES = 1 << 16
-"""Bytes of either end of a file, by which it is told from another of its size."""
-ATTEMPTS = 10
-"""Attempts to replace a folder that others replace at the same time."""
 BATCH = 10_000
 """Texts whose words are counted at a time."""
 FOLDER = "bm25"
 """Folder of an index with one saved BM25 per state, of one version."""
-FORMAT = 2
+FORMAT = 3
 """Raise this when analyzers, scores or files change: older saved ones are then built again."""
 
 
@@ -163,64 +156,41 @@ class LexicalIndex:
         bounds = np.array([*starts, n], np.int64)
         return cls(ids, bounds, postings, made_of=made_of, analyzer=analyzer)
 
-    def save(self, folder: Path) -> None:
-        """Write the index to a folder, whole or not at all. It replaces the contents.
-
-        Several may save to one folder at once: one of them stays.
-        """
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with folder_aside(folder) as aside:
-            for name in ARRAYS:
-                np.save(aside / f"{name}.npy", getattr(self._postings, name))
-            np.save(aside / STARTS, self._starts)
-            (aside / VOCABULARY).write_text(json.dumps(self._postings.vocabulary))
-            files = {path.name: _mark(path) for path in aside.iterdir()}
-            about = {"made_of": self.made_of, "analyzer": self.analyzer.name, "files": files}
-            names = pa.table({"id": pa.array(self.ids, pa.string())})
-            write_table(names.replace_schema_metadata({ABOUT: json.dumps(about)}), aside / IDS)
-            for attempt in range(ATTEMPTS):
-                discard(folder)
-                try:
-                    aside.rename(folder)
-                    return
-                except OSError as error:  # another has put its own there this moment
-                    is_there = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
-                    if not is_there or attempt == ATTEMPTS - 1:
-                        raise
+    def save(self, file: Path) -> None:
+        """Write the index to a file, whole or not at all."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        known, *postings = self._postings
+        names = [pa.array(of, pa.large_string()) for of in (self.ids, list(known))]
+        lists = [names[0], pa.array(self._starts), names[1], *map(pa.array, postings)]
+        rows = [pa.LargeListArray.from_arrays([0, len(one)], one) for one in lists]
+        about = json.dumps({"made_of": self.made_of, "analyzer": self.analyzer.name})
+        table = pa.table(rows, COLUMNS).replace_schema_metadata({ABOUT: about})
+        with replacing(file) as aside, pa.ipc.new_file(str(aside), table.schema) as out:
+            out.write_table(table)
 
     @classmethod
-    def open(cls, folder: Path) -> LexicalIndex:
-        """Open a saved index, its postings memory-mapped.
-
-        Raises InputError for another folder, and where a file of it is missing or another's.
-        """
-        what, expected = "cannot be read as a BM25 index", "the folder as Argus wrote it"
-        with reading(folder, what, expected=expected, fix="Build it again."):
-            names = read_table(folder / IDS, fix="Build it again.")
-            about = json.loads(names.schema.metadata[ABOUT])
-            if other := _other_file(folder, about["files"]):
-                raise ValueError(f"{other} is missing, or not the file that was saved")
-            vocabulary = json.loads((folder / VOCABULARY).read_bytes())
-            arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS]
-            postings = Postings(vocabulary, *map(np.asarray, arrays))
-            starts = np.load(folder / STARTS)
-            analyzer, made_of = ANALYZERS[about["analyzer"]], about["made_of"]
+    def open(cls, file: Path) -> LexicalIndex:
+        """Open a saved index, memory-mapped. Raises InputError for any other file."""
+        expected = "the file as Argus wrote it"
+        with reading(file, "is no BM25 index", expected=expected, fix="Build it again."):
+            saved, about = _open_saved(file)
+            (row,) = (saved.get_batch(i) for i in range(saved.num_record_batches))
+            row.validate(full=True)
+            ids, starts, words, *postings = (row[name].values for name in COLUMNS)
+            known = {word: number for number, word in enumerate(words.to_pylist())}
             return cls(
-                names["id"].to_pylist(), starts, postings, made_of=made_of, analyzer=analyzer
+                ids.to_pylist(),
+                starts.to_numpy(),
+                Postings(known, *(one.to_numpy() for one in postings)),
+                made_of=about["made_of"],
+                analyzer=ANALYZERS[about["analyzer"]],
             )
 
     @staticmethod
-    def remove(folder: Path) -> None:
-        """Remove a saved index. A folder that is none, or is not there, stays as it is."""
-        if (folder / IDS).is_file():
-            discard(folder)
-
-    @staticmethod
-    def is_saved(folder: Path, *, made_of: str) -> bool:
-        """Return whether an index of that is saved whole in a folder, without opening it."""
+    def is_saved(file: Path, *, made_of: str | None = None) -> bool:
+        """Return whether a file is an index, of these texts, without reading it whole."""
         try:
-            about = json.loads(pq.read_schema(folder / IDS).metadata[ABOUT])
-            return about["made_of"] == made_of and not _other_file(folder, about["files"])
+            return made_of in (None, _open_saved(file)[1]["made_of"])
         except (*UNREADABLE, pa.ArrowException):
             return False
 
@@ -284,49 +254,31 @@ def words_of(
     version = [index.version, version_mark(index.path, index.version), len(index)]
     made_of = json.dumps([FORMAT, *version, state, [*without], analyzer.name])
     home = index.path / FOLDER
-    folder = home / f"{index.version}-{content_hash(made_of).hex()[:16]}"
-    if LexicalIndex.is_saved(folder, made_of=made_of):
-        with suppress(InputError):  # damaged, or replaced this moment: built anew
-            return LexicalIndex.open(folder)
+    file = home / f"{index.version}-{content_hash(made_of).hex()[:16]}"
+    with suppress(InputError):  # missing, or damaged: built anew
+        return LexicalIndex.open(file)
     columns = index.texts(as_of, without=without)
     words = LexicalIndex.build(columns["doc_id"], columns["text"], analyzer, made_of=made_of)
     with suppress(OSError):  # no right to write, or no space
-        words.save(folder)
+        words.save(file)
         remove_leftovers(home)
         for path in home.iterdir():
             number = path.name.partition("-")[0]
             if number.isdecimal() and int(number) < index.version:
-                discard(path)
+                remove(path)
     return words
 
 
 def remove_words(index: Path) -> None:
     """Remove the saved BM25 of an index, where that can be done."""
     with suppress(OSError):
-        if (index / FOLDER).is_dir():
-            discard(index / FOLDER)
+        remove(index / FOLDER)
 
 
-def discard(folder: Path) -> None:
-    """Remove a folder, whole for a reader until it is gone. It may be missing."""
-    with suppress(FileNotFoundError), folder_aside(folder) as aside:
-        folder.rename(aside / folder.name)
-
-
-def _other_file(folder: Path, marks: dict[str, str]) -> str:
-    """Return a file that is missing, or not the one that was saved. Else return ""."""
-    return next((name for name, mark in marks.items() if _mark(folder / name) != mark), "")
-
-
-def _mark(path: Path) -> str:
-    """Return the size of a file and a hash of its ends, or "" without a file."""
-    if not path.is_file():
-        return ""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        begin = file.read(END_BYTES)
-        file.seek(max(0, size - END_BYTES))
-        return f"{size} {content_hash(begin, file.read(END_BYTES)).hex()}"
+def _open_saved(file: Path) -> tuple[Any, dict[str, Any]]:
+    """Return a saved index as an Arrow reader, and the texts that it was made of."""
+    saved = pa.ipc.open_file(pa.memory_map(str(file)))
+    return saved, json.loads(saved.schema.metadata[ABOUT])
 
 
 def _count_words(

@@ -7,7 +7,6 @@ They count as the encoder's own when they agree with its vectors of the same tex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,31 +21,15 @@ from argus.encoders import Encoder
 from argus.encoders.config import COSINE
 from argus.encoders.protocol import similarity_of, unit_rows
 from argus.errors import InputError
-from argus.indexes.header import VectorsFile
 
 
-@dataclass(frozen=True)
-class OwnVectors:
-    """Unit rows, one per document in corpus order, and their origin.
-
-    fingerprint: the encoder's if it agrees with the vectors, else one of their own. notes: see
-    `argus.indexes.job.IndexResult`. template: how title and text were joined, where the agreement
-    shows it.
-    """
-
-    vectors: FloatArray
-    fingerprint: str
-    notes: dict[str, Any]
-    template: str | None = None
-
-    @property
-    def file(self) -> VectorsFile:
-        """Their origin as index.json names it."""
-        return VectorsFile(**{f.name: self.notes[f.name] for f in fields(VectorsFile)})
-
-
-def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> OwnVectors:
+def own_vectors(
+    file: Path, documents: Sequence[Document], encoder: Encoder
+) -> tuple[FloatArray, dict[str, Any], str | None]:
     """Read a .npy file of shape (n_documents, dim). Rows of documents without text are not used.
+
+    Return unit rows in corpus order, their origin (`vectors` of `argus.indexes.job.IndexResult`),
+    and how title and text were joined, where the agreement with the encoder shows it.
 
     Raises InputError for an encoder that ranks by dot product, a missing or broken file, another
     shape, a dimension that is not the encoder's, and rows that are zero or not finite.
@@ -76,12 +59,8 @@ def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> 
     usable = np.flatnonzero(used).tolist()
     template = documents[usable[0]].template
     agreement = find_template(documents, unit, usable, encoder, template=template)
-    sha256 = file_hash(file)
-    fingerprint = f"own vectors sha256={sha256[:16]} dim={encoder.dim}"
-    if agreement.holds:
-        fingerprint, template = encoder.fingerprint, agreement.template
     notes = {
-        "sha256": sha256,
+        "sha256": file_hash(file),
         "encoder": encoder.fingerprint,
         "agreement": agreement.median,
         "least": agreement.least,
@@ -91,7 +70,7 @@ def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> 
         "template": describe_template(agreement.template),
         "compared": len(agreement.cosines),
     }
-    return OwnVectors(unit, fingerprint, notes, template)
+    return unit, notes, agreement.template if agreement.holds else template
 
 
 def _read(file: Path, n: int, encoder: Encoder) -> np.ndarray:

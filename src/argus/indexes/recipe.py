@@ -9,7 +9,7 @@ costs 2·rank·dim multiplications per query.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,10 +54,6 @@ class QueryCorrection:
         """A hash of all numbers."""
         numbers = [np.ascontiguousarray(part).data for part in (self.u, self.w)]
         return content_hash(self.fingerprint, repr(self.alpha), *numbers).hex()
-
-    def scaled(self, alpha: float) -> QueryCorrection:
-        """Return the same directions with another step length."""
-        return replace(self, alpha=alpha)
 
     def apply(self, queries: FloatArray) -> FloatArray:
         """Return corrected queries, (n, dim) unit rows. With α = 0, return the queries themselves.

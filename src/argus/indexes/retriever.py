@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from typing_extensions import TypedDict
@@ -39,21 +39,6 @@ FUSED_DEPTH = 100
 """Documents of each ranking to fuse, or k where that is more."""
 
 
-class MatchedScenario(TypedDict):
-    """The scenario that found a document, and its view.
-
-    view: id of its view.
-    main_topic: topic of the document.
-    information_need: information need that it serves.
-    explanation: how the document serves it.
-    """
-
-    view: str
-    main_topic: str
-    information_need: str
-    explanation: str
-
-
 class Hit(TypedDict):
     """One result: the document's own text, and the view that found it.
 
@@ -61,6 +46,8 @@ class Hit(TypedDict):
     view: id of the view that was found; None where a fusion ranked.
     kind: kind of that view; None where it is not known.
     text: text of the document.
+    scenario: the scenario that found it: view (id of its view), main_topic, information_need,
+    explanation (how the document serves the need); None without one.
     """
 
     rank: int
@@ -70,7 +57,7 @@ class Hit(TypedDict):
     kind: str | None
     text: str
     title: str
-    scenario: MatchedScenario | None
+    scenario: dict[str, str] | None
 
 
 class IndexRetriever:
@@ -309,9 +296,7 @@ def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list
     def hit(rank: int, doc: str, score: float, view_id: str, scenario_id: str) -> Hit:
         views = {view.id: view for view in views_of[doc]}
         view, matched, own = views.get(view_id), views.get(scenario_id), served(views_of[doc])
-        scenario = None
-        if matched is not None:
-            scenario = {"view": matched.id, **asdict(matched_scenario(matched))}
+        scenario = matched and {"view": matched.id, **asdict(matched_scenario(matched))}
         return {
             "rank": rank,
             "id": doc,
@@ -320,7 +305,7 @@ def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list
             "kind": view.kind if view else None,
             "text": own.text,
             "title": own.source,
-            "scenario": cast(MatchedScenario | None, scenario),
+            "scenario": scenario,
         }
 
     return [[hit(rank, *found) for rank, found in enumerate(ranking, 1)] for ranking in rankings]

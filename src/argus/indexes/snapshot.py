@@ -266,11 +266,9 @@ def check_k(k: int) -> None:
 
 def unknown_documents(ids: Sequence[str]) -> InputError:
     """Return the error for documents that an index does not hold."""
-    return InputError(
-        f"{len(ids)} unknown document id{'s' if len(ids) > 1 else ''}: {list_some(ids)}",
-        expected="ids of documents in the index",
-        fix="Check the spelling; ids are case-sensitive.",
-    )
+    got = f"{len(ids)} unknown document id{'s' if len(ids) > 1 else ''}: {list_some(ids)}"
+    expected = "ids of documents in the index"
+    return InputError(got, expected=expected, fix="Check the spelling; ids are case-sensitive.")
 
 
 def list_some(ids: Sequence[str]) -> str:

@@ -49,6 +49,7 @@ from argus.indexes.fold import SCENARIO, TopDocuments, exact
 from argus.indexes.snapshot import NAMES, list_some
 
 if TYPE_CHECKING:
+    from argus.indexes.header import IndexHeader
     from argus.indexes.recipe import ActiveRecipe
 
 NAME = "views"
@@ -81,11 +82,32 @@ def schema(dim: int) -> Any:
 
 
 def record_batch(
-    views: Sequence[View], vectors: FloatArray, *, remedy: str, added: int, dim: int
+    views: Sequence[View], vectors: FloatArray, header: IndexHeader, remedy: str, added: int
 ) -> Any:
-    """Return one Arrow batch of views. vectors: as `check_vectors` returns them."""
+    """Return one Arrow batch of views.
+
+    Raises InputError unless vectors are (n_views, dim), finite, and of length 1 where the encoder
+    ranks by cosine, and for texts that cannot be written as UTF-8.
+    """
     import pyarrow as pa
 
+    vectors, shape, unit = np.asarray(vectors, np.float32), (len(views), header.dim), header.unit
+    if vectors.shape != shape:
+        got = f"vectors of shape {vectors.shape} for {len(views)} views"
+        expected = f"{shape}: a row per view, of the dimension of the index"
+        fix = "Embed the views with the encoder that the index names."
+        raise InputError(got, expected=expected, fix=fix)
+    wrong = np.flatnonzero(~usable(vectors, unit=unit))
+    if len(wrong):
+        norm = np.linalg.norm(vectors[int(wrong[0])])
+        bad = f"of length {norm:.4g}" if np.isfinite(norm) else "not finite"
+        raise InputError(
+            f"{len(wrong)} of {len(views)} vectors are no {'unit' if unit else 'usable'} vectors: "
+            f"row {wrong[0]} is {bad}",
+            expected="finite vectors of length 1" if unit else "finite vectors that are not zero",
+            fix=f"{'Divide each vector by its length; leave' if unit else 'Leave'} out what could "
+            "not be embedded.",
+        )
     flat = pa.array(np.ascontiguousarray(vectors).reshape(-1), pa.float32())
     try:
         columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in NAMES]
@@ -95,8 +117,8 @@ def record_batch(
         raise InputError(got, expected="text that can be written as UTF-8", fix=fix) from error
     columns.append(pa.array([remedy] * len(views), pa.string()))
     columns.append(pa.array([added] * len(views), pa.int64()))
-    columns.append(pa.FixedSizeListArray.from_arrays(flat, dim))
-    return pa.record_batch(columns, schema=schema(dim))
+    columns.append(pa.FixedSizeListArray.from_arrays(flat, header.dim))
+    return pa.record_batch(columns, schema=schema(header.dim))
 
 
 def create_views(path: Path, dim: int) -> Any:
@@ -178,32 +200,6 @@ def version_mark(path: Path, version: int) -> str:
         with suppress(OSError):
             return content_hash((versions / f"{number}.manifest").read_bytes()).hex()
     return ""
-
-
-def check_vectors(vectors: FloatArray, n: int, dim: int, *, unit: bool = True) -> FloatArray:
-    """Return the vectors as float32. Raises InputError unless (n, dim), finite and of length 1.
-
-    unit: False for any other length but 0.
-    """
-    vectors = np.asarray(vectors, np.float32)
-    if vectors.shape != (n, dim):
-        raise InputError(
-            f"vectors of shape {vectors.shape} for {n} views",
-            expected=f"({n}, {dim}): a row per view, of the dimension of the index",
-            fix="Embed the views with the encoder that the index names.",
-        )
-    wrong = np.flatnonzero(~usable(vectors, unit=unit))
-    if len(wrong):
-        norm = np.linalg.norm(vectors[int(wrong[0])])
-        bad = f"of length {norm:.4g}" if np.isfinite(norm) else "not finite"
-        fix = "Divide each vector by its length; leave out what could not be embedded."
-        raise InputError(
-            f"{len(wrong)} of {n} vectors are no {'unit' if unit else 'usable'} vectors: row "
-            f"{wrong[0]} is {bad}",
-            expected="finite vectors of length 1" if unit else "finite vectors that are not zero",
-            fix=fix if unit else "Leave out what could not be embedded.",
-        )
-    return vectors
 
 
 def select(table: Any, condition: str | None, columns: Sequence[str]) -> Any:
@@ -353,7 +349,13 @@ def approximate_search(
         while limit:  # until there are as many views as make k documents certain
             scan = scan or limit == total
             rows = _nearest_views(table, query, condition, limit, scan)
-            hits = _weigh(table, query, condition, weight, recipe, rows) if weighed else _best(rows)
+            if weighed:
+                hits = _weigh(table, query, condition, weight, recipe, rows)
+            else:  # each document by its best view, the smaller id of equal ones
+                best: dict[str, Hit] = {}
+                for view, doc, score in sorted(rows, key=lambda row: (-row[2], row[0])):
+                    best.setdefault(doc, (doc, score, view, ""))
+                hits = [*best.values()]
             hits = sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
             is_certain = len(hits) == k and rows[-1][2] - penalty < hits[-1][1]
             has_more = len(rows) == limit
@@ -385,14 +387,6 @@ def _nearest_views(
     rows = search.to_arrow()
     scores = [1.0 - distance for distance in rows["_distance"].to_pylist()]
     return list(zip(rows["id"].to_pylist(), rows["doc_id"].to_pylist(), scores, strict=True))
-
-
-def _best(rows: list[Row]) -> list[Hit]:
-    """Return each document by its best view, the smaller id of equal ones."""
-    best: dict[str, Hit] = {}
-    for view, doc, score in sorted(rows, key=lambda row: (-row[2], row[0])):
-        best.setdefault(doc, (doc, score, view, ""))
-    return list(best.values())
 
 
 def _weigh(
@@ -427,16 +421,11 @@ def compact(table: Any, kept: timedelta = KEPT) -> None:
     than the shortest age that LanceDB accepts, so it runs again where one is left.
     """
     for _ in range(ATTEMPTS):
-        table.optimize(cleanup_older_than=retention(table, kept))
+        now, age = datetime.now(UTC), timedelta(milliseconds=1)
+        if kept:  # the age beyond which no version was current within it
+            ages = [now - version["timestamp"].astimezone(UTC) for version in table.list_versions()]
+            age = min((age for age in ages if age >= kept), default=kept) + MARGIN
+        table.optimize(cleanup_older_than=age)
         if kept or len(table.list_versions()) == 1:
             return
         time.sleep(PAUSE_S)
-
-
-def retention(table: Any, kept: timedelta, margin: timedelta = MARGIN) -> timedelta:
-    """Return the age beyond which no version was current within `kept`."""
-    if not kept:
-        return timedelta(milliseconds=1)
-    now = datetime.now(UTC)
-    ages = [now - version["timestamp"].astimezone(UTC) for version in table.list_versions()]
-    return min((age for age in ages if age >= kept), default=kept) + margin

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from threading import RLock
 from typing import Any, ParamSpec, TypeVar, cast
@@ -26,12 +26,11 @@ from argus.data.documents import listed
 from argus.data.reading import parse_json
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import replaced
-from argus.encoders.config import COSINE
 from argus.encoders.store import EMBEDDINGS, store_of, stored_fingerprint
 from argus.errors import EncoderMismatch, InputError, NothingMeasured
 from argus.indexes.blend import RELEVANCE_WEIGHT, SENTENCE, Blend, Recipe, check_weight
 from argus.indexes.fold import ORIGINAL, TopDocuments
-from argus.indexes.header import FILE, EncoderSettings, IndexHeader, read_header, write_header
+from argus.indexes.header import FILE, IndexHeader, read_header, write_header
 from argus.indexes.recipe import ActiveRecipe
 from argus.indexes.snapshot import (
     NAMES,
@@ -46,7 +45,6 @@ from argus.indexes.table import (
     KEPT,
     approximate_search,
     build_ann,
-    check_vectors,
     compact,
     conjoined,
     create_views,
@@ -114,38 +112,26 @@ class ViewIndex:
         self._recipe: tuple[object, ActiveRecipe] | None = None
 
     @classmethod
-    def create(
-        cls,
-        path: Path | str,
-        *,
-        fingerprint: str,
-        dim: int,
-        encoder: EncoderSettings | None = None,
-        similarity: str = COSINE,
-    ) -> ViewIndex:
+    def create(cls, path: Path | str, **settings: Any) -> ViewIndex:
         """Make an empty index in a new folder, or in one that holds no index yet.
 
-        fingerprint: of the encoder that makes all vectors. encoder: its settings, so that a later
-        command can load it. similarity: how it compares vectors. Raises InputError where there is
-        an index already, or the folder cannot be made.
+        settings: fields of `IndexHeader`: fingerprint and dim at least, and encoder, so that a
+        later command can load it. Raises InputError where there is an index already, or the folder
+        cannot be made.
         """
         path = Path(path)
+        wrong = partial(InputError, where=path)
         if (path / FILE).exists():
             fix = "Add to it, give another folder, or start over with --fresh."
-            raise InputError("holds an index already", expected="a new folder", fix=fix, where=path)
-        header = IndexHeader(
-            fingerprint=fingerprint, dim=dim, encoder=encoder or {}, similarity=similarity,
-            made=uuid4().hex,
-        )  # fmt: skip
+            raise wrong("holds an index already", expected="a new folder", fix=fix)
+        header = IndexHeader(**{**settings, "made": uuid4().hex})
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            got = f"cannot be made ({error.strerror})"
-            raise InputError(
-                got, expected="a folder that can be written", fix="Give another path.", where=path
-            ) from error
+            got, expected = f"cannot be made ({error.strerror})", "a folder that can be written"
+            raise wrong(got, expected=expected, fix="Give another path.") from error
         with writing(path), storage(path, "making the index"):
-            table = create_views(path, dim)
+            table = create_views(path, header.dim)
             write_header(path, header)
         return cls(path, header, table)
 
@@ -441,51 +427,44 @@ class ViewIndex:
         check_remedy_id(remedy)
         with self._writing():
             self.refresh()
-            rows, errors = 0, list[Exception]()
+            before, errors = len(self), list[Exception]()
 
-            def checked() -> Iterator[Any]:
-                nonlocal rows
+            def rows() -> Iterator[Any]:
                 try:
-                    for batch in self._batches(batches, remedy):
-                        rows += batch.num_rows
-                        yield batch
+                    yield from self._checked(batches, remedy)
+                    self._check_is_the_same()  # before the commit
                 except Exception as error:  # which LanceDB reports as text
                     errors.append(error)
                     raise
 
-            reader = pa.RecordBatchReader.from_batches(schema(self.dim), checked())
             try:
                 with self._changing("adding views") as table:
-                    table.add(reader)
+                    table.add(pa.RecordBatchReader.from_batches(schema(self.dim), rows()))
             except Exception:
                 if errors:
                     raise errors[0] from None
                 self._check_is_the_same()
                 raise
-        return rows
+            return len(self) - before
 
-    def _batches(self, batches: Iterable[Batch], remedy: str) -> Iterator[Any]:
+    def _checked(self, batches: Iterable[Batch], remedy: str) -> Iterator[Any]:
+        """Yield batches as rows of the table. Raises InputError for what may not enter."""
         added, columns = self.version + 1, self._rows(None, ["id", "doc_id"])
         taken = set(columns["id"].to_pylist())
         documents = set(columns["doc_id"].to_pylist()) if remedy else set()
         for views, vectors in batches:
             ids = Counter(view.id for view in views)
             if twice := sorted({i for i, n in ids.items() if n > 1 or i in taken}):
-                raise InputError(
-                    f"{len(twice)} view ids are already taken: {list_some(twice)}",
-                    expected="one view per id",
-                    fix="Delete the document or roll the remedy back first, or give the views "
-                    "other ids.",
-                )
+                got = f"{len(twice)} view ids are already taken: {list_some(twice)}"
+                fix = "Delete the document or roll the remedy back first, or give other ids."
+                raise InputError(got, expected="one view per id", fix=fix)
             if any(not view.id or not view.doc_id for view in views):
                 got = "a view without id or doc_id"
                 raise InputError(got, expected="both", fix="Name the view and its document.")
             taken.update(ids)
             if remedy and (unknown := sorted({v.doc_id for v in views} - documents)):
                 raise unknown_documents(unknown)
-            checked = check_vectors(vectors, len(views), self.dim, unit=self.header.unit)
-            yield record_batch(views, checked, remedy=remedy, added=added, dim=self.dim)
-        self._check_is_the_same()  # before the commit
+            yield record_batch(views, vectors, self.header, remedy, added)
 
     def _check_is_the_same(self) -> None:
         if read_header(self.path).made != self.header.made:

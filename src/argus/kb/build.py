@@ -125,7 +125,8 @@ def build_kb(
             with record.timed("writing the shards"):
                 (folder / REPORT).unlink(missing_ok=True)  # it and words are of older shards
                 for home in filter(None, (folder.path, here)):
-                    LexicalIndex.remove(home / WORDS)
+                    if LexicalIndex.is_saved(home / WORDS):
+                        (home / WORDS).unlink()
                 writer = KbWriter(place)
                 counts = finish(work, writer, running, settings)
                 facts = {

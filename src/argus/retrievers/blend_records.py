@@ -247,12 +247,9 @@ class BlendRecords:
 def check_filter(where: Mapping[str, Any]) -> None:
     """Raise InputError for a filter of fields that the remedy wrote itself."""
     if ours := set(FIELDS).intersection(where):
-        raise InputError(
-            f"a filter of {', '.join(sorted(ours))}",
-            expected="fields of your own documents",
-            fix="Leave it out; remedy= names the remedy.",
-            where="where",
-        )
+        got = f"a filter of {', '.join(sorted(ours))}"
+        fix = "Leave it out; remedy= names the remedy."
+        raise InputError(got, expected="fields of your own documents", fix=fix, where="where")
 
 
 def read_numbers(
@@ -289,19 +286,13 @@ def read_numbers(
             advance(len(ids))
     name = own if own in found else next(iter(found), None)
     if len(found) > 1 and name != own:
-        raise InputError(
-            f"records of {len(found)} remedies",
-            expected=f"one of {', '.join(sorted(found))}",
-            fix="Name it with remedy=.",
-            where=store.name,
-        )
+        got, expected = f"records of {len(found)} remedies", f"one of {', '.join(sorted(found))}"
+        raise InputError(got, expected=expected, fix="Name it with remedy=.", where=store.name)
     if name is None:
-        raise InputError(
-            f"no record of {remedy}" if remedy else "no record of a blend",
-            expected="the collection into which a blend was written, such as NAME_argus",
-            fix="Name that collection, or write the blend into the store first.",
-            where=store.name,
-        )
+        got = f"no record of {remedy}" if remedy else "no record of a blend"
+        expected = "the collection into which a blend was written, such as NAME_argus"
+        fix = "Name that collection, or write the blend into the store first."
+        raise InputError(got, expected=expected, fix=fix, where=store.name)
     numbers = found[name]
     numbers.scale, numbers.penalty = np.array(factors[name], np.float64).T
     return name, numbers
@@ -316,12 +307,10 @@ def _number(store: Store, id_: str, payload: Payload, name: str) -> float:
 
 
 def _broken_record(store: Store, id_: str, name: str, payload: Payload) -> InputError:
-    return InputError(
-        f"record {id_!r} has {payload.get(name)!r} as {name}",
-        expected="records of a blend, as Argus wrote them",
-        fix="Roll the remedy back in the store, and write it again.",
-        where=store.name,
-    )
+    got = f"record {id_!r} has {payload.get(name)!r} as {name}"
+    expected = "records of a blend, as Argus wrote them"
+    fix = "Roll the remedy back in the store, and write it again."
+    return InputError(got, expected=expected, fix=fix, where=store.name)
 
 
 def cosines_of(store: Store, page: Records) -> Cosines:
@@ -351,9 +340,7 @@ def cosines_of(store: Store, page: Records) -> Cosines:
         if errors[best] <= TOLERANCE:
             return CONVERSIONS[best]
         why = f"scores are {errors[best]:.3f} off a cosine, whatever they are"
-    raise InputError(
-        f"does not score by cosine: {why}",
-        expected="unit vectors that are ranked by cosine, dot product or L2",
-        fix="Write the records into a collection that ranks by cosine.",
-        where=store.name,
-    )
+    got = f"does not score by cosine: {why}"
+    expected = "unit vectors that are ranked by cosine, dot product or L2"
+    fix = "Write the records into a collection that ranks by cosine."
+    raise InputError(got, expected=expected, fix=fix, where=store.name)

@@ -144,12 +144,10 @@ class BlendedRetriever:
                 if self.index is not None:
                     encoder = self.index.encoder
                 if encoder is None:
-                    raise InputError(
-                        "a store, and neither an index nor an encoder",
-                        expected="what embeds queries for its vectors",
-                        fix="Give index= or encoder=.",
-                        where="encoder",
-                    )
+                    got = "a store, and neither an index nor an encoder"
+                    expected = "what embeds queries for its vectors"
+                    fix = "Give index= or encoder=."
+                    raise InputError(got, expected=expected, fix=fix, where="encoder")
                 store = stack.enter_context(open_store(source, opening))
                 if exact and not (store.can_search_exactly or store.describe().is_exact):
                     raise InputError(
@@ -356,31 +354,22 @@ class BlendedRetriever:
 
 
 def _absent(package: str, method: str, other: str) -> InputError:
-    return InputError(
-        f"{package} is not installed",
-        expected=f"what {method} returns the classes of",
-        fix=f"pip install {package}, or call {other}.",
-        where=f"BlendedRetriever.{method}",
-    )
+    got, expected = f"{package} is not installed", f"what {method} returns the classes of"
+    fix = f"pip install {package}, or call {other}."
+    return InputError(got, expected=expected, fix=fix, where=f"BlendedRetriever.{method}")
 
 
 def _check_own(index: object, **of_store: Any) -> None:
     """Raise InputError for settings that a retriever of the user's own does not take, or lacks."""
     if index is None:
-        raise InputError(
-            "a retriever, and no index",
-            expected="the Argus index with the blend, by which its results are ranked",
-            fix="Give index=.",
-            where="index",
-        )
+        got = "a retriever, and no index"
+        expected = "the Argus index with the blend, by which its results are ranked"
+        raise InputError(got, expected=expected, fix="Give index=.", where="index")
     named = [name for name, value in of_store.items() if value is not None]
     if named:
-        raise InputError(
-            "is said of a store, and the source is a retriever",
-            expected="a store as the source",
-            fix="Leave it out: the retriever filters and searches as it does.",
-            where=named[0],
-        )
+        got = "is said of a store, and the source is a retriever"
+        fix = "Leave it out: the retriever filters and searches as it does."
+        raise InputError(got, expected="a store as the source", fix=fix, where=named[0])
 
 
 def _fields_of(item: Any) -> Mapping[str, Any]:

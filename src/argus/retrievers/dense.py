@@ -114,12 +114,9 @@ def parse_index(name: str) -> tuple[IndexSpec, dict[str, Any]]:
             else:
                 settings["exact"] = {"exact=yes": True, "exact=no": False}[part]
         except (ValueError, KeyError):
-            raise InputError(
-                repr(part),
-                expected="hybrid=min-max, lambda=0.5 and exact=yes (or no)",
-                fix="Correct it, or leave it out.",
-                where=name,
-            ) from None
+            expected = "hybrid=min-max, lambda=0.5 and exact=yes (or no)"
+            fix = "Correct it, or leave it out."
+            raise InputError(repr(part), expected=expected, fix=fix, where=name) from None
     return parse_index_spec(path), settings
 
 
@@ -221,12 +218,8 @@ def open_store_source(
     another encoder made the blend.
     """
     if encoder is None:
-        raise InputError(
-            "a store, and no encoder",
-            expected="the model that embeds queries for it",
-            fix="Name it with --encoder.",
-            where="--encoder",
-        )
+        got, expected = "a store, and no encoder", "the model that embeds queries for it"
+        raise InputError(got, expected=expected, fix="Name it with --encoder.", where="--encoder")
     with open_store(store, config.opening) as opened:
         facts, fields = opened.describe(), conditions(config.where)
         matching = typed(fields, opened, PAGE) if fields else None
@@ -293,12 +286,10 @@ def _document_ids(
             is_decided = True
         ids |= named
     if not ids and id_field is not None:
-        raise InputError(
-            f"no record of {store} holds {id_field!r}",
-            expected="a field that holds the ids of documents",
-            fix="Check the name; a field inside another is written with a dot.",
-            where="--result-id",
-        )
+        got = f"no record of {store} holds {id_field!r}"
+        expected = "a field that holds the ids of documents"
+        fix = "Check the name; a field inside another is written with a dot."
+        raise InputError(got, expected=expected, fix=fix, where="--result-id")
     return ids
 
 

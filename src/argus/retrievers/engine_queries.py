@@ -101,12 +101,8 @@ def engine_queries(
     InputError for another engine.
     """
     if engine not in ENGINES:
-        raise InputError(
-            f"engine {engine!r}",
-            expected=f"one of {', '.join(ENGINES)}",
-            fix="For any other, rank with argus.BlendedRetriever.",
-            where="--engine",
-        )
+        got, fix = f"engine {engine!r}", "For any other, rank with argus.BlendedRetriever."
+        raise InputError(got, expected=f"one of {', '.join(ENGINES)}", fix=fix, where="--engine")
     field = VECTOR_FIELDS[engine] if field is None else field
     if engine == "pgvector":
         queries, notes = _pgvector(collection, remedy, field, k, records)

@@ -157,12 +157,9 @@ class Backend:
         """
         check_unique(queries)
         if self._retriever is None:
-            raise InputError(
-                "no corpus yet",
-                expected="the corpus before the first query",
-                fix="Call index(corpus) or search with a corpus first.",
-                where=self.name,
-            )
+            expected = "the corpus before the first query"
+            fix = "Call index(corpus) or search with a corpus first."
+            raise InputError("no corpus yet", expected=expected, fix=fix, where=self.name)
         run: Run = {}
         for first in range(0, len(queries), QUERIES_AT_ONCE):
             run |= self._retriever.search(queries[first : first + QUERIES_AT_ONCE], k)
@@ -206,12 +203,9 @@ def _document(id_: object, row: Any) -> Document:
     """Return the document of a row. Raises InputError unless it has text and perhaps a title."""
     where = f"document {id_}"
     if not isinstance(row, Mapping):
-        raise InputError(
-            f"{row!r:.60}",
-            expected="a row with text and, it may be, a title",
-            fix="For a text alone: {'text': ...}.",
-            where=where,
-        )
+        expected = "a row with text and, it may be, a title"
+        fix = "For a text alone: {'text': ...}."
+        raise InputError(f"{row!r:.60}", expected=expected, fix=fix, where=where)
     text, title = (text_in(row.get(field) or "", where) for field in ("text", "title"))
     return Document(str(id_), text, title)
 
@@ -300,12 +294,9 @@ class _BeirSearch:
 
     def encode(self, *_: Any, **__: Any) -> NoReturn:
         """Raise InputError: an index has its vectors already."""
-        raise InputError(
-            "vectors in files",
-            expected="EvaluateRetrieval.retrieve: an index has its vectors already",
-            fix="Call retrieve in place of encode_and_retrieve.",
-            where=self._backend.name,
-        )
+        expected = "EvaluateRetrieval.retrieve: an index has its vectors already"
+        fix = "Call retrieve in place of encode_and_retrieve."
+        raise InputError("vectors in files", expected=expected, fix=fix, where=self._backend.name)
 
     search_from_files = encode
 
@@ -340,11 +331,9 @@ class _TerrierSearch:
         twice = frame[frame.duplicated(names)]
         if len(twice):
             row = ", ".join(f"{name} {twice.iloc[0][name]!r}" for name in names)
-            raise InputError(
-                f"{len(twice):,} rows are there twice, such as {row}",
-                expected=f"one row per {' and '.join(names)}",
-                fix=f"drop_duplicates({names}), or give queries ids of their own.",
-            )
+            got = f"{len(twice):,} rows are there twice, such as {row}"
+            fix = f"drop_duplicates({names}), or give queries ids of their own."
+            raise InputError(got, expected=f"one row per {' and '.join(names)}", fix=fix)
         unique = frame.drop_duplicates(["qid", "query"])
         queries = [_query(*row) for row in zip(unique["qid"], unique["query"], strict=True)]
         if not is_rerank:

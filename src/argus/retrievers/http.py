@@ -252,12 +252,8 @@ def _over_preset(path: Path, content: yaml_file.Value) -> yaml_file.Value:
         return content
     known = presets()
     if name not in known:
-        raise InputError(
-            f"no preset {name!r}",
-            expected=f"one of {', '.join(known)}",
-            fix=yaml_file.nearest(str(name), known),
-            where=path,
-        )
+        got, fix = f"no preset {name!r}", yaml_file.nearest(str(name), known)
+        raise InputError(got, expected=f"one of {', '.join(known)}", fix=fix, where=path)
     text = _PRESETS.joinpath(f"{name}.yaml").read_text(encoding="utf-8")
     preset = yaml_file.YamlFile(Path(f"{name}.yaml"), text).value
     assert isinstance(preset, dict)

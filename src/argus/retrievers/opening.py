@@ -202,12 +202,9 @@ def _open_endpoint(
     encoder = load_encoder(EncoderConfig(model=spec.encoder)).encoder if spec.encoder else None
     correction = correction_of(config, encoder) if encoder is not None else None
     if config.correction is not None and correction is None:
-        raise InputError(
-            f"{file} sends no vector of a query",
-            expected="{vector} in the request",
-            fix="Leave it out, or describe a request by vector.",
-            where="--correction",
-        )
+        got = f"{file} sends no vector of a query"
+        fix = "Leave it out, or describe a request by vector."
+        raise InputError(got, expected="{vector} in the request", fix=fix, where="--correction")
     parts = [encoder.fingerprint if encoder else ""]
     if correction is not None:
         parts.append(correction.identity)

@@ -112,12 +112,9 @@ def call_of(retriever: Any) -> Call:
         return replace(call, needs_corpus=True, prepare=prepare)
     if callable(retriever) and not inspect.isclass(retriever):
         return _bound(retriever, getattr(retriever, "__name__", _kind(retriever)))
-    raise InputError(
-        f"a {_kind(retriever)} without a method that retrieves",
-        expected=EXPECTED,
-        fix="Give it one, or write a function retrieve(query, k) around it.",
-        where="retriever",
-    )
+    got = f"a {_kind(retriever)} without a method that retrieves"
+    fix = "Give it one, or write a function retrieve(query, k) around it."
+    raise InputError(got, expected=EXPECTED, fix=fix, where="retriever")
 
 
 def call_of_method(retriever: Any, name: str, method: Callable[..., Any] | None = None) -> Call:
@@ -146,12 +143,10 @@ def _bound(method: Callable[..., Any], shape: str) -> Call:
     required = [p.name for p in parameters if p.default is p.empty]
     missing = [name for name in required if name not in {query, depth, corpus, *task}]
     if query is None or missing:
-        raise InputError(
-            f"{shape} needs {', '.join(missing)}" if missing else f"{shape} takes no query",
-            expected="a query, and beside it at most k and the corpus",
-            fix="Write a function retrieve(query, k) around it that gives the rest.",
-            where="retriever",
-        )
+        got = f"{shape} needs {', '.join(missing)}" if missing else f"{shape} takes no query"
+        expected = "a query, and beside it at most k and the corpus"
+        fix = "Write a function retrieve(query, k) around it that gives the rest."
+        raise InputError(got, expected=expected, fix=fix, where="retriever")
     batched: Literal["", "argus", "beir", "mteb"] = ""
     if query == "queries":
         batched = "mteb" if task else "beir" if corpus or depth == "top_k" else "argus"
@@ -178,12 +173,9 @@ def _parameters(method: Callable[..., Any], shape: str) -> list[inspect.Paramete
     """Return the parameters but *args and **kwargs. Raises InputError if it tells none."""
     parameters = _signature(method)
     if parameters is None:
-        raise InputError(
-            f"{shape} does not tell its parameters",
-            expected=EXPECTED,
-            fix="Write a function retrieve(query, k) around it.",
-            where="retriever",
-        )
+        got = f"{shape} does not tell its parameters"
+        fix = "Write a function retrieve(query, k) around it."
+        raise InputError(got, expected=EXPECTED, fix=fix, where="retriever")
     return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
 
@@ -351,21 +343,15 @@ def instance(maker: Callable[..., Any], corpus: Corpus, where: Path | str = "ret
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # user code
-        raise InputError(
-            f"{maker.__name__}() raised {type(error).__name__}: {first_line(error)}",
-            expected="a class that can be made without arguments, or with the corpus alone",
-            fix="Give its parameters defaults; call the one that takes the corpus `corpus`.",
-            where=where,
-        ) from error
+        got = f"{maker.__name__}() raised {type(error).__name__}: {first_line(error)}"
+        expected = "a class that can be made without arguments, or with the corpus alone"
+        fix = "Give its parameters defaults; call the one that takes the corpus `corpus`."
+        raise InputError(got, expected=expected, fix=fix, where=where) from error
 
 
 def _no_corpus(shape: str) -> InputError:
-    return InputError(
-        f"{shape} is given the corpus, and there is none",
-        expected="the documents that it searches",
-        fix="Give --corpus.",
-        where="retriever",
-    )
+    got, fix = f"{shape} is given the corpus, and there is none", "Give --corpus."
+    return InputError(got, expected="the documents that it searches", fix=fix, where="retriever")
 
 
 @contextmanager
