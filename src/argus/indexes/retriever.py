@@ -296,7 +296,9 @@ def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list
     def hit(rank: int, doc: str, score: float, view_id: str, scenario_id: str) -> Hit:
         views = {view.id: view for view in views_of[doc]}
         view, matched, own = views.get(view_id), views.get(scenario_id), served(views_of[doc])
-        scenario = matched and {"view": matched.id, **asdict(matched_scenario(matched))}
+        scenario: dict[str, str] | None = None
+        if matched is not None:
+            scenario = {"view": matched.id, **asdict(matched_scenario(matched))}
         return {
             "rank": rank,
             "id": doc,
