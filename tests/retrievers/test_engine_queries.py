@@ -48,13 +48,13 @@ def test_postgresql_ranks_as_the_index_does(blended, postgres):
 
     name = pgvector(postgres, numbered(blended)).rpartition("/")[2]
     made = engine_queries("pgvector", f"public.{name}", REMEDY, k=20, records=ALL)
-    assert [query.name for query in made.queries] == ["every record", "the nearest records"]
+    assert [query["name"] for query in made["queries"]] == ["every record", "the nearest records"]
     with psycopg.connect(postgres, cursor_factory=psycopg.RawCursor, autocommit=True) as database:
         database.execute("SET hnsw.iterative_scan = strict_order")
         for query in QUERIES:
             vector = str(corrected(blended, query).tolist())
-            for sql in made.queries:
-                rows = database.execute(sql.body, [vector], prepare=False).fetchall()
+            for sql in made["queries"]:
+                rows = database.execute(sql["body"], [vector], prepare=False).fetchall()
                 assert len(rows) == 20
                 same_ranking(dict(rows), defined(blended, query))
 
@@ -65,9 +65,9 @@ def test_qdrant_ranks_as_the_index_does(blended):
     client = in_memory(numbered(blended))._client
     made = engine_queries("qdrant", "docs_argus", REMEDY, k=20, records=ALL)
     for query in QUERIES:
-        for engine_query in made.queries:
-            assert engine_query.request == "POST /collections/docs_argus/points/query/groups"
-            body = filled(engine_query.body, query, corrected(blended, query))
+        for engine_query in made["queries"]:
+            assert engine_query["request"] == "POST /collections/docs_argus/points/query/groups"
+            body = filled(engine_query["body"], query, corrected(blended, query))
             request = models.QueryGroupsRequest.model_validate(body)
             answer = client.query_points_groups(
                 "docs_argus", group_by=request.group_by, prefetch=request.prefetch,
@@ -137,9 +137,9 @@ def test_a_search_engine_is_asked_for_the_same_ranking(engine, blended):
     made = engine_queries(engine, "docs_argus", REMEDY, k=20, records=ALL)
     for query in QUERIES[:3]:
         vector = corrected(blended, query)
-        for engine_query in made.queries[:2]:
-            assert engine_query.request == "POST /docs_argus/_search"
-            scores = running.scores(filled(engine_query.body, query, vector))
+        for engine_query in made["queries"][:2]:
+            assert engine_query["request"] == "POST /docs_argus/_search"
+            scores = running.scores(filled(engine_query["body"], query, vector))
             assert len(scores) == 20
             same_ranking({i: score - 2 for i, score in scores.items()}, defined(blended, query))
 

@@ -330,7 +330,7 @@ def queries(
     Nothing is searched. Without --remedy the records in --store tell which it is. For stores that
     cannot do it themselves, argus.BlendedRetriever asks as much as is needed.
     """
-    from argus.retrievers.engine_queries import engine_queries
+    from argus.retrievers.engine_queries import engine_queries, markdown
     from argus.stores.spec import parse_store
 
     spec = None if store is None else parse_store(store)
@@ -356,9 +356,9 @@ def queries(
         field=settings.field, k=settings.k, records=settings.records, blend=blend,
     )  # fmt: skip
     if json:
-        o.print_json(made.as_dict())
+        o.print_json(made)
     else:
-        typer.echo(made.markdown())
+        typer.echo(markdown(made))
 
 
 def _written(store: str, own: str | None) -> str:

@@ -187,15 +187,15 @@ def _texts(template: Json) -> list[str]:
     return [text for one in template for text in _texts(one)] if isinstance(template, list) else []
 
 
-def _filled(template: Json, values: Mapping[str, Json]) -> Json:
+def fill(template: Json, values: Mapping[str, Json]) -> Json:
     """Fill placeholders: one that is a whole text by the value itself, another by its text."""
 
-    def fill(text: str) -> Json:
+    def replaced(text: str) -> Json:
         if text in values:
             return values[text]
         return _PLACEHOLDER.sub(lambda match: str(values.get(match[0], match[0])), text)
 
-    return _mapped(template, fill)
+    return _mapped(template, replaced)
 
 
 def _placeholders(template: Json) -> set[str]:
@@ -261,7 +261,7 @@ def _over_preset(path: Path, content: yaml_file.Value) -> yaml_file.Value:
     for own in (preset.get("set"), content.get("set")):
         words |= own if isinstance(own, dict) else {}
     values = {f"{{{word}}}": value for word, value in words.items() if value is not None}
-    merged = {key: _filled(value, values) for key, value in {**preset, **content}.items()}
+    merged = {key: fill(value, values) for key, value in {**preset, **content}.items()}
     return merged | {"set": words}
 
 
@@ -322,7 +322,7 @@ def _check_variables(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
                 f"Check what {names} holds." if names else "Mend it.",
             )
     host = re.split("[/?#]", spec.url.partition("://")[2], maxsplit=1)[0]
-    address = _filled(_resolve(spec.url), dict.fromkeys(FILLED, "1"))
+    address = fill(_resolve(spec.url), dict.fromkeys(FILLED, "1"))
     if not http_retry.is_address(address) or _placeholders(host):
         names = ", ".join(_variables(spec.url))
         raise where.error(
@@ -480,9 +480,9 @@ class HttpRetriever(Source):
     ) -> bytes | http_retry.Refusal | http_retry.Trouble:
         assert self._client is not None and self._request, "asked outside of a session"
         request = self._request
-        url = _filled(request.url, {name: quote(str(v), safe="") for name, v in values.items()})
-        parameters = _without_none(_filled(request.parameters, values))
-        body = _without_none(_filled(request.body, values))
+        url = fill(request.url, {name: quote(str(v), safe="") for name, v in values.items()})
+        parameters = without_none(fill(request.parameters, values))
+        body = without_none(fill(request.body, values))
         sent: dict[str, Any] = {"params": parameters or None, "json": request.body and body}
         try:
             async with self._client.stream(request.method, url, **sent) as response:
@@ -533,8 +533,8 @@ def _shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _without_none(value: Any) -> Any:
+def without_none(value: Any) -> Any:
     """Leave out keys that have no value, such as the page of a first request."""
     if isinstance(value, Mapping):
-        return {k: _without_none(v) for k, v in value.items() if v is not None}
-    return [_without_none(v) for v in value] if isinstance(value, list) else value
+        return {k: without_none(v) for k, v in value.items() if v is not None}
+    return [without_none(v) for v in value] if isinstance(value, list) else value
