@@ -194,6 +194,12 @@ class LexicalIndex:
         except (*UNREADABLE, pa.ArrowException):
             return False
 
+    @staticmethod
+    def remove(file: Path) -> None:
+        """Remove a saved index. Another file, or none, stays as it is."""
+        if LexicalIndex.is_saved(file):
+            file.unlink()
+
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.ids)

@@ -124,9 +124,8 @@ def build_kb(
             read, damage = read_source(source, config, settings, work, running, record)
             with record.timed("writing the shards"):
                 (folder / REPORT).unlink(missing_ok=True)  # it and words are of older shards
-                beside = (home / WORDS for home in (folder.path, here) if home is not None)
-                for file in filter(LexicalIndex.is_saved, beside):
-                    file.unlink()
+                for home in filter(None, (folder.path, here)):
+                    LexicalIndex.remove(home / WORDS)
                 writer = KbWriter(place)
                 counts = finish(work, writer, running, settings)
                 facts = {
