@@ -8,10 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, ClassVar, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from argus.authority.relation import Authority, chain_to
-from argus.data.types import FloatArray
+from argus.data.documents import read_queries
+from argus.data.types import FloatArray, Query
+from argus.errors import InputError
+from argus.evaluation.config import unknown_query
 from argus.indexes.lexical import LexicalIndex
 
 Evidence: TypeAlias = dict[str, Any]
@@ -200,10 +204,12 @@ class RunStanding:
 
 @dataclass(frozen=True)
 class RunExplanation:
-    """Why a document came back in a run, or did not. Fields as in `Explanation`."""
+    """Why a document came back in a ranking, or did not. Fields as in `Explanation`.
 
-    source: ClassVar[str] = "run"
-    """Kind of search that `run` names."""
+    run: the file, the retriever's name, or the encoder's fingerprint. source: which of these: run,
+    retriever or encoder.
+    """
+
     query: str | None
     query_id: str
     doc_id: str
@@ -215,22 +221,28 @@ class RunExplanation:
     came_back: bool
     standing: RunStanding
     findings: list[Finding]
+    source: str = "run"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain JSON values."""
-        return asdict(self)
+        """Return everything but the source as plain JSON values."""
+        return {name: value for name, value in asdict(self).items() if name != "source"}
 
 
-class RetrieverExplanation(RunExplanation):
-    """Why a retriever brought a document back, or did not. `run` is the retriever's name."""
+def find_query(text: str, file: Path | None) -> Query:
+    """Return the question with a text, or with a file of queries the one with this id.
 
-    source: ClassVar[str] = "retriever"
-
-
-class CorpusExplanation(RunExplanation):
-    """Why an encoder brought a document back, or did not. `run` is its fingerprint."""
-
-    source: ClassVar[str] = "encoder"
+    Raises InputError for an unknown id, and for a question of the file that has no text.
+    """
+    if file is None:
+        return Query(QUERY, text)
+    queries = {query.id: query for query in read_queries(file)}
+    if text not in queries:
+        otherwise = "Check the id, or leave out --queries to give the query's text."
+        raise unknown_query(text, queries, file, otherwise)
+    if not queries[text].text.strip():
+        got = f"query {text!r} has no text"
+        raise InputError(got, expected="words", fix="Mend the file.", where=file)
+    return queries[text]
 
 
 def place_in(scores: Mapping[str, float], doc_id: str, k: int) -> tuple[Place, float | None]:

@@ -12,11 +12,10 @@ import pyarrow.compute as pc
 from argus.authority.edges import read_authority
 from argus.authority.relation import Authority
 from argus.corpora.opening import open_corpus, read_corpus
-from argus.data.documents import read_queries
-from argus.data.types import Document, FloatArray, IntArray, Query, State
+from argus.data.types import Document, FloatArray, IntArray, State
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import ChunkedCorpus, unknown_query
+from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import ParentFold, read_entities
 from argus.explanation.blend import check_blend
 from argus.explanation.case import Case, rank_everywhere
@@ -31,6 +30,7 @@ from argus.explanation.evidence import (
     check_superseded,
     compare_terms,
     count_terms,
+    find_query,
     is_superseded_within,
     quoted,
 )
@@ -87,7 +87,8 @@ def explain(
     """
     config = config or ExplainConfig()
     check_k(config.k)
-    question = _find_query(query, config.queries)
+    check_query(query)
+    question = find_query(query, config.queries)
     if not doc_id.strip():
         raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
     if config.corpus is not None:
@@ -158,20 +159,6 @@ def explain(
         standing=place,
         findings=findings,
     )
-
-
-def _find_query(text: str, file: Path | None) -> Query:
-    check_query(text)
-    if file is None:
-        return Query("query", text)
-    queries = {query.id: query for query in read_queries(file)}
-    if text not in queries:
-        otherwise = "Check the id, or leave out --queries to give the query's text."
-        raise unknown_query(text, queries, file, otherwise)
-    if not queries[text].text.strip():
-        got = f"query {text!r} has no text"
-        raise InputError(got, expected="words", fix="Mend the file.", where=file)
-    return queries[text]
 
 
 def _check_approximate(case: Case, place: Standing) -> Finding:
@@ -436,8 +423,14 @@ def _conclude(
     """
     faults = {cause: f for cause, f in findings.items() if f.state is Verdict.FOUND}
     if place.came_back:
+        best, rank = place.views[0], f"came back: rank {place.rank}"
+        view = "its own text" if best.kind == "original" else f"its {best.kind} view {best.id}"
+        how = f"{rank}, through {view} (score {best.score:.4f})"
+        if place.ranked_by == "fused":
+            dense, bm25 = place.dense.rank, place.bm25.rank or "none"
+            how = f"{rank} by {place.fusion} (dense rank {dense} through {view}, BM25 rank {bm25})"
         notes = [faults[c].summary for c in (Cause.SUPERSEDED, Cause.VECTOR) if c in faults]
-        return None, "; yet ".join([_tell_rank(place), *notes])
+        return None, "; yet ".join([how, *notes])
     lexical, hubs = findings[Cause.LEXICAL], findings[Cause.HUBS].evidence
     vector, entities = findings[Cause.VECTOR], findings[Cause.ENTITIES]
     low = Cause.ENTITIES in faults and (
@@ -479,12 +472,3 @@ def _conclude(
         missing = lexical.evidence["missing_terms"][:3]
         text += f"; it never says {' or '.join(map(repr, missing))}"
     return cause, text
-
-
-def _tell_rank(place: Standing) -> str:
-    best = place.views[0]
-    view = "its own text" if best.kind == "original" else f"its {best.kind} view {best.id}"
-    if place.ranked_by != "fused":
-        return f"came back: rank {place.rank}, through {view} (score {best.score:.4f})"
-    parts = f"dense rank {place.dense.rank} through {view}, BM25 rank {place.bm25.rank or 'none'}"
-    return f"came back: rank {place.rank} by {place.fusion} ({parts})"

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from argus.data.text_files import no_file
 from argus.data.topics import read_dpr
-from argus.data.types import Document, IntArray
+from argus.data.types import Document
 from argus.encoders.rows import Rows, SparseRows, TokenRows
 from argus.errors import InputError
 from argus.evaluation.config import unknown_query
@@ -252,25 +251,6 @@ def _first(parts: Sequence[str]) -> str:
     return ", ".join(parts[:MAX_NAMED]) + (", ..." if len(parts) > MAX_NAMED else "")
 
 
-@runtime_checkable
-class NamesTerms(Protocol):
-    """A sparse encoder that names the terms of its columns."""
-
-    def terms(self, columns: IntArray) -> list[str]:
-        """Return the terms of some columns."""
-
-
-@runtime_checkable
-class NamesTokens(Protocol):
-    """An encoder of tokens that names the tokens of its vectors."""
-
-    def query_tokens(self, text: str) -> list[str]:
-        """Return the tokens of the vectors of a query."""
-
-    def document_tokens(self, text: str) -> list[str]:
-        """Return the tokens of the vectors of a document."""
-
-
 @dataclass(frozen=True)
 class Matched:
     """One document under the query. row: of one text. score: by the encoder's own comparison."""
@@ -287,7 +267,9 @@ def match_terms(
 ) -> list[Evidence] | None:
     """Return the contribution of each term or token of the query, in the query's order.
 
-    None for vectors, of which no part is a word. A row has `query`, `document` (the same term, None
+    An encoder may name the terms of columns (`terms(columns)`), or the tokens of a text's vectors
+    (`query_tokens(text)`, `document_tokens(text)`). None for vectors, of which no part is a word. A
+    row has `query`, `document` (the same term, None
     where the document lacks it, or the nearest token), `query_weight`, `document_weight` (sparse
     encoders only), and `score`, its share of the document's score.
     """
@@ -296,7 +278,7 @@ def match_terms(
         columns, weights = query_row.terms(0)
         own = dict(zip(*(part.tolist() for part in row.terms(0)), strict=True))
         names = [f"#{column}" for column in columns.tolist()]
-        if isinstance(encoder, NamesTerms):
+        if hasattr(encoder, "terms"):
             names = encoder.terms(columns)
         return [
             {
@@ -311,7 +293,7 @@ def match_terms(
     if isinstance(query_row, TokenRows) and isinstance(row, TokenRows):
         similarity = query_row.tokens(0) @ row.tokens(0).T  # (query tokens, document tokens)
         asking, held = ([f"#{i}" for i in range(n)] for n in similarity.shape)
-        if isinstance(encoder, NamesTokens):
+        if hasattr(encoder, "query_tokens") and hasattr(encoder, "document_tokens"):
             asking, held = encoder.query_tokens(query), encoder.document_tokens(document.text)
         return [
             {

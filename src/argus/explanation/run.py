@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from argus.authority.edges import read_authority
 from argus.authority.relation import Authority
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
-from argus.data.documents import read_queries
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
 from argus.data.types import Document, Query
@@ -44,10 +43,8 @@ from argus.explanation.evidence import (
     QUERY,
     Above,
     Cause,
-    CorpusExplanation,
     Evidence,
     Finding,
-    RetrieverExplanation,
     RunExplanation,
     RunStanding,
     Verdict,
@@ -55,6 +52,7 @@ from argus.explanation.evidence import (
     check_superseded,
     compare_terms,
     count_terms,
+    find_query,
     is_superseded_within,
     near_ids,
     place_in,
@@ -79,8 +77,6 @@ from argus.progress import announce
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import OpenRetriever, all_opened
 from argus.retrievers.results import are_places
-
-R = TypeVar("R", bound=RunExplanation)
 
 
 def explain_run(
@@ -118,7 +114,7 @@ def explain_run(
     ranked = {id_: scores[id_] for id_ in ids or []}
     case = _RankedCase(text, doc_id, config.k, ranked, documents).fold(_fold_of(config, documents))
     identifiers = check_identifiers(doc_id, case.k, list(case.scores), keys, case.document)
-    return _explain(RunExplanation, case, query_id, str(run), config, [identifiers])
+    return _explain(case, query_id, str(run), config, [identifiers])
 
 
 def explain_retriever(
@@ -130,7 +126,7 @@ def explain_retriever(
     asking: AskingConfig | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
     authority: Authority | None = None,
-) -> RetrieverExplanation:
+) -> RunExplanation:
     """Ask a retriever, and return the place of `doc_id` and the causes.
 
     query: the question, or with `config.queries` the id of one. The retriever is asked for k
@@ -142,7 +138,7 @@ def explain_retriever(
     """
     config = config or RunConfig()
     _check_ids(query, doc_id, config.k)
-    question = _find_query(query, config.queries)
+    question = find_query(query, config.queries)
     documents = _read_documents(config)
     known = list((documents or {}).values())
     with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
@@ -156,7 +152,7 @@ def explain_served(
     documents: Sequence[Document],
     config: RunConfig,
     authority: Authority | None,
-) -> RetrieverExplanation:
+) -> RunExplanation:
     """Explain as `explain_retriever` does, with documents that are in memory.
 
     documents: those of `config.corpus`. A retriever may hold the store that they lie in, so they
@@ -175,7 +171,7 @@ def explain_corpus(
     config: RunConfig,
     *,
     store: Path | None = None,
-) -> CorpusExplanation:
+) -> RunExplanation:
     """Search `config.corpus` exactly by an encoder, and return the place of `doc_id` and causes.
 
     Every encoder will do, sparse and late-interaction ones too, which no index holds. query: the
@@ -186,7 +182,7 @@ def explain_corpus(
     files.
     """
     _check_ids(query, doc_id, config.k)
-    question = _find_query(query, config.queries)
+    question = find_query(query, config.queries)
     check_query(question.text)
     if config.corpus is None:
         expected, where = "what the encoder is to search", "--corpus"
@@ -218,8 +214,8 @@ def explain_corpus(
     scores = scoring.against(encoded.vectors, np.arange(len(indexed)))
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = {indexed[i].id: float(scores[i]) for i in order}
-    fold, kind = _fold_of(config, documents), CorpusExplanation
-    case = _RankedCase(question.text, doc_id, config.k, ranked, documents, kind.source).fold(fold)
+    fold = _fold_of(config, documents)
+    case = _RankedCase(question.text, doc_id, config.k, ranked, documents, "encoder").fold(fold)
 
     def rows_of(doc_id: str) -> list[int]:  # a document's own, or those of its chunks
         ids = [doc_id] if fold is None else fold.chunks_of(doc_id)
@@ -254,7 +250,7 @@ def explain_corpus(
     elif case.doc_id in failures:
         text = f"nothing finds it: {failures[case.doc_id]}"
         more.append(Cause.ABSENT.found(text, advice="Mend it, and embed it again."))
-    return _explain(kind, case, question.id, model.fingerprint, config, more)
+    return _explain(case, question.id, model.fingerprint, config, more)
 
 
 @dataclass(frozen=True)
@@ -308,17 +304,6 @@ def _check_ids(query: str, doc_id: str, k: int) -> None:
             raise InputError(f"an empty {what} id", expected=f"the id of a {what}", fix="Name one.")
 
 
-def _find_query(query: str, file: Path | None) -> Query:
-    """Return the question with a text, or with a file of queries the one with this id."""
-    if file is None:
-        return Query(QUERY, query)
-    questions = {question.id: question for question in read_queries(file)}
-    if query not in questions:
-        otherwise = "Check the id, or leave out --queries to give the question itself."
-        raise unknown_query(query, questions, file, otherwise)
-    return questions[query]
-
-
 def _read_documents(config: RunConfig) -> dict[str, Document] | None:
     if config.corpus is None:
         return None
@@ -356,7 +341,7 @@ def _explain_answers(
     source: OpenRetriever,
     config: RunConfig,
     authority: Authority | None,
-) -> RetrieverExplanation:
+) -> RunExplanation:
     """Ask an open retriever at k, then deeper for a document that is not in the first k."""
 
     def ask(k: int) -> dict[str, float]:
@@ -378,21 +363,19 @@ def _explain_answers(
             scores = {id_: more[id_] for id_ in both}
         else:  # scores of two searches do not compare
             scores = {id_: 1 / place for place, id_ in enumerate(both, start=1)}
-    kind = RetrieverExplanation
-    _check_corpus_fits(documents, scores, config.corpus, kind.source)
-    case = _RankedCase(question.text, doc_id, config.k, scores, documents, kind.source).fold(fold)
-    return _explain(kind, case, question.id, source.name, config, authority=authority)
+    _check_corpus_fits(documents, scores, config.corpus, "retriever")
+    case = _RankedCase(question.text, doc_id, config.k, scores, documents, "retriever").fold(fold)
+    return _explain(case, question.id, source.name, config, authority=authority)
 
 
 def _explain(
-    kind: type[R],
     case: _RankedCase,
     query_id: str,
     name: str,
     config: RunConfig,
     more: Sequence[Finding] = (),
     authority: Authority | None = None,
-) -> R:
+) -> RunExplanation:
     """Check every cause that a ranking allows to check, and conclude. more: further findings."""
     if authority is None and config.supersedes is not None:
         authority = read_authority(config.supersedes)
@@ -405,7 +388,7 @@ def _explain(
     ]
     findings = [f.harmless() if place.came_back else f for f in findings]
     cause, verdict = _conclude(case, place, findings)
-    return kind(
+    return RunExplanation(
         query=case.text,
         query_id=query_id,
         doc_id=case.doc_id,
@@ -417,6 +400,7 @@ def _explain(
         came_back=place.came_back,
         standing=place,
         findings=findings,
+        source=case.source,
     )
 
 
@@ -436,23 +420,16 @@ def _rank(case: _RankedCase) -> RunStanding:
     if not has_scores:
         own, kth = replace(own, score=None), None
     gap = None if kth is None or own.score is None else max(0.0, kth - own.score)
-    shown = case.k if own.rank is None else min(case.k, own.rank - 1)
-    above = list(_list_above(case, shown, has_scores=has_scores))
-    return RunStanding(own.rank, came_back, own, bm25, fused, method, kth, gap, above)
-
-
-def _list_above(case: _RankedCase, n: int, *, has_scores: bool) -> Iterator[Above]:
-    """Yield the first n documents, and the query terms that they have and this one lacks."""
-    terms: list[str] = []
+    terms: list[str] = []  # of the query, that the document lacks
     if case.documents is not None and case.text is not None:
-        own = [case.document.content] if case.document is not None else []
-        terms = count_terms(case.text, own, case.lexical)["missing_terms"]
-    for rank, (id_, score) in enumerate(list(case.scores.items())[:n], start=1):
-        document = (case.documents or {}).get(id_)
-        content = set(words(document.content)) if document is not None else set()
-        title = document.title if document is not None else ""
-        says = [term for term in terms if term in content]
-        yield Above(rank, id_, score if has_scores else None, title, says)
+        texts = [case.document.content] if case.document is not None else []
+        terms = count_terms(case.text, texts, case.lexical)["missing_terms"]
+    shown, above = case.k if own.rank is None else min(case.k, own.rank - 1), []
+    for rank, (id_, score) in enumerate(list(case.scores.items())[:shown], start=1):
+        document = (case.documents or {}).get(id_, Document(id_, ""))
+        says = [term for term in terms if term in set(words(document.content))]
+        above.append(Above(rank, id_, score if has_scores else None, document.title, says))
+    return RunStanding(own.rank, came_back, own, bm25, fused, method, kth, gap, above)
 
 
 def _check_corpus(case: _RankedCase, corpus: NamedCorpus | None) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,27 +76,21 @@ def check_presence(case: Case, corpus: NamedCorpus | None, fields: FieldNames) -
     else:
         near = near_ids(own, case.snapshot.doc_ids)
         document, file = find_in_corpus(own, index.path, corpus, fields)
-        why, advice = _explain_loss(document, file, near, index.path)
         evidence |= {"near_ids": near, "corpus": file}
-        text = f"it is not in the index{why}"
+        text, meant = "it is not in the index", f"Did you mean {near[0]!r}? " if near else ""
+        if file.startswith("could not"):
+            advice = f"{meant}Check the id, or add the document with `argus index add`."
+        elif document is None:
+            text, advice = f"{text}, and not in the corpus either", f"{meant}Check the id."
+        elif not document.content.strip():
+            text += ": the corpus has it, but without text"
+            advice = "Give it a text (mind --text-field), then `argus index add`."
+        else:
+            text += ", though the corpus has it with text: it was deleted, left out by --limit, "
+            text += "failed to be embedded, or came later"
+            summary = index.path / "summary.json"
+            advice = f"See the failures in {summary}, then `argus index add`."
     return Cause.ABSENT.found(text, evidence, advice)
-
-
-def _explain_loss(
-    document: Document | None, corpus: str, near: Sequence[str], index: Path
-) -> tuple[str, str]:
-    """Return the end of the summary for a document that the index lacks, and advice."""
-    meant = f"Did you mean {near[0]!r}? " if near else ""
-    if corpus.startswith("could not"):
-        return "", f"{meant}Check the id, or add the document with `argus index add`."
-    if document is None:
-        return ", and not in the corpus either", f"{meant}Check the id."
-    if not document.content.strip():
-        advice = "Give it a text (mind --text-field), then `argus index add`."
-        return ": the corpus has it, but without text", advice
-    text = ", though the corpus has it with text: it was deleted, left out by --limit, failed to be"
-    advice = f"See the failures in {index / 'summary.json'}, then `argus index add`."
-    return f"{text} embedded, or came later", advice
 
 
 def find_in_corpus(
@@ -167,7 +161,13 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
     changes, near = closest_variant(encoder, case.text, title or None, rows[1])
     evidence |= _compare_sample(case, config.seed)
     evidence |= _rank_embedded_again(case, place, fresh)
-    evidence |= _rank_without_prompt(case)
+    if isinstance(encoder, SentenceTransformerEncoder):
+        prompt = encoder.prompts.query.text
+        if prompt and prompt != encoder.prompts.document.text:
+            bare = encoder.model.encode([case.query], prompt="", normalize_embeddings=True)
+            without = case.retriever.recipe.correct(np.asarray(bare, np.float32))
+            rank = case.rank(case.doc_id, without)
+            evidence |= {"query_prompt": prompt, "rank_without_query_prompt": rank}
     how = " and ".join(changes) or "nothing that was tried"
     if near >= SAME and changes:
         how = f"{how} reproduces it (cosine {near:.4f})"
@@ -359,19 +359,6 @@ def _rank_embedded_again(case: Case, place: Standing, fresh: FloatArray) -> Evid
     }
 
 
-def _rank_without_prompt(case: Case) -> Evidence:
-    """Rank the document for the query without the model's query prompt."""
-    encoder = case.retriever.encoder
-    if not isinstance(encoder, SentenceTransformerEncoder):
-        return {}
-    prompt = encoder.prompts.query.text
-    if not prompt or prompt == encoder.prompts.document.text:
-        return {}
-    bare = encoder.model.encode([case.query], prompt="", normalize_embeddings=True)
-    vector = case.retriever.recipe.correct(np.asarray(bare, np.float32))
-    return {"query_prompt": prompt, "rank_without_query_prompt": case.rank(case.doc_id, vector)}
-
-
 def check_window(case: Case, place: Standing) -> Finding:
     """Say how much of the document the encoder never read, and how the unread part would rank.
 
@@ -392,44 +379,6 @@ def check_window(case: Case, place: Standing) -> Finding:
     return judge_window(encoder, case.text, case.query, case.k, place.dense.score, rank)
 
 
-def split_at_window(encoder: TokenCounter, text: str, query: str) -> tuple[list[str], Evidence]:
-    """Return the unread part of a text, cut into pieces that fit the window, and the evidence.
-
-    There are no pieces where all of it was read.
-    """
-
-    def characters_read(part: str) -> int:  # of the longest beginning that fits
-        low, high = 0, len(part)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if int(encoder.count_tokens([part[:middle]])[0]) <= window:
-                low = middle
-            else:
-                high = middle - 1
-        return low
-
-    tokens, window = int(encoder.count_tokens([text])[0]), encoder.max_tokens or 1 << 30
-    evidence: Evidence = {"tokens": tokens, "window": window}
-    if tokens <= window:
-        return [], evidence
-    read, pieces = characters_read(text), []
-    rest = text[read:].strip()
-    while rest:
-        end = max(1, characters_read(rest))
-        if end < len(rest) and (space := rest[:end].rfind(" ")) > 0:
-            end = space
-        pieces.append(rest[:end])
-        rest = rest[end:].strip()
-    there = set(words(text[read:])) - set(words(text[:read]))
-    evidence |= {
-        "characters_read": read,
-        "query_terms_only_in_unread_part": [
-            term for term in dict.fromkeys(query_words(query)) if term in there
-        ],
-    }
-    return pieces or [text], evidence  # only white space is unread
-
-
 def judge_window(
     encoder: TokenCounter,
     text: str,
@@ -443,16 +392,39 @@ def judge_window(
     own: the document's score. rank: returns score and rank of the best of some pieces of text.
     Evidence as in `check_window`.
     """
+
+    def characters_read(part: str) -> int:  # of the longest beginning that fits
+        low, high = 0, len(part)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if int(encoder.count_tokens([part[:middle]])[0]) <= window:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
     cause = Cause.WINDOW
-    pieces, evidence = split_at_window(encoder, text, query)
-    tokens, window = evidence["tokens"], evidence["window"]
-    if not pieces:
+    tokens, window = int(encoder.count_tokens([text])[0]), encoder.max_tokens or 1 << 30
+    evidence: Evidence = {"tokens": tokens, "window": window}
+    if tokens <= window:
         whole = f"all of its {tokens} tokens were read (window {window})"
         return cause.ruled_out(whole, evidence)
-    best, place = rank(pieces)
-    evidence |= {"best_unread_score": round(best, 4), "rank_of_unread_part": place}
-    evidence |= {"tokens_unread": tokens - window}
-    only = evidence["query_terms_only_in_unread_part"]
+    read, pieces = characters_read(text), []  # pieces of the unread part, each within the window
+    rest = text[read:].strip()
+    while rest:
+        end = max(1, characters_read(rest))
+        if end < len(rest) and (space := rest[:end].rfind(" ")) > 0:
+            end = space
+        pieces.append(rest[:end])
+        rest = rest[end:].strip()
+    there = set(words(text[read:])) - set(words(text[:read]))
+    only = [term for term in dict.fromkeys(query_words(query)) if term in there]
+    best, place = rank(pieces or [text])  # only white space is unread
+    evidence |= {
+        "characters_read": read, "query_terms_only_in_unread_part": only,
+        "best_unread_score": round(best, 4), "rank_of_unread_part": place,
+        "tokens_unread": tokens - window,
+    }  # fmt: skip
     unread = f"{tokens - window} of its {tokens} tokens were never read"
     if place <= k and (own is None or evidence["best_unread_score"] > own):
         terms = f" (only there: {', '.join(only[:5])})" if only else ""

@@ -69,16 +69,6 @@ class Ranked(NamedTuple):
     fields: Mapping[str, Any] | None = None
 
 
-class Passage(NamedTuple):
-    """One result to serve. item: as the user's own retriever returned it."""
-
-    id: str
-    score: float
-    item: Any
-    text: str
-    metadata: Mapping[str, Any]
-
-
 class BlendedRetriever:
     """A blend, served where documents live, in the shapes of Argus, LangChain and LlamaIndex.
 
@@ -131,10 +121,9 @@ class BlendedRetriever:
                 index, where=where, remedy=remedy, correction=correction, exact=exact,
                 opening=opening,
             )  # fmt: skip
-        self.index = (
-            index if isinstance(index, IndexRetriever) or index is None
-            else open_retriever(index, encoder)
-        )  # fmt: skip
+        if index is not None and not isinstance(index, IndexRetriever):
+            index = open_retriever(index, encoder)
+        self.index = index
         known = None if self.index is None else self.index.index.header.corpus_fields
         self._id_field = known["id"] if known else None
         self.text_field = text_field or (known["text"] if known else None)
@@ -150,13 +139,12 @@ class BlendedRetriever:
                     raise InputError(got, expected=expected, fix=fix, where="encoder")
                 store = stack.enter_context(open_store(source, opening))
                 if exact and not (store.can_search_exactly or store.describe().is_exact):
-                    raise InputError(
+                    fix = "Leave it out, and give a larger most= where results are uncertain."
+                    got, expected = (
                         "cannot compare every vector",
-                        expected="one that can, or exact= left out",
-                        fix="Leave it out, and give a larger most= where results are told to be "
-                        "uncertain.",
-                        where=store.name,
+                        "one that can, or exact= left out",
                     )
+                    raise InputError(got, expected=expected, fix=fix, where=store.name)
                 check_filter(where or {})
                 recipe = None if self.index is None else self.index.recipe
                 own = recipe.remedies[0] if recipe and recipe.blend else None
@@ -184,10 +172,10 @@ class BlendedRetriever:
         check_k(k)
         check_unique(queries)
         run: Run = {query.id: {} for query in queries}
-        with_text = [query for query in queries if query.text.strip()]
-        answers = self._rank([query.text for query in with_text], k) if with_text else []
-        for query, ranked in zip(with_text, answers, strict=True):
-            run[query.id] = {document.id: document.score for document in ranked}
+        if with_text := [query for query in queries if query.text.strip()]:
+            answers = self._rank([query.text for query in with_text], k)
+            for query, ranked in zip(with_text, answers, strict=True):
+                run[query.id] = {document.id: document.score for document in ranked}
         return run
 
     def invoke(self, query: str, config: Any = None, **_: Any) -> list[Page]:
@@ -200,11 +188,11 @@ class BlendedRetriever:
         except ImportError as error:
             raise _absent("langchain-core", "invoke", "retrieve or search") from error
         pages = []
-        for one in self._passages(query):
-            item = one.item[0] if isinstance(one.item, tuple) else one.item
-            if not isinstance(item, Document):
-                item = Document(page_content=one.text, metadata=dict(one.metadata), id=one.id)
-            pages.append(item)
+        for ranked, item, text, metadata in self._passages(query):
+            page = item[0] if isinstance(item, tuple) else item
+            if not isinstance(page, Document):
+                page = Document(page_content=text, metadata=metadata, id=ranked.id)
+            pages.append(page)
         return pages
 
     def __call__(self, query: str) -> list[Page]:
@@ -229,12 +217,12 @@ class BlendedRetriever:
         except ImportError as error:
             raise _absent("llama-index-core", "retrieve", "invoke or search") from error
         nodes = []
-        for one in self._passages(getattr(query, "query_str", query)):
-            if isinstance(one.item, NodeWithScore):
-                node = one.item.node
+        for ranked, item, text, metadata in self._passages(getattr(query, "query_str", query)):
+            if isinstance(item, NodeWithScore):
+                node = item.node
             else:
-                node = TextNode(text=one.text, id_=one.id, metadata=dict(one.metadata))
-            nodes.append(NodeWithScore(node=node, score=one.score))
+                node = TextNode(text=text, id_=ranked.id, metadata=metadata)
+            nodes.append(NodeWithScore(node=node, score=ranked.score))
         return nodes
 
     async def aretrieve(self, query: Any) -> list[NodeWithScore]:
@@ -281,7 +269,8 @@ class BlendedRetriever:
             if self.index is not None:
                 self.index.index.refresh()
             self.__dict__.pop("_documents", None)
-            self._ranking.refresh()
+            if isinstance(self._ranking, RecordRanking):
+                self._ranking.records.refresh()
 
     def close(self) -> None:
         """Close the store, or the retriever's connections."""
@@ -306,17 +295,18 @@ class BlendedRetriever:
             self._told.add(kind)
             warnings.warn(f"{self.name}: {text} (told once)", stacklevel=4)
 
-    def _passages(self, text: str) -> list[Passage]:
+    def _passages(self, text: str) -> list[tuple[Ranked, Any, str, dict[str, Any]]]:
         """Return the k best items of a ranking, all chunks of a document together.
 
-        The metadata of an item stay as they are. The id, score and title are added.
+        With each its document, text and metadata. An item is as the user's own retriever returned
+        it. Its metadata stay as they are. The id, score and title are added.
         """
         if not text.strip():
             return []
         ranked = self._rank([text], self.k)[0]
         items = [(document, item) for document in ranked for item in document.items or (None,)]
         names = (*filter(None, (self.text_field,)), *TEXT_NAMES, "document")  # the last is Chroma's
-        passages = []
+        passages: list[tuple[Ranked, Any, str, dict[str, Any]]] = []
         for document, item in items[: self.k]:
             fields = document.fields if document.fields is not None else _fields_of(item)
             values = ((name, next(iter(values_of(fields, name)), None)) for name in names)
@@ -332,10 +322,10 @@ class BlendedRetriever:
             own = {"id": document.id, "score": document.score} | dict(metadata)
             if title:
                 own.setdefault("title", title)
-            passages.append(Passage(document.id, document.score, item, text_of, own))
-        if empty := next((one for one in passages if not one.text), None):
-            shown = ", ".join(empty.metadata)
-            self._warn("text", f"{empty.id!r} has no text; name its field (text_field=): {shown}")
+            if not text_of:
+                why = f"{document.id!r} has no text; name its field (text_field=): {', '.join(own)}"
+                self._warn("text", why)
+            passages.append((document, item, text_of, own))
         return passages
 
     @cached_property
@@ -427,10 +417,6 @@ class RecordRanking:
             f"the first: give a larger most={fix}"
         )
 
-    def refresh(self) -> None:
-        """Read the records again."""
-        self.records.refresh()
-
     def rank(self, texts: Sequence[str], k: int) -> list[list[Ranked]]:
         """Return the k best documents of each text, best first."""
         vectors = np.asarray(self.encoder.encode_queries(texts), np.float32)
@@ -469,9 +455,6 @@ class CandidateRanking:
             f"{n} results are not in the index, such as {first!r}: they keep their order, after "
             "those that are"
         )
-
-    def refresh(self) -> None:
-        """Do nothing: the retriever is asked each time."""
 
     def rank(self, texts: Sequence[str], k: int) -> list[list[Ranked]]:
         """Return the k best documents of each text, best first."""

@@ -58,7 +58,10 @@ def engine_queries(
     }  # fmt: skip
     if engine == "pgvector":
         values["remedy"] = "'" + remedy.replace("'", "''") + "'"
-        for name, parts in (("field", [values["field"] or ""]), ("collection", collection.split("."))):
+        for name, parts in (
+            ("field", [values["field"] or ""]),
+            ("collection", collection.split(".")),
+        ):
             values[name] = ".".join('"' + part.replace('"', '""') + '"' for part in parts)
     queries = [query for query in made["queries"] if bm25 or query["name"] != WITH_BM25]
     whole = {"queries": queries, "notes": made["notes"]}

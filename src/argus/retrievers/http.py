@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 import httpx
 import numpy as np
-from pydantic import Field, PlainValidator, field_validator
+from pydantic import AfterValidator, Field, PlainValidator
 
 from argus import http_retry
 from argus.data import yaml_file
@@ -64,7 +64,26 @@ def _path(value: object) -> FieldPath:
         raise yaml_file.problem(str(error), "a path such as hits.hits[]", "Mend it.") from error
 
 
+def _method(name: str) -> str:
+    if name not in ("GET", "POST", "PUT"):
+        raise yaml_file.problem(repr(name), "GET, POST or PUT", "Leave it out for POST.")
+    return name
+
+
+def _from(least: float, kind: str) -> AfterValidator:
+    def check(n: float) -> float:
+        if not least <= n < math.inf:
+            raise yaml_file.problem(
+                str(n), f"{kind} from {least:g}", "Leave it out for the default."
+            )
+        return n
+
+    return AfterValidator(check)
+
+
 APath = Annotated[FieldPath, PlainValidator(_path)]
+Count = Annotated[int, _from(1, "a whole number")]
+Positive = Annotated[float, _from(0.001, "a number")]
 
 
 class AnswerSpec(yaml_file.Strict):
@@ -100,41 +119,18 @@ class EndpointSpec(yaml_file.Strict):
     WHAT: ClassVar[str] = "description of an endpoint"
     url: yaml_file.Text = Field(description="the address; it may hold {query} and ${VARIABLE}")
     answer: AnswerSpec = Field(description="where the results stand")
-    method: yaml_file.Text = "POST"
+    method: Annotated[yaml_file.Text, AfterValidator(_method)] = "POST"
     headers: dict[str, yaml_file.Text] = Field({})
     parameters: dict[str, Json] = Field({})
     body: Json = None
     paging: PagingSpec | None = None
-    most: int | None = None
+    most: Count | None = None
     encoder: yaml_file.Text | None = None
     preset: yaml_file.Text | None = None
     set: dict[str, Json] = Field({})
-    at_once: int = 16
-    per_minute: float | None = None
-    timeout_s: float = 30.0
-
-    @field_validator("method")
-    @classmethod
-    def _known(cls, method: str) -> str:
-        if method not in ("GET", "POST", "PUT"):
-            raise yaml_file.problem(repr(method), "GET, POST or PUT", "Leave it out for POST.")
-        return method
-
-    @field_validator("at_once", "most")
-    @classmethod
-    def _some(cls, n: int | None) -> int | None:
-        if n is not None and n < 1:
-            raise yaml_file.problem(
-                str(n), "a whole number from 1", "Leave it out for the default."
-            )
-        return n
-
-    @field_validator("per_minute", "timeout_s")
-    @classmethod
-    def _positive(cls, n: float | None) -> float | None:
-        if n is not None and not 0.001 <= n < math.inf:
-            raise yaml_file.problem(str(n), "a number from 0.001", "Leave it out for the default.")
-        return n
+    at_once: Count = 16
+    per_minute: Positive | None = None
+    timeout_s: Positive = 30.0
 
     @property
     def request(self) -> list[Json]:
@@ -267,20 +263,16 @@ def _over_preset(path: Path, content: yaml_file.Value) -> yaml_file.Value:
 
 def _check_request(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
     """Raise InputError for placeholders that are unknown, missing or misplaced."""
-    names = _placeholders(spec.request)
-    if unknown := sorted(names - set(FILLED)):
-        word = unknown[0].strip("{}")
-        raise where.error(
-            ("set",) if word in spec.set else (),
-            f"nothing for {unknown[0]}",
-            f"a value for each of {', '.join(unknown)}",
-            f"Write it under set: {word}: ..." if spec.preset else "Remove the braces.",
-        )
-    in_header = min(_placeholders(spec.headers), default="")
 
     def refuse(got: str, expected: str, fix: str, *place: str) -> None:
         raise where.error(place, got, expected, fix)
 
+    names = _placeholders(spec.request)
+    if unknown := sorted(names - set(FILLED)):
+        word, expected = unknown[0].strip("{}"), f"a value for each of {', '.join(unknown)}"
+        fix = f"Write it under set: {word}: ..." if spec.preset else "Remove the braces."
+        refuse(f"nothing for {unknown[0]}", expected, fix, *(["set"] if word in spec.set else []))
+    in_header = min(_placeholders(spec.headers), default="")
     if not names & {QUERY, QUOTED, VECTOR}:
         expected = f"{QUERY} or {VECTOR} in url, parameters or body"
         refuse("a request without a query", expected, f'Write "{QUERY}" where the query belongs.')
@@ -304,34 +296,25 @@ def _check_variables(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
 
     No value is shown. A query must not choose the host, so that holds no placeholder.
     """
-    missing = [name for name in spec.variables() if not os.environ.get(name)]
-    if missing:
-        raise where.error(
-            (),
-            f"the environment variable {missing[0]} is not set",
-            "a value for each variable that the request names",
-            f"Set it: export {missing[0]}=...",
-        )
+    if missing := [name for name in spec.variables() if not os.environ.get(name)]:
+        got = f"the environment variable {missing[0]} is not set"
+        expected = "a value for each variable that the request names"
+        raise where.error((), got, expected, f"Set it: export {missing[0]}=...")
     for header, text in spec.headers.items():
         if not http_retry.fits_header(_resolve(text)) or not http_retry.fits_header(header):
             names = ", ".join(_variables(text))
-            raise where.error(
-                ("headers",),
-                f"{header!r} holds characters that no HTTP header can, or has spaces around it",
-                "printable ASCII",
-                f"Check what {names} holds." if names else "Mend it.",
-            )
+            got = f"{header!r} holds characters that no HTTP header can, or has spaces around it"
+            fix = f"Check what {names} holds." if names else "Mend it."
+            raise where.error(("headers",), got, "printable ASCII", fix)
     host = re.split("[/?#]", spec.url.partition("://")[2], maxsplit=1)[0]
     address = fill(_resolve(spec.url), dict.fromkeys(FILLED, "1"))
     if not http_retry.is_address(address) or _placeholders(host):
         names = ", ".join(_variables(spec.url))
-        raise where.error(
-            ("url",),
-            repr(spec.url.rpartition("@")[2].partition("?")[0]),
-            "an address such as http://127.0.0.1:9200/docs/_search",
-            f"Give scheme and host, without braces; a port is at most {http_retry.HIGHEST_PORT}."
-            + (f" Check what {names} holds." if names else ""),
-        )
+        got = repr(spec.url.rpartition("@")[2].partition("?")[0])
+        expected = "an address such as http://127.0.0.1:9200/docs/_search"
+        fix = f"Give scheme and host, without braces; a port is at most {http_retry.HIGHEST_PORT}."
+        fix += f" Check what {names} holds." if names else ""
+        raise where.error(("url",), got, expected, fix)
 
 
 @dataclass

@@ -38,8 +38,6 @@ PACE = ("at_once", "per_minute", "timeout_s")
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
-    from argus.indexes.retriever import IndexRetriever
-    from argus.stores.protocol import Store
 
     AnyEncoder = Encoder | EncoderConfig | str
 
@@ -127,64 +125,44 @@ def _open(
 
     stack: closes it.
     """
-    if not isinstance(retriever, str | Path):
-        from argus.indexes.retriever import IndexRetriever
+    from argus.indexes.retriever import IndexRetriever
 
-        if isinstance(retriever, IndexRetriever):
-            return _ask_index(retriever, retriever.name, config)
-        if hasattr(retriever, "can_search_exactly"):  # of `argus.stores.Store`, and nothing else
-            return stack.enter_context(_open_store(retriever, documents, config, encoder))
-        return python_retriever(retriever, documents, "", config), "", config
-    name = str(retriever)
-    if blend := blended_store(name):
-        return stack.enter_context(_open_store(blend, documents, config, encoder, is_blend=True))
-    if is_index(name):
+    name = str(retriever) if isinstance(retriever, str | Path) else ""
+    blend, index = blended_store(name), retriever if isinstance(retriever, IndexRetriever) else None
+    if name and not blend and is_index(name):
         from argus.retrievers.dense import open_index
 
-        return _ask_index(open_index(name, encoder), name, config)
-    if is_store(name):
-        return stack.enter_context(_open_store(name, documents, config, encoder))
+        index = open_index(name, encoder)
+    if index is not None:
+        from argus.retrievers.dense import IndexSource
+
+        source = IndexSource(index, name or index.name, Blocking(config.timeout_s is not None))
+        return source, source.identity, replace(config, at_once=1)
+    # an object that is a store has a method of `argus.stores.Store`, and of nothing else
+    if blend or (is_store(name) if name else hasattr(retriever, "can_search_exactly")):
+        from argus.retrievers.dense import open_store_source
+
+        place, known = blend or name or retriever, Known.of(documents)
+        opening = open_store_source(place, known, config, encoder, is_blend=bool(blend))
+        store = stack.enter_context(opening)
+        identity = content_hash(store.identity, _digest(documents)).hex()
+        return store, identity, replace(config, at_once=1)
+    if not name:
+        return python_retriever(retriever, documents, "", config), "", config
     if endpoint := http_file(name):
         return _open_endpoint(endpoint, name, documents, config)
     check_python_file(name)
     with redirect_stdout(sys.stderr), refusing_what_raises(name):
         thing, identity = stack.enter_context(named_in_file(name))
         with USER_CODE_CWD.entered():
-            source = python_retriever(thing, documents, name, config)
+            python = python_retriever(thing, documents, name, config)
     identity = content_hash(identity, str(config.id_field), _digest(documents)).hex()
-    return source, identity, config
+    return python, identity, config
 
 
 def _digest(documents: Sequence[Document]) -> bytes:
     """Hash ids and texts: answers over other documents are other answers."""
     return content_hash(*(part for d in documents for part in (d.id, d.title, d.text)))
-
-
-def _ask_index(
-    index: IndexRetriever, name: str, config: AskingConfig
-) -> tuple[Source, str, AskingConfig]:
-    """Return an index as a source, asked one batch after the other."""
-    from argus.retrievers.dense import IndexSource
-
-    source = IndexSource(index, name, Blocking(config.timeout_s is not None))
-    return source, source.identity, replace(config, at_once=1)
-
-
-@contextmanager
-def _open_store(
-    store: str | Store,
-    documents: Sequence[Document],
-    config: AskingConfig,
-    encoder: AnyEncoder | None,
-    *,
-    is_blend: bool = False,
-) -> Iterator[tuple[Source, str, AskingConfig]]:
-    from argus.retrievers.dense import open_store_source
-
-    known = Known.of(documents)
-    with open_store_source(store, known, config, encoder, is_blend=is_blend) as source:
-        identity = content_hash(source.identity, _digest(documents)).hex()
-        yield source, identity, replace(config, at_once=1)
 
 
 def _open_endpoint(

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NotRequired, Protocol, runtime_checkable
-
-from typing_extensions import TypedDict
+from typing import Any, Protocol, runtime_checkable
 
 from argus.data.types import Query, Run
 
@@ -41,21 +39,8 @@ class Answers:
     """A doubt about all of them."""
 
 
-class RetrieverNote(TypedDict):
-    """A retriever's answers in a summary.
-
-    name: name of the retriever.
-    kept: answers that an earlier run got.
-    failed: queries that failed.
-    reasons: why queries failed, to how many, the first.
-    warning: what is doubtful about all of them, if anything.
-    """
-
-    name: str
-    kept: int
-    failed: int
-    reasons: dict[str, int]
-    warning: NotRequired[str]
+RetrieverNote = dict[str, Any]
+"""A retriever's answers in a summary, as `note_of` makes it."""
 
 
 class RetrievalError(Exception):
@@ -71,17 +56,17 @@ class AskLater(RetrievalError):
 
 
 def note_of(name: str, answers: Answers) -> RetrieverNote:
-    """Summarise a retriever and its answers."""
-    reasons = Counter(answers.failed.values()).most_common(MAX_REASONS)
-    note: RetrieverNote = {
-        "name": name,
-        "kept": answers.kept,
-        "failed": len(answers.failed),
-        "reasons": dict(reasons),
-    }
-    if answers.warning:
-        note["warning"] = answers.warning
-    return note
+    """Summarise a retriever and its answers.
+
+    name: name of the retriever.
+    kept: answers that an earlier run got.
+    failed: queries that failed.
+    reasons: why queries failed, to how many, the first.
+    warning: a doubt about all of them. Missing without one.
+    """
+    reasons = dict(Counter(answers.failed.values()).most_common(MAX_REASONS))
+    counts = {"kept": answers.kept, "failed": len(answers.failed), "reasons": reasons}
+    return {"name": name, **counts} | ({"warning": answers.warning} if answers.warning else {})
 
 
 def note_lines(note: RetrieverNote, n: int) -> Iterator[str]:

@@ -169,14 +169,10 @@ class QuerySession:
 
     async def _ask_one(self, query: Query, *, is_last: bool) -> float | None:
         """Ask once. Return the seconds to wait before another attempt, None if it is done."""
-        timeout_s = self.config.timeout_s
-        limit = None if timeout_s is None else asyncio.timeout(timeout_s)
+        limit = asyncio.timeout(self.config.timeout_s)
         try:
-            if limit is None:  # a timeout that never comes has a price, too
+            async with limit:
                 answers = await self.source.answer([query], self.k)
-            else:
-                async with limit:
-                    answers = await self.source.answer([query], self.k)
         except (ArgusError, *ENDS):
             raise
         except RetrievalError as error:
@@ -184,8 +180,8 @@ class QuerySession:
                 return error.wait_s
             self._fail(query, str(error))
         except BaseException as error:  # of user code: trouble of one query, not of the job
-            is_late = limit is not None and limit.expired()
-            self._fail(query, f"no answer in {timeout_s:g} s" if is_late else raised(error))
+            late = f"no answer in {self.config.timeout_s:g} s" if limit.expired() else ""
+            self._fail(query, late or raised(error))
         else:
             self._save(query, answers[query.id])
         return None
@@ -246,9 +242,8 @@ class AnswerCache:
         with self._naming_the_file():
             self._connection = connect(path, check_same_thread=False, isolation_level=None)
             with closing_if_it_fails(self._connection):
-                self._connection.execute("PRAGMA journal_mode = WAL")
-                self._connection.execute("PRAGMA synchronous = NORMAL")
-                self._connection.execute(
+                self._connection.executescript(
+                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
                     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, query TEXT NOT NULL,"
                     " answer TEXT NOT NULL) WITHOUT ROWID"
                 )
