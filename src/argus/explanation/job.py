@@ -423,12 +423,13 @@ def _conclude(
     """
     faults = {cause: f for cause, f in findings.items() if f.state is Verdict.FOUND}
     if place.came_back:
-        best, rank = place.views[0], f"came back: rank {place.rank}"
+        best, how = place.views[0], f"came back: rank {place.rank}"
         view = "its own text" if best.kind == "original" else f"its {best.kind} view {best.id}"
-        how = f"{rank}, through {view} (score {best.score:.4f})"
         if place.ranked_by == "fused":
-            dense, bm25 = place.dense.rank, place.bm25.rank or "none"
-            how = f"{rank} by {place.fusion} (dense rank {dense} through {view}, BM25 rank {bm25})"
+            parts = f"dense rank {place.dense.rank} through {view}"
+            how += f" by {place.fusion} ({parts}, BM25 rank {place.bm25.rank or 'none'})"
+        else:
+            how += f", through {view} (score {best.score:.4f})"
         notes = [faults[c].summary for c in (Cause.SUPERSEDED, Cause.VECTOR) if c in faults]
         return None, "; yet ".join([how, *notes])
     lexical, hubs = findings[Cause.LEXICAL], findings[Cause.HUBS].evidence
