@@ -106,26 +106,19 @@ class LexicalIndex:
 
     @classmethod
     def build(
-        cls,
-        ids: Sequence[str],
-        texts: Sequence[str],
-        analyzer: Analyzer = SURFACE,
-        *,
-        made_of: str = "",
-        only: frozenset[str] | None = None,
+        cls, ids: Sequence[str], texts: Sequence[str], analyzer: Analyzer = SURFACE, **settings: Any
     ) -> LexicalIndex:
-        """Index `texts[i]` under `ids[i]`.
+        """Index `texts[i]` under `ids[i]`. settings: of `from_batches`.
 
         An id given several times is a document with several texts, of which the best counts.
-        Texts may be empty: they are never found. only: the words of the queries, where these are
-        known beforehand. Their scores are the same, and no other word is found.
+        Texts may be empty: they are never found.
         """
         if len(ids) != len(texts):
             raise ValueError(f"{len(ids)} ids for {len(texts)} texts")
         order = sorted(range(len(ids)), key=lambda i: ids[i])  # stable: texts of one id keep order
         parts = (order[at : at + BATCH] for at in range(0, len(order), BATCH))
         batches = (([ids[i] for i in part], [texts[i] for i in part]) for part in parts)
-        return cls.from_batches(batches, made_of=made_of, analyzer=analyzer, only=only)
+        return cls.from_batches(batches, analyzer=analyzer, **settings)
 
     @classmethod
     def from_batches(
@@ -138,7 +131,8 @@ class LexicalIndex:
     ) -> LexicalIndex:
         """Index ids and texts that come batch by batch, as `build` does. No text is kept.
 
-        Raises ValueError where ids are not in ascending order.
+        only: the words of the queries, where these are known beforehand. Their scores are the same,
+        and no other word is found. Raises ValueError where ids are not in ascending order.
         """
         ids: list[str] = []
         starts: list[int] = []

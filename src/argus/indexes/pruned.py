@@ -210,81 +210,19 @@ def top_documents_pruned(
 
     queries: (n_queries, dim), unit rows. vectors: (n_views, dim). Both λ must be above 0.
     """
-    is_few = len(queries) <= BY_CODES
-    k_there, threads = min(k, len(layout.starts) - 1), available_cores() if is_few else 1
-    search = _Search(vectors, layout, views, k_there, threads)
-    coded = map(CodedQuery.of, queries)
-    if is_few:
-        most, starts = views.own_codes.most, views.own_starts
-        candidates = [search.candidates(query, most(query, starts, threads)) for query in coded]
-    else:
-        own = queries @ views.own.T
-        if len(views.own) > len(views.own_starts) - 1:
-            own = np.maximum.reduceat(own, views.own_starts[:-1], axis=1)
-        candidates = list(worker_threads().map(search.candidates, coded, own))
-    query = np.repeat(np.arange(len(queries)), [len(documents) for documents in candidates])
-    return ranked(queries, vectors, layout, query, np.concatenate(candidates), k)
+    is_few, n = len(queries) <= BY_CODES, len(layout.starts) - 1
+    k_there, threads = min(k, n), available_cores() if is_few else 1
+    slack = rounding_bound(vectors.shape[1]) + 2 * views.off_unit
+    penalty = np.zeros(n, np.float32) if layout.penalty is None else layout.penalty
+    lightest = 0.0 if layout.penalty is None else float(penalty.min(initial=np.inf))
+    sentences, scenarios = views.sentences, views.scenarios
+    weights = (layout.sentence_weight, layout.weight)
+    in_float32 = tuple(np.float32(weight) for weight in weights)
+    sides = zip((sentences, scenarios), weights, strict=True)
+    there = [(side.widest, weight) for side, weight in sides if len(side.rows)]
+    widest, least_weight = max(of for of, _ in there), float(np.prod([of for _, of in there]))
 
-
-class _Search:
-    """Candidates of one query after another. You can use it from many threads.
-
-    threads: how many score the documents of one query.
-    """
-
-    def __init__(
-        self, vectors: FloatArray, layout: Layout, views: SideLayout, k: int, threads: int
-    ) -> None:
-        self.vectors, self.views, self.k, self.threads = vectors, views, k, threads
-        self.slack = rounding_bound(vectors.shape[1]) + 2 * views.off_unit
-        n, penalty = len(layout.starts) - 1, layout.penalty
-        self.penalty = np.zeros(n, np.float32) if penalty is None else penalty
-        self.lightest = float(self.penalty.min(initial=0.0 if penalty is None else np.inf))
-        self.weights = (np.float32(layout.sentence_weight), np.float32(layout.weight))
-        weights = (layout.sentence_weight, layout.weight)
-        sides = zip((views.sentences, views.scenarios), weights, strict=True)
-        there = [(side.widest, weight) for side, weight in sides if len(side.rows)]
-        self.widest = max(widest for widest, _ in there)
-        self.least_weight = float(np.prod([weight for _, weight in there]))
-
-    def candidates(self, query: CodedQuery, own: FloatArray) -> IntArray:
-        """Return the documents that can be among the k best.
-
-        own: (n_documents,), the most that they score without side views, nothing subtracted.
-        """
-        n, none = len(own), np.full(self.k, -np.inf, np.float32)
-        seeds = min(n, max(SEEDS, 2 * self.k))
-        first = np.argpartition(own - self.penalty, n - seeds)[n - seeds :]
-        bounds = np.ones(seeds, np.float32)
-        least = self._score(query, own, first, bounds, none.copy(), -np.inf)[1]
-        lowest = reach(least + self.lightest - self.slack, self.widest, self.least_weight)
-        sentences, scenarios = self.views.sentences, self.views.scenarios
-        near, bound = within(
-            own, self.penalty, sentences.starts, sentences.angle, scenarios.starts, scenarios.angle,
-            *self.weights, np.float32(lowest), np.float32(least), np.float32(self.slack),
-        )  # fmt: skip
-        scores, best = np.full(len(near), -np.inf, np.float32), none
-        head = np.arange(len(near))
-        if len(near) > HEAD:
-            head = np.sort(np.argpartition(bound, len(near) - HEAD)[len(near) - HEAD :])
-        scores[head], least = self._score(query, own, near[head], bound[head], best, least)
-        is_rest = bound >= least
-        is_rest[head] = False
-        rest = np.flatnonzero(is_rest)
-
-        def score(rows: IntArray) -> float:
-            scores[rows], reached = self._score(
-                query, own, near[rows], bound[rows], best.copy(), least
-            )
-            return reached
-
-        parts = np.array_split(rest, max(1, min(self.threads, len(rest) // PART)))
-        reached = map(score, parts) if len(parts) == 1 else worker_threads().map(score, parts)
-        documents: IntArray = near[scores >= max(reached)]
-        return documents
-
-    def _score(
-        self,
+    def score(
         query: CodedQuery,
         own: FloatArray,
         documents: IntArray,
@@ -296,14 +234,56 @@ class _Search:
 
         best: (k,), the k best scores so far, ascending, updated in place.
         """
-        sentences, scenarios = self.views.sentences, self.views.scenarios
         return mixed_scores(  # type: ignore[no-any-return]
-            query, self.vectors, self.views.own_rows, self.views.own_starts,
+            query, vectors, views.own_rows, views.own_starts,
             sentences.rows, sentences.starts, sentences.codes,
             scenarios.rows, scenarios.starts, scenarios.codes,
-            *self.weights,
-            own, self.penalty, documents, bound, best, np.float32(self.slack), np.float32(least),
+            *in_float32, own, penalty, documents, bound, best, np.float32(slack), np.float32(least),
         )  # fmt: skip
+
+    def candidates(query: CodedQuery, own: FloatArray) -> IntArray:
+        """Return the documents that can be among the k best.
+
+        own: (n_documents,), the most that they score without side views, nothing subtracted.
+        """
+        none = np.full(k_there, -np.inf, np.float32)
+        seeds = min(n, max(SEEDS, 2 * k_there))
+        first = np.argpartition(own - penalty, n - seeds)[n - seeds :]
+        least = score(query, own, first, np.ones(seeds, np.float32), none.copy(), -np.inf)[1]
+        lowest = reach(least + lightest - slack, widest, least_weight)
+        near, bound = within(
+            own, penalty, sentences.starts, sentences.angle, scenarios.starts, scenarios.angle,
+            *in_float32, np.float32(lowest), np.float32(least), np.float32(slack),
+        )  # fmt: skip
+        scores, best = np.full(len(near), -np.inf, np.float32), none
+        head = np.arange(len(near))
+        if len(near) > HEAD:
+            head = np.sort(np.argpartition(bound, len(near) - HEAD)[len(near) - HEAD :])
+        scores[head], least = score(query, own, near[head], bound[head], best, least)
+        is_rest = bound >= least
+        is_rest[head] = False
+        rest = np.flatnonzero(is_rest)
+
+        def score_part(rows: IntArray) -> float:
+            scores[rows], reached = score(query, own, near[rows], bound[rows], best.copy(), least)
+            return reached
+
+        parts = np.array_split(rest, max(1, min(threads, len(rest) // PART)))
+        run = map if len(parts) == 1 else worker_threads().map
+        documents: IntArray = near[scores >= max(run(score_part, parts))]
+        return documents
+
+    coded = map(CodedQuery.of, queries)
+    if is_few:
+        most, starts = views.own_codes.most, views.own_starts
+        found = [candidates(query, most(query, starts, threads)) for query in coded]
+    else:
+        own = queries @ views.own.T
+        if len(views.own) > len(views.own_starts) - 1:
+            own = np.maximum.reduceat(own, views.own_starts[:-1], axis=1)
+        found = list(worker_threads().map(candidates, coded, own))
+    query = np.repeat(np.arange(len(queries)), [len(documents) for documents in found])
+    return ranked(queries, vectors, layout, query, np.concatenate(found), k)
 
 
 def off_unit_length(vectors: FloatArray) -> float:
