@@ -292,7 +292,7 @@ def _inputs(
     own = encoder.model if isinstance(encoder, EncoderConfig) and encoder.is_python else ""
     parts = (
         retriever.identity(spec.name), _state_of_source(source) if source else "",
-        _state_of(file_of(own)) if own else "",
+        *([_state_of(file_of(own))] if own else []),
         _state_of(Path(output)) if output else "",
         remedy.kind, sorted(table.values.items()),
         [_state_of(path) for _, path in paths_in(table.values, remedy.kind)],
