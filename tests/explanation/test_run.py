@@ -7,7 +7,6 @@ import json
 import pytest
 
 from argus.corpora import StoreCorpus
-from argus.corpora.opening import read_corpus
 from argus.data.documents import write_beir
 from argus.data.runs import ranking, write_run
 from argus.data.types import Query
@@ -22,29 +21,28 @@ from tests.support.retrievable import DOCUMENTS
 QUESTION = "Which ska band came from Kingston?"
 
 
-@pytest.fixture(scope="session")
-def wiki(shared):
-    return read_corpus(shared("wiki2"))
+TEXT = "When did Lothair Ii's mother die?"
 
 
-@pytest.fixture(scope="session")
-def bm25(wiki):
-    return LexicalIndex.build([d.id for d in wiki], [d.content for d in wiki])
+@pytest.fixture(scope="module")
+def bm25(passages):
+    return LexicalIndex.build([d.id for d in passages], [d.content for d in passages])
 
 
-@pytest.fixture(scope="session")
-def config(shared):
-    return RunConfig(corpus=shared("wiki2"), queries=shared("wiki2"))
+@pytest.fixture(scope="module")
+def config(passages, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("passages")
+    write_beir(folder, passages, [Query("w2q-000", TEXT)], {})
+    return RunConfig(corpus=folder, queries=folder)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dense(retriever, tmp_path_factory):
     """Write what MiniLM finds among the first passages; return file and scores."""
-    text = "When did Lothair Ii's mother die?"
-    run = retriever.search([Query("w2q-000", text)], 100)
+    run = retriever.search([Query("w2q-000", TEXT)], 100)
     path = tmp_path_factory.mktemp("run") / "dense.trec"
     write_run(path, run)
-    return path, run["w2q-000"], text
+    return path, run["w2q-000"], TEXT
 
 
 @pytest.fixture

@@ -199,17 +199,15 @@ def _run(
     home.mkdir(parents=True, exist_ok=True)
     cells: dict[Cell, CellRecord] = {}
     kept = 0
-    tasks: dict[str, Task | ArgusError] = {}
+    tasks: dict[str, Task] = {}
     stores: dict[str, set[Path]] = {}
     for retriever, spec in product(suite.retrievers, suite.tasks):
         with record.timed(f"{retriever.name} on {spec.name}"):
             own = {Cell(retriever.name, m.name, spec.name): m for m in suite.remedies_of(retriever)}
             try:
                 if spec.name not in tasks:
-                    tasks[spec.name] = _open(spec)
+                    tasks[spec.name] = open_task(spec.place).with_instructions()
                 task = tasks[spec.name]
-                if isinstance(task, ArgusError):
-                    raise task
                 instruction = spec.instruction or task.instruction
                 asked = retriever.with_instruction(instruction, spec.name)
             except ArgusError as error:
@@ -236,15 +234,7 @@ def _run(
             except Exception as error:  # of the retriever itself: none can be measured
                 for cell in missing:
                     cells.setdefault(cell, failed(cell, inputs[cell], _reason(error)))
-    read = {name: task for name, task in tasks.items() if isinstance(task, Task)}
-    return _write(suite, folder, record, cells, kept, read, stores)
-
-
-def _open(spec: SuiteTask) -> Task | ArgusError:
-    try:
-        return open_task(spec.place).with_instructions()
-    except ArgusError as error:
-        return error
+    return _write(suite, folder, record, cells, kept, tasks, stores)
 
 
 def _measure(
