@@ -41,20 +41,38 @@ def own_vectors(
         expected = "one that ranks by cosine: vectors of your own are scaled to length 1"
         fix = "Leave out --vectors to have the documents embedded."
         raise InputError(got, expected=expected, fix=fix, where="--vectors")
-    stored = _read(file, len(documents), encoder)
+    wrong = partial(InputError, where=file)
+    if not file.exists():
+        raise wrong("no such file", expected="a .npy file", fix="Check the path.")
+    what, expected = "cannot be read as .npy", "one array that numpy.save wrote, of numbers"
+    open_it = reading(file, what, expected=expected, fix="Write it again with numpy.save.")
+    with open_it, np.errstate(over="ignore"):  # of a size that no file has
+        stored = np.lib.format.open_memmap(file, mode="r")
+    if stored.ndim != 2 or not np.issubdtype(stored.dtype, np.floating):
+        got = f"an array of shape {stored.shape}, type {stored.dtype}"
+        expected = "floating-point numbers of shape (documents, dimension)"
+        raise wrong(got, expected=expected, fix="Save one row per document with numpy.save.")
+    if stored.shape[0] != len(documents):
+        expected = f"{len(documents):,}: one row per document, in the order of the corpus"
+        fix = "Write a row for every document, those without text too; mind --limit."
+        raise wrong(f"{stored.shape[0]:,} rows", expected=expected, fix=fix)
+    if stored.shape[1] != encoder.dim:
+        got = f"vectors of dimension {stored.shape[1]}"
+        expected = f"{encoder.dim}, as {encoder.fingerprint} gives for queries"
+        raise wrong(got, expected=expected, fix="Name the encoder that made them with --encoder.")
     with np.errstate(over="ignore"):  # beyond float32 is infinite, or zero
         vectors = stored.astype(np.float32)
     used = np.array([bool(d.content.strip()) for d in documents])
     norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    wrong = np.flatnonzero(used & ~((norms > 0) & np.isfinite(norms)))
-    if len(wrong):
-        row = int(wrong[0])
+    bad = np.flatnonzero(used & ~((norms > 0) & np.isfinite(norms)))
+    if len(bad):
+        row = int(bad[0])
         got = (
-            f"{len(wrong)} rows are zero or not finite, the first is row {row} "
+            f"{len(bad)} rows are zero or not finite, the first is row {row} "
             f"(document {documents[row].id!r})"
         )
         fix = "Embed those documents again, or leave them out of both files."
-        raise InputError(got, expected="a vector for every document with text", fix=fix, where=file)
+        raise wrong(got, expected="a vector for every document with text", fix=fix)
     unit = unit_rows(np.where(used[:, None], vectors, 0))
     usable = np.flatnonzero(used).tolist()
     template = documents[usable[0]].template
@@ -71,33 +89,3 @@ def own_vectors(
         "compared": len(agreement.cosines),
     }
     return unit, notes, agreement.template if agreement.holds else template
-
-
-def _read(file: Path, n: int, encoder: Encoder) -> np.ndarray:
-    """Return the rows of a .npy file, memory-mapped, one for each of n documents."""
-    wrong = partial(InputError, where=file)
-    if not file.exists():
-        raise wrong("no such file", expected="a .npy file", fix="Check the path.")
-    with (
-        reading(
-            file,
-            "cannot be read as .npy",
-            expected="one array that numpy.save wrote, of numbers",
-            fix="Write it again with numpy.save.",
-        ),
-        np.errstate(over="ignore"),
-    ):  # of a size that no file has
-        vectors = np.lib.format.open_memmap(file, mode="r")
-    if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):
-        got = f"an array of shape {vectors.shape}, type {vectors.dtype}"
-        expected = "floating-point numbers of shape (documents, dimension)"
-        raise wrong(got, expected=expected, fix="Save one row per document with numpy.save.")
-    if vectors.shape[0] != n:
-        expected = f"{n:,}: one row per document, in the order of the corpus"
-        fix = "Write a row for every document, those without text too; mind --limit."
-        raise wrong(f"{vectors.shape[0]:,} rows", expected=expected, fix=fix)
-    if vectors.shape[1] != encoder.dim:
-        got = f"vectors of dimension {vectors.shape[1]}"
-        expected = f"{encoder.dim}, as {encoder.fingerprint} gives for queries"
-        raise wrong(got, expected=expected, fix="Name the encoder that made them with --encoder.")
-    return vectors
