@@ -87,6 +87,16 @@ def suite(home, tmp_path):
     return file
 
 
+@pytest.fixture(scope="module")
+def whole(home, minilm):
+    """The result of a suite that ran without a break."""
+    (home / "suite.toml").write_text(SUITE.format(home=home), encoding="utf-8")
+    loaded = LoadedEncoder(Counting(minilm), EncoderConfig(precision="float32"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("argus.suite.job.load_encoder", lambda config, **_: loaded)
+        return run_suite(home / "suite.toml", out=home / "out")
+
+
 def rows(result, scope="task"):
     return {
         (row["retriever"], row["remedy"], row["name"]): row
@@ -95,8 +105,7 @@ def rows(result, scope="task"):
     }
 
 
-def test_cells_are_what_the_jobs_say_one_by_one(home, suite, counting, minilm, tmp_path):
-    result = run_suite(suite, out=tmp_path / "out")
+def test_cells_are_what_the_jobs_say_one_by_one(home, whole, minilm, tmp_path):
     task = open_task(home / "hotpot")
     build_index(home / "hotpot", out=tmp_path / "index", encoder=minilm)
     before = task.evaluate(
@@ -106,20 +115,19 @@ def test_cells_are_what_the_jobs_say_one_by_one(home, suite, counting, minilm, t
     after = task.evaluate(
         open_retriever(tmp_path / "index", minilm).search(task.queries, 100), ["nDCG@10"]
     )
-    cells = rows(result)
+    cells = rows(whole)
     for remedy, evaluation in (("none", before), ("blend", after)):
         measures = cells["MiniLM", remedy, "hotpot"]["measures"]
         assert measures["nDCG@10"] == pytest.approx(evaluation.aggregate["nDCG@10"], abs=1e-9)
     changed = cells["MiniLM", "blend", "hotpot"]["comparison"]
     values = [(v["nDCG@10"], after.per_query[q]["nDCG@10"]) for q, v in before.per_query.items()]
     assert changed["harmed"] == sum(b > a + 1e-9 for b, a in values)
-    assert result.summary["cells"] == {"total": 6, "measured": 6, "kept": 0, "failed": 0}
+    assert whole.summary["cells"] == {"total": 6, "measured": 6, "kept": 0, "failed": 0}
 
 
-def test_an_average_weighs_tasks_alike(suite, counting, tmp_path):
-    result = run_suite(suite, out=tmp_path / "out")
-    cells, (average,) = rows(result), [
-        row for row in result.summary["rows"]
+def test_an_average_weighs_tasks_alike(whole):
+    cells, (average,) = rows(whole), [
+        row for row in whole.summary["rows"]
         if row["scope"] == "all" and row["remedy"] == "blend"
     ]  # fmt: skip
     tasks = [cells["MiniLM", "blend", name] for name in ("hotpot", "theorems")]
@@ -129,7 +137,7 @@ def test_an_average_weighs_tasks_alike(suite, counting, tmp_path):
     assert average["comparison"]["queries"] == 8
 
 
-def test_a_suite_that_was_stopped_asks_only_the_rest(suite, counting, tmp_path, monkeypatch):
+def test_a_suite_that_was_stopped_asks_only_the_rest(whole, suite, counting, tmp_path, monkeypatch):
     import argus.suite.job as job
 
     real, cells = job.measure_cell, []
@@ -149,7 +157,6 @@ def test_a_suite_that_was_stopped_asks_only_the_rest(suite, counting, tmp_path, 
     assert result.summary["cells"]["kept"] == 3
     assert len(cells) == len(set(cells)) == 6
     assert len(counting.texts) == len(set(counting.texts))
-    whole = run_suite(suite, out=tmp_path / "whole")
     assert result.summary["rows"] == whole.summary["rows"]
 
 
