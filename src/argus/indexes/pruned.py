@@ -217,7 +217,7 @@ def top_documents_pruned(
     lightest = 0.0 if layout.penalty is None else float(penalty.min(initial=np.inf))
     sentences, scenarios = views.sentences, views.scenarios
     weights = (layout.sentence_weight, layout.weight)
-    in_float32 = tuple(np.float32(weight) for weight in weights)
+    in_float32 = np.float32(layout.sentence_weight), np.float32(layout.weight)
     sides = zip((sentences, scenarios), weights, strict=True)
     there = [(side.widest, weight) for side, weight in sides if len(side.rows)]
     widest, least_weight = max(of for of, _ in there), float(np.prod([of for _, of in there]))
