@@ -338,14 +338,12 @@ class _Measured:
         groups = []
         for name, ids in (("implicit", implicit), ("sharing", sharing)):
             if ids:
-                parts = [
-                    Evaluation(
-                        {m: sum(e.per_query[q][m] for q in ids) / len(ids) for m in e.aggregate},
-                        {q: e.per_query[q] for q in ids},
-                    )
-                    for e in self.scored
-                ]
-                means = [part.aggregate for part in parts]
+                means, parts = [], []
+                for e in self.scored:
+                    own = {q: e.per_query[q] for q in ids}
+                    sums = {m: sum(values[m] for values in own.values()) for m in e.aggregate}
+                    means.append({m: total / len(ids) for m, total in sums.items()})
+                    parts.append(Evaluation(means[-1], own))
                 figures = {"measures": means, "comparison": self._compare(parts)}
                 groups.append({"name": name, "queries": len(ids), **figures})
         known = [value for _, value in self.words.values() if value is not None]

@@ -366,13 +366,9 @@ def _find_misplaced(words: Sequence[str], folded: Sequence[str], beside: _Pairs)
         at_end = i == len(words) - 1 and f"{other}-end" in never
         article = one == "a" and other in _CERTAIN and _is_wrong_article(*words[i - 1 : i + 1])
         if other in never or at_end or article:
-            yield (
-                f"it ends with {first[0]!r}"
-                if not second
-                else f"{second[0]!r} after {first[0]!r}"
-                if first
-                else f"it begins with {second[0]!r}"
-            )
+            after = f" after {first[0]!r}" if first else ""
+            begin = "" if first else "it begins with "
+            yield f"{begin}{second[0]!r}{after}" if second else f"it ends with {first[0]!r}"
         before = one
 
 

@@ -23,7 +23,7 @@ def test_a_collection_of_other_vectors_is_refused(qdrant):
     assert not qdrant.records("small") and not qdrant.records("far")
 
 
-def test_a_collection_of_the_users_is_never_removed(qdrant):
+def test_a_collection_of_the_users_names_its_remedies_and_is_never_removed(qdrant):
     from qdrant_client import QdrantClient, models
 
     client = QdrantClient(path=qdrant.spec[len("qdrant:") : -len("/docs")])
@@ -32,15 +32,11 @@ def test_a_collection_of_the_users_is_never_removed(qdrant):
     client.close()
     before = qdrant.state()
     remedy = qdrant.blend(into="mine").remedy
-    note = rollback_in_store(qdrant.spec, remedy, into="mine")
-    assert not note["collection_removed"] and qdrant.state() == before
-
-
-def test_an_unknown_remedy_names_those_there(qdrant):
-    remedy = qdrant.blend().remedy
     with pytest.raises(InputError, match=remedy) as error:
-        rollback_in_store(qdrant.spec, "blend-00000000")
-    assert str(error.value.where).endswith("docs_argus")
+        rollback_in_store(qdrant.spec, "blend-00000000", into="mine")
+    assert str(error.value.where).endswith("mine")
     with pytest.raises(InputError, match="there is none in it"):
         rollback_in_store(qdrant.spec, remedy, into="elsewhere")
     assert list_in_store(qdrant.spec, into="elsewhere") == []
+    note = rollback_in_store(qdrant.spec, remedy, into="mine")
+    assert not note["collection_removed"] and qdrant.state() == before
