@@ -19,7 +19,7 @@ from tests.support.dumps import pages_dump
 PAGES = {
     f"Town {i}": f"'''Town {i}''' is a town near [[Town {i + 1}]] in the hills. {i * 7919:x} "
     + " ".join(f"{(i * 31 + j) ** 5:x}" for j in range(600))
-    for i in range(320)
+    for i in range(80)
 }
 SPLIT = 45_000
 STALLING = """

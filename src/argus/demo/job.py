@@ -29,8 +29,8 @@ from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.knowledge import KnowledgeBase
-from argus.knowledge.deprecations import deprecations
 from argus.knowledge.stdlib import (
+    deprecations,
     sample_questions,
     standard_library,
     standard_reference,
@@ -77,10 +77,10 @@ def audit_deprecations(
         return None
     path, edges, rows = folder / "corpus", [], []
     for d in changes:
-        edge = Edge(d.replacement_id, d.deprecated_id, f"deprecated, says its {d.source}")
+        edge = Edge(d["replacement_id"], d["deprecated_id"], f"deprecated, says its {d['source']}")
         edges.append(edge)
         pair = {"superseder": edge.superseder, "superseded": edge.superseded}
-        rows.append({**pair, "rule": edge.rule, "since": d.since, "evidence": d.evidence})
+        rows.append({**pair, "rule": edge.rule, "since": d["since"], "evidence": d["evidence"]})
     write_jsonl(path / "supersedes.jsonl", rows)
     records = [Dated(d.id, "documentation", text=d.text, title=d.title) for d in corpus]
     source = AuthoritySource(records=path, edges=path / "supersedes.jsonl")

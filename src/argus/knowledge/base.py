@@ -101,16 +101,6 @@ class KnowledgeBase:
     relations: RelationGraph
     targets: npt.NDArray[np.bool_] | None = None
 
-    def __post_init__(self) -> None:
-        n = len(self.entities)
-        if n != self.relations.n:
-            raise ValueError(
-                f"{n} entities, but the relation graph was built over "
-                f"{self.relations.n}; build it over the same list."
-            )
-        if self.targets is not None and self.targets.shape != (n,):
-            raise ValueError(f"targets of shape {self.targets.shape} for {n} entities.")
-
     @cached_property
     def has_text(self) -> npt.NDArray[np.bool_]:
         """Mask of entities with a paragraph, shape (n,)."""

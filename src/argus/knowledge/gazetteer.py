@@ -62,8 +62,12 @@ class CapitalisedNames:
         common = lower_case_words(texts)
         for text in texts:
             runs = (_trim(text, part, common) for run in _runs(text) for part in _parts(run))
-            spans = [_span(run) for run in runs if run]
-            yield [Mention(text[span.start : span.end], span) for span in spans]
+            mentions = []
+            for run in filter(None, runs):
+                possessive = _POSSESSIVE.search(run[-1][0])
+                end = run[-1].end() - (len(possessive[0]) if possessive else 0)
+                mentions.append(Mention(text[run[0].start() : end], Span(run[0].start(), end)))
+            yield mentions
 
 
 def _runs(text: str) -> Iterator[Words]:
@@ -100,24 +104,14 @@ def _trim(text: str, run: Words, common: set[str]) -> Words:
         run = run[:-1]
     while run and _CONNECTORS.fullmatch(run[0][0]):
         run = run[1:]
-    if run and _begins_sentence(text, run[0].start()):
+    start = run[0].start() if run else 0
+    if run and _ENDED.search(text[start - 8 : start] if start >= 8 else "\n" + text[:start]):
         first = re.split("['’]", run[0][0].lower())[0]
         if first in FUNCTION_WORDS or (len(run) == 1 and first in common):
             return _trim(text, run[1:], common)
     is_pronoun = len(run) == 1 and re.match(r"I\b", run[0][0])
     is_date = all(_CALENDAR.fullmatch(word[0].lower()) or word[0][0].isdigit() for word in run)
     return [] if is_pronoun or is_date else run
-
-
-def _begins_sentence(text: str, start: int) -> bool:
-    before = text[start - 8 : start] if start >= 8 else "\n" + text[:start]
-    return _ENDED.search(before) is not None
-
-
-def _span(run: Words) -> Span:
-    """Return where a run stands, without a final possessive."""
-    possessive = _POSSESSIVE.search(run[-1][0])
-    return Span(run[0].start(), run[-1].end() - (len(possessive[0]) if possessive else 0))
 
 
 _UNEVEN_SPACE = re.compile(r"\s\s|[^\S ]")

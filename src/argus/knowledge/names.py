@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
 from argus.data.texts import stream_safe
 from argus.data.types import Document, Span
@@ -108,16 +108,6 @@ class MentionFinder(Protocol):
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
         """Yield the mentions of each text, in order of place, none overlapping another."""
-        ...
-
-
-@runtime_checkable
-class LeavesOut(Protocol):
-    """A finder that knows names which it does not look for."""
-
-    @property
-    def left_out(self) -> Mapping[str, int]:
-        """Numbers of names that it does not look for, by reason."""
         ...
 
 

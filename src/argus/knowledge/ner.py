@@ -37,36 +37,32 @@ class TokenClassifier:
         model: str | Path = DEFAULT_MODEL,
         device: str | None = None,
         batch_size: int = 16,
-        labels: Sequence[str] | None = None,
     ) -> None:
         """Load a model.
 
         model: a name on the hub, or a folder. device: "cpu", "cuda", .... None takes a GPU when
-        there is one. batch_size: windows per forward pass. labels: kinds of entity to keep, as in
-        ("PER", "LOC"). None keeps all. Raises InputError for a model that cannot be loaded or does
-        not tag tokens, a label that it does not have, and a device that is not there.
+        there is one. batch_size: windows per forward pass. Raises InputError for a model that
+        cannot be loaded or does not tag tokens, and a device that is not there.
         """
         if batch_size < 1:
             raise InputError(
                 f"batch_size {batch_size}", expected="a number from 1", fix="Leave it out."
             )
-        name = str(model).strip()
-        if not name:
-            raise InputError(
-                f"the named-entity model {str(model)!r}",
-                expected="a name on the hub, or a folder",
-                fix=f"Leave it out for {DEFAULT_MODEL}.",
-            )
+        name = str(model)
         network, tokenizer = _load(name)
         self.batch_size = batch_size
-        self.labels = _check_labels(name, network, labels)
+        tags = (network.config.id2label or {}).values()
+        if OUTSIDE not in tags:
+            raise _not_a_tagger(name, f"its tags are {', '.join(sorted(tags)[:5])}")
+        kinds = {tag.removeprefix("B-").removeprefix("I-") for tag in tags} - {OUTSIDE}
+        self.labels = tuple(sorted(kinds))
         self.window = tokenizer.model_max_length = _window(network, tokenizer)
         self._pipeline = _pipeline(network, tokenizer, device)
         self._model = name
 
     @property
     def name(self) -> str:
-        """Model, revision (of the hub, or a digest of weights), kinds of entity kept, window."""
+        """Model, revision (of the hub, or a digest of weights), kinds of entity, window."""
         folder = Path(self._model)
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         commit = getattr(self._pipeline.model.config, "_commit_hash", None) or "unknown"
@@ -89,8 +85,7 @@ class TokenClassifier:
         mentions: list[list[Mention]] = [[] for _ in texts]
         tagged: Any = self._pipeline(readable, batch_size=self.batch_size) if readable else ()
         for i, groups in zip(order, tagged, strict=True):
-            places = [(g["start"], g["end"]) for g in groups if g["entity_group"] in self.labels]
-            mentions[i] = _mentions(texts[i], places)
+            mentions[i] = _mentions(texts[i], [(group["start"], group["end"]) for group in groups])
         return mentions
 
 
@@ -140,24 +135,6 @@ def _load(model: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         return load(local_only=False)
     except failures as error:
         raise _not_found(model, error) from error
-
-
-def _check_labels(
-    model: str, network: PreTrainedModel, labels: Sequence[str] | None
-) -> tuple[str, ...]:
-    """Return the kinds of entity to keep, in order."""
-    tags = (network.config.id2label or {}).values()
-    if OUTSIDE not in tags:
-        raise _not_a_tagger(model, f"its tags are {', '.join(sorted(tags)[:5])}")
-    kinds = {tag.removeprefix("B-").removeprefix("I-") for tag in tags} - {OUTSIDE}
-    unknown = sorted(set(labels or ()) - kinds)
-    if unknown or (labels is not None and not labels):
-        raise InputError(
-            f"labels {unknown} for the model {model!r}",
-            expected=f"some of {', '.join(sorted(kinds))}",
-            fix="Mend them, or leave them out to keep all.",
-        )
-    return tuple(sorted(kinds if labels is None else set(labels)))
 
 
 def _pipeline(

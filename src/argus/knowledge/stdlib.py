@@ -310,6 +310,21 @@ def standard_scenarios(base: KnowledgeBase) -> list[dict[str, Any]]:
     return [row for row in _rows("stdlib_scenarios.jsonl") if row["_id"] in base.index]
 
 
+def deprecations(base: KnowledgeBase) -> list[dict[str, Any]]:
+    """Return which entities of `base` are deprecated in favour of which others, by id.
+
+    The library is its own authority. The list that ships holds what the docstrings of Python 3.11
+    to 3.13 state, and the warnings that a function gives whenever it is called. Keys:
+    deprecated_id, replacement_id, since (the version that deprecated it, "" where it is not said),
+    evidence (the words that say so), source (docstring or warning) and pythons (that say so).
+    """
+    python = f"3.{min(sys.version_info.minor, 13)}"
+    rows = [row for row in _rows("stdlib_deprecations.jsonl") if python in row["pythons"]]
+    return [
+        row for row in rows if {row["deprecated_id"], row["replacement_id"]} <= base.index.keys()
+    ]
+
+
 def _rows(name: str) -> list[dict[str, Any]]:
     """Return the rows of a file that ships."""
     text = files("argus.knowledge").joinpath(name).read_text(encoding="utf-8")

@@ -42,7 +42,7 @@ from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
-from argus.knowledge.names import LeavesOut, Mention, MentionFinder, without_surrogates
+from argus.knowledge.names import Mention, MentionFinder, without_surrogates
 from argus.progress import progress
 from argus.remedies.config import TAU, ReferenceConfig
 from argus.remedies.reference import make_finder, open_probe, read_passages
@@ -249,7 +249,7 @@ def diagnose_documents(
                 State.MEASURED if known else missing[0][1], reason, int(unread[at].sum()),
             ))  # fmt: skip
         first += len(own)
-    left_out = dict(finder.left_out) if isinstance(finder, LeavesOut) else {}
+    left_out = dict(getattr(finder, "left_out", {}))  # names that a gazetteer does not look for
     return Diagnosis(risks, tau, len(documents), finder.name, left_out)
 
 

@@ -10,8 +10,9 @@ def files(work, table="entities"):
     return sorted(path.name for path in (work / "raw" / table).glob("*"))
 
 
-def test_rows_are_written_in_parts_of_the_raw_tables(tmp_path):
-    with RawWriter(tmp_path, rows_per_part=2) as raw:
+def test_rows_are_written_in_parts_of_the_raw_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr("argus.knowledge.sources.raw.ROWS_PER_PART", 2)
+    with RawWriter(tmp_path) as raw:
         for name in "abcde":
             raw.add_entity(name, name.upper(), "Text.", description="d", article="A")
         raw.add_redirect("X", "A", None)
@@ -33,8 +34,9 @@ def test_a_source_that_breaks_off_leaves_what_was_there(tmp_path, file):
     assert pq.read_table(tmp_path / "raw" / "entities")["id"].to_pylist() == ["a"]
 
 
-def test_what_a_killed_writer_left_is_no_part(tmp_path):
-    killed = RawWriter(tmp_path, rows_per_part=1)
+def test_what_a_killed_writer_left_is_no_part(tmp_path, monkeypatch):
+    monkeypatch.setattr("argus.knowledge.sources.raw.ROWS_PER_PART", 1)
+    killed = RawWriter(tmp_path)
     killed.add_entity("a", "A")
     with RawWriter(tmp_path) as raw:
         raw.add_entity("b", "B")

@@ -94,7 +94,7 @@ def test_n_triples_hold_labels_texts_relations_and_redirects(file, written):
         ("t.tsv", ["a b c"], r"line 1: 1 columns"),
         ("t.tsv", ["a\tb\t"], r"line 1, field 'object': an empty id"),
         ("t.tsv", ["\tb\tc"], r"line 1, field 'subject': an empty id"),
-        ("t.tsv", [""], "is empty"),
+        ("t.tsv", [""], "no line in it"),
         ("t.ttl", ["x"], r"file type .ttl is not read.*rename them to .nt.*rapper"),
         ("t.doc", ["x"], r"file type .doc is not read.*expected one of .nt, .tsv, .txt"),
         ("t.jsonl", ["{}"], r"file type .jsonl is not read"),

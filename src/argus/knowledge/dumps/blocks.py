@@ -147,28 +147,21 @@ def _opened(location: str | Path) -> Iterator[tuple[NativeFile, str]]:
     """Open a dump: the file, and its path in its storage. Raises InputError."""
     from pyarrow import fs
 
-    def refused(got: str) -> InputError:
-        return InputError(
-            got,
-            expected="a dump: a file of text, plain or compressed with bz2 or gz",
-            fix="Check the path (or the address and its credentials), and that the download ended.",
-            where=str(location),
-        )
-
     filesystem, path = open_storage(location)
     kinds = {fs.FileType.NotFound: "no such file", fs.FileType.Directory: "is a folder"}
     try:
         info = filesystem.get_file_info(path)
         if info.type != fs.FileType.File:
-            raise refused(kinds.get(info.type, "is not a regular file"))
+            raise _refused(location, kinds.get(info.type, "is not a regular file"))
         with filesystem.open_input_file(path) as file:
             if not file.size():
-                raise refused("is empty")
+                raise _refused(location, "is empty")
             yield file, path
     except PermissionError as error:
-        raise refused("may not be read by this user") from error
+        raise _refused(location, "may not be read by this user") from error
     except OSError as error:
-        raise refused(f"cannot be read ({' '.join(str(error).split())[:300]})") from error
+        what = " ".join(str(error).split())[:300]
+        raise _refused(location, f"cannot be read ({what})") from error
 
 
 def _texts(location: str | Path, *, parallel: bool = True) -> Iterator[bytes]:
@@ -180,7 +173,12 @@ def _texts(location: str | Path, *, parallel: bool = True) -> Iterator[bytes]:
         elif re.match(rb"BZh[1-9]", head):
             compression = "bz2"
         else:
-            _refuse_other(head, location)
+            for magic, (name, command) in _OTHERS.items():
+                if head.startswith(magic):
+                    fix = f"Convert it once: {command} {location} | bzip2 > dump.bz2"
+                    raise _refused(location, f"is compressed with {name}", fix)
+            if b"\0" in head:
+                raise _refused(location, "is not text (there are zero bytes at its beginning)")
             file.seek(0)
             while text := bytes(file.read(_STEP)):
                 yield text
@@ -256,20 +254,10 @@ def _decompressed(
         at -= len(decoder.unused_data)
 
 
-def _refuse_other(head: bytes, location: str | Path) -> None:
-    """Raise InputError for other compressions, and for what is no text."""
-    for magic, (name, command) in _OTHERS.items():
-        if head.startswith(magic):
-            raise InputError(
-                f"is compressed with {name}",
-                expected="a dump in bz2 or gz, or plain text",
-                fix=f"Convert it once: {command} {location} | bzip2 > dump.bz2",
-                where=str(location),
-            )
-    if b"\0" in head:
-        raise InputError(
-            "is not text (there are zero bytes at its beginning)",
-            expected="a dump in bz2 or gz, or plain text in UTF-8",
-            fix="Check that it is the right file and that its download ended.",
-            where=str(location),
-        )
+def _refused(
+    location: str | Path,
+    got: str,
+    fix: str = "Check the path (or the address and its credentials), and that the download ended.",
+) -> InputError:
+    expected = "a dump: a file of text, plain or compressed with bz2 or gz"
+    return InputError(got, expected=expected, fix=fix, where=str(location))

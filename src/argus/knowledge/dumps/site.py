@@ -112,9 +112,13 @@ def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
     language = _LANGUAGE.search(head)
     code = language[1].decode().lower() if language else dbname.removesuffix("wiki")
     sensitive = (info.findtext("case") or "").strip() == "case-sensitive"
-    return Site(
-        dbname, code, "case-sensitive" if sensitive else "first-letter", _namespaces(info, code)
-    )
+    own: dict[str, int] = {}
+    for namespace in info.iter("namespace"):
+        name, key = (namespace.text or "").strip().lower(), namespace.get("key", "")
+        if name and key.lstrip("-").isdigit():
+            own[name] = int(key)
+    namespaces = _CANONICAL | _aliases(code) | own  # the dump's own names win over aliases
+    return Site(dbname, code, "case-sensitive" if sensitive else "first-letter", namespaces)
 
 
 def title_of(target: str, site: Site) -> str | None:
@@ -165,16 +169,6 @@ def _with_capital(title: str, language: str) -> str:
     if len(upper) != 1 or "\u10d0" <= first <= "\u10ff":
         return title
     return upper + title[1:]
-
-
-def _namespaces(info: ElementTree.Element, language: str) -> dict[str, int]:
-    """Return the names of namespaces, the dump's own last: they win over aliases."""
-    own: dict[str, int] = {}
-    for namespace in info.iter("namespace"):
-        name, key = (namespace.text or "").strip().lower(), namespace.get("key", "")
-        if name and key.lstrip("-").isdigit():
-            own[name] = int(key)
-    return _CANONICAL | _aliases(language) | own
 
 
 def _aliases(language: str | None) -> dict[str, int]:

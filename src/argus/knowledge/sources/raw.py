@@ -17,9 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.kb import MENTION, RELATIONS
-from argus.data.text_files import check_file, read_lines
+from argus.data.text_files import check_file, nothing_in, read_lines
 from argus.data.writing import replacing, writable
-from argus.errors import InputError
 from argus.knowledge.alignment.database import Database, database
 from argus.knowledge.alignment.raw_tables import RAW, raw_folder, rows_to_table
 from argus.knowledge.base import Entity
@@ -48,12 +47,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
         empty = empty and not line.strip()
         yield number, line
     if empty:
-        raise InputError(
-            "is empty",
-            expected="at least one line",
-            fix="Check that this is the right file and that writing it did not break off.",
-            where=path,
-        )
+        raise nothing_in(path, "line")
 
 
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -118,10 +112,8 @@ class PartWriter:
     `rows` counts the rows given. Raises NotWritten where the disk takes no more.
     """
 
-    def __init__(
-        self, folder: Path, schema: pa.Schema, *, rows_per_part: int = ROWS_PER_PART
-    ) -> None:
-        self.folder, self.schema, self.rows_per_part = folder, schema, rows_per_part
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+        self.folder, self.schema = folder, schema
         self.rows = 0
         self._parts = 0
         self._buffer: list[tuple[str | int | None, ...]] = []
@@ -132,7 +124,7 @@ class PartWriter:
         """Take one row, its values in the order of the schema."""
         self._buffer.append(row)
         self.rows += 1
-        if len(self._buffer) >= self.rows_per_part:
+        if len(self._buffer) >= ROWS_PER_PART:
             self.flush()
 
     def flush(self) -> None:
@@ -164,22 +156,12 @@ class RawWriter:
     adds nothing twice. limit: entities that are taken. `beyond` counts the others.
     """
 
-    def __init__(
-        self,
-        work: Path,
-        *,
-        joins: bool = False,
-        rows_per_part: int = ROWS_PER_PART,
-        limit: int | None = None,
-    ) -> None:
+    def __init__(self, work: Path, *, joins: bool = False, limit: int | None = None) -> None:
         self._limit, self.beyond = limit, 0
         self.work, self.staging, self._joins = work, work / STAGING, joins
         with writable(work):
             shutil.rmtree(self.staging, ignore_errors=True)
-        self.tables = {
-            name: PartWriter(self.staging / name, schema, rows_per_part=rows_per_part)
-            for name, schema in RAW.items()
-        }
+        self.tables = {n: PartWriter(self.staging / n, schema) for n, schema in RAW.items()}
         self.add_relation = self.tables["relations"].add
         """Take subject, property, object and source, whether or not both ends are entities."""
         self.add_redirect = self.tables["redirects"].add
@@ -275,7 +257,7 @@ _TEXTS = pa.schema([*_ROWS, ("rank", pa.int64()), ("number", pa.int64())])
 class Gathered:
     """Takes texts and relations of ids and makes entities of them. `folder` is its own."""
 
-    def __init__(self, folder: Path, *, memory_bytes: int = MEMORY_BYTES) -> None:
+    def __init__(self, folder: Path, memory_bytes: int) -> None:
         self._folder, self._memory_bytes = folder, memory_bytes
         self._texts = PartWriter(folder / "texts", _TEXTS)
         self._relations = PartWriter(folder / "relations", RELATIONS)
@@ -327,7 +309,7 @@ class Gathered:
             )
             for id_, group in groupby(rows, itemgetter(0)):
                 texts = [(kind, text) for _, kind, text in group]
-                _write_one(id_, texts, into, counts, only_labelled=only_labelled)
+                counts.update(_write_one(id_, texts, into, only_labelled))
         return counts
 
     @contextmanager
@@ -374,33 +356,26 @@ def _follow_redirects(db: Database) -> int:
 
 
 def _write_one(
-    id_: str,
-    texts: list[tuple[str, str]],
-    into: RawWriter,
-    counts: Counter[str],
-    *,
-    only_labelled: bool,
-) -> None:
-    first: dict[str, str] = {}
-    for kind, text in texts:
-        first.setdefault(kind, text)
+    id_: str, texts: list[tuple[str, str]], into: RawWriter, only_labelled: bool
+) -> Iterator[str]:
+    """Write an entity or a redirect, of `(kind, text)` by rank. Yield what to count it under."""
+    first = dict(reversed(texts))
     label = first.get(LABEL) or label_from_id(id_)
     if _REDIRECT in first:
         target = first[_REDIRECT]
         into.add_redirect(label, label_from_id(target), target)
         into.add_alias(target, label, "redirect")
-        counts["redirect"] += 1
-        return
-    if LABEL not in first:
-        if only_labelled:
-            counts["without a label"] += 1
-            return
-        counts["label from id"] += 1
-    if _END not in first:
-        counts["in no triple"] += 1
-    description = first.get(DESCRIPTION, "")
-    into.add_entity(id_, label, first.get(PARAGRAPH, description), description=description)
-    counts["entity"] += 1
-    for name in dict.fromkeys(text for kind, text in texts if kind in (LABEL, ALIAS)):
-        if name != label:
-            into.add_alias(id_, name)
+        yield "redirect"
+    elif LABEL not in first and only_labelled:
+        yield "without a label"
+    else:
+        if LABEL not in first:
+            yield "label from id"
+        if _END not in first:
+            yield "in no triple"
+        description = first.get(DESCRIPTION, "")
+        into.add_entity(id_, label, first.get(PARAGRAPH, description), description=description)
+        for name in dict.fromkeys(text for kind, text in texts if kind in (LABEL, ALIAS)):
+            if name != label:
+                into.add_alias(id_, name)
+        yield "entity"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -57,13 +58,30 @@ class EntityRows:
         Raises InputError, with file and line, for a missing column, an id that is no string or
         stands twice, and values of another type.
         """
+        import numpy as np
+
         counts: Counter[str] = Counter()
+        hashes = array("q")  # 8 bytes an entity, to see whether an id stands twice
         with progress(f"read {self.path.name}", None) as advance:
             for row, id_ in _rows(self):
                 _write_row(row, id_, self.fields, into, counts)
+                hashes.append(hash(id_))
                 if row.line % ROWS_PER_STEP == 0:
                     advance(ROWS_PER_STEP)
-        _refuse_twice(self, into)
+        values, times = np.unique(np.frombuffer(hashes, np.int64), return_counts=True)
+        suspects = set(values[times > 1].tolist())
+        lines: dict[str, int] = {}
+        for row, id_ in _rows(self) if suspects else ():
+            if hash(id_) not in suspects:
+                continue
+            if id_ in lines:
+                raise InputError(
+                    f"id {id_!r} was already given on line {lines[id_]}",
+                    expected="one row per entity",
+                    fix="Remove or rename one of the two.",
+                    where=row.at(),
+                )
+            lines[id_] = row.line
         return dict(counts)
 
 
@@ -173,30 +191,3 @@ def _not_a_list(row: Row, name: str, expected: str) -> InputError:
         fix="Mend the field, or leave it out.",
         where=row.at(name),
     )
-
-
-def _refuse_twice(source: EntityRows, into: RawWriter) -> None:
-    """Raise InputError where an id stands twice, by hashes: 8 bytes an entity are held."""
-    import numpy as np
-
-    hashes = np.concatenate(
-        [
-            np.fromiter(map(hash, batch.column(0).to_pylist()), np.int64, batch.num_rows)
-            for batch in into.batches("entities", ["id"])
-        ]
-    )
-    hashes.sort()
-    if not (hashes[1:] == hashes[:-1]).any():
-        return
-    suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
-    lines: dict[str, int] = {}
-    for row, id_ in _rows(source):
-        if hash(id_) in suspects:
-            if id_ in lines:
-                raise InputError(
-                    f"id {id_!r} was already given on line {lines[id_]}",
-                    expected="one row per entity",
-                    fix="Remove or rename one of the two.",
-                    where=row.at(),
-                )
-            lines[id_] = row.line

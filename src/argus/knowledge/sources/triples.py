@@ -189,15 +189,25 @@ class TripleFiles:
             _refuse_unknown_ending(path, rows=path != self.triples)
         counts: Counter[str] = Counter()
         with TemporaryDirectory(dir=into.staging) as folder:
-            gathered = Gathered(Path(folder), memory_bytes=self.memory_bytes)
+            gathered = Gathered(Path(folder), self.memory_bytes)
             if ending(self.triples) == NTRIPLES:
                 self._read_ntriples(self.triples, gathered, counts, edges=True)
             else:
                 _read_table(self.triples, gathered, counts)
             for path, kind in ((self.labels, LABEL), (self.abstracts, PARAGRAPH)):
-                if path is not None:
-                    self._read_texts(path, kind, gathered, counts)
-                    _refuse_strangers(gathered, path, kind)
+                if path is None:
+                    continue
+                self._read_texts(path, kind, gathered, counts)
+                with_both, with_text, with_relation = gathered.meet()
+                if with_both is None:
+                    like = f": it has ids like {with_text!r}" if with_text is not None else ""
+                    raise InputError(
+                        f"no {kind} of an id in the triples{like}",
+                        expected=f"ids as in the triples, like {with_relation!r}",
+                        fix="Check that both files are of one data set, write ids in one way, and "
+                        "that the texts are in the language that is asked for.",
+                        where=path,
+                    )
             counts += gathered.write(into, only_labelled=self.skip_unknown)
         return dict(+counts)
 
@@ -331,16 +341,3 @@ def _refuse_unknown_ending(path: Path, *, rows: bool) -> None:
         else "Convert the file, or rename it if only its ending is wrong.",
         where=path,
     )
-
-
-def _refuse_strangers(gathered: Gathered, path: Path, kind: str) -> None:
-    with_both, with_text, with_relation = gathered.meet()
-    if with_both is None:
-        raise InputError(
-            f"no {kind} of an id in the triples"
-            + (f": it has ids like {with_text!r}" if with_text is not None else ""),
-            expected=f"ids as in the triples, like {with_relation!r}",
-            fix="Check that both files are of one data set, write ids in one way, and that the "
-            "texts are in the language that is asked for.",
-            where=path,
-        )

@@ -132,11 +132,11 @@ def _is_path(alias: str) -> bool:
 def _strings(value: object) -> list[str]:
     """Return a value or the items of a list as texts. YAML may hold lists of themselves."""
     items = value if isinstance(value, list | tuple) else [value]
-    texts = (without_surrogates(str(item)).strip() for item in items if _says_something(item))
+    texts = [
+        without_surrogates(str(item)).strip()
+        for item in items
+        if item is not None
+        and not isinstance(item, _NO_TEXT)
+        and not (isinstance(item, int) and abs(item) > _LARGEST)
+    ]
     return [text for text in texts if text]
-
-
-def _says_something(item: object) -> bool:
-    if isinstance(item, int) and abs(item) > _LARGEST:
-        return False
-    return item is not None and not isinstance(item, _NO_TEXT)

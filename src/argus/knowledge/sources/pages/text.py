@@ -89,12 +89,21 @@ _UNDERLINE = re.compile(r"\s*([=\-~*#^])\1{2,}\s*")
 _TITLE_WORDS = 12
 
 
+def _split_mark(data: bytes) -> tuple[bytes, str]:
+    """Return data behind a byte-order mark, and its encoding. "" where there is no mark."""
+    marked = ((data[len(mark) :], encoding) for mark, encoding in _BOMS if data.startswith(mark))
+    return next(marked, (data, ""))
+
+
 def decode_text(data: bytes) -> str | None:
     """Return UTF-8, or the encoding of a byte-order mark. None for other bytes."""
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return _strictly(data[len(mark) :], encoding)
-    return None if b"\0" in data[:4096] else _strictly(data, "utf-8")
+    body, encoding = _split_mark(data)
+    if not encoding and b"\0" in data[:4096]:
+        return None
+    try:
+        return body.decode(encoding or "utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 def decode_html(data: bytes) -> tuple[str, str]:
@@ -102,18 +111,16 @@ def decode_html(data: bytes) -> tuple[str, str]:
 
     A byte-order mark goes before <meta charset>, that before UTF-8, that before Windows-1252.
     """
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return _kindly(data[len(mark) :], encoding)
-    name = _declared(data[:4096])
-    if name and name != "utf-8":
-        return _kindly(data, name)
-    text = _strictly(data, "utf-8")
-    if text is not None:
-        return text, ""
-    if name:
-        return _kindly(data, "utf-8")
-    return data.decode(_FALLBACK, "replace"), "read as Windows-1252"
+    data, encoding = _split_mark(data)
+    encoding = encoding or _declared(data[:4096])
+    if encoding in ("", "utf-8"):
+        try:
+            return data.decode("utf-8"), ""
+        except UnicodeDecodeError:
+            if not encoding:
+                return data.decode(_FALLBACK, "replace"), "read as Windows-1252"
+    text = data.decode(encoding, "replace")
+    return text, "broken characters" if "\ufffd" in text else ""
 
 
 def _declared(head: bytes) -> str:
@@ -128,18 +135,6 @@ def _declared(head: bytes) -> str:
         return ""
     name = _AS_BROWSERS_READ.get(name, name)
     return name if _OF_BROWSERS.fullmatch(name) else ""
-
-
-def _kindly(data: bytes, encoding: str) -> tuple[str, str]:
-    text = data.decode(encoding, "replace")
-    return text, "broken characters" if "\ufffd" in text else ""
-
-
-def _strictly(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        return None
 
 
 def wiki_text(name: str, label: str | None) -> str:
