@@ -22,7 +22,7 @@ from tests.support.expressions import Expression, expressions
 from tests.support.pumps import texts
 
 CHARACTERS = 10_000
-FLOOR_S, CAP_S = 0.01, 0.5
+FLOOR_S, CAP_S = 0.01, 0.25
 """Less is not judged; more is stopped. From one to the other is more than STEP times."""
 STEP = 4
 """A text is so many times as long as the next shorter."""

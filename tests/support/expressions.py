@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import pkgutil
 import re
 import warnings
 from collections import defaultdict
@@ -69,14 +68,17 @@ def expressions() -> list[Expression]:
 
 
 def modules() -> Iterator[tuple[str, Any]]:
-    """Yield every module of the package that can be imported, with its name."""
-    for module in pkgutil.walk_packages(argus.__path__, "argus."):
-        if module.name.endswith("__main__"):
+    """Yield every module of the package that imports `re` and can be imported, with its name."""
+    for name, tree in trees().items():
+        imported = [
+            a.name for node in tree.body if isinstance(node, ast.Import) for a in node.names
+        ]
+        if "re" not in imported or name.endswith("__main__"):
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                yield module.name, importlib.import_module(module.name)
+                yield name, importlib.import_module(name)
             except ImportError:  # of an extra
                 continue
 
