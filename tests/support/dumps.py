@@ -6,9 +6,12 @@ import bz2
 import gzip
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
+
+from argus.knowledge.dumps.site import Site, read_site, words
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" xml:lang="{lang}">
   <siteinfo>
@@ -25,6 +28,14 @@ HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" xml:lang=
 """
 PACK = {"bz2": lambda data: bz2.compress(data, 1), "gz": gzip.compress, "plain": bytes}
 """bz2 in blocks of 100 kB: small dumps have several."""
+
+
+def any_site() -> Site:
+    """Return a site of no language in particular: it has the namespaces of all."""
+    english = read_site(HEAD.format(lang="en", dbname="enwiki").encode())
+    every = {name.lower(): 6 for name in words("file")}
+    every |= {name.lower(): 14 for name in words("category")} | dict(english.namespaces)
+    return replace(english, dbname="", language="", namespaces=every)
 
 
 def pages_dump(

@@ -127,7 +127,7 @@ def build_kb(
                 for home in filter(None, (folder.path, here)):
                     LexicalIndex.remove(home / WORDS)
                 writer = KbWriter(place)
-                counts = finish(work, writer, running, settings)
+                counts = finish(work, writer.write, running, settings)
                 facts = {
                     "argus": __version__, "key": key, "language": config.language,
                     "sample": config.sample, "damage": damage,

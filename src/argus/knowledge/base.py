@@ -17,10 +17,7 @@ from argus.data.types import Document
 from argus.knowledge.relations import RelationGraph
 
 BATCH_ROWS = 10_000
-WHITE_SPACE = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
+WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
 """Characters that str.strip removes. Arrow by itself knows other characters as white space."""
 
 

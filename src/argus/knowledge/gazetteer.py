@@ -167,8 +167,12 @@ class Gazetteer:
         names: dict[str, tuple[str, ...]] = {}
         left_out: Counter[str] = Counter()
         for name, ids in ids_by_name.items():
-            if reason := _why_not(name, config, common):
-                left_out[reason] += 1
+            if not any(c.isalnum() for c in name) or without_surrogates(name) != name:
+                left_out["without a letter or digit"] += 1
+            elif len(name) < config.min_length:
+                left_out["too short"] += 1
+            elif is_common_word(name, common):
+                left_out["common words"] += 1
             else:
                 names[name] = tuple(ids)
         if not names:
@@ -261,14 +265,3 @@ def _forms(name: str, *, ignore_case: bool) -> list[str]:
         return [name.casefold() if ignore_case else name]
     forms = (unicodedata.normalize(form, name) for form in ("NFC", "NFD"))
     return list(dict.fromkeys(_fold(form, ignore_case=ignore_case)[0] for form in forms))
-
-
-def _why_not(name: str, config: GazetteerConfig, common: Set[str]) -> str:
-    """Return why a name is left out, "" when it is taken."""
-    if not any(c.isalnum() for c in name) or without_surrogates(name) != name:
-        return "without a letter or digit"
-    if len(name) < config.min_length:
-        return "too short"
-    if is_common_word(name, common):
-        return "common words"
-    return ""

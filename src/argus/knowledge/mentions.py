@@ -45,17 +45,11 @@ def ground(label: str, paragraph: str) -> Grounded:
     label = label.strip()
     if not label:
         return Grounded(paragraph, None)
-    if _begins_with(label, paragraph):
+    after = paragraph[len(label) : len(label) + 1]
+    is_first = paragraph.startswith(label) and not (after.isalnum() or after == "_")
+    if is_first and _PLAIN.fullmatch(label):  # as most do: no pattern is needed then
         return Grounded(paragraph, Span(0, len(label)))
     return search(label, paragraph)
-
-
-def _begins_with(label: str, paragraph: str) -> bool:
-    """Whether a plain label stands at the very beginning, as most do: no pattern is needed then."""
-    if not (paragraph.startswith(label) and _PLAIN.fullmatch(label)):
-        return False
-    after = paragraph[len(label) : len(label) + 1]
-    return not (after.isalnum() or after == "_")
 
 
 def search(label: str, paragraph: str) -> Grounded:

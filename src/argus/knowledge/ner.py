@@ -44,10 +44,6 @@ class TokenClassifier:
         there is one. batch_size: windows per forward pass. Raises InputError for a model that
         cannot be loaded or does not tag tokens, and a device that is not there.
         """
-        if batch_size < 1:
-            raise InputError(
-                f"batch_size {batch_size}", expected="a number from 1", fix="Leave it out."
-            )
         name = str(model)
         network, tokenizer = _load(name)
         self.batch_size = batch_size

@@ -37,15 +37,7 @@ SKIPPED = frozenset(
         "__main__ msilib nt ntpath posix posixpath genericpath",
     )
 )
-ALSO = ("os.path",)  # not a package, so not found by looking for submodules
 WITHOUT_SUBMODULES = frozenset(["encodings"])  # a hundred generated character tables
-FUNCTION_KINDS = (
-    inspect.isfunction,
-    inspect.isbuiltin,
-    inspect.ismethod,  # random.choices is a method of a hidden instance
-    inspect.ismethoddescriptor,
-    lambda value: isinstance(value, (classmethod, staticmethod)),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +66,8 @@ class Member:
 
 def module_names() -> list[str]:
     """Return the public standard modules and their public submodules, outer ones first."""
-    queue = [n for n in sys.stdlib_module_names if _is_public(n)] + [*ALSO]
+    # os is not a package: os.path is not found by looking for submodules
+    queue = [*filter(_is_public, sys.stdlib_module_names), "os.path"]
     names = []
     while queue:
         name = queue.pop()
@@ -113,7 +106,9 @@ def public_members(module: ModuleType, name: str) -> list[tuple[str, Any]]:
 
 def is_function(value: Any) -> bool:
     """Return whether `value` is a function, builtin, method descriptor, class or static method."""
-    return any(check(value) for check in FUNCTION_KINDS)
+    kinds = (inspect.isfunction, inspect.isbuiltin, inspect.ismethod, inspect.ismethoddescriptor)
+    # random.choices is a method of a hidden instance
+    return isinstance(value, (classmethod, staticmethod)) or any(kind(value) for kind in kinds)
 
 
 def belongs(module: ModuleType, name: str, value: Any, public: frozenset[str]) -> bool:
@@ -335,10 +330,10 @@ def sample_questions(base: KnowledgeBase) -> tuple[list[Query], Qrels]:
     """Return the judged questions that ship whose answers, or some of them, are in `base`."""
     queries, qrels = standard_questions()
     answerable = {
-        query_id: {doc: grade for doc, grade in gold.items() if doc in base.index}
+        query_id: here
         for query_id, gold in qrels.items()
+        if (here := {doc: grade for doc, grade in gold.items() if doc in base.index})
     }
-    answerable = {query_id: gold for query_id, gold in answerable.items() if gold}
     return [q for q in queries if q.id in answerable], answerable
 
 

@@ -114,7 +114,7 @@ def finished(
 ) -> tuple[Tables, dict[str, Any]]:
     tables = Tables()
     settings = AlignSettings(sample=sample, seed=seed, min_words=min_words, memory_bytes=SMALL)
-    return tables, finish(work, tables, InProcessEngine(), settings)
+    return tables, finish(work, tables.write, InProcessEngine(), settings)
 
 
 def built(world: World, work: Path, **settings: Any) -> tuple[Tables, dict[str, Any]]:

@@ -1,8 +1,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.knowledge.dumps.site import any_site
 from argus.knowledge.dumps.wikitext import lead_of, lead_targets, page_targets
+from tests.support.dumps import any_site
 
 SITE = any_site()
 PAGE = """{{Infobox x

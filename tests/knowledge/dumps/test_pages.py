@@ -9,7 +9,8 @@ from argus.knowledge.dumps.pages import (
     read_pages,
     redirect_target,
 )
-from argus.knowledge.dumps.site import Site, any_site
+from argus.knowledge.dumps.site import Site
+from tests.support.dumps import any_site
 
 PAGE = """<page>
   <title>{title}</title>

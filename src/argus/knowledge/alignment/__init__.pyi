@@ -4,7 +4,4 @@ from .raw_tables import (
     raw_folder as raw_folder,
 )
 from .raw_tables import AlignSettings as AlignSettings
-from .tables import (
-    TableWriter as TableWriter,
-    finish as finish,
-)
+from .tables import finish as finish

@@ -28,7 +28,6 @@ WORD = (
     r"|[\pL\pN_]+(?:[''’.-][\pL\pN_]+)*"
 )
 """A word as `count_words` (argus.knowledge.dumps.wikitext) sees it, in a string of SQL."""
-ROW_GROUP = 50_000
 _TYPES = {pa.list_(pa.string()): "VARCHAR[]", pa.bool_(): "BOOLEAN"}
 _TYPES |= dict.fromkeys((pa.int32(), pa.int64()), "BIGINT")
 
@@ -67,7 +66,7 @@ class Database:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.run(
             f"COPY ({sql}) TO '{_quoted(path)}' "
-            f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})"
+            f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 50000)"
         )
 
     def view(

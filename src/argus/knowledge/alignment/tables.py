@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -55,16 +55,12 @@ _REDIRECTS = """
 """
 
 
-class TableWriter(Protocol):
-    """Writer of the tables of a knowledge base."""
-
-    def write(self, table: str, batches: Iterator[pa.RecordBatch]) -> int:
-        """Write all rows of a table, given in its order. Return how many there were."""
-        ...
+WriteTable = Callable[[str, Iterator[pa.RecordBatch]], int]
+"""Writes all rows of a table, given in its order. Returns how many there were."""
 
 
 def finish(
-    work: Path, writer: TableWriter, engine: Engine, settings: AlignSettings
+    work: Path, write: WriteTable, engine: Engine, settings: AlignSettings
 ) -> dict[str, Any]:
     """Check the raw tables under `work/raw` and write those of a knowledge base. Return counts.
 
@@ -100,7 +96,7 @@ def finish(
             reasons[NOT_SAMPLED] = relations.get(source, 0) - sampled.get(source, 0)
         dropped[NOT_SAMPLED] = db.count("entity") - db.count("kept")
         announce("Grounding entities")
-        rows = _write_all(db, work, writer, engine)
+        rows = _write_all(db, work, write, engine)
     return {
         **rows,
         "relations": sampled,
@@ -225,7 +221,7 @@ def _draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> Non
     db.run("ALTER TABLE fewer RENAME TO rel")
 
 
-def _write_all(db: Database, work: Path, writer: TableWriter, engine: Engine) -> dict[str, int]:
+def _write_all(db: Database, work: Path, write: WriteTable, engine: Engine) -> dict[str, int]:
     targets = prepended = 0
 
     def tally(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -239,12 +235,12 @@ def _write_all(db: Database, work: Path, writer: TableWriter, engine: Engine) ->
         setup=open_grounder, shared=None, what="grounding"
     )
     blocks = engine.run(grounding, db.batches(_ENTITIES, UNGROUNDED, BLOCK))
-    entities = writer.write("entities", tally(in_order(blocks, work / "database" / "grounded")))
-    writer.write("relations", db.batches(_RELATIONS, RELATIONS, ROWS))
+    entities = write("entities", tally(in_order(blocks, work / "database" / "grounded")))
+    write("relations", db.batches(_RELATIONS, RELATIONS, ROWS))
     return {
         "entities": entities,
-        "aliases": writer.write("aliases", db.batches(_ALIASES, ALIASES, ROWS)),
-        "redirects": writer.write("redirects", db.batches(_REDIRECTS, REDIRECTS, ROWS)),
+        "aliases": write("aliases", db.batches(_ALIASES, ALIASES, ROWS)),
+        "redirects": write("redirects", db.batches(_REDIRECTS, REDIRECTS, ROWS)),
         "targets": targets,
         "prepended": prepended,
     }

@@ -63,6 +63,7 @@ _CANONICAL = {
     **{f"{name} talk": 2 * n + 1 for n, name in enumerate(_SUBJECTS, 1)},
     **{"image": FILES, "image talk": FILES + 1},
 }
+_WITH_ALIASES: tuple[tuple[What, int], ...] = (("file", FILES), ("category", CATEGORIES))
 _SITEINFO = re.compile(rb"<siteinfo>.*?</siteinfo>", re.DOTALL)
 _ROOT = re.compile(rb"<mediawiki[\s>]")
 _LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\bxml:lang=[\"']([\w-]+)[\"']")
@@ -86,12 +87,6 @@ class Site:
     namespaces: Mapping[str, int]
 
 
-@cache
-def any_site() -> Site:
-    """Return a stand-in for a site that is not known: it takes the namespaces of all languages."""
-    return Site("", "", "first-letter", _CANONICAL | _aliases(None))
-
-
 def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
     """Read the wiki's settings from the beginning of a dump.
 
@@ -112,12 +107,13 @@ def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
     language = _LANGUAGE.search(head)
     code = language[1].decode().lower() if language else dbname.removesuffix("wiki")
     sensitive = (info.findtext("case") or "").strip() == "case-sensitive"
-    own: dict[str, int] = {}
+    namespaces = _CANONICAL | {
+        name.lower(): number for what, number in _WITH_ALIASES for name in words(what, code)
+    }
     for namespace in info.iter("namespace"):
         name, key = (namespace.text or "").strip().lower(), namespace.get("key", "")
         if name and key.lstrip("-").isdigit():
-            own[name] = int(key)
-    namespaces = _CANONICAL | _aliases(code) | own  # the dump's own names win over aliases
+            namespaces[name] = int(key)  # wins over aliases
     return Site(dbname, code, "case-sensitive" if sensitive else "first-letter", namespaces)
 
 
@@ -169,13 +165,6 @@ def _with_capital(title: str, language: str) -> str:
     if len(upper) != 1 or "\u10d0" <= first <= "\u10ff":
         return title
     return upper + title[1:]
-
-
-def _aliases(language: str | None) -> dict[str, int]:
-    """Return names of files and categories: the language's, or those of all that are known."""
-    return {name.lower(): FILES for name in words("file", language)} | {
-        name.lower(): CATEGORIES for name in words("category", language)
-    }
 
 
 def _not_an_export(got: str, where: Path | str | None) -> InputError:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import unquote
 
@@ -24,13 +23,11 @@ from argus.knowledge.alignment.raw_tables import RAW, raw_folder, rows_to_table
 from argus.knowledge.base import Entity
 from argus.knowledge.mentions import mention_relations
 
-COMPRESSED = (".gz", ".bz2")
-
 
 def ending(path: Path) -> str:
     """Return the ending in lower case, looking through a final `.gz` or `.bz2`."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
+    if suffixes and suffixes[-1] in (".gz", ".bz2"):
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
 
@@ -180,19 +177,10 @@ class RawWriter:
         """Take another name. source: `alias`, `redirect` or `title`."""
         self.tables["aliases"].add(id_, alias, source)
 
-    def batches(self, table: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a table: those given, or where there are none those of `work/raw`."""
-        self.tables[table].flush()
-        folder = self.tables[table].folder
-        for path in parts(folder) or parts(raw_folder(self.work, table)):
-            yield from pq.ParquetFile(path).iter_batches(columns=columns)
-
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             for table in self.tables.values():
                 table.flush()
@@ -226,11 +214,11 @@ def mention_rows(work: Path, into: RawWriter) -> dict[str, int]:
     Each pair is written once, whichever names the other, the smaller id as its subject: the order
     of the raw entities, which a database does not keep, changes nothing. All entities are held in
     memory with their paragraphs, and an automaton over their names: count on 3 KiB an entity.
-    `into` may be the writer that was given these entities.
     """
     entities = [
         Entity(id_, label, paragraph)
-        for batch in into.batches("entities", ["id", "label", "paragraph"])
+        for path in parts(raw_folder(work, "entities"))
+        for batch in pq.ParquetFile(path).iter_batches(columns=["id", "label", "paragraph"])
         for id_, label, paragraph in zip(*(c.to_pylist() for c in batch.columns), strict=True)
     ]
     entities.sort(key=lambda entity: entity.id)
