@@ -22,7 +22,7 @@ OF_A_RUN = frozenset((
     "prompts", "answers", "target_modules", "shards",
 ))  # fmt: skip
 """Keys that tell of a run, its machine or its place, and not of what it came to."""
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+|/\S*/(after|killed|before|json)/")
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+|/\S*/(after|killed|resumed|before|json)/")
 """An endpoint's address, and a folder: each run has its own."""
 APART = (".lance", "history", "bm25", "words", "embeddings", "store", ".argus")
 """Folders whose files are compared through what reads them."""
