@@ -18,9 +18,9 @@ from argus.corpora.opening import open_corpus
 from argus.encoders import EmbeddingStore, EncoderConfig, documents, embed, load_encoder
 from argus.knowledge import KnowledgeSource, read_knowledge
 from argus.retrievability.ranks import pair_ranks
-from argus.retrievability.reference import sampled_hit
 from argus.retrievability.rps import score
 from benchmarks.shared import collection
+from tests.support.paper_sampler import sampled_hit
 
 ROUNDS, SAMPLED_PAIRS, K, POOL = 3, 3000, 50, 800
 

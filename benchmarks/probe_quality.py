@@ -81,9 +81,10 @@ def _by_related(folder: Path) -> list[dict[str, Any]]:
                 "related_at_least": fewest,
                 "entities": int(chosen.sum()),
                 "label_std": round(float(labels[chosen].std()), 4),
-                "rmse": round(found.rmse, 4),
-                "pearson": found.pearson and round(found.pearson, 4),
-                "spearman": found.spearman and round(found.spearman, 4),
+                **{
+                    name: found[name] and round(found[name], 4)
+                    for name in ("rmse", "pearson", "spearman")
+                },
             }
         )
     return rows

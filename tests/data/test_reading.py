@@ -12,16 +12,9 @@ from argus.authority.config import LintBounds
 from argus.authority.lint import Bounds
 from argus.data.reading import read_arrays, read_record
 from argus.errors import InputError, Location
-from argus.retrievability.probes.metrics import (
-    LabelFigures,
-    Labels,
-    MeasureFigures,
-    Measures,
-)
 
 PAIRS = [
     (Bounds, LintBounds),
-    (MeasureFigures, Measures), (LabelFigures, Labels),
 ]  # fmt: skip
 """Every record that is read off an object, and the object's class."""
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from argus.measures.intervals import Cells, spearman, weighted_rho
+from argus.measures.intervals import spearman
 from tests.support.draws import examples
 
 pairs = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), min_size=3, max_size=25)
@@ -35,22 +35,6 @@ def test_rho_and_p_are_scipys_and_nothing_is_ever_nan(found):
     for value in asdict(result).values():
         assert value is None or isinstance(value, str) or math.isfinite(value)
     assert (result.low is None) == bool(result.why_not)
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(pairs, st.randoms(use_true_random=False))
-def test_weighted_ranks_match_scipy_on_repeated_pairs(found, random):
-    x, y = sides(sorted(found))
-    cells, counts = Cells.of(x, y)
-    drawn = np.bincount(random.choices(range(len(counts)), k=30), minlength=len(counts))
-    different = np.array(sorted(set(found)), float)  # (m, 2), as cells are ordered
-    assert len(different) == len(counts) and counts.sum() == len(found)
-    repeated = np.repeat(different, drawn, axis=0)
-    (rho,) = weighted_rho(cells, drawn[None].astype(float))
-    if (repeated == repeated[0]).all(axis=0).any():
-        assert math.isnan(rho)
-    else:
-        assert rho == pytest.approx(spearmanr(repeated).statistic, abs=1e-12)
 
 
 def test_the_interval_is_near_that_of_plain_python():

@@ -9,7 +9,7 @@ from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.rows import concatenate, family_of
 from argus.knowledge import KnowledgeSource
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.probes import SENTENCE, probe_texts
+from argus.retrievability.exposure.probes import SENTENCE, make_probes
 from tests.support.results import shown
 from tests.support.rows import plain_score
 from tests.support.sentence_models import make_late, make_model, make_sparse
@@ -43,12 +43,12 @@ def score(queries, i, documents, j):
 def plain_ranks(encoder):
     """Rank the document of every probe, the sentence that asks taken out of it."""
     documents = sorted(DOCUMENTS, key=lambda d: d.id)
-    texts = probe_texts(documents, QUERIES, MEASURE)
-    queries = encoder.encode_queries(texts.texts)
+    probes, rests = make_probes(documents, QUERIES, MEASURE, {})
+    queries = encoder.encode_queries([query.text for query in probes.queries])
     rows = encoder.encode_documents([d.content for d in documents])
-    rests = iter(encoder.encode_documents([s.rest for s in texts.sentences])[i : i + 1]
-                 for i in range(len(texts.sentences)))  # fmt: skip
-    for i, (kind, target) in enumerate(zip(texts.kind, texts.target, strict=True)):
+    encoded = encoder.encode_documents(rests)
+    rests = iter(encoded[i : i + 1] for i in range(len(rests)))
+    for i, (kind, target) in enumerate(zip(probes.kind, probes.target, strict=True)):
         if target < 0:
             continue
         scores = [score(queries, i, rows, j) for j in range(len(documents))]

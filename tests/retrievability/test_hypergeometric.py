@@ -31,10 +31,3 @@ def test_every_k_at_once_equals_each_k_alone(case):
     alone = [hit_probability(above, pool, k=k, draws=draws)[0] for k in range(1, 31)]
     np.testing.assert_allclose(at_once, alone, rtol=1e-7, atol=1e-12)
     assert (np.diff(at_once) >= 0).all()
-
-
-def test_a_pool_smaller_than_the_draw_is_refused():
-    with pytest.raises(ValueError, match="799 draws from a pool of 700"):
-        hit_probability(np.array([3]), np.array([700]), k=50, draws=799)
-    with pytest.raises(ValueError, match="between 0 and pool"):
-        hit_probability(np.array([8]), np.array([7]), k=5, draws=5)

@@ -11,7 +11,6 @@ import argus
 from argus.authority.benchmarks.collection import write_benchmark
 from argus.errors import InputError
 from argus.suite.requests import PUBLISHED
-from tests.retrievability.results.conftest import audits  # noqa: F401
 from tests.support.authorities import LATER, chain
 from tests.support.generating import output_records, small_vocabulary
 from tests.support.harm import made
@@ -51,13 +50,6 @@ def test_the_look_up_blind_to_rules_finds_recalls_of_labels_without_time(argus, 
     systems = {one["name"]: one["overall"] for one in json.loads(ran.out)["systems"]}
     assert systems["okapi"]["controlling_hit"]["value"] == 0
     assert systems["latest-okapi"]["controlling_hit"]["value"] == 1
-
-
-def test_the_lda_is_shown_with_its_shrinkage(audits):  # noqa: F811
-    own = json.loads((audits["keen"] / "summary.json").read_text())["audit"]["projection"]
-    assert 0 < own["shrinkage"] <= 1
-    page = (audits["keen"] / "report.html").read_text()
-    assert f"shrunk by {own['shrinkage']:.2f}" in page
 
 
 def test_the_shrinkage_told_is_that_of_the_fit():

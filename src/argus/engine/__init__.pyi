@@ -1,6 +1,6 @@
 from .config import EngineConfig as EngineConfig
-from .opening import open_engine as open_engine
-from .protocol import (
+from .local import (
     Engine as Engine,
     Work as Work,
+    open_engine as open_engine,
 )

@@ -54,8 +54,22 @@ class EngineConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if self.address is not None:
-            self._check_address(self.address)
+        if (address := self.address) is None:
+            return
+        match = ADDRESS.fullmatch(address)
+        if self.name == "local":
+            got = f"{address!r} for the local engine"
+            expected = "an address only where work runs on a cluster"
+            fix = "Add --engine ray, or leave the address out."
+        elif address != "auto" and (match is None or not 0 < int(match[3]) < 65536):
+            got, expected = (
+                f"{address!r}",
+                "host:port of a cluster's head, ray://host:port, or auto",
+            )
+            fix = "The head says it when it starts: ray start --head --port 6379."
+        else:
+            return
+        raise InputError(got, expected=expected, fix=fix, where="--address")
 
     @classmethod
     def from_options(cls, **values: Any) -> EngineConfig:
@@ -63,20 +77,3 @@ class EngineConfig:
         if "name" not in values and values.get("address") is not None:
             values["name"] = "ray"
         return cls(**values)
-
-    def _check_address(self, address: str) -> None:
-        if self.name == "local":
-            raise InputError(
-                f"{address!r} for the local engine",
-                expected="an address only where work runs on a cluster",
-                fix="Add --engine ray, or leave the address out.",
-                where="--address",
-            )
-        match = ADDRESS.fullmatch(address)
-        if address != "auto" and (match is None or not 0 < int(match[3]) < 65536):
-            raise InputError(
-                f"{address!r}",
-                expected="host:port of a cluster's head, ray://host:port, or auto",
-                fix="The head says it when it starts: ray start --head --port 6379.",
-                where="--address",
-            )

@@ -1,4 +1,4 @@
-"""Run work on this machine: in this process, or in one per core (concurrent.futures)."""
+"""Run one piece of work over many blocks: here, in one process per core, or on a cluster."""
 
 from __future__ import annotations
 
@@ -10,26 +10,84 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from argus.cores import available_cores
 from argus.engine.config import EngineConfig
 from argus.engine.packing import Packed, dumps, load, pack, save
-from argus.engine.protocol import EngineRecord, Work
 from argus.errors import ArgusError
 
 S = TypeVar("S")
 B = TypeVar("B")
 R = TypeVar("R")
-AHEAD = 2
-"""Blocks per worker that are out at once: one that it works on, one that waits."""
-MAX_DEATHS = 3
-"""Times that workers may die of one block, or before any is done."""
+AHEAD = 2  # blocks per worker that are out at once: one that it works on, one that waits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(Generic[S, B, R]):
+    """Work to do on every block.
+
+    setup: a function of a module (workers import it by name), called once in every worker. It loads
+    what all blocks need, a model say, and returns a function from block to result. Results must
+    depend on the block alone, never on the worker or on the order of blocks. shared: given to
+    `setup`. Sent once to every machine, arrays are not copied per worker. what: for messages, as in
+    "embedding". threaded: the work keeps all cores busy by itself (BLAS, torch), so that one worker
+    per machine, or per accelerator, does.
+    """
+
+    setup: Callable[[S], Callable[[B], R]]
+    shared: S
+    what: str
+    threaded: bool = False
+
+
+class Engine(Protocol):
+    """Run one piece of work over many blocks.
+
+    An error of a block's work is raised here as it was, and ends the run.
+    """
+
+    @property
+    def name(self) -> str:
+        """As on the command line: local, ray."""
+
+    def run(self, work: Work[S, B, R], blocks: Iterable[B]) -> Iterator[tuple[int, R]]:
+        """Yield (number of the block, its result) as blocks are done, in any order.
+
+        blocks: taken as there is room, never far ahead of finished blocks. Raises ArgusError when
+        workers die, and when the cluster is lost.
+        """
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Return where it ran, no machine by name: name, workers, machines; cores, gpus, ray."""
+        ...
+
+    def unseen(self, path: str) -> list[str]:
+        """Return the addresses of the machines that do not see an absolute path."""
+        ...
+
+
+@contextmanager
+def open_engine(config: EngineConfig | None = None) -> Iterator[Engine]:
+    """Yield the engine that is asked for. No process of it is left at the end.
+
+    Raises MissingPackage where Ray is not installed, ArgusError where a cluster does not answer.
+    """
+    config = config or EngineConfig()
+    if config.name == "ray":
+        from argus.engine.on_ray import RayEngine
+
+        with RayEngine(config) as cluster:
+            yield cluster
+    else:
+        yield LocalEngine(config)
 
 
 class LocalEngine:
@@ -49,18 +107,35 @@ class LocalEngine:
         """See `Engine.run`."""
         ahead = iter(blocks)
         first = list(islice(ahead, self.workers))
+        todo = enumerate(chain(first, ahead))
         if work.threaded or len(first) < 2:
-            step = None
-            for number, block in enumerate(chain(first, ahead)):
+            step: Callable[[B], R] | None = None
+            for number, block in todo:
                 step = step or work.setup(work.shared)
                 yield number, step(block)
             return
         self._most = max(self._most, len(first))
         with TemporaryDirectory(prefix="argus-") as folder:
             save(pack((work.setup, work.shared)), Path(folder))
-            yield from _spread(enumerate(chain(first, ahead)), len(first), folder, work.what)
+            pool = ProcessPoolExecutor(len(first), get_context("spawn"), _begin, (folder,))
+            out: dict[Future[Any], int] = {}
+            try:
+                while True:
+                    for number, block in islice(todo, AHEAD * len(first) - len(out)):
+                        out[pool.submit(_do, dumps(block))] = number
+                    if not out:
+                        return
+                    for future in wait(out, return_when=FIRST_COMPLETED).done:
+                        done, value = future.result()
+                        if not done:
+                            raise value
+                        yield out.pop(future), Packed(value).unpack()
+            except BrokenProcessPool as error:
+                raise died(work.what, list(out.values())) from error
+            finally:
+                pool.shutdown(cancel_futures=True)
 
-    def describe(self) -> EngineRecord:
+    def describe(self) -> dict[str, Any]:
         """See `Engine.describe`. workers: the most that there were, 0 where none was needed."""
         return {"name": self.name, "workers": self._most, "machines": 1}
 
@@ -69,51 +144,13 @@ class LocalEngine:
         return []
 
 
-def _spread(
-    blocks: Iterator[tuple[int, Any]], workers: int, folder: str, what: str
-) -> Iterator[tuple[int, Any]]:
-    """Yield the results of blocks that processes do. Start them again where one of them dies."""
-    todo: dict[int, bytes] = {}  # blocks taken that are not done
-    suspects: list[int] = []  # those that were out when a worker died: each is done alone
-    deaths = 0
-    while True:
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (folder,))
-        out: dict[Future[Any], int] = {}
-        try:
-            while True:
-                if not suspects:
-                    for number, block in islice(blocks, AHEAD * workers - len(out)):
-                        todo[number] = dumps(block)
-                        out[pool.submit(_do, todo[number])] = number
-                elif not out:
-                    out[pool.submit(_do, todo[suspects[0]])] = suspects[0]
-                if not out:
-                    return
-                for future in wait(out, return_when=FIRST_COMPLETED).done:
-                    number = out.pop(future)
-                    done, value = future.result()
-                    if not done:
-                        raise value
-                    suspects, deaths = suspects[1:], 0
-                    del todo[number]
-                    yield number, Packed(value).unpack()
-        except BrokenProcessPool as error:
-            deaths += bool(suspects)
-            if deaths == MAX_DEATHS:
-                raise died(what, suspects[:1]) from error
-            suspects = suspects or list(todo)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
 def died(what: str, numbers: list[int], how: str = "") -> ArgusError:
-    """Return the error of workers that die again and again on some blocks."""
+    """Return the error of workers that die on some blocks."""
     return ArgusError(
-        f"{what}: workers ended {MAX_DEATHS} times, one after the other, while they started or "
-        f"worked on blocks {min(numbers, default=0)} to {max(numbers, default=0)}{how}. Most "
-        "likely memory ran out: take smaller batches, fewer --workers or a larger machine, and run "
-        "the same command again. Finished blocks are kept. (A script that uses Argus must start "
-        "its work below `if __name__ == '__main__':`.)"
+        f"{what}: workers ended while they started or worked on blocks {min(numbers, default=0)} "
+        f"to {max(numbers, default=0)}{how}. Most likely memory ran out: take smaller batches, "
+        "fewer --workers or a larger machine, and run the same command again. Finished blocks are "
+        "kept. (A script that uses Argus must start its work below `if __name__ == '__main__':`.)"
     )
 
 
@@ -131,11 +168,7 @@ def _begin(folder: str) -> None:
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(1)
-    try:
-        setup, shared = load(Path(folder)).unpack()
-        _step = setup(shared)
-    except Exception as error:
-        _step = error
+    _step = begin(load(Path(folder)))
 
 
 def _end_with_parent() -> None:
@@ -147,6 +180,16 @@ def _end_with_parent() -> None:
 
 def _do(payload: bytes) -> tuple[bool, Any]:
     return outcome(_step, payload)
+
+
+def begin(packed: Packed) -> Callable[[Any], Any] | Exception:
+    """Return, in a worker, the function that does a block, or the error of setting it up."""
+    try:
+        setup, shared = packed.unpack()
+        step: Callable[[Any], Any] = setup(shared)
+    except Exception as error:
+        return error
+    return step
 
 
 def outcome(step: Callable[[Any], Any] | Exception | None, payload: bytes) -> tuple[bool, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
@@ -12,16 +12,15 @@ from typing import Any, TypeVar
 
 from argus.cores import available_cores
 from argus.engine.config import ADDRESS, EngineConfig
-from argus.engine.local import AHEAD, MAX_DEATHS, died, outcome
+from argus.engine.local import AHEAD, Work, begin, died, outcome
 from argus.engine.packing import Packed, dumps, pack
-from argus.engine.protocol import EngineRecord, Work
 from argus.errors import ArgusError
 from argus.extras import MissingPackage
 
 S = TypeVar("S")
 B = TypeVar("B")
 R = TypeVar("R")
-HEAD = "ray start --head --port 6379"
+MAX_RESTARTS = 2  # of an actor, and tries of a block more than one
 LOOPBACK = ("127.0.0.1", "localhost")
 SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 
@@ -51,7 +50,8 @@ class RayEngine:
         }
         place = {"address": config.address} if config.address else started
         try:
-            probe(config)
+            if (match := ADDRESS.fullmatch(config.address or "")) is not None:  # does one listen?
+                socket.create_connection((match[2].strip("[]"), int(match[3])), 5.0).close()
             self.ray.init(log_to_driver=False, logging_level="error", **place)
             self.nodes = [node for node in self.ray.nodes() if node["Alive"]]
         except Exception as error:  # Ray raises whatever it came upon
@@ -71,7 +71,15 @@ class RayEngine:
         ahead = enumerate(blocks)
         packed = pack((work.setup, work.shared))
         shared = self.ray.put((packed.payload, [self.ray.put(bytes(b)) for b in packed.buffers]))
-        actors = [self._actor(options, shared) for options in self._places(work.threaded)]
+        actors = []
+        for options in self._places(work.threaded):
+            env = passed_on(os.environ, self.config.env)
+            env["OMP_NUM_THREADS"] = str(options["num_cpus"])
+            actor = self.ray.remote(Actor).options(
+                **options, scheduling_strategy="SPREAD", max_restarts=MAX_RESTARTS,
+                max_task_retries=MAX_RESTARTS, runtime_env={"env_vars": env},
+            )  # fmt: skip
+            actors.append(actor.remote(shared))
         busy = dict.fromkeys(range(len(actors)), 0)
         out: dict[Any, tuple[int, int]] = {}  # a reference to block and actor
         try:
@@ -106,17 +114,6 @@ class RayEngine:
             places = [{"num_cpus": n} for n in cores if n]
         return places[: self.config.workers]
 
-    def _actor(self, options: dict[str, Any], shared: Any) -> Any:
-        env = passed_on(os.environ, self.config.env) | {"OMP_NUM_THREADS": str(options["num_cpus"])}
-        return (
-            self.ray.remote(Actor)
-            .options(
-                **options, scheduling_strategy="SPREAD", max_restarts=MAX_DEATHS - 1,
-                max_task_retries=MAX_DEATHS - 1, runtime_env={"env_vars": env},
-            )
-            .remote(shared)
-        )  # fmt: skip
-
     def _get(self, ref: Any, what: str, numbers: list[int]) -> Any:
         """Return an actor's result. Raises ArgusError for errors of Ray itself."""
         errors = self.ray.exceptions
@@ -135,7 +132,7 @@ class RayEngine:
                 "is kept: run the same command again when it is back, or leave --engine out."
             ) from error
 
-    def describe(self) -> EngineRecord:
+    def describe(self) -> dict[str, Any]:
         """See `Engine.describe`."""
         total = self.ray.cluster_resources()
         return {
@@ -169,22 +166,11 @@ class Actor:
         import ray
 
         payload, references = shared
-        self._step: Callable[[Any], Any] | Exception
-        try:
-            setup, value = Packed(payload, ray.get(references)).unpack()
-            self._step = setup(value)
-        except Exception as error:
-            self._step = error
+        self._step = begin(Packed(payload, ray.get(references)))
 
     def do(self, payload: bytes) -> tuple[bool, Any]:
         """Return the outcome of a block."""
         return outcome(self._step, payload)
-
-
-def probe(config: EngineConfig) -> None:
-    """Raise OSError unless something listens where the head of the cluster should be."""
-    if (match := ADDRESS.fullmatch(config.address or "")) is not None:
-        socket.create_connection((match[2].strip("[]"), int(match[3])), 5.0).close()
 
 
 def environment(config: EngineConfig) -> dict[str, str]:
@@ -220,8 +206,9 @@ def _refusal(config: EngineConfig, error: Exception) -> str:
             "disk of /tmp have room, or use --engine local."
         )
     return (
-        f"--address: no Ray cluster answers at {config.address} ({words}). Start one with `{HEAD}` "
-        "on its head and `ray start --address HEAD:6379` on the other machines, with the same "
-        "Python, Ray and Argus; or leave --address out to use this machine alone. A cluster that "
+        f"--address: no Ray cluster answers at {config.address} ({words}). Start one with "
+        "`ray start --head --port 6379` on its head and `ray start --address HEAD:6379` on the "
+        "other machines, with the same Python, Ray and Argus; or leave --address out to use this "
+        "machine alone. A cluster that "
         "wants a token: RAY_AUTH_MODE=token, and its token in ~/.ray/auth_token."
     )

@@ -8,6 +8,7 @@ processes share it. Arrays that come out of either are read-only.
 from __future__ import annotations
 
 import io
+import mmap
 import os
 import pickle
 from collections.abc import Sequence
@@ -20,8 +21,7 @@ from argus.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-LARGE = 64 << 10
-"""Bytes from which a buffer is laid beside the pickle."""
+LARGE = 64 << 10  # bytes from which a buffer is laid beside the pickle
 
 
 @dataclass(frozen=True)
@@ -98,16 +98,10 @@ def _place(array: Any) -> tuple[Any, ...] | None:
         return None
     if not os.path.exists(path):  # noqa: PTH110 - mapped, and removed since
         return None
-    start = owner.offset - owner.offset % _granularity()
+    start = owner.offset - owner.offset % mmap.ALLOCATIONGRANULARITY
     base = np.frombuffer(mapped, np.uint8).ctypes.data
     offset = start + array.ctypes.data - base
     return os.path.abspath(path), array.dtype, offset, array.shape, order, type(array) is np.memmap  # noqa: PTH100
-
-
-def _granularity() -> int:
-    import mmap
-
-    return mmap.ALLOCATIONGRANULARITY
 
 
 def _map(

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from argus.data.reading import parse_json, read_own
 from argus.data.writing import replacing, write_whole
-from argus.engine.protocol import Engine, Work
+from argus.engine import Engine, Work
 from argus.errors import InputError
 from argus.extras import MissingPackage
 from argus.jobs.workspace import Record

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import NotRequired
-
-from typing_extensions import TypedDict
 
 Coverage = dict[str, int]
 """Documents that have a remedy, see `cover`."""
-
-
-class Covered(TypedDict):
-    """A receipt of a remedy. coverage: documents that have it, None without judged queries."""
-
-    coverage: NotRequired[Coverage | None]
 
 
 def cover(

@@ -157,12 +157,22 @@ def spearman(
     from scipy.stats import spearmanr
 
     order = np.lexsort((second, first))
-    cells, counts = Cells.of(first[order], second[order])
-    rho = float(weighted_rho(cells, counts[None].astype(np.float64))[0])
-    by_t = float(spearmanr(first[order], second[order]).pvalue)
-    p_value = _least_p(counts) if abs(rho) > 1 - PERFECT else by_t
-    low, high, why_not = _resampled(cells, counts, seed=seed, resamples=resamples)
-    return RankCorrelation(n, rho, p_value, low, high, why_not)
+    first, second = first[order], second[order]
+    rho = float(_rhos(first[None], second[None])[0])
+    p_value = float(spearmanr(first, second).pvalue)
+    if abs(rho) > 1 - PERFECT:
+        p_value = _least_p(np.unique(np.stack([first, second]), axis=1, return_counts=True)[1])
+    rng, rows, parts = np.random.default_rng(seed), max(1, BLOCK_VALUES // n), []
+    for start in range(0, resamples, rows):
+        drawn = rng.integers(n, size=(min(rows, resamples - start), n))
+        parts.append(_rhos(first[drawn], second[drawn]))
+    rhos = np.concatenate(parts)
+    usable = rhos[~np.isnan(rhos)]
+    if not len(usable) or len(usable) < MIN_USABLE * resamples:
+        why = f"no interval: both vary in only {len(usable)} of {resamples} resamples"
+        return RankCorrelation(n, rho, p_value, None, None, why)
+    low, high = map(float, np.quantile(usable, [0.025, 0.975]))
+    return RankCorrelation(n, rho, p_value, low, high, "")
 
 
 def _least_p(counts: Ints) -> float:
@@ -177,85 +187,15 @@ def _least_p(counts: Ints) -> float:
     return float(min(1.0, ways * np.exp(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))))
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """The m different pairs, sorted by the first value, then by the second.
+def _rhos(x: Floats, y: Floats) -> Floats:
+    """Return rho of every row of pairs, (b,). x, y: (b, n). NaN where either side is constant."""
+    from scipy.stats import rankdata
 
-    A resample is a count of each pair, and its mid-ranks come from the cumulated counts, without
-    another sort. x_starts: (g,) start of each different first value. x_group: (m,) first value of
-    each pair, from 0. y_order: (m,) the pairs by their second value. y_starts: (h,) start of each
-    different second value in that order.
-    """
-
-    x_starts: Ints
-    x_group: Ints
-    y_order: Ints
-    y_starts: Ints
-
-    @classmethod
-    def of(cls, x: Floats, y: Floats) -> tuple[Cells, Ints]:
-        """Return the cells of sorted pairs, x and y: (n,), and how many pairs each has: (m,)."""
-        starts = np.flatnonzero(np.r_[True, (x[1:] != x[:-1]) | (y[1:] != y[:-1])])
-        x, y, counts = x[starts], y[starts], np.diff(np.r_[starts, len(x)])
-        x_new = np.r_[True, x[1:] != x[:-1]]
-        y_order = np.argsort(y, kind="stable")
-        y_new = np.r_[True, y[y_order][1:] != y[y_order][:-1]]
-        x_group = np.cumsum(x_new) - 1
-        return cls(np.flatnonzero(x_new), x_group, y_order, np.flatnonzero(y_new)), counts
-
-
-def weighted_rho(cells: Cells, counts: Floats) -> Floats:
-    """Return rho of every row of pair counts.
-
-    counts: (b, m), whole numbers, all rows with the same sum. Returns (b,), NaN for a row in which
-    either side is constant.
-    """
-    x_weights = np.add.reduceat(counts, cells.x_starts, axis=1)  # (b, g)
-    by_y = counts[:, cells.y_order]  # (b, m)
-    y_weights = np.add.reduceat(by_y, cells.y_starts, axis=1)  # (b, h)
-    by_y *= _centred_ranks(x_weights)[:, cells.x_group[cells.y_order]]
-    x_sums = np.add.reduceat(by_y, cells.y_starts, axis=1)  # (b, h)
-    together = np.einsum("ij,ij->i", x_sums, _centred_ranks(y_weights))  # (b,)
-    spread = np.sqrt(_squares(x_weights)) * np.sqrt(_squares(y_weights))
-    rho = np.full(len(counts), np.nan)
+    middle = (x.shape[1] + 1) / 2
+    first, second = (rankdata(side, axis=1) - middle for side in (x, y))
+    together, a, b = (
+        np.einsum("ij,ij->i", *pair) for pair in ((first, second), (first, first), (second, second))
+    )
+    rho, spread = np.full(len(x), np.nan), np.sqrt(a) * np.sqrt(b)
     np.divide(together, spread, out=rho, where=spread > 0)
-    clipped: Floats = np.clip(rho, -1.0, 1.0)
-    return clipped
-
-
-def _centred_ranks(weights: Floats) -> Floats:
-    """Mean rank of each value minus that of all, (n + 1) / 2. weights: (b, g), by sorted value."""
-    ranks = np.cumsum(weights, axis=1)  # (b, g)
-    ranks -= ranks[:, -1:].copy() / 2
-    ranks -= weights / 2
-    return ranks
-
-
-def _squares(weights: Floats) -> Floats:
-    """Sum of squares of the centred ranks, (n³ - Σ w³) / 12, exact and 0 of one value: (b,)."""
-    cubes = np.einsum("ij,ij,ij->i", weights, weights, weights)
-    squares: Floats = (weights.sum(axis=1) ** 3 - cubes) / 12
-    return squares
-
-
-def _resampled(
-    cells: Cells, counts: Ints, *, seed: int, resamples: int
-) -> tuple[float | None, float | None, str]:
-    """Resample the pairs. counts: (m,) how many pairs each cell has."""
-    rng = np.random.default_rng(seed)
-    n, m = int(counts.sum()), len(counts)
-    cell = np.repeat(np.arange(m), counts)  # (n,)
-    size = max(1, BLOCK_VALUES // n)
-    blocks = []
-    for start in range(0, resamples, size):
-        rows = min(size, resamples - start)
-        drawn = cell[rng.integers(n, size=(rows, n))] + np.arange(rows)[:, None] * m  # (rows, n)
-        drawn_counts = np.bincount(drawn.ravel(), minlength=rows * m).reshape(rows, m)
-        blocks.append(weighted_rho(cells, drawn_counts.astype(np.float64)))
-    rhos = np.concatenate(blocks) if blocks else np.empty(0)
-    usable = rhos[~np.isnan(rhos)]
-    if not len(usable) or len(usable) < MIN_USABLE * resamples:
-        why = f"both vary in only {len(usable)} of {resamples} resamples"
-        return None, None, f"no interval: {why}"
-    low, high = np.quantile(usable, [0.025, 0.975])
-    return float(low), float(high), ""
+    return np.asarray(np.clip(rho, -1.0, 1.0))

@@ -44,14 +44,14 @@ class Home(NamedTuple):
 
 # By the name that the job has in summary.json.
 SECTIONS: dict[str, Home] = {
-    "audit": Home("Entities", "research audit", "argus.retrievability.audit.section"),
+    "audit": Home("Entities", "research audit", "argus.retrievability.audit.report"),
     "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
     "judging": Home("Judged traffic", "traffic judge", "argus.traffic.judging.estimates"),
-    "exposure": Home("Documents", "check", "argus.retrievability.exposure.section"),
+    "exposure": Home("Documents", "check", "argus.retrievability.exposure.report"),
     "reach": Home("Store", "check", "argus.reachability.job"),
-    "probe": Home("Probe", "research probe fit", "argus.retrievability.probes.section"),
+    "probe": Home("Probe", "research probe fit", "argus.retrievability.probes.report"),
     "prediction": Home(
-        "Predicted", "research probe predict", "argus.retrievability.probes.prediction_section"
+        "Predicted", "research probe predict", "argus.retrievability.probes.predict"
     ),
     "questions": Home("Questions", "demo", "argus.demo.summary"),
     "diagnosis": Home("Diagnosis", "research diagnose", "argus.remedies.diagnosis"),

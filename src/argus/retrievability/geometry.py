@@ -10,25 +10,26 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray
 
+PROJECTED = 50_000  # entities that are projected: of more, a uniform sample; the report shows fewer
 FOLDS = 3
-MIN_MEMBERS = FOLDS
-"""A band of fewer entities has no spread to speak of, and none for every fold."""
+MIN_MEMBERS = FOLDS  # a band of fewer entities has no spread to speak of, and none for every fold
 TOO_CLOSE = "the embeddings lie too close together for"
 
 
 @dataclass(frozen=True)
 class Projection:
-    """Two coordinates per entity and how they were made."""
+    """Two coordinates per entity, (n, 2), and how they were made.
+
+    accuracy: share of entities whose band LDA names right, on folds it was not fitted on.
+    majority: the same for always naming the commonest band.
+    shrinkage: how far LDA pulls its covariances towards none (Ledoit-Wolf), 0 to 1, over all bands.
+    """
 
     points: npt.NDArray[np.float64]
-    """Shape (n, 2)."""
     method: str
     accuracy: float | None = None
-    """Share of entities whose band LDA names right, on folds it was not fitted on."""
     majority: float | None = None
-    """The same for always naming the commonest band."""
     shrinkage: float | None = None
-    """How far LDA pulls its covariances towards none (Ledoit-Wolf), from 0 to 1: over all bands."""
 
 
 def project_bands(
@@ -41,15 +42,19 @@ def project_bands(
     LDA leaves over. With one band there is nothing to separate, and PCA is shown and named, as it
     is where the vectors are so nearly equal that LDA has no spread to divide by.
     """
+    from sklearn.model_selection import StratifiedKFold
+
     n, dim = vectors.shape
     if n < 3 or dim < 2:
         return None
     classes, members = np.unique(bands, return_counts=True)
-    fitted = np.isin(bands, classes[members >= MIN_MEMBERS])  # the rest is projected, not fitted
-    if (members >= MIN_MEMBERS).sum() < 2:
+    is_large = members >= MIN_MEMBERS
+    if is_large.sum() < 2:
         return Projection(_principal(vectors, 2, seed), "PCA")
+    of_large = np.isin(bands, classes[is_large])  # the rest is projected, not fitted
+    fitted, of = vectors[of_large], bands[of_large]
     try:
-        lda = _discriminant(vectors[fitted], bands[fitted])
+        lda = _discriminant(fitted, of)
     except np.linalg.LinAlgError:
         return Projection(_principal(vectors, 2, seed), f"PCA ({TOO_CLOSE} LDA)")
     axes = lda.transform(vectors)[:, :2]
@@ -59,13 +64,16 @@ def project_bands(
         rest = vectors - (vectors @ direction) @ direction.T
         axes = np.hstack([axes, _principal(rest, 1, seed)])
         method = "LDA and the first principal component of the rest"
-    majority = round(float(members[members >= MIN_MEMBERS].max() / fitted.sum()), 4)
-    shrinkage = _shrinkage(vectors[fitted], bands[fitted])
+    majority = round(float(members[is_large].max() / len(of)), 4)
     try:
-        accuracy = _held_out(vectors[fitted], bands[fitted])
+        right = [
+            _discriminant(fitted[train], of[train]).score(fitted[test], of[test])
+            for train, test in StratifiedKFold(FOLDS).split(fitted, of)
+        ]
+        accuracy = round(float(np.mean(right)), 4)
     except np.linalg.LinAlgError:
-        return Projection(axes, f"{method} ({TOO_CLOSE} an accuracy)", None, majority, shrinkage)
-    return Projection(axes, method, accuracy, majority, shrinkage)
+        method, accuracy = f"{method} ({TOO_CLOSE} an accuracy)", None
+    return Projection(axes, method, accuracy, majority, _shrinkage(fitted, of))
 
 
 def _principal(vectors: FloatArray, n: int, seed: int) -> npt.NDArray[np.float64]:
@@ -98,14 +106,3 @@ def _shrinkage(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
         share = ledoit_wolf_shrinkage(StandardScaler().fit_transform(members))
         total += len(members) * float(share)
     return round(total / len(vectors), 4)
-
-
-def _held_out(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
-    """Return the accuracy of naming the band, three-fold. LinAlgError as for `_discriminant`."""
-    from sklearn.model_selection import StratifiedKFold
-
-    right = [
-        _discriminant(vectors[train], bands[train]).score(vectors[test], bands[test])
-        for train, test in StratifiedKFold(FOLDS).split(vectors, bands)
-    ]
-    return round(float(np.mean(right)), 4)

@@ -2,142 +2,95 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import torch
 
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
-from argus.retrievability.limits import WORKING_BYTES
-from argus.retrievability.pairs import CHECKED_ROWS, PairRanks, related_pairs, resolve_ties
+from argus.retrievability.kernels import dots
+from argus.retrievability.pairs import CHECKED_ROWS, WORKING_BYTES, PairRanks, related_pairs
 
-FINER = 2.0**-26
-"""Bound of a float64 sum by that of a float32 one: its unit is 2^-29 of it, in any order."""
+FINER = 2.0**-26  # bound of a float64 sum by that of a float32 one: its unit is 2^-29 of it
 
 
-class TorchCounter:
-    """Same contract and, to the bit, the same counts as the CPU's.
+def torch_counter(
+    vectors: FloatArray, graph: RelationGraph, device: str, bound: float
+) -> Callable[[range, np.ndarray | None], PairRanks]:
+    """Return a counter with the contract and, to the bit, the counts of the CPU's.
 
     A related entity is compared with all neutrals of its query at once, on the device. Neutrals
-    within the rounding bound of float32 are compared again in float64 there. Those that this
-    leaves undecided come back to the CPU, whose order of summation decides.
+    within `bound`, that of float32, are compared again in float64 there. Those that this leaves
+    undecided come back to the CPU, whose order of summation decides.
     """
+    place = torch.device(device)
+    # TF32 would round to 10 bits: far outside the rounding bound.
+    torch.backends.cuda.matmul.allow_tf32 = False
 
-    def __init__(
-        self, vectors: FloatArray, graph: RelationGraph, device: str, bound: float
-    ) -> None:
-        self.vectors, self.graph, self.bound = vectors, graph, bound
-        self.device = torch.device(device)
-        # TF32 would round to 10 bits: far outside the rounding bound.
-        torch.backends.cuda.matmul.allow_tf32 = False
+    def send(values: np.ndarray) -> torch.Tensor:
+        writeable = values if values.flags.writeable else values.copy()  # torch warns of others
+        return torch.from_numpy(writeable).to(place)
 
-    @cached_property
-    def on_device(self) -> torch.Tensor:
-        """All vectors, for exact ranks. Sent block by block, since they may be a large file."""
-        whole = torch.empty(self.vectors.shape, dtype=torch.float32, device=self.device)
-        for start in range(0, len(self.vectors), CHECKED_ROWS):
+    @cache
+    def send_all() -> torch.Tensor:
+        """Send all vectors block by block, since they may be a large file."""
+        whole = torch.empty(vectors.shape, dtype=torch.float32, device=place)
+        for start in range(0, len(vectors), CHECKED_ROWS):
             rows = slice(start, start + CHECKED_ROWS)
-            whole[rows] = self._sent(self.vectors[rows])
+            whole[rows] = send(vectors[rows])
         return whole
 
-    def _sent(self, values: np.ndarray) -> torch.Tensor:
-        writeable = values if values.flags.writeable else values.copy()  # torch warns of others
-        return torch.from_numpy(writeable).to(self.device)
-
-    def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks:
-        """Rank the related entities of the queries in `chunk` among `candidates` (None: all)."""
-        rows, exact, out = related_pairs(self.vectors, self.graph, chunk)
+    def count(chunk: range, candidates: np.ndarray | None) -> PairRanks:
+        rows, exact, out = related_pairs(vectors, graph, chunk)
         if candidates is None:
-            ids, columns = np.arange(len(self.vectors), dtype=np.int32), self.on_device
+            ids, columns = np.arange(len(vectors), dtype=np.int32), send_all()
             queries = columns[chunk.start : chunk.stop]
         else:  # of a reservoir's vectors alone, so that those of all need not fit
-            ids, columns = candidates, self._sent(self.vectors[candidates])
-            queries = self._sent(self.vectors[chunk.start : chunk.stop])
+            ids, columns = candidates, send(vectors[candidates])
+            queries = send(vectors[chunk.start : chunk.stop])
         similarity = queries @ columns.T  # (block, columns)
-        out.pool[:] = self._leave_out(similarity, ids, chunk, rows, out.entity)
-        block = _Block(queries, columns, similarity, self.bound)
-        above, of, near = self._above(block, rows, exact)
-        out.above[:] = above + resolve_ties(self.vectors, out, exact, of, ids[near])
+        excluded_rows = np.concatenate([rows, np.arange(len(chunk))])
+        entities = np.concatenate([out.entity, np.arange(chunk.start, chunk.stop)])
+        excluded = np.minimum(np.searchsorted(ids, entities), len(ids) - 1)
+        inside = ids[excluded] == entities
+        similarity[send(excluded_rows[inside]), send(excluded[inside])] = -torch.inf
+        left_out = np.bincount(excluded_rows[inside], minlength=len(chunk))
+        out.pool[:] = (len(ids) - left_out)[rows]
+        most = max(1, WORKING_BYTES // (4 * similarity.shape[1]))
+        for start in range(0, len(rows), most):
+            part = slice(start, start + most)
+            asking, level = send(rows[part]), send(exact[part].astype(np.float32))[:, None]
+            values = similarity[asking]
+            above = (values > level + bound).sum(dim=1)
+            near = (values >= level - bound) & (values <= level + bound)
+            of, column = near.nonzero(as_tuple=True)
+            if len(of) and place.type != "mps":  # which has no float64
+                difference = _compare(queries, asking[of], columns, column) - send(exact[part])[of]
+                undecided = difference.abs() <= bound * FINER
+                surely = of[(difference > 0) & ~undecided]
+                above.index_add_(0, surely, torch.ones_like(surely))
+                of, column = of[undecided], column[undecided]
+            pair, rival = of.cpu().numpy(), ids[column.cpu().numpy()]
+            tied, target = exact[part][pair], out.entity[part][pair]
+            own = np.empty(len(pair), np.float64)
+            dots(vectors, out.related[part][pair], rival, own)
+            wins = pair[(own > tied) | ((own == tied) & (rival < target))]
+            out.above[part] = above.cpu().numpy() + np.bincount(wins, minlength=len(above))
         return out
 
-    def _leave_out(
-        self,
-        similarity: torch.Tensor,
-        ids: np.ndarray,
-        chunk: range,
-        rows: np.ndarray,
-        related: np.ndarray,
-    ) -> np.ndarray:
-        """Rank the queries and their related entities below all. Return the neutrals per pair."""
-        excluded_rows = np.concatenate([rows, np.arange(len(chunk))])
-        entities = np.concatenate([related, np.arange(chunk.start, chunk.stop)])
-        excluded = np.minimum(np.searchsorted(ids, entities), len(ids) - 1)
-        excluded[ids[excluded] != entities] = -1
-        inside = excluded >= 0
-        places = self._sent(excluded_rows[inside]), self._sent(excluded[inside])
-        similarity[places] = -torch.inf
-        neutrals = len(ids) - np.bincount(excluded_rows[inside], minlength=len(chunk))
-        return np.asarray(neutrals[rows])
-
-    def _above(
-        self, block: _Block, rows: np.ndarray, exact: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the counts of `_Block.above`, for pairs of any number."""
-        counts, pairs, columns = [], [], []
-        most = max(1, WORKING_BYTES // (4 * block.similarity.shape[1]))
-        for start in range(0, len(rows), most):
-            part = slice(start, start + most)
-            queries, level = self._sent(rows[part]), self._sent(exact[part].astype(np.float32))
-            above, of, near = block.above(queries, level)
-            if len(of) and self.device.type != "mps":  # which has no float64
-                surely, undecided = block.compared(queries[of], near, self._sent(exact[part])[of])
-                above.index_add_(0, of[surely], torch.ones_like(of[surely]))
-                of, near = of[undecided], near[undecided]
-            counts.append(above.cpu().numpy())
-            pairs.append(of.cpu().numpy() + start)
-            columns.append(near.cpu().numpy())
-        none = np.zeros(0, np.int64)
-        return (
-            np.concatenate([none, *counts]),
-            np.concatenate([none, *pairs]),
-            np.concatenate([none, *columns]),
-        )
+    return count
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Queries, the columns to compare, and the similarities of all: (queries, columns)."""
-
-    queries: torch.Tensor
-    columns: torch.Tensor
-    similarity: torch.Tensor
-    bound: float
-    """How far two similarities in float32 may be from their exact difference."""
-
-    def above(
-        self, rows: torch.Tensor, level: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return how many columns are above each level, and pair and column of those near it.
-
-        rows: query of each pair. level: similarity of its related entity, float32.
-        """
-        values, level = self.similarity[rows], level[:, None]
-        above = (values > level + self.bound).sum(dim=1)
-        near = (values >= level - self.bound) & (values <= level + self.bound)
-        of, column = near.nonzero(as_tuple=True)
-        return above, of, column
-
-    def compared(
-        self, rows: torch.Tensor, columns: torch.Tensor, exact: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return which columns are above a level for sure in float64, and which may be equal."""
-        difference = -exact
-        most = max(1, WORKING_BYTES // (16 * self.queries.shape[1]))
-        for start in range(0, len(rows), most):
-            part = slice(start, start + most)
-            left, right = self.queries[rows[part]], self.columns[columns[part]]
-            difference[part] += (left.double() * right.double()).sum(dim=1)
-        undecided = difference.abs() <= self.bound * FINER
-        return (difference > 0) & ~undecided, undecided
+def _compare(
+    queries: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, places: torch.Tensor
+) -> torch.Tensor:
+    """Return the products in float64 of some queries with some columns, shape (n,)."""
+    products = torch.empty(len(rows), dtype=torch.float64, device=queries.device)
+    most = max(1, WORKING_BYTES // (16 * queries.shape[1]))
+    for start in range(0, len(rows), most):
+        part = slice(start, start + most)
+        left, right = queries[rows[part]].double(), columns[places[part]].double()
+        products[part] = (left * right).sum(dim=1)
+    return products

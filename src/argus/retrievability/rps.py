@@ -9,51 +9,41 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import TypedDict
 
 from argus.measures.intervals import wilson
 from argus.retrievability.audit.config import DEFAULT_K, DEFAULT_POOL
 from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
-from argus.retrievability.limits import PAIRS_AT_ONCE
 from argus.retrievability.pairs import PairRanks
 
-LOW, HIGH = 0.33, 0.66
-"""Bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]."""
+LOW, HIGH = 0.33, 0.66  # bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]
+HISTOGRAM_EDGES = [round(0.03 * i, 2) for i in range(34)] + [1.0]  # 0.33 and 0.66 are among them
+PAIRS_AT_ONCE = 1 << 22  # pairs that are scored in one pass
+PAIRS_BY_K = 1 << 18  # the same at every k: bounds the memory
 
-_PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
-
-
-class BandCounts(TypedDict):
-    """Entities per band.
-
-    low: entities in the low band.
-    mid: entities in the middle band.
-    high: entities in the high band.
-    """
-
-    low: int
-    mid: int
-    high: int
+Floats = npt.NDArray[np.float64]
+Bands = npt.NDArray[np.str_]
 
 
 @dataclass(frozen=True)
 class Scores:
-    """RPS of n entities at one (k, N). Entities with `related == 0` have no score: NaN."""
+    """RPS of n entities at one (k, N). Entities with `related == 0` have no score: NaN.
+
+    rps: (n,). low, high: 95% Wilson interval over the related entities, (n,). related: related
+    entities that were measured, |T_x|, (n,). pairs_without_pool: pairs left out because fewer than
+    N-1 neutrals are eligible for t.
+    """
 
     k: int
     pool: int
-    rps: npt.NDArray[np.float64]
-    """Shape (n,)."""
-    low: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]
-    """95% Wilson interval over the related entities, shape (n,)."""
+    rps: Floats
+    low: Floats
+    high: Floats
     related: npt.NDArray[np.int64]
-    """Related entities that were measured, |T_x|, shape (n,)."""
     pairs_without_pool: int
-    """Pairs left out because fewer than N-1 neutrals are eligible for t."""
 
     @property
     def measured(self) -> npt.NDArray[np.bool_]:
@@ -62,41 +52,37 @@ class Scores:
 
 
 def score(ranks: PairRanks, n: int, *, k: int = DEFAULT_K, pool: int = DEFAULT_POOL) -> Scores:
-    """Return RPS_{k,N} of n entities, N = `pool` counting x itself as the paper does.
+    """Return RPS_{k,N} of n entities, 1 <= k <= N = `pool`, which counts x as the paper does.
 
-    Pairs whose t has fewer than N-1 eligible neutrals are not applicable and left out. Raises
-    ValueError for k > N.
+    Pairs whose t has fewer than N-1 eligible neutrals are not applicable and left out.
     """
-    if not 1 <= k <= pool:
-        raise ValueError(
-            f"k={k}, pool={pool}: needs 1 <= k <= pool, as x ranks among `pool` candidates."
-        )
     related, total = np.zeros(n, np.int64), np.zeros(n)
-    for part in _passes(len(ranks)):
-        eligible = ranks.pool[part] >= pool - 1
-        x, above = ranks.entity[part][eligible], ranks.above[part][eligible]
-        hits = hit_probability(above, ranks.pool[part][eligible], k=k, draws=pool - 1)
+    for x, above, size in _eligible(ranks, pool):
+        hits = hit_probability(above, size, k=k, draws=pool - 1)
         related += np.bincount(x, minlength=n)
         total += np.bincount(x, weights=hits, minlength=n)
     some = related > 0
-    rps = np.full(n, np.nan)
+    rps, low, high = np.full((3, n), np.nan)
     rps[some] = np.clip(total[some] / related[some], 0, 1)
-    low, high = np.full(n, np.nan), np.full(n, np.nan)
     low[some], high[some] = wilson(rps[some], related[some])
     return Scores(k, pool, rps, low, high, related, len(ranks) - int(related.sum()))
 
 
-def _passes(n_pairs: int) -> Iterator[slice]:
-    return (slice(i, i + PAIRS_AT_ONCE) for i in range(0, n_pairs, PAIRS_AT_ONCE))
+def _eligible(ranks: PairRanks, pool: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield target, neutrals above it and all neutrals of the pairs that have N-1, part by part."""
+    for start in range(0, len(ranks), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        rows = ranks.pool[part] >= pool - 1
+        yield ranks.entity[part][rows], ranks.above[part][rows], ranks.pool[part][rows]
 
 
-def band(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
+def band(rps: Floats) -> Bands:
     """Return "low", "mid" or "high" per score. "" where there is none."""
     names = np.where(rps < LOW, "low", np.where(rps < HIGH, "mid", "high"))
     return np.where(np.isnan(rps), "", names)
 
 
-def tercile(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
+def tercile(rps: Floats) -> Bands:
     """Return "low", "mid" or "high" per score: the third of all scores that it lies in. "" without.
 
     Equal scores are never parted: they lie in the third that holds the middle of their ranks, so
@@ -111,49 +97,19 @@ def tercile(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
     return names
 
 
-class GroupFigures(TypedDict):
-    """Entities per group, and where the groups end."""
-
-    counts: BandCounts
-    low_up_to: float | None
-    """Largest RPS in the low group. None where it is empty."""
-    high_from: float | None
-    """Smallest RPS in the high group. None where it is empty."""
-
-
-def describe_groups(rps: npt.NDArray[np.float64], groups: npt.NDArray[np.str_]) -> GroupFigures:
-    """Return how many entities each group holds, and where it ends."""
-    low, high = rps[groups == "low"], rps[groups == "high"]
-    return {
-        "counts": count_bands(groups),
-        "low_up_to": round(float(low.max()), 6) if len(low) else None,
-        "high_from": round(float(high.min()), 6) if len(high) else None,
-    }
-
-
-def count_bands(bands: npt.NDArray[np.str_]) -> BandCounts:
+def count_bands(bands: Bands) -> dict[str, int]:
     """Return how many entities are in each band. bands: as `band` names them."""
-    low, mid, high = (int((bands == name).sum()) for name in ("low", "mid", "high"))
-    return {"low": low, "mid": mid, "high": high}
+    return {name: int((bands == name).sum()) for name in ("low", "mid", "high")}
 
 
-class Curve(TypedDict):
-    """How RPS changes along one setting (ARGUS Figures 3 and 5).
+def curve_over_pool(ranks: PairRanks, n: int, *, k: int, pools: list[int]) -> dict[str, Any]:
+    """Return how RPS_k changes with N, for each N in `pools` (ARGUS Figure 3).
 
-    values: values of the setting.
+    values: values of N.
     mean: mean RPS at each.
     share_above_half: share of entities with an RPS above 0.5, at each.
+    entities: entities measured at each.
     """
-
-    values: list[int]
-    mean: list[float]
-    share_above_half: list[float]
-    entities: list[int]
-    """Entities measured at each value."""
-
-
-def curve_over_pool(ranks: PairRanks, n: int, *, k: int, pools: list[int]) -> Curve:
-    """Share of entities with RPS_k > 0.5 for each N in `pools` (Figure 3)."""
     scores = [score(ranks, n, k=k, pool=pool) for pool in pools]
     scores = [s for s in scores if s.measured.any()]
     return {
@@ -164,17 +120,18 @@ def curve_over_pool(ranks: PairRanks, n: int, *, k: int, pools: list[int]) -> Cu
     }
 
 
-def curve_over_k(ranks: PairRanks, n: int, *, k_max: int, pool: int) -> Curve:
-    """Share of entities with RPS_k > 0.5 for k = 1..k_max at fixed N (Figure 5)."""
+def curve_over_k(ranks: PairRanks, *, k_max: int, pool: int) -> dict[str, Any]:
+    """Return how RPS changes with k = 1..k_max at fixed N (ARGUS Figure 5), as over N."""
     eligible = np.flatnonzero(ranks.pool >= pool - 1)
-    if not len(eligible):
-        return {"values": [], "mean": [], "share_above_half": [], "entities": []}
     order = eligible[np.argsort(ranks.entity[eligible], kind="stable")]
     x = ranks.entity[order]
     starts = np.flatnonzero(np.diff(x, prepend=-1))  # where an entity's pairs begin
-    mean, above_half = np.zeros(k_max), np.zeros(k_max)
-    for first, last in _whole_entities(starts, len(x)):
-        part = order[starts[first] : starts[last] if last < len(starts) else len(x)]
+    n_scored, values = len(starts), list(range(1, k_max + 1)) if len(starts) else []
+    mean, above_half = np.zeros(len(values)), np.zeros(len(values))
+    # Whole entities, with about PAIRS_BY_K pairs at once.
+    ends = np.searchsorted(starts, np.arange(PAIRS_BY_K, len(x), PAIRS_BY_K))
+    for first, last in pairwise(np.unique([0, *ends, n_scored]).tolist()):
+        part = order[starts[first] : starts[last] if last < n_scored else len(x)]
         hits = hit_probability_by_k(
             ranks.above[part], ranks.pool[part], k_max=k_max, draws=pool - 1
         )  # fmt: skip
@@ -182,20 +139,12 @@ def curve_over_k(ranks: PairRanks, n: int, *, k_max: int, pool: int) -> Curve:
         rps = np.add.reduceat(hits, own, axis=0) / np.diff(own, append=len(part))[:, None]
         mean += rps.sum(axis=0)
         above_half += (rps > 0.5).sum(axis=0)
-    n_scored = len(starts)
     return {
-        "values": list(range(1, k_max + 1)),
-        "mean": (mean / n_scored).tolist(),
-        "share_above_half": (above_half / n_scored).tolist(),
-        "entities": [n_scored] * k_max,
+        "values": values,
+        "mean": (mean / max(n_scored, 1)).tolist(),
+        "share_above_half": (above_half / max(n_scored, 1)).tolist(),
+        "entities": [n_scored] * len(values),
     }
-
-
-def _whole_entities(starts: npt.NDArray[np.int64], n_pairs: int) -> Iterator[tuple[int, int]]:
-    """Yield (first, last + 1) of runs of entities with about _PAIRS_PER_PASS pairs each."""
-    ends = np.searchsorted(starts, np.arange(_PAIRS_PER_PASS, n_pairs, _PAIRS_PER_PASS))
-    cuts = np.unique([0, *ends, len(starts)]).tolist()
-    yield from pairwise(cuts)
 
 
 def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
@@ -206,10 +155,8 @@ def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
     are taken as fully correlated: the figure is an upper bound.
     """
     related, total = np.zeros(n, np.int64), np.zeros(n)
-    for part in _passes(len(ranks)):
-        eligible = ranks.pool[part] >= pool - 1
-        x, size = ranks.entity[part][eligible], ranks.pool[part][eligible]
-        above = ranks.above[part][eligible].astype(np.int64)
+    for x, least, size in _eligible(ranks, pool):
+        above = least.astype(np.int64)
         share = (above + 0.5) / (size + 1)
         spread = np.maximum(1, np.sqrt(share * (1 - share) * size)).astype(np.int64)
         up, down = np.minimum(above + spread, size), np.maximum(above - spread, 0)
@@ -218,13 +165,3 @@ def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
         total += np.bincount(x, weights=np.abs(hits[0] - hits[1]) / 2, minlength=n)
     per_entity = total[related > 0] / related[related > 0]
     return round(float(per_entity.mean()), 6) if len(per_entity) else 0.0
-
-
-def pool_grid(largest: int, *, headline: int) -> list[int]:
-    """Return N = 100, 200, 400, ... up to `largest`. `headline` and `largest` are among them."""
-    grid = {headline, largest}
-    size = 100
-    while size < largest:
-        grid.add(size)
-        size *= 2
-    return sorted(size for size in grid if size <= max(largest, headline))

@@ -22,10 +22,9 @@ LONGEST_ABBREVIATION = len("Prof.")
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """A sentence taken out of a document, and the rest of the document."""
+    """A sentence taken out of the document at a position of a list, and the rest of it."""
 
     position: int
-    """Position of the document in its list."""
     sentence: str
     rest: str
 

@@ -168,9 +168,8 @@ class ReachRequest(KnowledgeRequest):
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
         """Compute values of ARGUS' figures from the ranks and vectors that an audit keeps."""
-        from argus.retrievability.geometry import project_bands
-        from argus.retrievability.limits import PROJECTED
-        from argus.retrievability.pair_table import FILE, read_pairs
+        from argus.retrievability.geometry import PROJECTED, project_bands
+        from argus.retrievability.pairs import FILE, read_pairs
         from argus.retrievability.probes.data import read_audit
         from argus.retrievability.rps import band, score
 

@@ -1,71 +1,97 @@
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from argus.retrievability.probes.estimators import MLPProbe, RidgeProbe, XGBoostProbe
-
-
-@parametrize_with_checks(
-    [
-        RidgeProbe(),
-        XGBoostProbe(n_estimators=5, jobs=1),
-        MLPProbe(width=8, depth=1, max_epochs=3),
-    ]
+from argus.retrievability.probes import estimators
+from argus.retrievability.probes.estimators import (
+    fit_distilled,
+    fit_mlp,
+    fit_ridge,
+    kernel_ridge,
+    validation_rmse,
 )
-@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings on purpose
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
+from tests.retrievability.probes.conftest import NETWORK, SMALL, fit
 
 
-def test_one_seed_gives_one_fit_and_moves_no_global_generator(estimator, learnable):
+def test_one_seed_gives_one_fit_and_moves_no_global_generator(fitted, learnable):
     import torch
 
+    family, first = fitted
     torch.manual_seed(5)
     before = torch.get_rng_state()
-    first = clone(estimator).fit(*learnable).predict(learnable[0])
+    again = fit(family, learnable)
     assert torch.equal(before, torch.get_rng_state())
-    np.testing.assert_array_equal(first, clone(estimator).fit(*learnable).predict(learnable[0]))
+    np.testing.assert_array_equal(first.predict(learnable[0]), again.predict(learnable[0]))
 
 
 def test_standardising_uses_the_training_rows_alone(learnable):
     """Folding the scaler in is the pipeline of a scaler fitted on the same rows and ridge."""
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     vectors, labels = learnable
-    mine = RidgeProbe(alpha=3, standardize=True).fit(vectors[:400], labels[:400])
-    plain = make_pipeline(StandardScaler(), Ridge(alpha=3)).fit(vectors[:400], labels[:400])
-    expected = np.clip(plain.predict(vectors[400:]), 0, 1)
-    np.testing.assert_allclose(mine.predict(vectors[400:]), expected, atol=1e-6)
-    network = MLPProbe(width=8, depth=1, max_epochs=2)
-    network.fit(vectors[:400], labels[:400], validation=(vectors[400:] + 9, labels[400:]))
-    np.testing.assert_allclose(network.model_.mean, vectors[:400].mean(axis=0), atol=1e-6)
+    train = vectors[:400].astype(float), labels[:400]
+    mine, _ = fit_ridge(train, train, alpha=3, standardize=True)
+    plain = make_pipeline(StandardScaler(), Ridge(alpha=3)).fit(*train)
+    np.testing.assert_allclose(
+        mine.predict(vectors[400:]), plain.predict(vectors[400:].astype(float)), atol=1e-6
+    )
+    held = vectors[400:] + 9, labels[400:]
+    network, _ = fit_mlp(train, held, seed=0, **NETWORK | {"depth": 1, "max_epochs": 2})
+    np.testing.assert_allclose(network.mean, vectors[:400].mean(axis=0), atol=1e-6)
 
 
 def test_early_stopping_keeps_the_best_epoch_on_validation(learnable):
     vectors, labels = learnable
     rng = np.random.default_rng(0)
     noise = (vectors[:100], rng.random(100))  # nothing to learn: more epochs only do harm
-    short = MLPProbe(width=32, depth=1, learning_rate=1e-2, max_epochs=500, patience=3)
-    short.fit(vectors[100:], labels[100:], validation=noise)
-    assert short.n_iter_ < 60
+    train, settings = (vectors[100:], labels[100:]), NETWORK | {"max_epochs": 500, "patience": 3}
+    assert fit_mlp(train, noise, seed=0, **settings)[1] < 60
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        RidgeProbe(alpha=1e-6, standardize=True),
-        MLPProbe(width=32, depth=2, learning_rate=1e-2, batch_size=64, max_epochs=20),
-    ],
-)
-def test_rounding_in_a_dead_dimension_is_not_read_as_signal(estimator, learnable):
+@pytest.mark.parametrize("family", ["ridge", "mlp"])
+def test_rounding_in_a_dead_dimension_is_not_read_as_signal(family, learnable):
     """MiniLM has dimensions of 1e-33 to 1e-9; another number format gives others there."""
     vectors, labels = learnable
     rng = np.random.default_rng(0)
     fits, reads = (rng.normal(scale=1e-8, size=(600, 1)).astype(np.float32) for _ in range(2))
-    estimator.fit(np.hstack([vectors, fits]), labels)
-    one = estimator.predict(np.hstack([vectors, fits]))
-    other = estimator.predict(np.hstack([vectors, 100 * reads]))
+    more = {"alpha": 1e-6, "standardize": True} if family == "ridge" else {}
+    model = fit(family, (np.hstack([vectors, fits]), labels), **more)
+    one = model.predict(np.hstack([vectors, fits]))
+    other = model.predict(np.hstack([vectors, 100 * reads]))
     np.testing.assert_allclose(one, other, atol=1e-3)
+
+
+def test_the_distilled_is_as_small_as_a_network_and_errs_less_where_labels_are_noisy(learnable):
+    vectors, labels = learnable
+    rng = np.random.default_rng(3)
+    noisy = np.clip(labels + rng.normal(scale=0.25, size=len(labels)), 0, 1)
+    split = (vectors[:400], noisy[:400]), (vectors[400:480], noisy[400:480])
+    settings = {"width": 32, "depth": 2, "max_epochs": 60, "seed": 0}
+    plain, _ = fit_mlp(*split, **settings, batch_size=64, learning_rate=1e-3)
+    taught, _ = fit_distilled(*split, **settings, teacher_width=256)
+    sizes = [sum(a.nbytes for a in probe.arrays().values()) for probe in (plain, taught)]
+    assert sizes[0] == sizes[1]
+    rest = vectors[480:], labels[480:]
+    assert validation_rmse(taught, rest) < validation_rmse(plain, rest)
+
+
+def test_the_kernel_that_teaches_is_kernel_ridge_on_anchors_in_half_precision(
+    learnable, monkeypatch
+):
+    vectors, labels = learnable
+    stored = vectors[:500].astype(np.float16).astype(np.float64)
+    plain = KernelRidge(alpha=estimators.PENALTY, kernel="rbf", gamma=estimators.GAMMA)
+    plain.fit(stored, labels[:500] - labels[:500].mean())
+    expected = plain.predict(vectors[500:].astype(np.float64)) + labels[:500].mean()
+    for rows in (7, estimators.ROWS):
+        monkeypatch.setattr(estimators, "ROWS", rows)
+        found = kernel_ridge(vectors[:500], labels[:500], vectors[500:], 0)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_every_family_learns(fitted, learnable):
+    family, model = fitted
+    rest = learnable[0][500:], learnable[1][500:]
+    assert set(SMALL) == set(estimators.FAMILIES)
+    assert validation_rmse(model, rest) < 0.8 * rest[1].std(), family

@@ -15,9 +15,9 @@ FINGERPRINT = "sentence-transformers:tiny@abc dim=24 max_tokens=256 precision=fl
 def probe(fitted, learnable):
     vectors, labels = learnable
     return Probe(
-        fitted.model_, fit_domain(vectors, vectors), fingerprint=FINGERPRINT, pooling="span",
+        fitted[1], fit_domain(vectors, vectors), fingerprint=FINGERPRINT, pooling="span",
         dim=24, k=50, pool=800, parameters={"a": 1}, training={"seed": 0},
-        metrics={"test": measure(labels, fitted.predict(vectors)).rounded()},
+        metrics={"test": measure(labels, fitted[1].predict(vectors))},
     )  # fmt: skip
 
 
@@ -64,10 +64,9 @@ def test_any_changed_or_missing_file_is_noticed(probe, tmp_path):
         ({"format": 2}, "format version 2; expected 1"),
         ({"format": None}, "format version None"),
         ({"family": "forest"}, "family 'forest' is none of ridge"),
-        ({"k": "fifty"}, "field 'k': 'fifty': input should be"),
-        ({"fingerprint": None}, "field 'fingerprint': None: input"),
-        ({"metrics": {"test": {"rmse": 0.1}}}, "field 'metrics.test.mae': field required"),
-        ({"files": ["model.ubj"]}, r"field 'files': \['model.ubj'\]: input"),
+        ({"k": "fifty"}, "k is 'fifty'"),
+        ({"fingerprint": None}, "fingerprint is None"),
+        ({"files": ["model.ubj"]}, "is damaged"),
         ({"dim": 25}, "does not fit its weights"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from argus.errors import EncoderMismatch, InputError
 from argus.retrievability.probes import Probe
 from argus.retrievability.probes.domain import fit_domain
-from argus.retrievability.probes.estimators import RidgeProbe
+from argus.retrievability.probes.estimators import fit_ridge
 
 BASE = "sentence-transformers:tiny@abc dim=24 max_tokens=256 precision={} pooling=mean"
 HERE = Path("probe")
@@ -15,7 +15,7 @@ HERE = Path("probe")
 @pytest.fixture
 def probe(learnable):
     vectors, labels = learnable
-    model = RidgeProbe(0.01).fit(vectors, labels).model_
+    model, _ = fit_ridge((vectors, labels), (vectors, labels), alpha=0.01)
     domain = fit_domain(vectors[:400], vectors[400:])
     return Probe(
         model, domain, fingerprint=BASE.format("float32"), pooling="span", dim=24, k=50, pool=800

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from argus.retrievability.probes import load_default
-from argus.retrievability.probes.shipped import DEFAULTS
+from argus.retrievability.probes.probe import DEFAULTS
 
 
 @pytest.fixture(scope="module")

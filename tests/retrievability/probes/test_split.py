@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.retrievability.probes.split import split_entities
+from argus.retrievability.probes.data import split_entities
 from tests.support.draws import examples
 
 IDS = [f"Q{i}" for i in range(2000)]

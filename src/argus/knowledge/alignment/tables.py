@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from argus.data.kb import ALIASES, ENTITIES, REDIRECTS, RELATIONS
-from argus.engine.protocol import Engine, Work
+from argus.engine import Engine, Work
 from argus.errors import InputError
 from argus.knowledge.alignment.database import Database, database, fewer_words, is_blank
 from argus.knowledge.alignment.raw_tables import RAW, AlignSettings, raw_folder

@@ -12,8 +12,7 @@ from argus.settings import Doc, Ge, Seed, check_settings
 
 DEFAULT_K = 50
 DEFAULT_POOL = 800
-RESERVOIR_FROM = 50_000
-"""Entities from which on competitors are sampled."""
+RESERVOIR_FROM = 50_000  # entities from which on competitors are sampled
 RESERVOIR = 20_000
 
 Pooling = Literal["span", "sentence"]
@@ -75,19 +74,16 @@ class AuditConfig:
         most = max(self.pool)
         reservoir, largest = self.reservoir_for(n), n - 1 - related
         if reservoir is not None and reservoir < n and reservoir < 2 * most:
-            raise InputError(
-                f"a reservoir of {reservoir} for N={most}",
-                expected="at least twice N, so that enough neutrals are left of it for every query",
-                fix=f"Use --reservoir {2 * most} or more, or 0 for none.",
-                where="--reservoir",
+            got, where = f"a reservoir of {reservoir} for N={most}", "--reservoir"
+            expected = "at least twice N, so that enough neutrals are left of it for every query"
+            fix = f"Use --reservoir {2 * most} or more, or 0 for none."
+        elif most - 1 > largest:
+            got, where = f"N={most} needs {most - 1} neutrals per query", "--pool"
+            expected = (
+                f"at most the {largest} that are eligible ({n} entities with text, less the query "
+                "and its neighbours)"
             )
-        if most - 1 > largest:
-            raise InputError(
-                f"N={most} needs {most - 1} neutrals per query",
-                expected=(
-                    f"at most the {largest} that are eligible ({n} entities with text, less the "
-                    "query and its neighbours)"
-                ),
-                fix=f"Use --pool {largest + 1} or less (and --k no larger).",
-                where="--pool",
-            )
+            fix = f"Use --pool {largest + 1} or less (and --k no larger)."
+        else:
+            return
+        raise InputError(got, expected=expected, fix=fix, where=where)

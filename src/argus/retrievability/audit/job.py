@@ -2,56 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from argus.corpora import Corpus
 from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash
 from argus.data.writing import one_writer
 from argus.devices import check_device
-from argus.encoders import (
-    DEFAULT_MODEL,
-    Encoder,
-    EncoderConfig,
-    Role,
-    Rows,
-    Store,
-    embed,
-)
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, Rows, embed
+from argus.encoders.config import COSINE
 from argus.encoders.protocol import similarity_of
-from argus.engine import Engine, EngineConfig
-from argus.errors import NothingMeasured
+from argus.encoders.rows import arrays_of
+from argus.engine import Engine, EngineConfig, Work
+from argus.errors import InputError, NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
+from argus.jobs.parts import Parts, remove_parts
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, any_encoder, corpus_for, texts_cut
-from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, read_knowledge
-from argus.measures.slices import Slicing
+from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, read_knowledge
+from argus.knowledge.base import ids_of
+from argus.knowledge.load import Knowledge
+from argus.measures.slices import (
+    Slicing,
+    Trials,
+    slice_figures,
+    slice_shares,
+    slice_table,
+    slicings,
+    worst_first,
+)
+from argus.progress import progress
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.audit.findings import Findings, write_results
-from argus.retrievability.audit.rank_parts import Ranking, ranks_in_parts
-from argus.retrievability.audit.slices import entity_slicings, write_slices
-from argus.retrievability.audit.summary import AuditSummary, headline
-from argus.retrievability.items import entity_items
-from argus.retrievability.pairs import PairRanks
+from argus.retrievability.audit.findings import describe_audit
+from argus.retrievability.audit.report import SLICES, headline
+from argus.retrievability.pairs import SCHEMA, PairRanks
+from argus.retrievability.ranks import RESERVOIR_QUERIES, ranker
+from argus.retrievability.rps import LOW, Scores
+
+PART_QUERIES = 4 * RESERVOIR_QUERIES
 
 
 @dataclass(frozen=True, repr=False)
 class AuditResult(Result):
-    """Result of an audit. Everything in it is also in `folder`."""
+    """Result of an audit. Everything in it is also in `folder`.
+
+    table: id, label, rps, low, high, related, state, band, reason, ...: one row per entity.
+    ranks: its positions refer to `measured_ids`.
+    summary: as follows. The headline's figures of `settings` are also its own.
+
+    entities: counts by state, and reasons of those without a score.
+    bands: entities by band of RPS: below 0.33, below 0.66, and above (ARGUS §4.2).
+    terciles: thirds of the scored entities: counts, low_up_to (largest RPS of the low third),
+    high_from (smallest of the high one), None where it is empty.
+    pairs: pairs (x, t) of related entities. related: all. measured: ranked. pool_too_small: with
+    fewer than N - 1 unrelated entities. without_vector: of which one has no vector.
+    not_of_the_sample: there for others' sake alone. triples: relations that were read. self_loops,
+    unknown_ids: of these, to an entity itself, and to an id that is no entity.
+    settings: figures at every k and N. scored: entities with a score. mean_rps: mean RPS.
+    share_below_0.33: blind spots. share_above_0.5. None without a score.
+    histogram: entities per interval of RPS.
+    curve_over_pool, curve_over_k: mean RPS, and share above 0.5, over N and over k.
+    reservoir: size: unrelated entities that each pair is ranked among. mean_standard_error: of an
+    RPS, that comes of it. None where all were ranked.
+    projection: picture of the embedding space (`argus.retrievability.geometry.Projection`).
+    sample: scored entities that it shows, where not all. None where it was not made.
+    slices: shares by slice, where fields were named.
+    stored_vectors: of vectors that came with the corpus.
+    text_window: how much of texts embedded whole the encoder reads. None where not known.
+    pooling: vectors of entities: span or sentence.
+    relations_from: where relations came from: a file, "mentions", or a knowledge base.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: AuditSummary
+    summary: dict[str, Any]
     table: pa.Table
-    """id, label, rps, low, high, related, state, band, reason, ...: one row per entity."""
     ranks: PairRanks
-    """Positions refer to `measured_ids`."""
     measured_ids: list[str]
 
     def headline(self) -> Iterator[str]:
@@ -93,7 +128,7 @@ def audit(
     settings = {**asdict(config), "relations": relations, "limit": limit}
     record = Record("audit", settings, knowledge.inputs)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    slices = entity_slicings(knowledge, config.by)
+    slices = _entity_slicings(knowledge, config.by)
     knowledge = replace(knowledge, documents=())  # millions, perhaps
     return audit_knowledge(
         knowledge.base, folder, encoder, config, record,
@@ -136,32 +171,36 @@ def audit_knowledge(
             embedded = replace(embedded, keys=vectors.keep(embedded.keys))  # for `probe fit`
             window = texts_cut(model, [i.text for i in items if i.role is Role.DOCUMENT])
             del items, texts  # millions, perhaps
-        record.encoder |= {"store": _store_of(folder, vectors), "dim": model.dim}
+        home, path = folder.path.resolve(), vectors.path.resolve()
+        # A store inside of the folder moves with it.
+        place = path.relative_to(home) if path.is_relative_to(home) else path
+        record.encoder |= {"store": str(place), "dim": model.dim}
         graph = graph.restrict(embedded.ok)
-        ranking = Ranking.of(embedded.vectors, graph, config, similarity_of(model))
         with record.timed("ranking"):
-            ranks = ranks_in_parts(ranking, folder, running)
-        findings = Findings.of(base, embedded, graph, ranks, config)
+            unit = similarity_of(model) == COSINE
+            ranks = rank_in_parts(embedded.vectors, graph, config, folder, running, unit=unit)
+        measured = np.flatnonzero(base.has_text)[embedded.ok]
+        if base.targets is not None:
+            ranks = ranks.of_targets(base.targets[measured])
         relations = record.config.get("relations")
         with record.timed("scoring"):
-            table = findings.table()
-            summary: AuditSummary = {
-                **findings.figures(),
-                **write_slices(folder, findings, slices),
+            table, figures, scores = describe_audit(base, embedded, graph, ranks, config)
+            summary = {
+                **figures,
+                **_write_slices(folder, scores, measured, slices),
                 **record.of_store(),
                 "text_window": window,
                 "pooling": config.pooling if getattr(model, "pools_spans", True) else "sentence",
                 "relations_from": None if relations is None else str(relations),
             }
-        write_results(folder, record, findings, table, summary)
-    report = write_report(folder.path)
-    return AuditResult(folder.path, report, summary, table, findings.ranks, findings.ids)
-
-
-def _store_of(folder: ArtifactFolder, store: Store[Rows]) -> str:
-    """Return where the vectors are: relative inside the folder, which may move with its store."""
-    path, home = store.path.resolve(), folder.path.resolve()
-    return str(path.relative_to(home) if path.is_relative_to(home) else path)
+        every = ids_of(base.entities)
+        ids = [every[i] for i in measured]
+        with record.timed("writing"):
+            folder.write_table("retrievability", table, csv=True)
+            folder.write_table("pair_ranks", ranks.table(ids))
+        folder.write_results("audit", summary, record.manifest(summary["entities"]))
+        remove_parts(folder)
+    return AuditResult(folder.path, write_report(folder.path), summary, table, ranks, ids)
 
 
 def check_pool(graph: RelationGraph, config: AuditConfig) -> None:
@@ -173,3 +212,109 @@ def check_pool(graph: RelationGraph, config: AuditConfig) -> None:
             "Give --relations, or titles that the texts mention.",
         )
     config.check_pool(graph.n, int(related.min()))
+
+
+def entity_items(base: KnowledgeBase, pooling: str) -> list[Item]:
+    """Ground every label in its paragraph and choose the items to embed (ARGUS §B.1, §B.4).
+
+    One item per entity that has a paragraph, in the order of `base`: its name in the paragraph, or
+    the paragraph whole. Pooling as in AuditConfig. An entity whose vector comes with the corpus is
+    what was embedded of it.
+    """
+    items = []
+    for entity, usable in zip(base.entities, base.has_text, strict=True):
+        if not usable:
+            continue
+        if entity.embedded:
+            items.append(Item(entity.embedded, Role.DOCUMENT))
+            continue
+        grounded = ground(entity.label, entity.paragraph)
+        if pooling == "span" and grounded.span is not None:
+            items.append(Item(grounded.text, Role.SPAN, grounded.span))
+        else:
+            items.append(Item(grounded.text, Role.DOCUMENT))
+    return items
+
+
+def rank_in_parts(
+    vectors: Rows,
+    graph: RelationGraph,
+    config: AuditConfig,
+    folder: ArtifactFolder,
+    engine: Engine | None = None,
+    *,
+    unit: bool = True,
+) -> PairRanks:
+    """Return `pair_ranks` of all queries, computing only the parts not on disk from before.
+
+    Parts are keyed by all that determines them, but not by the engine that ranks them: a killed
+    audit goes on anywhere. `remove_parts` removes them when the results are written. Vectors that
+    are memory-mapped go to workers as the name of their file.
+    """
+    reservoir, seed = config.reservoir_for(graph.n), config.seed
+    arrays = (*arrays_of(vectors), graph.indptr, graph.indices)
+    hashed = (np.ascontiguousarray(a).data for a in arrays)
+    parts = Parts(folder, content_hash(*hashed, str(reservoir), str(seed), size=8).hex())
+    starts = range(0, graph.n, PART_QUERIES)
+    ranges = [range(start, min(start + PART_QUERIES, graph.n)) for start in starts]
+    missing = [queries for queries in ranges if queries.start not in parts]
+    shared: dict[str, Any] = {"vectors": vectors, "graph": graph, "reservoir": reservoir}
+    shared |= {"seed": seed, "unit": unit, "device": config.device}
+    with progress("ranking", graph.n, done=graph.n - sum(map(len, missing))) as advance:
+        if missing and engine is None:
+            rank = ranker(**shared | {"device": config.device or "cpu"})
+            for queries in missing:
+                parts.write(queries.start, vars(rank(queries, advance)))
+        elif missing and engine is not None:
+            work = Work(setup=begin_ranking, shared=shared, what="ranking", threaded=True)
+            for number, ranks in engine.run(work, missing):
+                parts.write(missing[number].start, vars(ranks))
+                advance(len(missing[number]))
+    # Into arrays made for all: never two copies at once.
+    whole = {name: np.empty(graph.n_pairs, np.int32) for name in SCHEMA.names}
+    whole["similarity"] = np.empty(graph.n_pairs, np.float32)
+    for queries in ranges:
+        place = slice(graph.indptr[queries.start], graph.indptr[queries.stop])
+        for name, values in parts.read(queries.start).items():
+            whole[name][place] = values
+    return PairRanks(**whole)
+
+
+def begin_ranking(shared: dict[str, Any]) -> Callable[[range], PairRanks]:
+    """Return, in a worker, the ranker of the related entities of a range of queries."""
+    rank = ranker(**shared | {"device": check_device(shared["device"])})
+    return lambda queries: rank(queries, None)
+
+
+def _entity_slicings(knowledge: Knowledge, fields: Sequence[str]) -> list[Slicing]:
+    """Return the slices of entities by fields of their documents. Of one without, "(none)".
+
+    An entity's document is the one of its id. Raises InputError for fields of a knowledge base on
+    disk, and as `argus.data.fields.payload_values` does.
+    """
+    if not fields:
+        return []
+    documents = sorted(knowledge.documents, key=lambda document: document.id)
+    if not documents:
+        got, expected = "a knowledge base has no payload", "a corpus of documents"
+        raise InputError(got, expected=expected, fix="Leave it out.", where="--by")
+    places = {document.id: place for place, document in enumerate(documents)}
+    rows = [[places[id_]] if id_ in places else [] for id_ in ids_of(knowledge.base.entities)]
+    return [one.of(rows) for one in slicings(documents, fields)]
+
+
+def _write_slices(
+    folder: ArtifactFolder, scores: Scores, measured: np.ndarray, slices: Sequence[Slicing]
+) -> dict[str, Any]:
+    """Write the table of shares by slice. Return the summary's part. slices: of all entities."""
+    if not slices:
+        return {}
+    items, values = measured[scores.measured], scores.rps[scores.measured]
+    trials = (
+        Trials(f"RPS below {LOW:g}", items, (values < LOW).astype(np.float64), is_bad=True),
+        Trials("RPS above 0.5", items, (values > 0.5).astype(np.float64)),
+        Trials("mean RPS", items, values),
+    )
+    shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
+    folder.write_table(SLICES, slice_table(shares), csv=True)
+    return {"slices": slice_figures(slices, shares)}

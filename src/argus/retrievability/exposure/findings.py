@@ -1,4 +1,8 @@
-"""Count which documents come back for their own probes, and which never do."""
+"""Count which documents come back for their own probes, and which never do.
+
+Chunks may be folded to the documents they are of. A document counts by its best chunk, so that a
+chunk's siblings are no rivals of it, and its rank is one among documents.
+"""
 
 from __future__ import annotations
 
@@ -6,146 +10,385 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Required
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from typing_extensions import TypedDict
 
-from argus.data.types import Document, IntArray, State, StateCounts, count_states
+from argus.data.types import Document, IntArray, State, count_states
+from argus.indexes.dense import Groups
 from argus.measures import wilson
 from argus.measures.slices import SliceShare, Slicing, Trials, slice_shares
-from argus.reports.section import SideBySide
-from argus.retrievability.exposure.probes import (
-    BEYOND,
-    NOT_DRAWN,
-    SENTENCE,
-    TITLE,
-    Exposure,
-    FailedProbe,
-    Probes,
-    Success,
-    displaced_by,
-    success,
-)
-from argus.retrievability.exposure.summary import (
-    ExposureFindings,
-    Hub,
-    KindFigures,
-    ParentFigures,
-    SampleFigures,
-    SuccessInterval,
-)
+from argus.retrievability.concentration import gini, lorenz, skewness
+from argus.retrievability.exposure.probes import BEYOND, SENTENCE, TITLE, Probes
 
 HUBS = 50
-SIDE_BY_SIDE, SHOWN = 40, 700
-"""Misses whose texts are kept to be read beside each other, and how many characters of each."""
-DISPLACED = "displaced"
-"""The table of them."""
-SIDE_SCHEMA = pa.schema(
-    [
-        ("query", pa.string()),
-        ("wanted", pa.string()),
-        ("rank", pa.int64()),
-        ("text", pa.string()),
-        ("instead", pa.string()),
-        ("instead_text", pa.string()),
-    ]
-)
-"""One row per miss that the report shows side by side, the deepest first.
-
-query: text of the probe.
-wanted: title of the document that it is of, or its id.
-rank: its rank. Null beyond the end of a list.
-text: beginning of its text.
-instead: who came first.
-instead_text: beginning of that text.
-"""
+MAX_PAIRS, SHOWN = 40, 700  # misses whose texts are shown side by side, and characters of each
+NOT_DRAWN = "not drawn"
+_TEXT, _WHOLE = pa.string(), pa.int64()
 SCHEMA = pa.schema(
     [
-        ("id", pa.string()),
-        ("label", pa.string()),
-        ("title_rank", pa.int64()),
-        ("sentence_rank", pa.float64()),
-        ("own_probes", pa.int64()),
-        ("retrieved_by_own", pa.int64()),
-        ("retrieved_by_others", pa.int64()),
-        ("never_retrieved", pa.bool_()),
-        ("state", pa.string()),
-        ("reason", pa.string()),
+        ("id", _TEXT), ("label", _TEXT), ("title_rank", _WHOLE), ("sentence_rank", pa.float64()),
+        ("own_probes", _WHOLE), ("retrieved_by_own", _WHOLE), ("retrieved_by_others", _WHOLE),
+        ("never_retrieved", pa.bool_()), ("state", _TEXT), ("reason", _TEXT),
     ]
-)
+)  # fmt: skip
+OF_CHUNKS = [pa.field("parent", _TEXT), pa.field("parent_by_own", _WHOLE)]
+DISPLACED_SCHEMA = pa.schema(
+    [
+        ("query", _TEXT), ("wanted", _TEXT), ("rank", _WHOLE), ("text", _TEXT),
+        ("instead", _TEXT), ("instead_text", _TEXT),
+    ]
+)  # fmt: skip
 
 
-class Row(TypedDict, total=False):
-    """One row per document. Unknown values are null.
+@dataclass(frozen=True)
+class Parents:
+    """The document of every chunk. Chunks without text are of one, too, but of no group.
 
-    title_rank: rank of the document for its title.
-    sentence_rank: median rank for its own sentences, each held out.
-    own_probes: titles and sentences of it that asked.
-    retrieved_by_own: of these, those that bring it into the top k. Null where none asked.
-    retrieved_by_others: probes of other documents that do.
-    never_retrieved: whether no probe brings it into the top k.
-    parent: of a chunk, the document that it is of.
-    parent_by_own: probes of the chunk that bring its document into the top k.
-    chunks: of a document, chunks that can be retrieved.
+    of_chunk: id of each chunk of the corpus to that of its document. ids: of documents with a chunk
+    that can be retrieved, in order. groups: positions of these chunks in `ids`.
     """
 
-    id: Required[str]
-    label: Required[str]
-    title_rank: int | None
-    sentence_rank: float | None
-    own_probes: int
-    retrieved_by_own: int | None
-    retrieved_by_others: int
-    never_retrieved: bool
-    state: Required[str]
-    reason: Required[str]
-    parent: str
-    parent_by_own: int
-    chunks: int
+    field: str
+    of_chunk: Mapping[str, str]
+    ids: list[str]
+    groups: Groups
+
+    @classmethod
+    def of(cls, field: str, of_chunk: Mapping[str, str], chunks: Sequence[Document]) -> Parents:
+        """Group chunks that can be retrieved. of_chunk: as `read_parents` returns it."""
+        ids = sorted({of_chunk[chunk.id] for chunk in chunks})
+        places = {id_: place for place, id_ in enumerate(ids)}
+        rows = [places[of_chunk[chunk.id]] for chunk in chunks]
+        return cls(field, of_chunk, ids, Groups(np.array(rows, np.int64)))
 
 
 @dataclass(frozen=True)
-class Searched:
-    """Documents that were searched, and those that could not be."""
+class Findings:
+    """Figures of the n documents that can be retrieved. Arrays have shape (n,).
 
-    documents: Sequence[Document]
-    """Those that a row of the probes stands for, ordered by id."""
-    failures: Mapping[str, str]
-    """Document id to why it cannot be retrieved."""
-    without_sentence: Mapping[int, str]
-    """Row to why there is no sentence to ask with."""
-    failed: Sequence[FailedProbe]
-    drawn: IntArray | None = None
-    """Rows of the documents that were asked for. None: all."""
+    corpus: all documents, ordered by id. probes: those that were answered. folded: of chunks, the
+    same of the documents that they are of.
+    """
 
-    def failed_of(self, kind: str) -> dict[int, str]:
-        """Return row to the first reason why a probe of this kind was not answered."""
-        return {p.target: p.reason for p in reversed(self.failed) if p.kind == kind}
+    corpus: Sequence[Document]
+    probes: Probes
+    k: int
+    folded: Folded | None = None
+
+    @cached_property
+    def own_probes(self) -> IntArray:
+        """Titles and sentences of a document that asked for it."""
+        target = self.probes.target
+        return np.bincount(target[target >= 0], minlength=len(self.probes.documents))
+
+    @cached_property
+    def retrieved_by_own(self) -> IntArray:
+        """Of these, those that bring the document back within k."""
+        hit = (self.probes.target >= 0) & (self.probes.rank <= self.k)
+        return np.bincount(self.probes.target[hit], minlength=len(self.probes.documents))
+
+    @cached_property
+    def retrieved_by_others(self) -> IntArray:
+        """Top-k lists of other documents' probes, and of given queries, that hold the document."""
+        top, target = self.probes.top, self.probes.target[:, None]
+        return np.bincount(top[(top != target) & (top >= 0)], minlength=len(self.probes.documents))
+
+    @property
+    def never(self) -> npt.NDArray[np.bool_]:
+        """Documents that no query at all brought back."""
+        return np.asarray(self.retrieved_by_own + self.retrieved_by_others == 0)
+
+    @cached_property
+    def title_rank(self) -> IntArray:
+        """Rank under its own title, the best of several. 0 where it has none."""
+        probes, ranks = self.probes, np.zeros(len(self.probes.documents), np.int64)
+        title = np.flatnonzero(probes.kind == TITLE)
+        title = title[np.argsort(-probes.rank[title], kind="stable")]
+        ranks[probes.target[title]] = probes.rank[title]
+        return ranks
+
+    @cached_property
+    def sentence_rank(self) -> npt.NDArray[np.float64]:
+        """Median rank under its own held-out sentences. NaN where none, infinite if BEYOND."""
+        probes, out = self.probes, np.full(len(self.probes.documents), np.nan)
+        rows = np.flatnonzero(probes.kind == SENTENCE)
+        order = rows[np.argsort(probes.target[rows], kind="stable")]
+        owners, starts = np.unique(probes.target[order], return_index=True)
+        ranks = np.where(probes.rank == BEYOND, np.inf, probes.rank)[order]
+        for owner, own in zip(owners, np.split(ranks, starts[1:]), strict=False):
+            out[owner] = np.median(own)
+        return out
+
+    @cached_property
+    def unanswered(self) -> npt.NDArray[np.bool_]:
+        """Documents whose own probes all failed: nothing is known of them."""
+        out = np.zeros(len(self.probes.documents), bool)
+        out[[target for _, target, _ in self.probes.failed if target >= 0]] = True
+        return np.asarray(out & (self.own_probes == 0))
+
+    @cached_property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Documents of which it is told whether they come back: drawn, and answered."""
+        drawn = np.ones(len(self.unanswered), bool)
+        if self.probes.drawn is not None:
+            drawn[:] = False
+            drawn[self.probes.drawn] = True
+        return np.asarray(drawn & ~self.unanswered)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """One row per document of the corpus, in its order. Unknown values are null.
+
+        title_rank: rank of the document for its title.
+        sentence_rank: median rank for its own sentences, each held out.
+        own_probes: titles and sentences of it that asked.
+        retrieved_by_own: of these, those that bring it into the top k. Null where none asked.
+        retrieved_by_others: probes of other documents that do.
+        never_retrieved: whether no probe brings it into the top k.
+        parent: of a chunk, the document that it is of.
+        parent_by_own: probes of the chunk that bring its document into the top k.
+        """
+        probes, places = self.probes, {d.id: i for i, d in enumerate(self.probes.documents)}
+        drawn = None if probes.drawn is None else set(probes.drawn.tolist())
+        failed = {(kind, target): why for kind, target, why in reversed(probes.failed)}
+        rows = []
+        for document in self.corpus:
+            row: dict[str, Any] = {"id": document.id, "label": document.title}
+            rows.append(row)
+            i = places.get(document.id)
+            if i is None:
+                row["reason"] = probes.failures[document.id]
+                is_empty = row["reason"] == "no text"
+                row["state"] = str(State.NOT_APPLICABLE if is_empty else State.FAILED)
+                continue
+            title, sentence = int(self.title_rank[i]), float(self.sentence_rank[i])
+            own = int(self.own_probes[i])
+            state = State.MEASURED if own else State.NOT_APPLICABLE
+            row |= {
+                "title_rank": title if 0 < title < BEYOND else None,
+                "sentence_rank": sentence if np.isfinite(sentence) else None,
+                "own_probes": own,
+                "retrieved_by_own": int(self.retrieved_by_own[i]) if own else None,
+                "retrieved_by_others": int(self.retrieved_by_others[i]),
+                "state": str(State.FAILED if self.unanswered[i] else state),
+                "reason": NOT_DRAWN,
+            }
+            if self.known[i]:
+                row["never_retrieved"] = bool(self.never[i])
+            if drawn is None or i in drawn:
+                row["reason"] = "; ".join(self._reasons(document, i, failed))
+        if self.folded is None:
+            return pa.Table.from_pylist(rows, schema=SCHEMA)
+        hit = (probes.target >= 0) & (self.folded.rank <= self.k)
+        times = np.bincount(probes.target[hit], minlength=len(places)).tolist()
+        for row in rows:
+            if (i := places.get(row["id"])) is not None:
+                row |= {"parent": self.folded.parent(i), "parent_by_own": times[i]}
+        return pa.Table.from_pylist(rows, schema=pa.schema([*SCHEMA, *OF_CHUNKS]))
+
+    def _reasons(
+        self, document: Document, i: int, failed: Mapping[tuple[str, int], str]
+    ) -> list[str]:
+        """Return why a document was not asked for by title or sentence, or does not come back."""
+        reasons = []
+        if not self.title_rank[i]:
+            why = failed.get((TITLE, i), "not asked")
+            reasons.append(f"title: {why}" if document.title.strip() else "no title")
+        if np.isnan(self.sentence_rank[i]):
+            absent = self.probes.without_sentence.get(i, "no sentence probe")
+            why = failed.get((SENTENCE, i), "")
+            reasons.append(f"sentence: {why}" if why else absent)
+        ranks = ((TITLE, self.title_rank[i]), (SENTENCE, self.sentence_rank[i]))
+        deeper = [name for name, rank in ranks if rank >= BEYOND]
+        return reasons + [f"by its {name} not in the top {self.k}" for name in deeper]
+
+    @cached_property
+    def _missed(self) -> IntArray:
+        """The probes that did not bring their document back, as `misses` orders them."""
+        probes = self.probes
+        missed = np.flatnonzero((probes.target >= 0) & (probes.rank > self.k))
+        missed = missed[np.argsort(-probes.rank[missed], kind="stable")]
+        if self.folded is not None:
+            missed = missed[np.argsort(-self.folded.rank[missed], kind="stable")]
+        return missed
+
+    def misses(self) -> pa.Table:
+        """Return one row per probe that did not bring its document back within k, deepest first.
+
+        Of chunks, those come first whose document was missed as well. Siblings displace none.
+
+        probe: title or sentence.
+        query: text of the probe.
+        rank: rank of the document. Null where the list of a retriever ended before it.
+        displaced_by: documents that came before it, at most three, as titles.
+        parent: of chunks, the document that the chunk is of.
+        parent_rank: rank of that document among documents, each at its best chunk.
+        """
+        probes, missed = self.probes, self._missed.tolist()
+        targets = [probes.documents[i] for i in probes.target[missed]]
+        rivals = ("; ".join(_name(probes.documents[j]) for j in self._rivals(i)) for i in missed)
+        columns = {
+            "id": pa.array([document.id for document in targets], pa.string()),
+            "label": pa.array([_name(document) for document in targets], pa.string()),
+            "probe": pa.array(probes.kind[missed].tolist(), pa.string()),
+            "query": pa.array([probes.queries[i].text for i in missed], pa.string()),
+            "rank": _ranks(probes.rank[missed]),
+            "displaced_by": pa.array(list(rivals), pa.string()),
+        }
+        if self.folded is not None:
+            parents = [self.folded.parent(i) for i in probes.target[missed]]
+            columns["parent"] = pa.array(parents, pa.string())
+            columns["parent_rank"] = _ranks(self.folded.rank[missed])
+        return pa.table(columns)
+
+    def displaced(self) -> pa.Table:
+        """Return the first misses, with the texts that were wanted and that came first.
+
+        query: text of the probe.
+        wanted: title of the document that it is of, or its id.
+        rank: its rank. Null beyond the end of a list.
+        text: beginning of its text.
+        instead: who came first.
+        instead_text: beginning of that text.
+        """
+        probes, rows = self.probes, []
+        for i in self._missed[:MAX_PAIRS].tolist():
+            target, rivals = probes.documents[int(probes.target[i])], self._rivals(i)
+            first = probes.documents[rivals[0]] if rivals else Document("nothing", "")
+            rank = None if probes.rank[i] == BEYOND else int(probes.rank[i])
+            texts = target.text[:SHOWN], _name(first), first.text[:SHOWN]
+            row = (probes.queries[i].text, _name(target), rank, *texts)
+            rows.append(dict(zip(DISPLACED_SCHEMA.names, row, strict=True)))
+        return pa.Table.from_pylist(rows, schema=DISPLACED_SCHEMA)
+
+    def _rivals(self, i: int) -> list[int]:
+        """Return who came before the target of probe i: of each other document the best chunk."""
+        target = self.probes.target[i]
+        rows = [int(row) for row in self.probes.top[i] if row not in (target, -1)]
+        if self.folded is None:
+            return rows[:3]
+        of, first = self.folded.of, dict[int, int]()
+        for row in rows:
+            first.setdefault(int(of[row]), row)
+        return [row for group, row in first.items() if group != of[target]][:3]
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of the summary, see `ExposureResult`."""
+        probes, k, n, others = self.probes, self.k, len(self.probes.documents), self.known
+        lists, counts = len(probes.queries), self.retrieved_by_others
+        states = self.table["state"].to_pylist()
+        reasons = zip(states, self.table["reason"].to_pylist(), strict=True)
+        unmeasured = Counter(why for state, why in reasons if state != State.MEASURED)
+        hubs = [i for i in np.argsort(-counts, kind="stable")[:HUBS].tolist() if counts[i] > 0]
+        figures = {
+            "k": k,
+            "documents": count_states(Counter(states), unmeasured),
+            "queries": lists,
+            "probes_failed": len(probes.failed),
+            "title": self._success(TITLE),
+            "sentence": self._success(SENTENCE),
+            "never_retrieved": int(self.never[others].sum()),
+            "never_retrieved_by_others": int((counts[others] == 0).sum()),
+            "concentration": {
+                "gini": gini(counts),
+                "skewness": skewness(counts),
+                "lorenz": lorenz(counts).round(5).tolist(),
+            },
+            "expected_by_chance": round(lists * min(k, n) / n, 1),
+            "hubs": [
+                {
+                    "id": probes.documents[i].id,
+                    "label": _name(probes.documents[i]),
+                    "lists": int(counts[i]),
+                    "share": round(float(counts[i]) / lists, 5),
+                }
+                for i in hubs
+            ],
+            "titled": sum(bool(d.title.strip()) for d in probes.documents),
+        }
+        if (drawn := probes.drawn) is not None:
+            own, by_own = self.own_probes[drawn], self.retrieved_by_own[drawn]
+            asked, missed = int((own > 0).sum()), int(((own > 0) & (by_own == 0)).sum())
+            sample: dict[str, Any] = {"drawn": len(drawn), "of": n}
+            sample |= {"asked": asked, "missed": missed}
+            if asked:
+                low, high = wilson(missed / asked, asked)
+                sample |= {"missed_low": float(low), "missed_high": float(high)}
+            figures["sample"] = sample
+        return figures
+
+    def _success(self, kind: str) -> dict[str, Any]:
+        """Return how often one kind of probe brings its document back."""
+        asked = self.probes.kind == kind
+        ranks = self.probes.rank[asked]
+        if not len(ranks):
+            return {"probes": 0, "success_at_1": None, "success_at_k": None, "mrr": None}
+        share, n = float((ranks <= self.k).mean()), len(ranks)
+        if self.probes.drawn is not None:  # documents are drawn, each with several probes
+            n = len(np.unique(self.probes.target[asked]))
+        low, high = wilson(share, n)
+        first, mrr = float((ranks == 1).mean()), float((1 / ranks).mean())
+        success = {"success_at_1": first, "success_at_k": share, "mrr": mrr}
+        return {"probes": len(ranks), **success, "low": float(low), "high": float(high)}
+
+    def shares(self, slicings: Sequence[Slicing]) -> list[SliceShare]:
+        """Return every share by slice. slicings: of the corpus.
+
+        Where these are chunks, a document is in the slices of all of its chunks.
+        """
+        places = {document.id: place for place, document in enumerate(self.corpus)}
+        rows = [[places[document.id]] for document in self.probes.documents]
+        if self.folded is None:
+            return self._shares([s.of(rows) for s in slicings], "")
+        shares = self._shares([s.of(rows) for s in slicings], "chunks ")
+        groups: list[list[int]] = [[] for _ in self.folded.findings.probes.documents]
+        for group, row in zip(self.folded.of.tolist(), rows, strict=True):
+            groups[group] += row
+        of_groups = [s.of(groups) for s in slicings]
+        return shares + self.folded.findings._shares(of_groups, "documents ")
+
+    def _shares(self, slicings: Sequence[Slicing], unit: str) -> list[SliceShare]:
+        probes, known = self.probes, np.flatnonzero(self.known)
+        trials = []
+        for kind, name in ((TITLE, "their title"), (SENTENCE, "a sentence of their own")):
+            own = probes.kind == kind
+            hits = (probes.rank[own] <= self.k).astype(np.float64)
+            trials.append(Trials(f"{unit}found by {name}", probes.target[own], hits))
+        never = self.never[known].astype(np.float64)
+        trials.append(Trials(f"{unit}never retrieved", known, never, is_bad=True))
+        return [share for one in trials for share in slice_shares(slicings, one)]
 
 
 @dataclass(frozen=True)
-class ParentFindings:
-    """The same of the documents that chunks are of. A document counts by its best chunk."""
+class Folded:
+    """Findings of the documents that chunks are of.
+
+    of: position of each chunk's document among those of `findings`, (n_chunks,). rank: rank of each
+    probe's document among documents, as `Probes.rank`, (n_probes,). in_siblings: sentences that
+    another chunk of the document holds, too: taken out there as well.
+    """
 
     field: str
-    """Position of the parent of a chunk."""
     findings: Findings
     of: IntArray
-    """Position of each chunk's document among those of `findings`, shape (n_chunks,)."""
     rank: IntArray
-    """Rank of each probe's document among documents, as `Probes.rank`. Shape (n_queries,)."""
-    in_siblings: int = 0
-    """Sentences that another chunk of the document holds, too: taken out there as well."""
+    in_siblings: int
 
-    def summary(self) -> ParentFigures:
-        """Return the figures of the report."""
-        figures, n = self.findings.summary(), len(self.findings.searched.documents)
-        in_lists = int((self.findings.probes.top >= 0).sum())
+    def parent(self, chunk: int) -> str:
+        """Return the id of a chunk's document."""
+        return self.findings.probes.documents[int(self.of[chunk])].id
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of the summary, see `ExposureResult`."""
+        n, in_lists = (
+            len(self.findings.probes.documents),
+            int((self.findings.probes.top >= 0).sum()),
+        )
         return {
-            **figures,
+            **self.findings.figures(),
             "expected_by_chance": round(in_lists / n, 1),
             "field": self.field,
             "chunks": len(self.of),
@@ -153,259 +396,77 @@ class ParentFindings:
         }
 
     def table(self) -> pa.Table:
-        """One row per document, as of chunks, with how many chunks it has that can be retrieved."""
-        table, searched = self.findings.table, self.findings.searched.documents
-        counts = np.bincount(self.of, minlength=len(searched)).tolist()
-        chunks = {d.id: n for d, n in zip(searched, counts, strict=True)}
+        """Return one row per document. chunks: of it, that can be retrieved."""
+        table, documents = self.findings.table, self.findings.probes.documents
+        times = np.bincount(self.of, minlength=len(documents)).tolist()
+        chunks = {document.id: n for document, n in zip(documents, times, strict=True)}
         column = [chunks.get(id_, 0) for id_ in table["id"].to_pylist()]
         return table.append_column("chunks", pa.array(column, pa.int64()))
 
 
-@dataclass(frozen=True)
-class Findings:
-    """The parts of an exposure run."""
+def fold(
+    corpus: Sequence[Document],
+    parents: Parents,
+    probes: Probes,
+    k: int,
+    *,
+    rank: IntArray,
+    top: IntArray,
+    in_siblings: int = 0,
+) -> Folded:
+    """Return the findings of the documents of chunks.
 
-    documents: Sequence[Document]
-    """All of the corpus, ordered by id."""
-    searched: Searched
-    probes: Probes
-    exposure: Exposure
-    parents: ParentFindings | None = None
-    """Findings by document, where these are by chunk."""
-
-    @cached_property
-    def table(self) -> pa.Table:
-        """One row per document of the corpus, in its order. Of chunks also their documents."""
-        table = self._own_table()
-        for name, column in self._of_parents(table["id"].to_pylist()).items():
-            table = table.append_column(name, column)
-        return table
-
-    def _own_table(self) -> pa.Table:
-        positions = {d.id: i for i, d in enumerate(self.searched.documents)}
-        rows = [
-            self._row(d, positions[d.id]) if d.id in positions else self._without_vector(d)
-            for d in self.documents
-        ]
-        return pa.Table.from_pylist(rows, schema=SCHEMA)
-
-    def _of_parents(self, ids: Sequence[str]) -> dict[str, pa.Array]:
-        """Return each chunk's document, and how many of the chunk's probes brought that back."""
-        if self.parents is None:
-            return {}
-        rows = {d.id: i for i, d in enumerate(self.searched.documents)}
-        names = [d.id for d in self.parents.findings.searched.documents]
-        own = self.probes.target >= 0
-        hit = own & (self.parents.rank <= self.exposure.k)
-        counts = np.bincount(self.probes.target[hit], minlength=len(rows)).tolist()
-        at = [rows.get(id_) for id_ in ids]
-        parents = [None if i is None else names[self.parents.of[i]] for i in at]
-        return {
-            "parent": pa.array(parents, pa.string()),
-            "parent_by_own": pa.array([None if i is None else counts[i] for i in at], pa.int64()),
-        }
-
-    def _without_vector(self, document: Document) -> Row:
-        why = self.searched.failures[document.id]
-        state = State.NOT_APPLICABLE if why == "no text" else State.FAILED
-        return {"id": document.id, "label": document.title, "state": str(state), "reason": why}
-
-    @cached_property
-    def _failed(self) -> Mapping[str, Mapping[int, str]]:
-        return {kind: self.searched.failed_of(kind) for kind in (TITLE, SENTENCE)}
-
-    @cached_property
-    def unanswered(self) -> npt.NDArray[np.bool_]:
-        """Which documents' own probes all failed: nothing is known of them, (n,)."""
-        out = np.zeros(len(self.exposure.own_probes), bool)
-        out[[i for rows in self._failed.values() for i in rows]] = True
-        return np.asarray(out & (self.exposure.own_probes == 0))
-
-    @cached_property
-    def known(self) -> npt.NDArray[np.bool_]:
-        """Documents of which it is told whether they come back: drawn, and answered, (n,)."""
-        drawn = self.searched.drawn
-        if drawn is None:
-            return np.asarray(~self.unanswered)
-        out = np.zeros(len(self.unanswered), bool)
-        out[drawn] = True
-        return np.asarray(out & ~self.unanswered)
-
-    def _row(self, document: Document, i: int) -> Row:
-        exposure = self.exposure
-        title, sentence = int(exposure.title_rank[i]), float(exposure.sentence_rank[i])
-        reasons = self._without(document, i)
-        deeper = [name for name, rank in ((TITLE, title), (SENTENCE, sentence)) if rank >= BEYOND]
-        reasons += [f"by its {name} not in the top {exposure.k}" for name in deeper]
-        if i in self._not_drawn:
-            reasons = [NOT_DRAWN]
-        own = int(exposure.own_probes[i])
-        state = State.MEASURED if own else State.NOT_APPLICABLE
-        row: Row = {
-            "id": document.id,
-            "label": document.title,
-            "title_rank": title if 0 < title < BEYOND else None,
-            "sentence_rank": sentence if np.isfinite(sentence) else None,
-            "own_probes": own,
-            "retrieved_by_own": int(exposure.retrieved_by_own[i]) if own else None,
-            "retrieved_by_others": int(exposure.retrieved_by_others[i]),
-            "state": str(State.FAILED if self.unanswered[i] else state),
-            "reason": "; ".join(reasons),
-        }
-        return {**row, "never_retrieved": bool(exposure.never[i])} if self.known[i] else row
-
-    @cached_property
-    def _not_drawn(self) -> frozenset[int]:
-        drawn = self.searched.drawn
-        everything = frozenset(range(len(self.searched.documents)))
-        return frozenset() if drawn is None else everything - frozenset(drawn.tolist())
-
-    def _without(self, document: Document, i: int) -> list[str]:
-        """Return why a document was not asked for by its title, or by a sentence."""
-        reasons = []
-        if not self.exposure.title_rank[i]:
-            why = self._failed[TITLE].get(i, "not asked")
-            reasons.append(f"title: {why}" if document.title.strip() else "no title")
-        if np.isnan(self.exposure.sentence_rank[i]):
-            why = self._failed[SENTENCE].get(i, "")
-            absent = self.searched.without_sentence.get(i, "no sentence probe")
-            reasons.append(f"sentence: {why}" if why else absent)
-        return reasons
-
-    def misses(self) -> pa.Table:
-        """One row per probe that did not bring its document back within k, the deepest first.
-
-        Of chunks, those come first whose document was missed as well. Siblings displace none.
-        """
-        probes, names = self.probes, [_name(d) for d in self.searched.documents]
-        missed = self._missed()
-        of_parents: dict[str, pa.Array] = {}
-        if self.parents is not None:
-            parents = [d.id for d in self.parents.findings.searched.documents]
-            of_parents = {
-                "parent": pa.array([parents[i] for i in self.parents.of[probes.target[missed]]]),
-                "parent_rank": _ranks(self.parents.rank[missed]),
-            }
-        targets = probes.target[missed].tolist()
-        return pa.table(
-            {
-                "id": pa.array([self.searched.documents[i].id for i in targets], pa.string()),
-                "label": pa.array([names[i] for i in targets], pa.string()),
-                "probe": pa.array(probes.kind[missed].tolist(), pa.string()),
-                "query": pa.array([probes.text[i] for i in missed.tolist()], pa.string()),
-                "rank": _ranks(probes.rank[missed]),
-                "displaced_by": pa.array(
-                    ["; ".join(names[j] for j in self._rivals(i)) for i in missed.tolist()],
-                    pa.string(),
-                ),
-                **of_parents,
-            }
-        )
-
-    def _missed(self) -> IntArray:
-        """Return the probes that did not bring their document back, as `misses` orders them."""
-        probes = self.probes
-        missed = np.flatnonzero((probes.target >= 0) & (probes.rank > self.exposure.k))
-        missed = missed[np.argsort(-probes.rank[missed], kind="stable")]
-        if self.parents is not None:
-            missed = missed[np.argsort(-self.parents.rank[missed], kind="stable")]
-        return missed
-
-    def displaced(self) -> pa.Table:
-        """Return the first misses, with the texts that were wanted and that came first."""
-        probes, documents = self.probes, self.searched.documents
-        rows: list[SideBySide] = []
-        for i in self._missed()[:SIDE_BY_SIDE].tolist():
-            target, rivals = documents[int(probes.target[i])], self._rivals(i)
-            first = documents[rivals[0]] if rivals else None
-            rank = int(probes.rank[i])
-            rows.append(
-                {
-                    "query": probes.text[i],
-                    "wanted": _name(target),
-                    "rank": None if rank == BEYOND else rank,
-                    "text": target.text[:SHOWN],
-                    "instead": "nothing" if first is None else _name(first),
-                    "instead_text": "" if first is None else first.text[:SHOWN],
-                }
-            )
-        return pa.Table.from_pylist(rows, schema=SIDE_SCHEMA)
-
-    def _rivals(self, i: int) -> list[int]:
-        """Return who came before the target of probe i: of each other document the best chunk."""
-        of = None if self.parents is None else self.parents.of
-        return displaced_by(self.probes, i, of=of)
-
-    def summary(self) -> ExposureFindings:
-        """Return the figures of the report."""
-        exposure, k, n = self.exposure, self.exposure.k, len(self.searched.documents)
-        lists = len(self.probes.text)
-        figures: ExposureFindings = {
-            "k": k,
-            "documents": self._counts(),
-            "queries": lists,
-            "probes_failed": len(self.searched.failed),
-            "title": self._success(TITLE),
-            "sentence": self._success(SENTENCE),
-            "never_retrieved": int(exposure.never[self.known].sum()),
-            "never_retrieved_by_others": int((exposure.retrieved_by_others[self.known] == 0).sum()),
-            "concentration": exposure.concentration(),
-            "expected_by_chance": round(lists * min(k, n) / n, 1),
-            "hubs": self._hubs(lists),
-            "titled": sum(bool(d.title.strip()) for d in self.searched.documents),
-        }
-        if (drawn := self.searched.drawn) is not None:
-            figures["sample"] = self._sample(drawn)
-        return figures
-
-    def _success(self, kind: str) -> KindFigures:
-        """Return the success of a kind of probe. Of a sample, documents are drawn."""
-        figures = success(self.probes, kind, k=self.exposure.k)
-        n = figures["probes"]
-        if self.searched.drawn is not None:
-            n = len(np.unique(self.probes.target[self.probes.kind == kind]))
-        return _with_interval(figures, n)
-
-    def _sample(self, drawn: IntArray) -> SampleFigures:
-        """Return how many of the drawn documents none of their own probes brings back."""
-        own, by_own = self.exposure.own_probes[drawn], self.exposure.retrieved_by_own[drawn]
-        n, missed = int((own > 0).sum()), int(((own > 0) & (by_own == 0)).sum())
-        figures: SampleFigures = {
-            "drawn": len(drawn), "of": len(self.searched.documents), "asked": n, "missed": missed,
-        }  # fmt: skip
-        if n:
-            low, high = wilson(missed / n, n)
-            figures |= {"missed_low": float(low), "missed_high": float(high)}
-        return figures
-
-    def _counts(self) -> StateCounts:
-        states = self.table["state"].to_pylist()
-        reasons = zip(states, self.table["reason"].to_pylist(), strict=True)
-        return count_states(
-            Counter(states), Counter(why for state, why in reasons if state != State.MEASURED)
-        )
-
-    def _hubs(self, lists: int) -> list[Hub]:
-        others = self.exposure.retrieved_by_others
-        return [
-            {
-                "id": self.searched.documents[i].id,
-                "label": _name(self.searched.documents[i]),
-                "lists": int(others[i]),
-                "share": round(float(others[i]) / lists, 5),
-            }
-            for i in np.argsort(-others, kind="stable")[:HUBS].tolist()
-            if others[i] > 0
-        ]
+    rank, top: of each of the probes, as in `Probes`, but of documents.
+    """
+    of = parents.groups.of
+    target = np.where(probes.target >= 0, of[probes.target], -1)
+    first: dict[tuple[int, str], int] = {}
+    again = np.zeros(len(target), bool)  # chunks share the title of their document: it asks once
+    for i in np.flatnonzero(probes.kind == TITLE).tolist():
+        again[i] = first.setdefault((int(target[i]), probes.queries[i].text), i) != i
+    once = np.flatnonzero(~again)
+    retrievable = set(parents.ids)
+    failures: dict[str, str] = {}  # of documents none of whose chunks can be retrieved
+    for chunk, why in probes.failures.items():
+        parent = parents.of_chunk[chunk]
+        if parent not in retrievable and failures.get(parent, "no text") == "no text":
+            failures[parent] = why
+    folded = Probes(
+        documents=_documents(parents, probes.documents),
+        kind=probes.kind[once],
+        target=target[once],
+        queries=[probes.queries[i] for i in once.tolist()],
+        drawn=None if probes.drawn is None else np.unique(of[probes.drawn]),
+        without_sentence={int(of[row]): why for row, why in probes.without_sentence.items()},
+        failures=failures,
+        rank=rank[once],
+        top=top[once],
+        failed=[(kind, int(of[row]) if row >= 0 else row, why) for kind, row, why in probes.failed],
+    )
+    findings = Findings(_documents(parents, corpus), folded, k)
+    return Folded(parents.field, findings, of, rank, in_siblings)
 
 
-def _with_interval(figures: Success, n: int) -> KindFigures:
-    """Add the interval. n: draws: probes, or documents with several probes each."""
-    interval: SuccessInterval = {}
-    if figures["success_at_k"] is not None:
-        low, high = wilson(figures["success_at_k"], n)
-        interval = {"low": float(low), "high": float(high)}
-    return {**figures, **interval}
+def _documents(parents: Parents, chunks: Sequence[Document]) -> list[Document]:
+    """Return the documents of some chunks, by id, with the title that all of theirs share."""
+    titles: dict[str, set[str]] = {}
+    for chunk in chunks:
+        titles.setdefault(parents.of_chunk[chunk.id], set()).add(chunk.title)
+    return [
+        Document(id_, "", next(iter(own)) if len(own) == 1 else "")
+        for id_, own in sorted(titles.items())
+    ]
+
+
+def fold_lists(top: IntArray, of: IntArray) -> IntArray:
+    """Return the documents of lists of chunks, each once and in its first place. -1 elsewhere."""
+    folded = np.where(top >= 0, of[top], -1)
+    order = np.argsort(folded, axis=1, kind="stable")
+    ordered = np.take_along_axis(folded, order, axis=1)
+    again = np.zeros(top.shape, bool)
+    np.put_along_axis(again, order[:, 1:], ordered[:, 1:] == ordered[:, :-1], axis=1)
+    folded[again] = -1
+    return np.asarray(folded, np.int64)
 
 
 def _ranks(ranks: IntArray) -> pa.Array:
@@ -415,34 +476,3 @@ def _ranks(ranks: IntArray) -> pa.Array:
 
 def _name(document: Document) -> str:
     return document.title or document.id
-
-
-def shares_by_slice(findings: Findings, slicings: Sequence[Slicing]) -> list[SliceShare]:
-    """Return every share by slice. slicings: of the findings' documents.
-
-    Where these are chunks, a document is in the slices of all of its chunks.
-    """
-    places = {document.id: place for place, document in enumerate(findings.documents)}
-    rows = [[places[document.id]] for document in findings.searched.documents]
-    parents = findings.parents
-    shares = _shares(findings, [s.of(rows) for s in slicings], "chunks " if parents else "")
-    if parents is not None:
-        groups: list[list[int]] = [[] for _ in parents.findings.searched.documents]
-        for group, row in zip(parents.of.tolist(), rows, strict=True):
-            groups[group] += row
-        shares += _shares(parents.findings, [s.of(groups) for s in slicings], "documents ")
-    return shares
-
-
-def _shares(findings: Findings, slicings: Sequence[Slicing], unit: str) -> list[SliceShare]:
-    """Return the shares of one kind of thing. slicings: of searched things."""
-    probes, known = findings.probes, np.flatnonzero(findings.known)
-    names = {TITLE: "their title", SENTENCE: "a sentence of their own"}
-    trials = []
-    for kind, name in names.items():
-        own = probes.kind == kind
-        hits = (probes.rank[own] <= findings.exposure.k).astype(np.float64)
-        trials.append(Trials(f"{unit}found by {name}", probes.target[own], hits))
-    never = findings.exposure.never[known].astype(np.float64)
-    trials.append(Trials(f"{unit}never retrieved", known, never, is_bad=True))
-    return [share for one in trials for share in slice_shares(slicings, one)]

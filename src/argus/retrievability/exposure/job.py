@@ -21,25 +21,14 @@ from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
-from argus.jobs.workspace import (
-    Record,
-    any_encoder,
-    read_documents,
-    require_some,
-    texts_cut,
-)
+from argus.jobs.workspace import Record, any_encoder, read_documents, require_some, texts_cut
 from argus.measures.slices import Slicing, slice_figures, slice_table, slicings, worst_first
 from argus.reports import write_report
 from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.findings import DISPLACED, Findings, shares_by_slice
-from argus.retrievability.exposure.parents import Parents
-from argus.retrievability.exposure.retrievers import PlainProbes, ask_probes, probe_queries
-from argus.retrievability.exposure.summary import (
-    ExposureSummary,
-    MoreFigures,
-    SearchedFacts,
-    headline,
-)
+from argus.retrievability.exposure.findings import Findings, Parents
+from argus.retrievability.exposure.probes import Probes
+from argus.retrievability.exposure.report import headline
+from argus.retrievability.exposure.retrievers import ask_probes, probes_of_texts
 from argus.retrievability.exposure.vectors import embed_documents, embed_probes, search_probes
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer
@@ -47,16 +36,52 @@ from argus.retrievers.opening import Answerer
 
 @dataclass(frozen=True, repr=False)
 class ExposureResult(Result):
-    """Result of the probes. Everything in it is also in `folder`."""
+    """Result of the probes. Everything in it is also in `folder`.
+
+    table: one row per document.
+    misses: one row per probe that did not bring its document back within k.
+    summary: as follows. Where `parents` is there, all else is of chunks.
+
+    k: results of a list that count.
+    documents: counts by state, and reasons of those without a figure.
+    queries: probes that were asked.
+    probes_failed: probes that could not be asked.
+    title, sentence: probes that are the title of their document, or a sentence held out of it.
+    probes: how many. success_at_1, success_at_k: share that brings its document first, into the top
+    k. mrr: mean reciprocal rank. low, high: 95% Wilson interval of success@k. None without probes.
+    never_retrieved: documents that no probe brings into the top k.
+    never_retrieved_by_others: documents that no other document's probe does.
+    concentration: how unevenly documents come back. gini: 0 (all alike) to 1. skewness: of how
+    often a document comes back. lorenz: Lorenz curve, at equal steps of the share of documents.
+    expected_by_chance: lists in which chance alone puts a document.
+    hubs: documents that come back for most probes of others. lists: top-k lists that hold it.
+    share: these as a share of all lists.
+    titled: documents that could be retrieved and have a title. The others have no title probe.
+    sample: the documents that were drawn, where not all are asked for. Then intervals are over
+    documents, and `never_retrieved` counts drawn ones, by the lists that there are. drawn: how
+    many. of: documents with text. asked: those that a probe of their own asked for. missed: of
+    these, documents that none of their own probes brings into the top k. missed_low, missed_high:
+    95% Wilson interval of `missed` among `asked`.
+    parents: the same of the documents that chunks are of. field: that names them. chunks: that
+    could be retrieved. sentences_in_siblings: sentences that another chunk of the document holds,
+    too: taken out there as well.
+    slices: shares by slice, where fields were named.
+    text_window: how much of the documents the encoder reads. None where not known.
+    retriever: the retriever that was asked, where it was not Argus's own search over vectors.
+    name: as it was given. held_out: whether a sentence was held out of its document. longest_list:
+    results in the longest list, at most k. strange: results that are no document of the corpus.
+    kept: answers of an earlier run. reasons: why probes failed, the most frequent first.
+    whole_documents: results that are no chunk, but a document that chunks are of. undecided: probes
+    whose list ends before it holds k documents, or their own. warning: doubt about all answers.
+    stored_vectors: of vectors that came with the corpus.
+    """
 
     TABLES = ("table", "misses")
     folder: Path
     report: Path
-    summary: ExposureSummary
+    summary: dict[str, Any]
     table: pa.Table
-    """One row per document."""
     misses: pa.Table
-    """One row per probe that did not bring its document back within k."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -104,7 +129,7 @@ def exposure(
     embedded_by = None if source.is_named else encoder
     documents, path = read_documents(corpus, fields or FieldNames(), limit, embedded_by)
     documents = sorted(documents, key=lambda d: d.id)
-    extra = _real(queries)
+    extra = _read_queries(queries)
     of_chunk = read_parents(documents, config.parent_field)
     slices = slicings(documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -114,8 +139,8 @@ def exposure(
         {"corpus": path, "run": run if isinstance(run, Path) else None},
     )
     if source.is_named:
-        findings, facts = ask_probes(documents, extra, config, source, folder, record)
-        return _keep(folder, record, findings, facts, slices)
+        findings, facts = ask_probes(documents, extra, config, of_chunk, source, folder, record)
+        return _write(folder, record, findings, facts, slices)
     sample = [d.content for d in documents if d.content.strip()]
     require_some(len(sample), "document has text", "Check --text-field.")
     with (
@@ -125,16 +150,17 @@ def exposure(
         model, vectors = opened
         require_shared(running, vectors.path, len(sample), vectors.mapped_dim)
         with record.timed("embedding documents"):
-            index = embed_documents(documents, model, vectors)
-            window = texts_cut(model, [d.content for d in index.documents])
+            indexed = embed_documents(documents, model, vectors)
+            window = texts_cut(model, [d.content for d in indexed[0]])
         with record.timed("embedding probes"):
-            searches = embed_probes(index, extra, config, model, vectors)
+            probes, block = embed_probes(indexed, extra, config, model, vectors)
         with record.timed("searching"):
             field = config.parent_field
-            parents = Parents.of(field, of_chunk, index.documents) if field is not None else None
-            ranked, parts = search_probes(index, searches, parents, config.k, folder, running)
-    findings = ranked.findings(documents, config.k)
-    result = _keep(folder, record, findings, {"text_window": window}, slices)
+            parents = None if field is None else Parents.of(field, of_chunk, probes.documents)
+            findings, parts = search_probes(
+                indexed[1], probes, block, parents, config.k, documents, folder, running
+            )
+    result = _write(folder, record, findings, {"text_window": window}, slices)
     parts.remove()
     return result
 
@@ -148,70 +174,58 @@ def export_probes(
     queries: Path | str | Sequence[Query] = (),
     fields: FieldNames | None = None,
     limit: int | None = None,
-) -> PlainProbes:
+) -> Probes:
     """Write corpus, probes and their targets as a BEIR collection, to be run elsewhere.
 
     `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers. Raises
     InputError for a folder that has a collection which Argus did not write.
     """
-    collection = _collection(Path(folder))
-    documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
-    documents = sorted(documents, key=lambda d: d.id)
-    probes = probe_queries(documents, _real(queries), config or ExposureConfig())
-    collection.open()
+    home = ArtifactFolder(Path(folder))
     for file in BEIR_FILES:
-        collection.own(Path(file).parts[0])
-    write_beir(collection.path, documents, probes.queries, probes.qrels)
-    return probes
-
-
-def _collection(path: Path) -> ArtifactFolder:
-    """Return a folder for a collection. Refuse one whose collection Argus did not write."""
-    folder = ArtifactFolder(path)
-    for file in BEIR_FILES:
-        if (folder / file).exists() and Path(file).parts[0] not in folder.recorded():
+        if (home / file).exists() and Path(file).parts[0] not in home.recorded():
             raise InputError(
                 "is there, and Argus did not write it",
                 expected="a folder without a collection, or one of earlier probes",
                 fix="Name another folder: what is there would be lost.",
-                where=folder / file,
+                where=home / file,
             )
-    return folder
+    documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
+    documents = sorted(documents, key=lambda d: d.id)
+    probes = probes_of_texts(documents, _read_queries(queries), config or ExposureConfig())
+    home.open()
+    for file in BEIR_FILES:
+        home.own(Path(file).parts[0])
+    pairs = zip(probes.queries, probes.target.tolist(), strict=True)
+    qrels = {query.id: {probes.documents[row].id: 1} for query, row in pairs if row >= 0}
+    write_beir(home.path, documents, probes.queries, qrels)
+    return probes
 
 
-def _real(queries: Path | str | Sequence[Query]) -> list[Query]:
+def _read_queries(queries: Path | str | Sequence[Query]) -> list[Query]:
     return read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
 
 
-def _keep(
+def _write(
     folder: ArtifactFolder,
     record: Record,
     findings: Findings,
-    facts: SearchedFacts,
+    facts: dict[str, Any],
     slices: Sequence[Slicing],
 ) -> ExposureResult:
     """Write tables, summary, manifest and report."""
     with record.timed("writing"):
-        table, misses = findings.table, findings.misses()
+        table, misses, folded = findings.table, findings.misses(), findings.folded
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
-        folder.write_table(DISPLACED, findings.displaced())
-        more = _more(folder, findings, slices)
-        summary: ExposureSummary = {
-            **findings.summary(), **facts, **more, **record.of_store(),
-        }  # fmt: skip
+        folder.write_table("displaced", findings.displaced())
+        summary = {**findings.figures(), **facts}
+        if folded is not None:
+            summary["parents"] = folded.figures()
+            folder.write_table("documents", folded.table(), csv=True)
+        if slices:
+            shares = worst_first(findings.shares(slices))
+            summary["slices"] = slice_figures(slices, shares)
+            folder.write_table("slices", slice_table(shares), csv=True)
+        summary |= record.of_store()
         folder.write_results("exposure", summary, record.manifest(summary["documents"]))
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)
-
-
-def _more(folder: ArtifactFolder, findings: Findings, slices: Sequence[Slicing]) -> MoreFigures:
-    """Write the tables of documents and of slices. Return the summary's parts."""
-    more: MoreFigures = {}
-    if findings.parents is not None:
-        more["parents"] = findings.parents.summary()
-        folder.write_table("documents", findings.parents.table(), csv=True)
-    if slices:
-        shares = worst_first(shares_by_slice(findings, slices))
-        more["slices"] = slice_figures(slices, shares)
-        folder.write_table("slices", slice_table(shares), csv=True)
-    return more

@@ -1,7 +1,7 @@
 """Probes: RPS predicted from an entity's vector alone, before anything is indexed (ARGUS §4, §C).
 
-Loading and applying a probe needs numpy only. Fitting is in `estimators` (scikit-learn, torch,
-and xgboost from the extra `probes`) and `sweep`.
+Applying a probe needs numpy only, beside xgboost for its trees. Fitting is in `estimators`
+(scikit-learn, torch, and xgboost from the extra `probes`) and `fit`.
 """
 
 import lazy_loader

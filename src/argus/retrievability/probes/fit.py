@@ -3,59 +3,136 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash
+from argus.data.reading import parse_json
 from argus.data.tables import read_table
-from argus.data.writing import one_writer
+from argus.data.types import FloatArray
+from argus.data.writing import one_writer, write_whole
 from argus.extras import naming_extras
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
+from argus.progress import progress
 from argus.reports import write_report
 from argus.retrievability import rps
-from argus.retrievability.probes import Probe, save_probe
 from argus.retrievability.probes.config import ProbeConfig
-from argus.retrievability.probes.data import Audited, read_audit
+from argus.retrievability.probes.data import (
+    SHARES,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    Audited,
+    read_audit,
+    split_entities,
+)
 from argus.retrievability.probes.domain import QUANTILE, fit_domain
-from argus.retrievability.probes.metrics import (
-    LabelFigures,
-    Measures,
-    baselines,
-    describe_labels,
-    measure,
-)
-from argus.retrievability.probes.models import Parameters, import_xgboost
-from argus.retrievability.probes.split import SHARES, TEST, TRAIN, VALIDATION, split_entities
-from argus.retrievability.probes.summary import (
-    FamilyRow,
-    ProbeSummary,
-    SplitCounts,
-    Training,
-    fit_headline,
-)
+from argus.retrievability.probes.metrics import describe_labels, measure
+from argus.retrievability.probes.models import Floats, Model, import_xgboost
+from argus.retrievability.probes.probe import Probe, save_probe
+from argus.retrievability.probes.report import headline
 
-if TYPE_CHECKING:
-    from argus.retrievability.probes.sweep import Labelled, Sweep
+HOME = "probe"  # folder of the fitted probe and its trials within the results
+Parameters = dict[str, float | bool]
+Parts = Mapping[str, tuple[FloatArray, Floats]]
+"""Vectors and RPS of each split, ordered by id (batches of networks go by row)."""
+# ARGUS §C.1: 20, 729 (2,187 with the numbers of trees) and 243 settings. `distilled` is ours.
+FULL: Mapping[str, Mapping[str, Sequence[float | bool]]] = {
+    "ridge": {"alpha": [10.0**e for e in range(-6, 4)], "standardize": [False, True]},
+    "xgboost": {
+        # 300, 600 and 1,000 trees are prefixes of one run, of which early stopping takes the best.
+        "n_estimators": [1000],
+        "max_depth": [4, 6, 8],
+        "learning_rate": [0.03, 0.05, 0.1],
+        "subsample": [0.7, 0.9, 1.0],
+        "colsample_bytree": [0.7, 0.9, 1.0],
+        "min_child_weight": [1, 5, 10],
+        "reg_lambda": [0, 1, 10],
+        # §C.1 names no number of bins: the trees of 64 err as those of 256, at half their time.
+        "max_bin": [64],
+    },
+    "mlp": {
+        "width": [256, 512, 1024],
+        "depth": [1, 2, 3],
+        "dropout": [0.0, 0.1, 0.2],
+        "learning_rate": [1e-4, 3e-4, 1e-3],
+        "batch_size": [256, 512, 1024],
+    },
+    "distilled": {"width": [256], "depth": [2], "dropout": [0.0, 0.05, 0.1]},
+}
+
+# Points of the full grid, trees on histograms of 64 bins. Ridge is swept whole: it is cheap.
+# Networks are 256 wide, so that a quick probe is half a megabyte. On FB15k-237 with MiniLM 512 and
+# 1,024 units lower the validation RMSE by 0.001 at two to seven times the size.
+QUICK: dict[str, list[Parameters]] = {
+    "xgboost": [
+        {"n_estimators": 300, "max_depth": 4, "learning_rate": 0.1, "subsample": 0.7,
+         "colsample_bytree": 0.7, "min_child_weight": 5, "reg_lambda": 1, "max_bin": 64},
+        {"n_estimators": 300, "max_depth": 6, "learning_rate": 0.05, "subsample": 0.7,
+         "colsample_bytree": 0.7, "min_child_weight": 10, "reg_lambda": 10, "max_bin": 64},
+    ],
+    "mlp": [
+        {"width": 256, "depth": 1, "dropout": 0.2, "learning_rate": 1e-3, "batch_size": 512},
+        {"width": 256, "depth": 2, "dropout": 0.1, "learning_rate": 1e-3, "batch_size": 512},
+        {"width": 256, "depth": 2, "dropout": 0.2, "learning_rate": 3e-4, "batch_size": 256},
+        {"width": 256, "depth": 2, "dropout": 0.2, "learning_rate": 1e-3, "batch_size": 512},
+        {"width": 256, "depth": 2, "dropout": 0.2, "learning_rate": 1e-3, "batch_size": 1024},
+    ],
+    "distilled": [{"width": 256, "depth": 2, "dropout": 0.05}],
+}  # fmt: skip
 
 
-HOME = "probe"
-"""Folder of the fitted probe and its trials within the results."""
+@dataclass(frozen=True)
+class Trial:
+    """One setting, fitted on the training split and scored on the validation split.
+
+    key: hash of training and validation data, family, parameters and seed. iterations: epochs or
+    trees of the best model. seconds: processor time, all threads together.
+    """
+
+    key: str
+    family: str
+    parameters: Parameters
+    validation_rmse: float
+    iterations: int
+    seconds: float
 
 
 @dataclass(frozen=True, repr=False)
 class ProbeResult(Result):
-    """Result of a fit. Everything in it is also in `folder`."""
+    """Result of a fit. Everything in it is also in `folder`. summary: as follows.
+
+    k, pool, pooling: of the audit.
+    family: family with the lowest validation RMSE.
+    parameters: its parameters.
+    iterations: steps that fitting took.
+    trials: settings that were tried.
+    grid: grid of settings: full or quick.
+    entities: train, validation, test: entities per split. abstained_on_test: entities of the test
+    split of which the probe says nothing.
+    table: baselines, and the best of each family (ARGUS Table 3): family, parameters,
+    validation_rmse, and test, as `metrics.measure` returns it.
+    test: measures on the test entities.
+    test_in_domain: the same over those inside its region. None without any.
+    domain: threshold: largest score of an entity that is inside. quantile: share of the validation
+    entities that is inside.
+    labels: as `metrics.describe_labels` returns them.
+    """
 
     TABLES = ("table", "trials")
     folder: Path
     report: Path
-    summary: ProbeSummary
+    summary: dict[str, Any]
     probe: Probe
 
     @property
@@ -70,7 +147,7 @@ class ProbeResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        yield from fit_headline(self.summary)
+        yield from headline(self.summary)
         yield f"probe: {self.folder / HOME}"
 
 
@@ -89,139 +166,159 @@ def fit_probe(
     same data are used again unless `fresh`. Raises InputError for a folder of no audit, for fewer
     scored entities than can be split, and for the family xgboost without its extra.
     """
-    from argus.retrievability.probes.sweep import Labelled, sweep
-
     config = config or ProbeConfig()
     if "xgboost" in config.families:
         import_xgboost()
     audit = Path(audit)
     audited = read_audit(audit)
     split = split_entities(audited.ids, audited.keys, seed=config.seed)
+    parts = {name: (audited.vectors[split == name], audited.rps[split == name]) for name in SHARES}
     folder = ArtifactFolder(Path(out) if out is not None else audit)
-    record = _record(audited, audit, config)
+    inputs = {name: facts["file"] for name, facts in audited.origin["inputs"].items()}
+    record = Record(
+        "probe",
+        {**asdict(config), "audit": str(audit), "limit": audited.origin["limit"]},
+        inputs | {"scores": audit / "retrievability.parquet"},
+    )
+    record.encoder["fingerprint"] = audited.fingerprint
     record.open(folder, about=[audit])
     ledger = folder.own(HOME) / "trials.jsonl"
     if fresh:
         ledger.unlink(missing_ok=True)
-    data = Labelled(audited.vectors, audited.rps, split)
     with record.timed("fitting"):
-        trials = sweep(data, config, ledger)
+        trials, best = sweep(parts, config, ledger)
     with record.timed("reporting"):
-        probe, summary = _conclude(audited, data, trials, config)
+        probe, summary = _conclude(audited, parts, trials, best, config)
         save_probe(probe, folder / HOME)
-        _write_tables(folder, audited, data, trials, probe)
+        folder.write_table("trials", _trials_table(trials))
+        test = np.flatnonzero(split == TEST)
+        folder.write_table("predictions", _predictions_table(audited, test, probe))
+        labels = audited.rps[test], audited.related[test], audited.hit_variance[test]
+        summary["labels"] = describe_labels(*labels)
     folder.write_results("probe", summary, record.manifest(summary["entities"]))
     return ProbeResult(folder.path, write_report(folder.path), summary, probe)
 
 
-def _record(audited: Audited, audit: Path, config: ProbeConfig) -> Record:
-    inputs = {name: Path(input_["file"]) for name, input_ in audited.origin["inputs"].items()}
-    limit = audited.origin["config"].get("limit")
-    record = Record(
-        "probe",
-        {**asdict(config), "audit": str(audit), "limit": limit},
-        inputs | {"scores": audit / "retrievability.parquet"},
-    )  # fmt: skip
-    record.encoder["fingerprint"] = audited.fingerprint
-    return record
+def sweep(
+    parts: Parts, config: ProbeConfig, ledger: Path
+) -> tuple[list[Trial], dict[str, tuple[Trial, Model]]]:
+    """Fit every setting that `config` names. Reads only the training and the validation split.
+
+    Returns all trials, and of each family the one with the lowest validation RMSE with its model.
+    ledger: JSON lines, one per finished trial. Those of the same data and seed are not repeated, so
+    a killed sweep loses the trial it was in. Settings are tried in the order of their hashes, which
+    is none: the time left is told well, and a part of a grid is a random draw of it.
+    """
+    from argus.retrievability.probes.estimators import FAMILIES, validation_rmse
+
+    train = parts[TRAIN][0].astype(np.float64), parts[TRAIN][1]
+    validation, seed = parts[VALIDATION], config.seed
+
+    def fit(key: str, family: str, parameters: Parameters) -> tuple[Trial, Model]:
+        start = time.process_time()
+        model, iterations = FAMILIES[family](train, validation, seed=seed, **parameters)
+        rmse, seconds = validation_rmse(model, validation), time.process_time() - start
+        return Trial(key, family, parameters, rmse, iterations, round(seconds, 3)), model
+
+    arrays = (np.ascontiguousarray(a).data for n in (TRAIN, VALIDATION) for a in parts[n])
+    origin = content_hash(*arrays)
+    grid: dict[str, tuple[str, Parameters]] = {}
+    for family in config.families:
+        axes = FULL[family]
+        settings = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+        for parameters in settings if config.full else QUICK.get(family, settings):
+            text = json.dumps(parameters, sort_keys=True)
+            grid[content_hash(origin, family, text, str(seed)).hex()] = family, parameters
+    finished: dict[str, Trial] = {}
+    lines = ledger.read_text(errors="replace").splitlines() if ledger.is_file() else []
+    for line in lines:
+        with suppress(ValueError, TypeError):  # damaged: it is fitted again
+            trial = Trial(**parse_json(line))
+            finished[trial.key] = trial
+    best: dict[str, tuple[Trial, Model | None]] = {}
+    ledger.parent.mkdir(parents=True, exist_ok=True)
+    with progress("fitting probes", len(grid)) as advance:
+        for key in sorted(grid):
+            family, model = grid[key][0], None
+            if key not in finished:
+                finished[key], model = fit(key, *grid[key])
+                every = "".join(json.dumps(asdict(trial)) + "\n" for trial in finished.values())
+                write_whole(ledger, every)
+            rmse = finished[key].validation_rmse
+            if family not in best or rmse < best[family][0].validation_rmse:
+                best[family] = finished[key], model
+            advance(1)
+    fitted = {}
+    for family in config.families:
+        trial, model = best[family]
+        fitted[family] = trial, model or fit(trial.key, family, trial.parameters)[1]
+    return [finished[key] for key in grid], fitted
 
 
 def _conclude(
-    audited: Audited, data: Labelled, trials: Sweep, config: ProbeConfig
-) -> tuple[Probe, ProbeSummary]:
-    """Score the best of each family on the test split, once. Build the probe of the winner."""
-    trial, estimator = trials.best[trials.winner]
-    domain = fit_domain(data.part(TRAIN)[0], data.part(VALIDATION)[0])
-    vectors, labels = data.part(TEST)
-    rows = _comparison(data, trials)
-    test = next(row["test"] for row in rows if row["family"] == trials.winner)
+    audited: Audited,
+    parts: Parts,
+    trials: Sequence[Trial],
+    best: Mapping[str, tuple[Trial, Model]],
+    config: ProbeConfig,
+) -> tuple[Probe, dict[str, Any]]:
+    """Score the best of each family on the test split, once. Build the probe of the winner.
+
+    Ties go to the family asked for first.
+    """
+    winner = min(best, key=lambda family: best[family][0].validation_rmse)
+    trial, model = best[winner]
+    domain = fit_domain(parts[TRAIN][0], parts[VALIDATION][0])
+    vectors, labels = parts[TEST]
+    mean = float(parts[TRAIN][1].mean())
+    rows: list[dict[str, Any]] = [
+        {
+            "family": name,
+            "parameters": {},
+            "validation_rmse": measure(held, np.full(len(held), constant))["rmse"],
+            "test": measure(labels, np.full(len(labels), constant)),
+        }
+        for name, constant in (("all zero", 0.0), ("all one", 1.0), ("mean", mean))
+        for held in [parts[VALIDATION][1]]
+    ]
+    for family, (one, fitted) in best.items():
+        predicted = np.clip(fitted.predict(vectors), 0, 1)
+        rmse = round(one.validation_rmse, 6)
+        row = {"family": family, "parameters": one.parameters, "validation_rmse": rmse}
+        rows.append({**row, "test": measure(labels, predicted)})
+    test = next(row["test"] for row in rows if row["family"] == winner)
     inside = domain.inside(domain.scores(vectors))
-    summary: ProbeSummary = {
-        "k": audited.k,
-        "pool": audited.pool,
-        "pooling": audited.pooling,
-        "family": trials.winner,
-        "parameters": trial.parameters,
-        "iterations": trial.iterations,
-        "trials": len(trials.trials),
-        "grid": "full" if config.full else "quick",
-        "entities": {**_per_split(data), "abstained_on_test": int((~inside).sum())},
-        "table": rows,
-        "test": test,
-        "test_in_domain": measure(
-            labels[inside], estimator.predict(vectors[inside])
-        ).rounded() if inside.any() else None,
-        "domain": {"threshold": domain.threshold, "quantile": QUANTILE},
-        "labels": _labels(audited, data),
-    }  # fmt: skip
+    predicted = np.clip(model.predict(vectors[inside]), 0, 1)
+    counts = {name: len(parts[name][1]) for name in SHARES}
     probe = Probe(
-        estimator.model_, domain, fingerprint=audited.fingerprint, pooling=audited.pooling,
-        dim=vectors.shape[1], k=audited.k, pool=audited.pool,
-        parameters=trial.parameters, training=_training(audited, data, config),
+        model, domain, fingerprint=audited.fingerprint, pooling=audited.pooling,
+        dim=vectors.shape[1], k=audited.k, pool=audited.pool, parameters=trial.parameters,
+        training={
+            "seed": config.seed,
+            "entities": counts,
+            "mean_rps": round(mean, 6),
+            "inputs": {
+                name: facts | {"file": facts["file"].name}
+                for name, facts in audited.origin["inputs"].items()
+            },
+            "relations": Path(str(audited.origin["relations"])).name,
+        },
         metrics={"validation_rmse": round(trial.validation_rmse, 6), "test": test},
     )  # fmt: skip
-    return probe, summary
-
-
-def _training(audited: Audited, data: Labelled, config: ProbeConfig) -> Training:
-    """Return the probe's training data, for its probe.json. No path of this machine."""
-    return {
-        "seed": config.seed,
-        "entities": _per_split(data),
-        "mean_rps": round(float(data.part(TRAIN)[1].mean()), 6),
-        "inputs": {
-            name: {"file": Path(facts["file"]).name, "sha256": facts["sha256"]}
-            for name, facts in audited.origin["inputs"].items()
-        },
-        "relations": Path(str(audited.origin["config"].get("relations"))).name,
+    return probe, {
+        **{name: getattr(probe, name) for name in ("k", "pool", "pooling", "family", "parameters")},
+        "iterations": trial.iterations,
+        "trials": len(trials),
+        "grid": "full" if config.full else "quick",
+        "entities": {**counts, "abstained_on_test": int((~inside).sum())},
+        "table": rows,
+        "test": test,
+        "test_in_domain": measure(labels[inside], predicted) if inside.any() else None,
+        "domain": {"threshold": domain.threshold, "quantile": QUANTILE},
     }
 
 
-def _per_split(data: Labelled) -> SplitCounts:
-    train, validation, test = (int((data.split == name).sum()) for name in SHARES)
-    return {"train": train, "validation": validation, "test": test}
-
-
-def _comparison(data: Labelled, trials: Sweep) -> list[FamilyRow]:
-    """Return the rows of ARGUS Table 3: baselines, then the best of each family."""
-    vectors, labels = data.part(TEST)
-    mean = float(data.part(TRAIN)[1].mean())
-    on_validation = baselines(data.part(VALIDATION)[1], mean)
-    rows = [
-        _row(name, {}, on_validation[name].rmse, measures)
-        for name, measures in baselines(labels, mean).items()
-    ]
-    for family, (trial, estimator) in trials.best.items():
-        measures = measure(labels, estimator.predict(vectors))
-        rows.append(_row(family, trial.parameters, trial.validation_rmse, measures))
-    return rows
-
-
-def _row(family: str, parameters: Parameters, validation_rmse: float, test: Measures) -> FamilyRow:
-    return {
-        "family": family,
-        "parameters": parameters,
-        "validation_rmse": round(validation_rmse, 6),
-        "test": test.rounded(),
-    }
-
-
-def _labels(audited: Audited, data: Labelled) -> LabelFigures:
-    """Return the spread of the test entities' labels, to read the errors against."""
-    test = data.split == TEST
-    parts = (audited.rps, audited.related, audited.hit_variance)
-    return describe_labels(*(part[test] for part in parts)).rounded()
-
-
-def _write_tables(
-    folder: ArtifactFolder, audited: Audited, data: Labelled, trials: Sweep, probe: Probe
-) -> None:
-    """Write trials.parquet, and predictions.parquet of the test entities."""
-    folder.write_table("trials", _trials_table(trials))
-    folder.write_table("predictions", _predictions_table(audited, data, probe))
-
-
-def _trials_table(trials: Sweep) -> pa.Table:
+def _trials_table(trials: Sequence[Trial]) -> pa.Table:
     """Return one row per setting of the grid that was tried.
 
     family: ridge, xgboost, mlp or distilled.
@@ -229,18 +326,15 @@ def _trials_table(trials: Sweep) -> pa.Table:
     validation_rmse: RMSE on the validation entities.
     iterations: steps or trees of the fit.
     """
-    return pa.table(
-        {
-            "family": pa.array([t.family for t in trials.trials], pa.string()),
-            "parameters": pa.array([json.dumps(t.parameters) for t in trials.trials], pa.string()),
-            "validation_rmse": pa.array([t.validation_rmse for t in trials.trials], pa.float64()),
-            "iterations": pa.array([t.iterations for t in trials.trials], pa.int64()),
-            "seconds": pa.array([t.seconds for t in trials.trials], pa.float64()),
-        }
-    )
+    kinds = [
+        ("family", pa.string()), ("parameters", pa.string()), ("validation_rmse", pa.float64()),
+        ("iterations", pa.int64()), ("seconds", pa.float64()),
+    ]  # fmt: skip
+    rows = [asdict(trial) | {"parameters": json.dumps(trial.parameters)} for trial in trials]
+    return pa.Table.from_pylist(rows, schema=pa.schema(kinds))
 
 
-def _predictions_table(audited: Audited, data: Labelled, probe: Probe) -> pa.Table:
+def _predictions_table(audited: Audited, test: np.ndarray, probe: Probe) -> pa.Table:
     """Return one row per entity of the test split, which no trial saw.
 
     rps: RPS that the audit measured.
@@ -252,18 +346,17 @@ def _predictions_table(audited: Audited, data: Labelled, probe: Probe) -> pa.Tab
     domain_score: how far from the training entities. Above the threshold the probe abstains.
     state: predicted or abstained.
     """
-    test = np.flatnonzero(data.split == TEST)
-    estimates = probe.estimate(audited.vectors[test])
-    prediction = probe.predict(audited.vectors[test])
+    measured, vectors = audited.rps[test], audited.vectors[test]
+    estimates, prediction = probe.estimate(vectors), probe.predict(vectors)
     return pa.table(
         {
             "id": pa.array([audited.ids[i] for i in test], pa.string()),
             "label": pa.array([audited.labels[i] for i in test], pa.string()),
-            "rps": pa.array(audited.rps[test], pa.float64()),
+            "rps": pa.array(measured, pa.float64()),
             "related": pa.array(audited.related[test], pa.int64()),
             "predicted": pa.array(estimates, pa.float64()),
-            "residual": pa.array(audited.rps[test] - estimates, pa.float64()),
-            "band": pa.array(rps.band(audited.rps[test]).tolist(), pa.string()),
+            "residual": pa.array(measured - estimates, pa.float64()),
+            "band": pa.array(rps.band(measured).tolist(), pa.string()),
             "predicted_band": pa.array(rps.band(estimates).tolist(), pa.string()),
             "domain_score": pa.array(prediction.domain_score, pa.float64()),
             "state": pa.array(prediction.states.tolist(), pa.string()),

@@ -1,6 +1,6 @@
 """Fitted models: arrays that turn vectors into scores with numpy alone, and XGBoost's trees.
 
-Estimators predict through these very objects, so the measured model is the stored one.
+Fits return these very objects, so the measured model is the stored one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import numpy.typing as npt
 from argus.extras import naming_extras
 
 Arrays = Mapping[str, npt.NDArray[Any]]
-Parameters = dict[str, float | bool]
-"""Hyperparameters of a family, by the name of its estimator's argument."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -35,11 +33,10 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class LinearModel:
-    """Ridge regression. A scaler is folded into the coefficients."""
+    """Ridge regression. A scaler is folded into the coefficients, (dim,)."""
 
     family: ClassVar[str] = "ridge"
     coefficients: Floats
-    """Shape (dim,)."""
     intercept: float
 
     def predict(self, vectors: npt.NDArray[Any]) -> Floats:
@@ -63,16 +60,15 @@ class LinearModel:
 class MlpModel:
     """Dense layers with rectifiers between them, on standardised inputs.
 
-    Weights are float16: half the bytes, and RPS needs no more (the estimator rounds before it is
-    scored).
+    Weights are float16: half the bytes, and RPS needs no more (networks are rounded before they are
+    scored). mean, scale: of the training vectors, (dim,). weights: (width, dim), (width, width)...,
+    (1, width).
     """
 
     family: ClassVar[str] = "mlp"
     mean: npt.NDArray[np.float32]
     scale: npt.NDArray[np.float32]
-    """Scale of the training vectors, shape (dim,)."""
     weights: tuple[npt.NDArray[np.float16], ...]
-    """Shapes (width, dim), (width, width)..., (1, width)."""
     biases: tuple[npt.NDArray[np.float16], ...]
 
     def predict(self, vectors: npt.NDArray[Any]) -> Floats:
@@ -137,13 +133,9 @@ class TreeModel:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> TreeModel:
-        """Build it again. ValueError when XGBoost cannot read the trees."""
+        """Build it again. XGBoost's own error when it cannot read the trees."""
         model = cls(arrays["ubj"].tobytes())
-        xgboost = import_xgboost()
-        try:
-            _ = model._booster
-        except xgboost.core.XGBoostError as error:
-            raise ValueError(str(error).strip().splitlines()[0]) from error
+        _ = model._booster
         return model
 
 

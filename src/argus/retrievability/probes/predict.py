@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from argus.corpora.opening import Origin, open_corpus
 from argus.corpora.stored import StoredCorpus
 from argus.data.documents import check_limit
 from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table
 from argus.data.types import Document, State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
@@ -24,32 +26,56 @@ from argus.jobs.workspace import Record, open_encoder, read_documents, require_s
 from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGraph
 from argus.knowledge.load import read_entities, refuse_template
 from argus.reports import write_report
+from argus.reports.figures import Histogram, distribution
+from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.retrievability import rps
 from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
-from argus.retrievability.items import entity_items
+from argus.retrievability.audit.job import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
-from argus.retrievability.probes.summary import PredictionSummary, prediction_headline
 
 SENTENCE = "sentence"
-TAU = 0.3
-"""Below it the paper calls an entity a high risk. It is hard to reach (ARGUS §4.1)."""
+TAU = 0.3  # below it the paper calls an entity a high risk: it is hard to reach (ARGUS §4.1)
 
 
 @dataclass(frozen=True, repr=False)
 class PredictResult(Result):
-    """Result of a prediction. Everything in it is also in `folder`."""
+    """Result of a prediction. Everything in it is also in `folder`. summary: as follows.
+
+    table: id, label, rps, band, domain_score, state, reason: one row per entity.
+
+    k, pool, pooling: of the probe.
+    probe: family. test: measures on its test entities, None for a probe that tells none.
+    threshold: domain score above which it abstains.
+    entities: counts by state. predicted: with a prediction. abstained: unlike the training data of
+    the probe.
+    bands: entities by band of predicted RPS.
+    tau: threshold τ of a risk.
+    below_tau: entities with a prediction below it.
+    mean_rps: mean predicted RPS. None where none was predicted.
+    stored_vectors: of vectors that came with the corpus.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: PredictionSummary
+    summary: dict[str, Any]
     table: pa.Table
-    """id, label, rps, band, domain_score, state, reason: one row per entity."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return prediction_headline(self.summary)
+        counts, summary = self.summary["entities"], self.summary
+        if summary["mean_rps"] is not None:
+            yield (
+                f"predicted RPS at k={summary['k']}, N={summary['pool']}: mean "
+                f"{summary['mean_rps']:.3f}; {summary['below_tau']:,} of {counts['predicted']:,} "
+                f"entities below {summary['tau']} (hard to reach)"
+            )
+        yield (
+            f"entities: {counts['predicted']:,} predicted, {counts['abstained']:,} abstained "
+            f"(unlike the training entities), {counts['failed']:,} failed, "
+            f"{counts['not applicable']:,} not applicable"
+        )
 
 
 @one_writer
@@ -72,66 +98,65 @@ def predict_rps(
     encoder, and InputError for bad input.
     """
     source = source or KnowledgeSource()
-    judge = _Judge.of(probe, pooling)
-    base, path = _entities(corpus, source, limit, encoder)
-    if base.is_embedded:
-        judge = replace(judge, pooling=SENTENCE)
-    items = entity_items(base, judge.pooling)
+    AuditConfig(pooling=pooling)  # refuses all else
+    given = None if probe is None else load_probe(Path(probe))
+    base, path = _read_entities(corpus, source, limit, encoder)
+    own = SENTENCE if base.is_embedded else pooling if given is None else given.pooling
+
+    def probe_for(encoder: Encoder) -> Probe:
+        """Return the probe to judge vectors of an encoder with. Raises where there is none."""
+        fitted = given or load_default(encoder.fingerprint, own)
+        of = own if getattr(encoder, "pools_spans", True) else SENTENCE
+        where = Path("shipped probe" if probe is None else probe)
+        fitted.check_vectors_of(encoder.fingerprint, of, where=where)
+        return fitted
+
+    items = entity_items(base, own)
     require_some(len(items), "entity has a paragraph", "Check --text-field, or --entities.")
     folder = ArtifactFolder(Path(out), fresh=fresh)
+    file = None if probe is None else probe_file(Path(probe))
     record = Record(
         "prediction",
-        {"probe": judge.name, "pooling": judge.pooling, "limit": limit},
-        {"corpus": path, "entities": source.entities, "probe": judge.file},
+        {"probe": "shipped" if probe is None else str(probe), "pooling": own, "limit": limit},
+        {"corpus": path, "entities": source.entities, "probe": file},
     )
     sample = [item.text for item in items]
-    with open_encoder(
-        folder, encoder, record, sample=sample, store=store, check=judge.probe_for
-    ) as (model, opened):
-        fitted = judge.probe_for(model)
+    with open_encoder(folder, encoder, record, sample=sample, store=store, check=probe_for) as (
+        model,
+        opened,
+    ):
+        fitted = probe_for(model)
         with record.timed("embedding"):
             embedded = embed(items, model, opened, what="entities")
     with record.timed("predicting"):
         prediction = fitted.predict(embedded.vectors)
-    table = _table(base, embedded, prediction)
-    summary: PredictionSummary = {
-        **_summary(table, fitted, prediction),
+    rows = _table(base, embedded, prediction)
+    states, values = rows["state"].to_pylist(), prediction.rps[prediction.in_domain]
+    summary: dict[str, Any] = {
+        "k": fitted.k,
+        "pool": fitted.pool,
+        "pooling": fitted.pooling,
+        "probe": {
+            "family": fitted.family,
+            "test": fitted.metrics.get("test"),
+            "threshold": fitted.domain.threshold,
+        },
+        "entities": {
+            "total": len(states),
+            **{s: states.count(s) for s in (PREDICTED, ABSTAINED, "failed", "not applicable")},
+        },
+        "bands": rps.count_bands(rps.band(values)),
+        "tau": TAU,
+        "below_tau": int((values < TAU).sum()),
+        "mean_rps": round(float(values.mean()), 6) if len(values) else None,
         **record.of_store(),
     }
-    folder.write_table("predicted", table, csv=True)
+    folder.write_table("predicted", rows, csv=True)
     folder.write_results("prediction", summary, record.manifest(summary["entities"]))
-    return PredictResult(folder.path, write_report(folder.path), summary, table)
+    return PredictResult(folder.path, write_report(folder.path), summary, rows)
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """The probe that a caller gave, or, where it is None, the wish for one that ships."""
-
-    probe: Probe | None
-    pooling: str
-    """Pooling of the vectors that are judged."""
-    name: str = "shipped"
-    file: Path | None = None
-
-    @classmethod
-    def of(cls, probe: Path | str | None, pooling: Pooling) -> _Judge:
-        """Read the probe. Raises InputError for no probe, or no pooling."""
-        AuditConfig(pooling=pooling)  # refuses all else
-        if probe is None:
-            return cls(None, pooling)
-        loaded = load_probe(Path(probe))
-        return cls(loaded, loaded.pooling, str(probe), probe_file(Path(probe)))
-
-    def probe_for(self, encoder: Encoder) -> Probe:
-        """Return the probe to judge vectors of `encoder` with. Raises where there is none."""
-        probe = self.probe or load_default(encoder.fingerprint, self.pooling)
-        pooling = self.pooling if getattr(encoder, "pools_spans", True) else SENTENCE
-        where = Path(self.name if self.probe else "shipped probe")
-        probe.check_vectors_of(encoder.fingerprint, pooling, where=where)
-        return probe
-
-
-def _entities(
+def _read_entities(
     corpus: Corpus | None,
     source: KnowledgeSource,
     limit: int | None,
@@ -177,9 +202,9 @@ def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> p
     for position, why in embedded.failures.items():
         states[with_text[position]], reasons[with_text[position]] = str(State.FAILED), why
     for entity, state in zip(with_text[embedded.ok], prediction.states.tolist(), strict=True):
-        inside = state == PREDICTED
+        is_inside = state == PREDICTED
         states[entity] = state
-        reasons[entity] = "" if inside else "unlike everything the probe was trained on"
+        reasons[entity] = "" if is_inside else "unlike everything the probe was trained on"
 
     def spread(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         whole = np.full(n, np.nan)
@@ -200,27 +225,19 @@ def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> p
     )
 
 
-def _summary(table: pa.Table, probe: Probe, prediction: Prediction) -> PredictionSummary:
-    states = table["state"].to_pylist()
-    values = prediction.rps[prediction.in_domain]
-    return {
-        "k": probe.k,
-        "pool": probe.pool,
-        "pooling": probe.pooling,
-        "probe": {
-            "family": probe.family,
-            "test": probe.metrics.get("test"),
-            "threshold": probe.domain.threshold,
-        },
-        "entities": {
-            "total": len(states),
-            "predicted": states.count(PREDICTED),
-            "abstained": states.count(ABSTAINED),
-            "failed": states.count(State.FAILED),
-            "not applicable": states.count(State.NOT_APPLICABLE),
-        },
-        "bands": rps.count_bands(rps.band(values)),
-        "tau": TAU,
-        "below_tau": int((values < TAU).sum()),
-        "mean_rps": round(float(values.mean()), 6) if len(values) else None,
-    }
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the section of a prediction from predicted.parquet: entities, lowest RPS first."""
+    entities = read_table(folder / "predicted.parquet", columns=["id", "label", "rps", "band"])
+    rows = entities.filter(entities["rps"].is_valid()).to_pylist()
+    rows.sort(key=lambda row: (row["rps"], row["id"]))
+    counts, edges = np.histogram([row["rps"] for row in rows], bins=rps.HISTOGRAM_EDGES)
+    histogram: Histogram = {"edges": edges.tolist(), "entities": counts.tolist()}
+    plot = distribution(histogram, summary["k"], summary["pool"])
+    shown = [[naming(r["label"], r["id"]), r["rps"], r["band"]] for r in rows[:MAX_ROWS]]
+    columns = {"entity": "text", "predicted RPS": "share", "band": "band"}
+    return Section(
+        {"predicted": plot} if rows else {},
+        {"predicted": table(columns, shown, total=len(rows))},
+        f"{summary['below_tau']:,} of {summary['entities']['predicted']:,} entities are "
+        f"predicted below {summary['tau']:g}",
+    )

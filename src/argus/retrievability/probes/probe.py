@@ -1,33 +1,58 @@
-"""A fitted probe: predicted RPS for the vectors of one encoder, and silence beyond its region."""
+"""A fitted probe: predicted RPS for the vectors of one encoder, and silence beyond its region.
+
+On disk it is `probe.json` and numbers in files that hold only numbers, without pickle:
+`model.safetensors`, or `model.ubj` of XGBoost, and `domain.safetensors`. probe.json has their
+SHA-256 and the format's version, and is written last: a folder that has it is whole. Probes that
+come with Argus lie under `defaults/`, one folder per encoder and pooling.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.provenance import file_hash
+from argus.data.reading import parse_json, read_own, reading
 from argus.data.types import FloatArray
+from argus.data.writing import write_whole
 from argus.errors import EncoderMismatch, InputError
+from argus.retrievability.audit.config import POOLING
 from argus.retrievability.probes.domain import ProbeDomain
-from argus.retrievability.probes.models import Floats, Model, Parameters
-from argus.retrievability.probes.summary import FitMetrics, Training
+from argus.retrievability.probes.models import Floats, LinearModel, MlpModel, Model, TreeModel
 
 PREDICTED, ABSTAINED = "predicted", "abstained"
+FORMAT = 1
+HEADER, DOMAIN = "probe.json", "domain.safetensors"
+WEIGHTS, TREES = "model.safetensors", "model.ubj"
+DEFAULTS = Path(__file__).parent / "defaults"
+KINDS: dict[str, type[LinearModel | MlpModel | TreeModel]] = {
+    kind.family: kind for kind in (LinearModel, MlpModel, TreeModel)
+}
+FIELDS: dict[str, type] = {
+    "fingerprint": str, "pooling": str, "dim": int, "k": int, "pool": int, "parameters": dict,
+    "training": dict, "metrics": dict,
+}  # fmt: skip
+WRITTEN = "the probe as argus research probe fit wrote it"
+AGAIN = "Copy it again, or fit it again: argus research probe fit --audit DIR."
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predictions of a probe for n vectors."""
+    """Predictions of a probe for n vectors, arrays of shape (n,).
+
+    rps: predicted RPS, NaN where the probe abstains. domain_score: nats per dimension, higher is
+    further from the training data.
+    """
 
     rps: Floats
-    """Predicted RPS, shape (n,). NaN where the probe abstains."""
     domain_score: Floats
-    """Nats per dimension, shape (n,). Higher is further from the training data."""
     in_domain: npt.NDArray[np.bool_]
-    """Shape (n,)."""
 
     @property
     def states(self) -> npt.NDArray[np.str_]:
@@ -37,22 +62,23 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Probe:
-    """A model of RPS_{k,N} over the vectors of one encoder, pooled in one way."""
+    """A model of RPS_{k,N} over the vectors of one encoder, pooled in one way.
+
+    fingerprint: of the encoder whose vectors it was fitted on. pooling: as in an audit.
+    parameters: of the fit. training: its seed, entities per split, and where the audit's data came
+    from, by names of files alone. metrics: validation_rmse, and test as `metrics.measure` has it.
+    """
 
     model: Model
     domain: ProbeDomain
     fingerprint: str
-    """Fingerprint of the encoder whose vectors it was fitted on."""
     pooling: str
-    """"span" or "sentence", as in an audit."""
     dim: int
     k: int
     pool: int
-    parameters: Parameters = field(default_factory=dict)
-    training: Training = field(default_factory=Training)
-    """Facts of the fit: entities per split, seed, where the audit's data came from."""
-    metrics: FitMetrics = field(default_factory=FitMetrics)
-    """Measures on the validation and test splits."""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
+    metrics: dict[str, Any] = field(default_factory=dict)
 
     @property
     def family(self) -> str:
@@ -61,7 +87,6 @@ class Probe:
 
     def estimate(self, vectors: FloatArray) -> Floats:
         """Return RPS in [0, 1] for (n, dim) vectors wherever they lie: no abstention."""
-        self._check_shape(vectors)
         return np.clip(self.model.predict(vectors), 0, 1)
 
     def predict(self, vectors: FloatArray) -> Prediction:
@@ -69,7 +94,18 @@ class Probe:
 
         Raises InputError for another dimension and for values that are not finite.
         """
-        self._check_shape(vectors)
+        if vectors.ndim != 2 or vectors.shape[1] != self.dim:
+            raise InputError(
+                f"vectors of shape {vectors.shape}",
+                expected=f"(n, {self.dim}), as the probe was fitted on",
+                fix="Give vectors of its encoder.",
+            )
+        if not np.isfinite(vectors).all():
+            raise InputError(
+                "vectors with values that are not finite",
+                expected="unit vectors",
+                fix="Leave out the texts that could not be encoded.",
+            )
         if not len(vectors):
             return Prediction(np.zeros(0), np.zeros(0), np.zeros(0, bool))
         scores = self.domain.scores(vectors)
@@ -92,20 +128,6 @@ class Probe:
                 where=where,
             )
 
-    def _check_shape(self, vectors: FloatArray) -> None:
-        if vectors.ndim != 2 or vectors.shape[1] != self.dim:
-            raise InputError(
-                f"vectors of shape {vectors.shape}",
-                expected=f"(n, {self.dim}), as the probe was fitted on",
-                fix="Give vectors of its encoder.",
-            )
-        if not np.isfinite(vectors).all():
-            raise InputError(
-                "vectors with values that are not finite",
-                expected="unit vectors",
-                fix="Leave out the texts that could not be encoded.",
-            )
-
 
 class ProbeMismatch(EncoderMismatch):
     """A probe was about to judge the vectors of an encoder that it does not know."""
@@ -122,16 +144,119 @@ class ProbeMismatch(EncoderMismatch):
         )
 
 
+_NO_MATTER = re.compile(r""" precision=\w+| query_prompt=(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+
+
 def same_encoder(one: str, other: str) -> bool:
     """Return whether two fingerprints name one encoder of mentions.
 
     In whatever number format it runs, and whatever it puts before queries, which no mention is.
     """
-    return _of_mentions(one) == _of_mentions(other)
+    return _NO_MATTER.sub("", one) == _NO_MATTER.sub("", other)
 
 
-_NO_MATTER = re.compile(r""" precision=\w+| query_prompt=(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+def save_probe(probe: Probe, folder: Path) -> Path:
+    """Write `probe` into `folder`, made if missing. Return the folder."""
+    from safetensors.numpy import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / HEADER).unlink(missing_ok=True)  # until the new one is whole there is none
+    name, other = (TREES, WEIGHTS) if probe.family == "xgboost" else (WEIGHTS, TREES)
+    (folder / other).unlink(missing_ok=True)
+    weights, domain = (
+        {key: np.ascontiguousarray(a) for key, a in part.arrays().items()}
+        for part in (probe.model, probe.domain)
+    )
+    write_whole(folder / name, weights["ubj"].tobytes() if name == TREES else save(weights))
+    write_whole(folder / DOMAIN, save(domain))
+    header = {
+        "format": FORMAT,
+        "family": probe.family,
+        **{key: getattr(probe, key) for key in FIELDS},
+        "domain": {
+            "threshold": probe.domain.threshold,
+            "components": len(probe.domain.variances),
+            "unit": "nats per dimension",
+        },
+        "files": {file: file_hash(folder / file) for file in (name, DOMAIN)},
+    }
+    text = json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_whole(folder / HEADER, text)
+    return folder
 
 
-def _of_mentions(fingerprint: str) -> str:
-    return _NO_MATTER.sub("", fingerprint)
+def probe_file(folder: Path) -> Path:
+    """Return the probe.json that `load_probe` reads. It has the hashes of the other files."""
+    nested = folder / "probe" / HEADER
+    return nested if nested.is_file() and not (folder / HEADER).is_file() else folder / HEADER
+
+
+def load_probe(folder: Path) -> Probe:
+    """Read a probe from `folder`, or from `folder/probe` where a fit left it.
+
+    Raises InputError when there is none, when it is of another format version, and when a file is
+    missing or changed.
+    """
+    from safetensors.numpy import load_file
+
+    path = probe_file(folder)
+    folder = path.parent
+    if not path.is_file():
+        raise InputError(
+            "no probe.json in it",
+            expected="a folder that argus research probe fit wrote",
+            fix="Check --probe, or leave it out for the probe that ships with the encoder.",
+            where=folder,
+        )
+    with reading(path, "is damaged", expected=WRITTEN, fix=AGAIN):
+        header = dict(parse_json(read_own(path)))
+        if header.get("format") != FORMAT:
+            raise InputError(
+                f"format version {header.get('format')!r}",
+                expected=f"{FORMAT}, which this version of Argus reads",
+                fix="Fit it again: argus research probe fit --audit DIR.",
+                where=path,
+            )
+        family = header["family"]
+        if family not in KINDS:
+            raise ValueError(f"family {family!r} is none of {', '.join(KINDS)}")
+        for name, kind in FIELDS.items():
+            if not isinstance(header[name], kind):
+                raise TypeError(f"{name} is {header[name]!r:.80}")
+        numbers = folder / (TREES if family == "xgboost" else WEIGHTS)
+        for file in (numbers, folder / DOMAIN):
+            if not file.is_file() or file_hash(file) != header["files"].get(file.name):
+                got = "is not as written" if file.is_file() else "is missing"
+                raise InputError(got, expected=WRITTEN, fix=AGAIN, where=file)
+        if family == "xgboost":
+            arrays = {"ubj": np.frombuffer(numbers.read_bytes(), np.uint8)}
+        else:
+            arrays = dict(load_file(numbers))
+        model: Model = KINDS[family].from_arrays(arrays)
+        domain = ProbeDomain.from_arrays(load_file(folder / DOMAIN))
+        widths = {len(arrays[name]) for name in ("coefficients", "mean") if name in arrays}
+        if widths | {len(domain.mean)} != {header["dim"]}:
+            raise ValueError(f"dim {header['dim']} does not fit its weights")
+    return Probe(model, domain, **{name: header[name] for name in FIELDS})
+
+
+def load_default(encoder_fingerprint: str, pooling: str = POOLING) -> Probe:
+    """Return the shipped probe for an encoder and a pooling.
+
+    Raises InputError, which says how to fit one, where none ships.
+    """
+    known = []
+    for header in sorted(DEFAULTS.glob(f"*/*/{HEADER}")):
+        facts = json.loads(header.read_text(encoding="utf-8"))
+        if same_encoder(facts["fingerprint"], encoder_fingerprint) and facts["pooling"] == pooling:
+            return load_probe(header.parent)
+        known.append(f"{facts['fingerprint'].split(' ')[0]} ({facts['pooling']} pooling)")
+    raise InputError(
+        f"no probe ships for {encoder_fingerprint} with {pooling} pooling",
+        expected=f"one of {'; '.join(known)}",
+        fix=(
+            f"Fit your own: argus research audit --encoder NAME --pooling {pooling} --out DIR, "
+            "then argus research probe fit --audit DIR, and give --probe DIR."
+        ),
+        where="--probe",
+    )

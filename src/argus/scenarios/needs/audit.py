@@ -30,8 +30,7 @@ from argus.measures.intervals import wilson
 from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES, UNCHANGED, bootstrap_interval
 from argus.measures.slices import Trials
 from argus.reports import write_report
-from argus.retrievability.audit.findings import HISTOGRAM_EDGES
-from argus.retrievability.rps import Scores, band, count_bands, score
+from argus.retrievability.rps import HISTOGRAM_EDGES, Scores, band, count_bands, score
 from argus.scenarios.ablation.grid import Cell, Documents, usual_cell
 from argus.scenarios.document_types import type_slicings, write_slices
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting

@@ -31,8 +31,7 @@ from argus.measures.intervals import wilson
 from argus.measures.slices import Trials, slice_lines
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table
-from argus.retrievability.audit.findings import HISTOGRAM_EDGES
-from argus.retrievability.rps import band, count_bands
+from argus.retrievability.rps import HISTOGRAM_EDGES, band, count_bands
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import Answerer, answers_of, require_known
