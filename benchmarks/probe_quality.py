@@ -81,10 +81,7 @@ def _by_related(folder: Path) -> list[dict[str, Any]]:
                 "related_at_least": fewest,
                 "entities": int(chosen.sum()),
                 "label_std": round(float(labels[chosen].std()), 4),
-                **{
-                    name: found[name] and round(found[name], 4)
-                    for name in ("rmse", "pearson", "spearman")
-                },
+                **{n: found[n] and round(found[n], 4) for n in ("rmse", "pearson", "spearman")},
             }
         )
     return rows

@@ -94,4 +94,4 @@ def test_every_family_learns(fitted, learnable):
     family, model = fitted
     rest = learnable[0][500:], learnable[1][500:]
     assert set(SMALL) == set(estimators.FAMILIES)
-    assert validation_rmse(model, rest) < 0.8 * rest[1].std(), family
+    assert validation_rmse(model, rest) < 0.9 * rest[1].std(), family
