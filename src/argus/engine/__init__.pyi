@@ -2,5 +2,5 @@ from .config import EngineConfig as EngineConfig
 from .local import (
     Engine as Engine,
     Work as Work,
-    open_engine as open_engine,
 )
+from .opening import open_engine as open_engine

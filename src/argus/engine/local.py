@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import connection, get_context, parent_process
@@ -72,22 +72,6 @@ class Engine(Protocol):
     def unseen(self, path: str) -> list[str]:
         """Return the addresses of the machines that do not see an absolute path."""
         ...
-
-
-@contextmanager
-def open_engine(config: EngineConfig | None = None) -> Iterator[Engine]:
-    """Yield the engine that is asked for. No process of it is left at the end.
-
-    Raises MissingPackage where Ray is not installed, ArgusError where a cluster does not answer.
-    """
-    config = config or EngineConfig()
-    if config.name == "ray":
-        from argus.engine.on_ray import RayEngine
-
-        with RayEngine(config) as cluster:
-            yield cluster
-    else:
-        yield LocalEngine(config)
 
 
 class LocalEngine:
