@@ -12,7 +12,7 @@ from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
 from argus.scenarios.files import read_profiles, scenario_views
 
-DOCUMENTS = 16
+DOCUMENTS = 10
 HELD_OUT = 0
 """The scenario of each document that is no view: its need is the question."""
 

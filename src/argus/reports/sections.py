@@ -59,15 +59,15 @@ SECTIONS: dict[str, Home] = {
     "blend": Home("Blend", "tune apply blend", "argus.remedies.blend"),
     "written": Home("Written", "tune apply write", "argus.remedies.store_writing"),
     "repair": Home("Chosen repair", "tune try", "argus.repair.job"),
-    "adapt": Home("Queries corrected", "tune apply adapt", "argus.scenarios.adapt.section"),
-    "scenarios": Home("Scenarios", "tune apply scenarios", "argus.scenarios.profiles.section"),
+    "adapt": Home("Queries corrected", "tune apply adapt", "argus.scenarios.adapt.job"),
+    "scenarios": Home("Scenarios", "tune apply scenarios", "argus.scenarios.profiles.job"),
     "needs": Home("Needs", "research scenarios needs", "argus.scenarios.needs.section"),
     "needs_served": Home(
         "Needs served", "research scenarios needs", "argus.scenarios.needs.served"
     ),
     "scenarios_qa": Home("Answers", "research scenarios qa", "argus.scenarios.qa.section"),
     "preferences": Home(
-        "People", "research scenarios preferences", "argus.scenarios.study.section"
+        "People", "research scenarios preferences", "argus.scenarios.study.preferences"
     ),
     "ablation": Home(
         "Scenario ablation", "research scenarios ablate", "argus.scenarios.ablation.section"

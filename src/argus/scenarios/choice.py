@@ -27,8 +27,8 @@ from argus.measures.significance import bootstrap_interval
 from argus.progress import progress
 from argus.scenarios.ablation.grid import Cell, Documents
 from argus.scenarios.cells import AUTO, WEIGHTS
-from argus.scenarios.needs.ranks import NeedVectors, held_out_ranks
-from argus.scenarios.profile import COMPONENT, Component, Need, Profiled, needs
+from argus.scenarios.needs.ranks import NeedVectors, held_out_ranks, mean_change
+from argus.scenarios.profile import COMPONENT, Component, Profiled, needs
 
 USUAL = Cell(COMPONENT, RELEVANCE_WEIGHT)  # Choice of the paper.
 
@@ -99,16 +99,12 @@ class Choice:
             "mrr": self._mean(self.cells[self.cell]),
             "alone": self._mean(self.alone),
             "usual": self._mean(self.usual),
-            "to_alone": self._difference(self.alone),
-            "to_usual": self._difference(self.usual),
+            "to_alone": mean_change(self.crossed - self.alone, seed=self.seed),
+            "to_usual": mean_change(self.crossed - self.usual, seed=self.seed),
             "without_scenarios": without,
             "grid": [
-                {
-                    "component": str(cell.component),
-                    "lambda": cell.weight,
-                    "mrr": float(values.mean()),
-                }
-                for cell, values in self.cells.items()
+                {"component": str(c.component), "lambda": c.weight, "mrr": float(values.mean())}
+                for c, values in self.cells.items()
             ],
         }
 
@@ -119,18 +115,6 @@ class Choice:
             "mean": mean,
             "low": mean if low is None else low,
             "high": mean if high is None else high,
-        }
-
-    def _difference(self, base: Values) -> dict[str, Any]:
-        """Return the gain of the choice, each half told by the other half's choice."""
-        gain = self.crossed - base
-        low, high, _ = bootstrap_interval(gain, seed=self.seed)
-        return {
-            "mean": float(gain.mean()),
-            "low": low,
-            "high": high,
-            "improved": int((gain > 0).sum()),
-            "harmed": int((gain < 0).sum()),
         }
 
 
@@ -178,16 +162,7 @@ def without_scenarios(vectors: NeedVectors, cell: Cell, documents: int) -> dict[
     return {"documents": documents, "alone": alone, "mrr": with_others}
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Indexed component, and λ. None where none is kept. choice: how, where needs chose."""
-
-    component: Component
-    weight: float | None
-    choice: dict[str, Any] | None = None
-
-
-def selection(
+def select(
     index: ViewIndex,
     profiles: Mapping[str, Profiled],
     model: Encoder,
@@ -195,43 +170,44 @@ def selection(
     weight: AnyWeight,
     *,
     seed: int = SEED,
-) -> Selection:
+) -> tuple[Component, float | None, dict[str, Any] | None]:
     """Return component and λ as they are named, or as held-out needs choose where one is `auto`.
 
-    Raises InputError for a λ that is not from 0 to 1, and where no document has two scenarios.
+    λ is None where none is kept. Third, figures of the choice: see `Choice.summary`. Documents are
+    searched by their own text, as no remedy has touched them. Raises InputError for a λ that is not
+    from 0 to 1, and where no document has two scenarios.
     """
     number = None if weight is None or isinstance(weight, str) else check_weight(weight)
     if isinstance(component, Component) and not isinstance(weight, str):
-        return Selection(component, number)
+        return component, number, None
+    several = of_several(profiles)
+    if not several:
+        raise InputError(
+            f"{AUTO}, and no document with {LEAST} scenarios",
+            expected="needs of which one can be held out",
+            fix="Name --component and --lambda, or leave them out.",
+            where="--component",
+        )
     components = (component,) if isinstance(component, Component) else tuple(Component)
-    alone = RELEVANCE_WEIGHT if number is None else number
-    weights = WEIGHTS if isinstance(weight, str) else (alone,)
-    vectors = _vectors(index, profiles, model, components, seed)
-    choice = choose(vectors, components, weights, seed=seed)
-    profiled = sum(p.profile is not None for p in vectors.documents.profiles.values())
-    without = len(vectors.documents.ids) - profiled
-    figures = choice.summary(without_scenarios(vectors, choice.cell, without))
-    number = choice.cell.weight if weight is not None else None
-    return Selection(choice.cell.component, number, figures)
-
-
-def _vectors(
-    index: ViewIndex,
-    profiles: Mapping[str, Profiled],
-    model: Encoder,
-    components: Sequence[Component],
-    seed: int,
-) -> NeedVectors:
-    """Embed the needs that ask, and the scenarios that are searched."""
-    asking = _asking(profiles, seed)
-    every = tuple(dict.fromkeys([*components, COMPONENT]))
-    with EmbeddingStore(
-        store_of(index.path), fingerprint=model.fingerprint, dim=model.dim
-    ) as store:
-        vectors = NeedVectors.embed(_documents(index, profiles), asking, every, model, store)
+    usual = RELEVANCE_WEIGHT if number is None else number
+    weights = WEIGHTS if isinstance(weight, str) else (usual,)
+    ids = sorted(several)
+    drawn = np.random.default_rng(seed).permutation(len(ids))[:MOST]
+    asking = needs({ids[i]: several[ids[i]] for i in drawn})
+    snapshot = index.snapshot(ORIGINAL)
+    rows = [i for i, view in enumerate(snapshot.views) if view.kind == ORIGINAL]
+    own = [snapshot.views[i].doc_id for i in rows]
+    known = {d: profiles[d] for d in own if d in profiles}
+    documents = Documents(own, snapshot.vectors[rows], known)
+    every, path = tuple(dict.fromkeys([*components, COMPONENT])), store_of(index.path)
+    with EmbeddingStore(path, fingerprint=model.fingerprint, dim=model.dim) as store:
+        vectors = NeedVectors.embed(documents, asking, every, model, store)
     why = next(iter(vectors.queries.failures.values()), "")
     require_some(len(vectors.targets), "need has a vector", why)
-    return vectors
+    choice = choose(vectors, components, weights, seed=seed)
+    without = len(own) - sum(p.profile is not None for p in known.values())
+    figures = choice.summary(without_scenarios(vectors, choice.cell, without))
+    return choice.cell.component, None if weight is None else choice.cell.weight, figures
 
 
 def of_several(profiles: Mapping[str, Profiled]) -> dict[str, Profiled]:
@@ -241,26 +217,3 @@ def of_several(profiles: Mapping[str, Profiled]) -> dict[str, Profiled]:
         for doc, p in profiles.items()
         if p.profile is not None and len(p.profile.scenarios) >= LEAST
     }
-
-
-def _asking(profiles: Mapping[str, Profiled], seed: int) -> list[Need]:
-    """Return the needs of documents with two scenarios or more. InputError where none has."""
-    several = of_several(profiles)
-    if not several:
-        raise InputError(
-            f"{AUTO}, and no document with {LEAST} scenarios",
-            expected="needs of which one can be held out",
-            fix="Name --component and --lambda, or leave them out.",
-            where="--component",
-        )
-    ids = sorted(several)
-    drawn = np.random.default_rng(seed).permutation(len(ids))[:MOST]
-    return needs({ids[i]: several[ids[i]] for i in drawn})
-
-
-def _documents(index: ViewIndex, profiles: Mapping[str, Profiled]) -> Documents:
-    """Return the documents of an index by their own text, as no remedy has touched them."""
-    snapshot = index.snapshot(ORIGINAL)
-    own = [i for i, view in enumerate(snapshot.views) if view.kind == ORIGINAL]
-    ids = [snapshot.views[i].doc_id for i in own]
-    return Documents(ids, snapshot.vectors[own], {d: profiles[d] for d in ids if d in profiles})

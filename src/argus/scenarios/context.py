@@ -50,14 +50,21 @@ def build_context(
     same text of the same documents is there, and the scenarios are all the difference.
     """
     words = [_in_words(hit.scenarios) for hit in hits]
-    n = _how_many_fit(hits, words, max_chars)
+    n, used = 0, 0  # so many of the first documents fit with LEAST_CHARS of each text and scenario
+    for i, (hit, scenario) in enumerate(zip(hits, words, strict=True), 1):
+        least = min(len(hit.text), LEAST_CHARS) + min(len(scenario), LEAST_CHARS)
+        used += _frame_chars(hit, scenario) + least
+        if used + (_NOTE_CHARS if i < len(hits) else 0) > max_chars:
+            break
+        n = i
     if not n:
         return ContextBlock("", (), tuple(hit.doc_id for hit in hits))
     frames = sum(_frame_chars(hits[i], words[i]) for i in range(n))
     note = _NOTE_CHARS if n < len(hits) else 0
     lengths = [len(hit.text) for hit in hits[:n]] + [len(text) for text in words[:n]]
     shares = fair_shares(lengths, max_chars - frames - note)
-    mark = _mark(hits, words)
+    shown = [t for hit, text in zip(hits, words, strict=True) for t in (hit.doc_id, hit.text, text)]
+    mark = content_hash(*shown, size=_MARK_CHARS // 2).hex()
     parts, cut = [], []
     for i, hit in enumerate(hits[:n]):
         scenario = words[i] if with_scenarios else ""
@@ -82,17 +89,6 @@ def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
             return [min(length, share) for length in lengths]
         left -= length
     return list(lengths)
-
-
-def _how_many_fit(hits: Sequence[ContextHit], scenarios: Sequence[str], max_chars: int) -> int:
-    """Return how many of the first documents fit with LEAST_CHARS of each text and scenario."""
-    used = 0
-    for i, (hit, scenario) in enumerate(zip(hits, scenarios, strict=True)):
-        least = min(len(hit.text), LEAST_CHARS) + min(len(scenario), LEAST_CHARS)
-        used += _frame_chars(hit, scenario) + least
-        if used + (_NOTE_CHARS if i + 1 < len(hits) else 0) > max_chars:
-            return i
-    return len(hits)
 
 
 def _frame_chars(hit: ContextHit, scenario: str) -> int:
@@ -132,10 +128,3 @@ def _in_words(scenarios: Sequence[ViewScenario]) -> str:
         }
         lines |= {f"{name}: {text}": None for name, text in parts.items() if text.strip()}
     return "\n".join(lines)
-
-
-def _mark(hits: Sequence[ContextHit], scenarios: Sequence[str]) -> str:
-    parts: list[str] = []
-    for hit, text in zip(hits, scenarios, strict=True):
-        parts += [hit.doc_id, hit.text, text]
-    return content_hash(*parts, size=_MARK_CHARS // 2).hex()

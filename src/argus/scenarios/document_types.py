@@ -13,17 +13,8 @@ from enum import StrEnum
 from argus.data.fields import PayloadField
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document
-from argus.measures.slices import (
-    Sliced,
-    Slicing,
-    Trials,
-    slice_figures,
-    slice_shares,
-    slice_table,
-    slicing,
-    slicings,
-    worst_first,
-)
+from argus.measures import slices
+from argus.measures.slices import Sliced, Slicing, Trials
 
 FIELD = "document-type"  # In the place of a field: the look of a document's text.
 # Marks of formulas per word from which a text is mathematics. Of 99% of prose there are fewer.
@@ -94,18 +85,18 @@ def type_slicings(documents: Sequence[Document], fields: Sequence[str]) -> list[
     own, cut = PayloadField.parse(FIELD, "--by"), list[Slicing]()
     for field in dict.fromkeys(fields):
         if field == FIELD and not any(map(own.is_in, documents)):
-            cut.append(slicing(FIELD, [[str(document_type(d.text))] for d in documents]))
+            cut.append(slices.slicing(FIELD, [[str(document_type(d.text))] for d in documents]))
         else:
-            cut += slicings(documents, [field])
+            cut += slices.slicings(documents, [field])
     return cut
 
 
 def write_slices(
-    folder: ArtifactFolder, name: str, slices: Sequence[Slicing], trials: Sequence[Trials]
+    folder: ArtifactFolder, name: str, cut: Sequence[Slicing], trials: Sequence[Trials]
 ) -> Sliced:
     """Write the shares of every slice, the worst first. Return their figures for the summary."""
-    if not slices:
+    if not cut:
         return {}
-    shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
-    folder.write_table(name, slice_table(shares), csv=True)
-    return {"slices": slice_figures(slices, shares)}
+    shares = slices.worst_first([s for one in trials for s in slices.slice_shares(cut, one)])
+    folder.write_table(name, slices.slice_table(shares), csv=True)
+    return {"slices": slices.slice_figures(cut, shares)}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import (
     AliasChoices,
@@ -27,10 +27,12 @@ from argus.data.documents import EXPANSIONS, file_in, rows_by_document
 from argus.data.types import Document
 from argus.data.writing import write_jsonl
 from argus.errors import InputError
-from argus.llm import LanguageModel, Outcome, Prompt
+from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
-from argus.scenarios.generate import MAX_DOCUMENT_CHARS, NO_TEXT, NOT_ASKED
+from argus.scenarios.files import first_problem, read_notes
+from argus.scenarios.generate import NO_TEXT, NOT_ASKED, shown_part
 from argus.scenarios.profile import ProfileState
+from argus.scenarios.profiles.config import MAX_DOCUMENT_CHARS
 from argus.scenarios.schema import repeats_itself
 
 QUERIES = 3  # Pseudo-queries per document (SPIKE Appendix A).
@@ -146,49 +148,48 @@ def expanded(document: Document, expansion: Expansion | None, baseline: Baseline
     return "\n".join([document.content, *texts])
 
 
-def prompts_for(
-    documents: Sequence[Document], baseline: Baseline, *, max_chars: int = MAX_DOCUMENT_CHARS
-) -> list[Prompt]:
-    """Return the prompts of `generate_expansions` for one baseline, in order."""
-    system = QUERIES_PROMPT if baseline is Baseline.PSEUDO_QUERIES else SUMMARY_PROMPT
-    return [
-        Prompt(f"[Text Content]\n{d.content[:max_chars]}", system=system, max_tokens=MAX_TOKENS)
-        for d in documents
-        if d.content.strip()
-    ]
-
-
-def generate_expansions(
-    documents: Sequence[Document], model: LanguageModel, *, max_chars: int = MAX_DOCUMENT_CHARS
-) -> Iterator[Expansion]:
+def generate_expansions(documents: Sequence[Document], model: LanguageModel) -> Iterator[Expansion]:
     """Yield the outcome of every document, in their order. Two prompts each.
 
-    A document of which neither answer can be used, or without text, FAILED with the reasons. Longer
-    documents than `max_chars` characters are expanded by their beginning, which is noted. Raises
+    A document of which neither answer can be used, or without text, FAILED with the reasons. One of
+    more than MAX_DOCUMENT_CHARS characters is expanded by its beginning, which is noted. Raises
     LanguageModelError as the model does. Answers so far are in its ledger.
     """
-    first, second = (prompts_for(documents, b, max_chars=max_chars) for b in Baseline)
+    texts = [
+        f"[Text Content]\n{d.content[:MAX_DOCUMENT_CHARS]}" for d in documents if d.content.strip()
+    ]
+    first, second = (
+        [Prompt(text, system=system, max_tokens=MAX_TOKENS) for text in texts]
+        for system in (QUERIES_PROMPT, SUMMARY_PROMPT)
+    )
     queries = iter(list(model.complete(first, schema=QueriesAnswer)))
     summaries = model.complete(second, schema=SummaryAnswer)
-    name = model.name
+    source = json.dumps({"model": model.name}, ensure_ascii=False)
     for document in documents:
         if not document.content.strip():
             yield Expansion(document.id, reason=NO_TEXT)
             continue
-        yield _from_outcomes(document, next(queries), next(summaries), name, max_chars)
+        asked, summary, reasons = next(queries), next(summaries), []
+        for baseline, outcome in zip(Baseline, (asked, summary), strict=True):
+            if outcome.value is None:
+                unasked = NOT_ASKED if outcome.state is PromptState.NOT_ASKED else ""
+                reasons.append(f"{baseline}: {unasked}{outcome.reason}")
+        notes = shown_part(document, MAX_DOCUMENT_CHARS)
+        usable, left_out = asked.value.usable() if asked.value is not None else ((), ())
+        text, reason = summary.value.summary if summary.value else "", "; ".join(reasons)
+        yield Expansion(document.id, usable, text, reason, (*notes, *left_out), source)
 
 
 def write_expansions(path: Path, expansions: Iterable[Expansion]) -> Path:
-    """Write one JSON line per document, whole or not at all. Return the path."""
-    write_jsonl(path, map(as_row, expansions))
-    return path
-
-
-def as_row(expansion: Expansion) -> dict[str, Any]:
-    """Return one line as an object. Fields that are empty are left out."""
+    """Write a line per document, without empty fields, whole or not at all. Return the path."""
     names = ("pseudo_queries", "summary", "reason", "notes", "source")
-    row = {"_id": expansion.doc_id, "state": str(expansion.state)}
-    return row | {name: value for name in names if (value := getattr(expansion, name))}
+    rows = (
+        {"_id": e.doc_id, "state": str(e.state)}
+        | {name: value for name in names if (value := getattr(e, name))}
+        for e in expansions
+    )
+    write_jsonl(path, rows)
+    return path
 
 
 def read_expansions(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Expansion]:
@@ -214,38 +215,19 @@ def read_expansions(path: Path | str, *, coerce_ids: bool = False) -> dict[str, 
     return expansions
 
 
-def _from_outcomes(
-    document: Document,
-    queries: Outcome[QueriesAnswer],
-    summary: Outcome[SummaryAnswer],
-    model: str,
-    max_chars: int,
-) -> Expansion:
-    reasons, notes = [], []
-    if len(document.content) > max_chars:
-        shown = f"{max_chars:,} of {len(document.content):,} characters"
-        notes.append(f"only the first {shown} were shown to the generator")
-    for baseline, outcome in ((Baseline.PSEUDO_QUERIES, queries), (Baseline.SUMMARY, summary)):
-        if outcome.value is None:
-            unasked = NOT_ASKED if outcome.state is PromptState.NOT_ASKED else ""
-            reasons.append(f"{baseline}: {unasked}{outcome.reason}")
-    usable, left_out = queries.value.usable() if queries.value is not None else ((), ())
-    source = json.dumps({"model": model}, ensure_ascii=False)
-    text = summary.value.summary if summary.value is not None else ""
-    return Expansion(document.id, usable, text, "; ".join(reasons), (*notes, *left_out), source)
-
-
 def _from_row(doc_id: str, values: Mapping[str, object]) -> Expansion:
     queries, no_queries = _validated(QueriesAnswer, values, "pseudo_queries")
     summary, no_summary = _validated(SummaryAnswer, values, "summary")
-    notes, source = values.get("notes"), str(values.get("source") or "")
-    earlier = tuple(map(str, notes)) if isinstance(notes, list) else ()
     usable, left_out = queries.usable() if queries is not None else ((), ())
     reason = str(values.get("reason") or "; ".join(filter(None, (no_queries, no_summary))))
     return Expansion(
-        doc_id, usable, summary.summary if summary is not None else "",
-        reason, tuple(dict.fromkeys(earlier + left_out)), source,
-    )  # fmt: skip
+        doc_id,
+        usable,
+        summary.summary if summary is not None else "",
+        reason,
+        tuple(dict.fromkeys((*read_notes(values), *left_out))),
+        str(values.get("source") or ""),
+    )
 
 
 def _validated(schema: type[A], values: Mapping[str, object], field: str) -> tuple[A | None, str]:
@@ -255,5 +237,4 @@ def _validated(schema: type[A], values: Mapping[str, object], field: str) -> tup
     try:
         return schema.model_validate({field: values[field]}), ""
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        return None, f"{field}: {first['msg']}"
+        return None, f"{field}: {first_problem(error)['msg']}"

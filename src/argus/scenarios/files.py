@@ -38,17 +38,15 @@ _EXAMPLE = (
 
 
 def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
-    """Write the profiles, whole or not at all. Return the path."""
-    write_jsonl(path, map(as_row, profiles))
+    """Write the profiles, without empty fields, whole or not at all. Return the path."""
+    rows = []
+    for p in profiles:
+        fields = profile_fields(p.profile) if p.profile is not None else {}
+        rest = {"reason": p.reason, "notes": p.notes, "source": p.source}
+        row = {"_id": p.doc_id, "state": str(p.state), **fields}
+        rows.append(row | {name: value for name, value in rest.items() if value})
+    write_jsonl(path, rows)
     return path
-
-
-def as_row(profiled: Profiled) -> dict[str, Any]:
-    """Return one line as an object. Fields that are empty are left out."""
-    fields = profile_fields(profiled.profile) if profiled.profile is not None else {}
-    rest = {"reason": profiled.reason, "notes": profiled.notes, "source": profiled.source}
-    row = {"_id": profiled.doc_id, "state": str(profiled.state), **fields}
-    return row | {name: value for name, value in rest.items() if value}
 
 
 def profile_fields(profile: ScenarioProfile) -> dict[str, Any]:
@@ -82,16 +80,31 @@ def read_profiles(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Pr
     return profiles
 
 
+def given_profiles(
+    profiles: Path | str | Mapping[str, Profiled], *, coerce_ids: bool = False
+) -> tuple[Mapping[str, Profiled], Path | None]:
+    """Return profiles that are given as they are or by their file or folder, and their file."""
+    if not isinstance(profiles, (str, Path)):
+        return profiles, None
+    file = file_in(Path(profiles), FILE)
+    return read_profiles(file, coerce_ids=coerce_ids), file
+
+
 def read_fields(doc_id: str, values: Mapping[str, object], source: str = "") -> Profiled:
     """Return the profile in the fields of a row or an answer. FAILED where nothing can be used."""
     try:
         answer = ProfileAnswer.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        first = first_problem(error)
         place = ".".join(map(str, first["loc"]))
         reason = f"{place}: {first['msg']}" if place else first["msg"]
         return Profiled(doc_id, ProfileState.FAILED, None, reason, source=source)
     return from_answer(doc_id, answer, source=source)
+
+
+def first_problem(error: ValidationError) -> Any:
+    """Return the first problem of an answer that could not be validated."""
+    return error.errors(include_url=False, include_input=False, include_context=False)[0]
 
 
 def from_answer(
@@ -106,57 +119,41 @@ def from_answer(
 
 
 def _profiled(doc_id: str, row: Row) -> Profiled:
-    values = row.values
-    state = _state(row)
-    reason, source = str(values.get("reason") or ""), str(values.get("source") or "")
-    if state is not ProfileState.OK:
-        return Profiled(doc_id, state, None, reason, _notes(values), source)
-    if isinstance(values.get("scenarios"), list) and values.get("state"):
-        trusted = _as_written(doc_id, row, source)
-        if trusted is not None:
-            return trusted
-    return read_fields(doc_id, values, source)
-
-
-def _as_written(doc_id: str, row: Row, source: str) -> Profiled | None:
-    """Return a row that `write_profiles` wrote. None where it was changed since."""
-    values = row.values
-    try:
-        scenarios = tuple(
-            Scenario(s["information_need"], s["explanation"]) for s in values["scenarios"]
-        )
-        aspects = tuple(values["key_aspects"])
-        texts = [values["main_topic"], *aspects]
-    except (KeyError, TypeError):
-        return None
-    texts += [text for s in scenarios for text in (s.information_need, s.explanation)]
-    whole = all(isinstance(text, str) for text in texts)
-    if (
-        not scenarios
-        or not whole
-        or not all(s.information_need.strip() and s.explanation.strip() for s in scenarios)
-    ):
-        return None
-    profile = ScenarioProfile(values["main_topic"], aspects, scenarios)
-    return Profiled(doc_id, ProfileState.OK, profile, "", _notes(values), source)
-
-
-def _notes(values: Mapping[str, object]) -> tuple[str, ...]:
-    notes = values.get("notes")
-    return tuple(map(str, notes)) if isinstance(notes, list) else ()
-
-
-def _state(row: Row) -> ProfileState:
-    state = row.values.get("state")
-    try:
-        return ProfileState(state) if state else ProfileState.OK
-    except ValueError as error:
+    values, state = row.values, row.values.get("state") or ProfileState.OK
+    if state not in tuple(ProfileState):
         raise InputError(
             f"state {state!r}",
             expected=f"one of {', '.join(ProfileState)}",
             fix="Leave it out for profiles written by hand.",
             where=row.at("state"),
-        ) from error
+        )
+    reason, source = str(values.get("reason") or ""), str(values.get("source") or "")
+    if state != ProfileState.OK:
+        return Profiled(doc_id, ProfileState(state), None, reason, read_notes(values), source)
+    if values.get("state") and (profile := _as_written(values)) is not None:
+        return Profiled(doc_id, ProfileState.OK, profile, "", read_notes(values), source)
+    return read_fields(doc_id, values, source)
+
+
+def _as_written(values: Mapping[str, Any]) -> ScenarioProfile | None:
+    """Return the profile of a row that `write_profiles` wrote. None where it was changed since."""
+    try:
+        pairs = [(s["information_need"], s["explanation"]) for s in list(values["scenarios"])]
+        topic, aspects = values["main_topic"], tuple(values["key_aspects"])
+    except (KeyError, TypeError):
+        return None
+    texts = [text for pair in pairs for text in pair]
+    if not pairs or not all(isinstance(text, str) for text in (topic, *aspects, *texts)):
+        return None
+    if not all(text.strip() for text in texts):
+        return None
+    return ScenarioProfile(topic, aspects, tuple(Scenario(*pair) for pair in pairs))
+
+
+def read_notes(values: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the notes of a row."""
+    notes = values.get("notes")
+    return tuple(map(str, notes)) if isinstance(notes, list) else ()
 
 
 def scenario_views(
@@ -166,24 +163,19 @@ def scenario_views(
 
     `source` holds the scenario and where it came from, as JSON.
     """
-    return [
-        View(f"{p.doc_id}#{label}-{i + 1}", p.doc_id, SCENARIO, text, _source(p, component, i))
-        for p in profiled
-        if p.profile is not None
-        for i, text in p.profile.texts(component).items()
-    ]
-
-
-def _source(profiled: Profiled, component: Component, i: int) -> str:
-    profile = profiled.profile
-    assert profile is not None
-    scenario = profile.scenarios[i]
-    values = {
-        "component": str(component),
-        "scenario": i + 1,
-        "main_topic": profile.main_topic,
-        "information_need": scenario.information_need,
-        "explanation": scenario.explanation,
-    }
-    by = {"by": profiled.source} if profiled.source else {}
-    return json.dumps({**values, **by}, ensure_ascii=False)
+    views = []
+    for p in profiled:
+        if p.profile is None:
+            continue
+        for i, text in p.profile.texts(component).items():
+            source = {
+                "component": str(component),
+                "scenario": i + 1,
+                "main_topic": p.profile.main_topic,
+                "information_need": p.profile.scenarios[i].information_need,
+                "explanation": p.profile.scenarios[i].explanation,
+                **({"by": p.source} if p.source else {}),
+            }
+            of = json.dumps(source, ensure_ascii=False)
+            views.append(View(f"{p.doc_id}#{label}-{i + 1}", p.doc_id, SCENARIO, text, of))
+    return views

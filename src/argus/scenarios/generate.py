@@ -12,13 +12,12 @@ import json
 from collections.abc import Iterator, Sequence
 
 from argus.data.types import Document
-from argus.llm import LanguageModel, Outcome, Prompt
+from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
 from argus.scenarios.files import from_answer
 from argus.scenarios.openings import GUIDELINE, Form
 from argus.scenarios.profile import Profiled, ProfileState
-from argus.scenarios.profiles.config import MAX_DOCUMENT_CHARS as MAX_DOCUMENT_CHARS
-from argus.scenarios.profiles.config import Role as Role
+from argus.scenarios.profiles.config import ProfileSettings, Role
 from argus.scenarios.schema import ProfileAnswer
 
 MAX_TOKENS = 2_048  # Tokens of an answer. Teacher profiles take 200 to 700.
@@ -86,45 +85,25 @@ NO_TEXT = "the document has no text"
 NOT_ASKED = "not asked: "
 
 
-def scenario_prompt(
-    text: str,
-    role: Role = Role.TEACHER,
-    *,
-    max_chars: int = MAX_DOCUMENT_CHARS,
-    form: Form = Form.WRITTEN,
-) -> Prompt:
+def scenario_prompt(text: str, settings: ProfileSettings) -> Prompt:
     """Return the prompt for one document, of which at most `max_chars` characters are shown.
 
     Code, LaTeX and tables go in as they are.
     """
-    instructions = TEACHER if role is Role.TEACHER else STUDENT
-    if form is Form.PLAIN:
+    instructions = TEACHER if settings.role is Role.TEACHER else STUDENT
+    if settings.form is Form.PLAIN:
         instructions = f"{instructions}\n{GUIDELINE}"
-    return Prompt(f"[Text Content]\n{text[:max_chars]}", system=instructions, max_tokens=MAX_TOKENS)
+    shown = f"[Text Content]\n{text[: settings.max_chars]}"
+    return Prompt(shown, system=instructions, max_tokens=MAX_TOKENS)
 
 
-def prompts_for(
-    documents: Sequence[Document],
-    role: Role = Role.TEACHER,
-    *,
-    max_chars: int = MAX_DOCUMENT_CHARS,
-    form: Form = Form.WRITTEN,
-) -> list[Prompt]:
+def prompts_for(documents: Sequence[Document], settings: ProfileSettings) -> list[Prompt]:
     """Return the prompts of `generate`, in order, so that it can be estimated."""
-    return [
-        scenario_prompt(d.content, role, max_chars=max_chars, form=form)
-        for d in documents
-        if _has_text(d)
-    ]
+    return [scenario_prompt(d.content, settings) for d in documents if d.content.strip()]
 
 
 def generate(
-    documents: Sequence[Document],
-    model: LanguageModel,
-    role: Role = Role.TEACHER,
-    *,
-    max_chars: int = MAX_DOCUMENT_CHARS,
-    form: Form = Form.WRITTEN,
+    documents: Sequence[Document], model: LanguageModel, settings: ProfileSettings
 ) -> Iterator[Profiled]:
     """Yield the outcome of every document, in their order.
 
@@ -132,31 +111,24 @@ def generate(
     `max_chars` characters are profiled by their beginning, which is noted. Raises
     LanguageModelError as the model does. Answers so far are in its ledger.
     """
-    prompts = prompts_for(documents, role, max_chars=max_chars, form=form)
+    prompts, name = prompts_for(documents, settings), model.name
     outcomes = model.complete(prompts, schema=ProfileAnswer)
-    name = model.name
     for document in documents:
-        if not _has_text(document):
+        if not document.content.strip():
             yield Profiled(document.id, ProfileState.FAILED, reason=NO_TEXT)
+            continue
+        outcome, notes = next(outcomes), shown_part(document, settings.max_chars)
+        source = json.dumps({"model": name, "prompt": outcome.prompt.key}, ensure_ascii=False)
+        if outcome.state is not PromptState.OK or outcome.value is None:
+            unasked = NOT_ASKED if outcome.state is PromptState.NOT_ASKED else ""
+            reason = f"{unasked}{outcome.reason}"
+            yield Profiled(document.id, ProfileState.FAILED, None, reason, notes, source)
         else:
-            yield _read(document, next(outcomes), name, max_chars)
+            yield from_answer(document.id, outcome.value, notes=notes, source=source)
 
 
-def _read(
-    document: Document, outcome: Outcome[ProfileAnswer], model: str, max_chars: int
-) -> Profiled:
-    source = json.dumps({"model": model, "prompt": outcome.prompt.key}, ensure_ascii=False)
-    notes: tuple[str, ...] = ()
-    if len(document.content) > max_chars:
-        shown = f"{max_chars:,} of {len(document.content):,} characters"
-        notes = (f"only the first {shown} were shown to the generator",)
-    if outcome.state is not PromptState.OK or outcome.value is None:
-        reason = outcome.reason
-        if outcome.state is PromptState.NOT_ASKED:
-            reason = f"{NOT_ASKED}{reason}"
-        return Profiled(document.id, ProfileState.FAILED, None, reason, notes, source)
-    return from_answer(document.id, outcome.value, notes=notes, source=source)
-
-
-def _has_text(document: Document) -> bool:
-    return bool(document.content.strip())
+def shown_part(document: Document, max_chars: int) -> tuple[str, ...]:
+    """Return the note on a document that is longer than a generator is shown."""
+    if (n := len(document.content)) <= max_chars:
+        return ()
+    return (f"only the first {max_chars:,} of {n:,} characters were shown to the generator",)

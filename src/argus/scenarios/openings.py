@@ -14,7 +14,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
-from argus.scenarios.profile import Profiled, Scenario
+from argus.scenarios.profile import Profiled
 from argus.settings import Doc
 
 SHARE = 0.1  # Share of the documents with scenarios that must begin alike before it is left out.
@@ -52,8 +52,15 @@ def in_form(profiles: Mapping[str, Profiled], form: Form) -> dict[str, Profiled]
     """
     if form is Form.WRITTEN:
         return dict(profiles)
-    shared = shared_openings(profiles.values())
-    return {doc_id: _plain(profiled, shared) for doc_id, profiled in profiles.items()}
+    shared, plain = shared_openings(profiles.values()), dict(profiles)
+    for doc_id, profiled in profiles.items():
+        if (profile := profiled.profile) is not None:
+            scenarios = tuple(
+                replace(s, indexed=without_opening(s.explanation, shared))
+                for s in profile.scenarios
+            )
+            plain[doc_id] = replace(profiled, profile=replace(profile, scenarios=scenarios))
+    return plain
 
 
 def shared_openings(profiles: Iterable[Profiled]) -> frozenset[Opening]:
@@ -82,14 +89,3 @@ def without_opening(text: str, shared: frozenset[Opening]) -> str:
 def _openings(text: str) -> list[Opening]:
     words = tuple(word.casefold() for word in text.split(maxsplit=MOST_WORDS)[:MOST_WORDS])
     return [words[:n] for n in range(1, len(words) + 1)]
-
-
-def _plain(profiled: Profiled, shared: frozenset[Opening]) -> Profiled:
-    profile = profiled.profile
-    if profile is None:
-        return profiled
-    scenarios = tuple(
-        Scenario(s.information_need, s.explanation, without_opening(s.explanation, shared))
-        for s in profile.scenarios
-    )
-    return replace(profiled, profile=replace(profile, scenarios=scenarios))

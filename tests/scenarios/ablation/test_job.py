@@ -194,11 +194,6 @@ def section_of(report):
     return page[page.index('<h2 id="ablation">') : page.index('id="provenance"')]
 
 
-def test_the_same_job_says_the_same(found, run, tmp_path):
-    again = run(tmp_path / "again", expansions=found.folder.parent / "given.jsonl")
-    assert again.summary == found.summary
-
-
 def answers(endpoint):
     def behave(text, n):
         system = endpoint.requests[n - 1]["messages"][0]["content"]

@@ -16,7 +16,8 @@ from argus.scenarios.distill.examples import (
     split,
 )
 from argus.scenarios.files import from_answer
-from argus.scenarios.generate import Role, scenario_prompt
+from argus.scenarios.generate import scenario_prompt
+from argus.scenarios.profiles.config import ProfileSettings, Role
 from argus.scenarios.schema import ProfileAnswer
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import END, NO_SYSTEM, make_tokenizer
@@ -40,7 +41,7 @@ def test_answer_and_terminator_alone_are_learnt(template):
     )
     assert tokenizer.decode(learnt) == completion_of(PROFILES["rain"]) + END
     assert learnt[-1] == 1
-    asked = scenario_prompt(DOCUMENTS[0].content, Role.STUDENT)
+    asked = scenario_prompt(DOCUMENTS[0].content, ProfileSettings(role=Role.STUDENT))
     assert list(prompt) == prompt_tokens(tokenizer, asked.system, asked.text)
 
 

@@ -11,6 +11,7 @@ from argus.llm import ChatConfig, LanguageModelError, Ledger, State
 from argus.scenarios.qa.config import QAConfig
 from argus.scenarios.qa.job import compare_answers
 from argus.scenarios.qa.stages import estimate_answers
+from tests.conftest import Endpoint, serving
 from tests.support.qa import DOCUMENTS, asking, between, honest, is_judging, is_reasoning
 
 ARMS = ["documents", "fused", "fused + scenarios", "oracle", "oracle + scenarios"]
@@ -55,12 +56,29 @@ def by_arm(result):
     return {arm["arm"]: arm for arm in result.summary["arms"]}
 
 
-def contexts(endpoint):
-    return [t for t in endpoint.texts if not is_judging(t)]
+def contexts(texts):
+    return [t for t in texts if not is_judging(t)]
 
 
-def test_every_question_is_answered_and_judged_in_every_arm(compare, endpoint):
-    result = compare()
+@pytest.fixture(scope="module")
+def whole(given, minilm, tmp_path_factory):
+    """A comparison by an honest endpoint, and what the same command says again."""
+    endpoint, out = Endpoint(), tmp_path_factory.mktemp("whole")
+    endpoint.behave = honest
+    options = {"answers": given.answers, "qrels": given.qrels, "encoder": minilm}
+    with serving(endpoint) as url:
+        config = QAConfig(model=ChatConfig(base_url=url, model="m"), resamples=1000, k=3)
+        first = compare_answers(given.index, given.queries, config=config, out=out, **options)
+        texts = list(endpoint.texts)
+        again = compare_answers(
+            given.index, given.queries, config=config, out=out, fresh=True, **options
+        )
+    assert len(endpoint.texts) == len(texts), "nothing is asked again"
+    return first, again, texts
+
+
+def test_every_question_is_answered_and_judged_in_every_arm(whole):
+    result, again, texts = whole
     arms = by_arm(result)
     assert list(arms) == ARMS
     for arm in arms.values():
@@ -77,30 +95,32 @@ def test_every_question_is_answered_and_judged_in_every_arm(compare, endpoint):
         arms["fused + scenarios"]["mean"] - arms["documents"]["mean"]
     )
     assert result.summary["notes"] == []
-    assert len(contexts(endpoint)) == len({(r["query_id"], r["answer"]) for r in table})
+    assert len(contexts(texts)) == len({(r["query_id"], r["answer"]) for r in table})
+    assert again.summary["arms"] == result.summary["arms"]
+    assert again.summary["language_model"]["answering"]["tokens_in"] == 0
 
 
-def test_scenarios_are_in_the_context_of_their_arms_alone(compare, endpoint, given):
-    table = rows(compare())
+def test_scenarios_are_in_the_context_of_their_arms_alone(whole, given):
+    result, _, texts = whole
+    table, docs = rows(result), _documents(given)
     for row in table:
         shown = json.loads(row["documents"])
         if "oracle" in row["arm"]:
-            gold = {f"q{i:02}": d for i, d in enumerate(_documents(given))}
-            assert shown == [gold[row["query_id"]]]
+            assert shown == [docs[int(row["query_id"][1:])]]
             assert row["nDCG@10"] is None
         else:
             assert len(shown) == 3
             assert 0 <= row["nDCG@10"] <= 1
     same = {(r["query_id"], r["arm"]): r["documents"] for r in table}
     assert all(same[q, "fused"] == same[q, "fused + scenarios"] for q, _ in same)
-    with_scenarios = [t for t in contexts(endpoint) if "\nInformation need: " in t]
+    with_scenarios = [t for t in contexts(texts) if "\nInformation need: " in t]
     assert with_scenarios
     assert all("<scenarios " in t for t in with_scenarios)
     assert len(with_scenarios) <= 2 * DOCUMENTS
 
 
-def test_the_documents_arm_is_the_ranking_without_scenarios(compare, given, minilm):
-    table = rows(compare())
+def test_the_documents_arm_is_the_ranking_without_scenarios(whole, given, minilm):
+    table = rows(whole[0])
     index = ViewIndex.open(given.index)
     vectors = minilm.encode_queries([q.text for q in given.questions])
     alone = index.search(vectors, 3, "original").doc_ids
@@ -109,15 +129,6 @@ def test_the_documents_arm_is_the_ranking_without_scenarios(compare, given, mini
     assert [found[q.id, "documents"] for q in given.questions] == alone
     assert [found[q.id, "fused"] for q in given.questions] == fused
     assert alone != fused
-
-
-def test_the_same_command_asks_nothing_again_and_says_the_same(compare, endpoint):
-    first = compare()
-    asked = len(endpoint.requests)
-    again = compare(fresh=True)
-    assert len(endpoint.requests) == asked
-    assert again.summary["arms"] == first.summary["arms"]
-    assert again.summary["language_model"]["answering"]["tokens_in"] == 0
 
 
 def test_bad_judgements_failed_and_are_in_no_mean_or_pair(compare, given, endpoint):
@@ -171,10 +182,9 @@ def test_a_failed_reformulation_fails_in_every_arm(compare, config, given, endpo
 
 
 def test_an_endpoint_that_dies_midway_costs_nothing_twice(
-    compare, config, endpoint, second_endpoint, tmp_path
+    compare, config, endpoint, second_endpoint, tmp_path, whole
 ):
-    whole = compare(out=tmp_path / "whole")
-    needed = len(endpoint.requests)
+    result, _, texts = whole
 
     def twenty_and_gone(prompt, n):
         if n == 20:
@@ -192,10 +202,9 @@ def test_an_endpoint_that_dies_midway_costs_nothing_twice(
     with Ledger(tmp_path / "out" / "answers.sqlite") as ledger:
         assert ledger.counts()[State.OK] == 20
     assert not (tmp_path / "out" / "summary.json").exists()
-    before = len(endpoint.requests)
-    result = compare()
-    assert len(endpoint.requests) - before == needed - 20
-    assert result.summary["arms"] == whole.summary["arms"]
+    again = compare()
+    assert len(endpoint.requests) == len(texts) - 20
+    assert again.summary["arms"] == result.summary["arms"]
 
 
 def test_an_estimate_asks_nothing_and_is_exact_after_a_run(
@@ -212,7 +221,7 @@ def test_an_estimate_asks_nothing_and_is_exact_after_a_run(
     assert not out.exists()
     assert not before["exact"]
     compare()
-    assert before["stages"]["answering"]["to_ask"] == len(contexts(endpoint))
+    assert before["stages"]["answering"]["to_ask"] == len(contexts(endpoint.texts))
     assert before["total"]["to_ask"] >= len(endpoint.requests)
     after = estimated()
     assert after["exact"]
@@ -224,10 +233,10 @@ def test_an_estimate_asks_nothing_and_is_exact_after_a_run(
     [
         ({"answers": None}, r"no reference answers: the queries have none of the fields answer, "),
         ({"answers": Path("nowhere.jsonl")}, r"no such file"),
-        ({"answers": {"x": "y"}}, r"the answers name none of the 16 queries \(they name 'x'; the"),
+        ({"answers": {"x": "y"}}, r"the answers name none of the 10 queries \(they name 'x'; the"),
         ({"answers": {"q00": "  "}}, r"no question can be asked \(there is no reference answer\)"),
-        ({"reasoned": {"x": "y"}}, r"the reformulated queries name none of the 16 queries"),
-        ({"qrels": {"x": {"d": 1}}}, r"the judgements name none of the 16 queries"),
+        ({"reasoned": {"x": "y"}}, r"the reformulated queries name none of the 10 queries"),
+        ({"qrels": {"x": {"d": 1}}}, r"the judgements name none of the 10 queries"),
         ({"qrels": {"q00": {"gone": 1}}}, r"holds none of the 1 relevant documents"),
     ],
 )

@@ -18,8 +18,8 @@ def chat(endpoint):
 
 def test_a_budget_is_that_of_all_stages_together(chat, ledger):
     stages = Stages(chat(), chat(model="j", input_price=7.0), ledger)
-    assert len(list(stages.answering().complete([Prompt("x"), Prompt("y")]))) == 2
-    left = stages.judging().inner.config
+    assert len(list(stages.open("answering").complete([Prompt("x"), Prompt("y")]))) == 2
+    left = stages.open("judging").inner.config
     assert left.max_total_tokens == 5_000 - 2 * 5
     assert left.budget == pytest.approx(1 - 2 * 5 / 1e6)
     assert (left.model, left.input_price) == ("j", 7.0)
@@ -27,12 +27,12 @@ def test_a_budget_is_that_of_all_stages_together(chat, ledger):
 
 def test_a_stage_counts_its_own_tokens_and_equal_prompts_once(chat, ledger, endpoint):
     stages = Stages(chat(attempts=1), chat(), ledger)
-    list(stages.answering().complete([Prompt("x"), Prompt("y")]))
-    list(stages.judging().complete([Prompt("x"), Prompt("z")]))
+    list(stages.open("answering").complete([Prompt("x"), Prompt("y")]))
+    list(stages.open("judging").complete([Prompt("x"), Prompt("z")]))
     found = stages.summary()
     assert found["answering"]["tokens_in"] == 2 * 3
     assert (found["judging"]["tokens_in"], found["judging"]["cached"]) == (3, 1)
     assert stages.missing == 0
     endpoint.behave = lambda p, n: {"drop": True}
-    list(stages.reasoning().complete([Prompt("u"), Prompt("u")]))
+    list(stages.open("reformulating").complete([Prompt("u"), Prompt("u")]))
     assert stages.missing == 1

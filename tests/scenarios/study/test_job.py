@@ -62,7 +62,7 @@ def test_who_always_prefers_explanations_is_told_so_and_agrees(study, tmp_path):
     side = result.summary["side_a"]
     assert side["low"] < 0.5 < side["high"], "sides were dealt alike"
     assert result.report.is_file() and result.folder == study.folder / "preferences"
-    assert shown(result)[0] == "4 sheets, 384 of 384 answers"
+    assert shown(result)[0] == f"4 sheets, {24 * DOCUMENTS} of {24 * DOCUMENTS} answers"
     assert result.to_pandas("answers").shape[0] == 4 * 3 * 2 * DOCUMENTS
 
 

@@ -3,17 +3,17 @@
 import pytest
 
 from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
-from argus.scenarios.study.preferences import Answer, Judgements, preference
+from argus.scenarios.study.preferences import Answer, preference
 
 CONFIG = PreferenceConfig(resamples=1000)
 LABELS = {"s": "scenarios", "r": "rival", "t": "tie", ".": None}
 
 
-def answers(*pairs, criterion=Criterion.OVERALL, versus=Versus.DOCUMENT):
+def answers(*pairs):
     """A word per pair, a letter per judge: s(cenarios), r(ival), t(ie), . for no answer."""
     return [
         Answer(
-            sheet, f"p{i}", versus, f"q{i}", criterion,
+            sheet, f"p{i}", Versus.DOCUMENT, f"q{i}", Criterion.OVERALL,
             {"s": "A", "r": "B", "t": "tie", ".": ""}[letter], LABELS[letter],
         )
         for i, word in enumerate(pairs)
@@ -22,8 +22,7 @@ def answers(*pairs, criterion=Criterion.OVERALL, versus=Versus.DOCUMENT):
 
 
 def told(*pairs):
-    judgements = Judgements.of(answers(*pairs), Versus.DOCUMENT, Criterion.OVERALL)
-    return preference(judgements, CONFIG)
+    return preference(answers(*pairs), Versus.DOCUMENT, Criterion.OVERALL, CONFIG)
 
 
 def test_pairs_count_alike_and_a_tie_half():

@@ -4,12 +4,15 @@ import csv
 from collections import Counter
 from io import StringIO
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.data.types import Query
+from argus.errors import InputError
 from argus.scenarios.study.config import Criterion, Versus
-from argus.scenarios.study.sheets import Pair, Shown, places, write_sheet
+from argus.scenarios.study.preferences import read_answers
+from argus.scenarios.study.sheets import PLACE, Pair, Shown, places, write_sheet
 
 
 def pair(n, versus=Versus.DOCUMENT, text="a document"):
@@ -72,3 +75,13 @@ def test_documents_can_neither_run_in_the_page_nor_compute_in_the_table(tmp_path
     assert 'src="' not in html and "http" not in html.replace("http-equiv", "").replace(
         "http://x", ""
     ), "nothing is fetched"
+
+
+@pytest.mark.parametrize("sheet", ["", "-1", "1.0", "two", "²", "9" * 5_000])
+def test_a_sheet_of_no_number_is_refused_with_its_line(tmp_path, sheet):
+    names = [*PLACE, *Criterion]
+    path = tmp_path / "sheet.csv"
+    rows = [names, [sheet, "p1", *"A" * len(Criterion)]]
+    path.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(InputError, match=r"sheet\.csv, line 2, field 'pair': pair 'p1' on sheet"):
+        read_answers([path], {})

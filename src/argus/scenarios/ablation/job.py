@@ -27,26 +27,13 @@ from argus.llm import ChatConfig, LocalConfig
 from argus.measures import Evaluation, evaluate
 from argus.measures.coverage import cover
 from argus.reports import write_report
+from argus.scenarios.ablation import findings, inputs
 from argus.scenarios.ablation.config import AblateConfig
-from argus.scenarios.ablation.findings import (
-    TYPES,
-    Ablation,
-    compare_groups,
-    compare_types,
-    runs_table,
-    types_table,
-)
+from argus.scenarios.ablation.findings import Ablation
 from argus.scenarios.ablation.grid import Cell, Documents, best_cell, grid, mean_of, usual_cell
-from argus.scenarios.ablation.inputs import (
-    Source,
-    Vectors,
-    embed_source,
-    read_source,
-    write_by_model,
-)
+from argus.scenarios.ablation.inputs import Source, Vectors
 from argus.scenarios.ablation.section import headline
 from argus.scenarios.document_types import type_slicings
-from argus.scenarios.expansions import Expansion
 from argus.scenarios.profile import Profiled, ProfileState, needs
 
 JOB = "ablation"
@@ -183,17 +170,17 @@ def ablate_scenarios(
             fix="Leave out --model to use the file.",
             where="--expansions, --model",
         )
-    source = read_source(
+    source = inputs.read_source(
         corpus, profiles, queries, qrels, encoder=encoder, excluded=excluded,
         expansions=expansions, fields=fields, form=config.form,
     )  # fmt: skip
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    inputs = {"corpus": source.path, **source.questions.files}
+    files = {"corpus": source.path, **source.questions.files}
     if isinstance(profiles, (str, Path)):
-        inputs["profiles"] = Path(profiles)
+        files["profiles"] = Path(profiles)
     settings = asdict(config) | {"model": model.identity if model else None}
-    record = Record(JOB, settings, inputs)
+    record = Record(JOB, settings, files)
     sample = [d.content for d in source.documents]
     with (
         open_engine(engine) as running,
@@ -204,9 +191,9 @@ def ablate_scenarios(
         texts, writer = source.expansions, dict[str, Any]()
         if model is not None:
             with record.timed("asking the model"):
-                texts, writer = write_by_model(model, source, folder, running)
+                texts, writer = inputs.write_by_model(model, source, folder, running)
         with record.timed("embedding"):
-            vectors = embed_source(source, texts, config.components, loaded, opened)
+            vectors = inputs.embed_source(source, texts, config.components, loaded, opened)
     judged, indexed = vectors.judged, vectors.documents
     with record.timed("searching"):
         ablations = [_ablation("whole", indexed, judged.queries.keys(), vectors, config)]
@@ -221,23 +208,34 @@ def ablate_scenarios(
         types = [
             row
             for ablation in ablations
-            for row in compare_types(ablation, slices, ids, gold, indexed.profiles)
+            for row in findings.compare_types(ablation, slices, ids, gold, indexed.profiles)
         ]
         rows = [ablation.rows() for ablation in ablations]
         corpora = {a.corpus: a.summary(own) for a, own in zip(ablations, rows, strict=True)}
+        expanded = None  # sources of the baselines, where there are any
+        if texts is not None:
+            reasons = Counter(e.reason for e in texts.values() if e.reason)
+            counts = vectors.expanded_documents.items()
+            expanded = {
+                "total": len(texts),
+                "of_other_documents": len(texts.keys() - set(indexed.ids)),
+                "reasons": dict(reasons.most_common(10)),
+                "baselines": {str(baseline): own for baseline, own in counts},
+                **writer,
+            }
         summary = {
             **_counts(source, vectors, config),
             "coverage": cover(indexed.ids, indexed.profiles.keys(), gold.values()),
-            "groups": compare_groups(ablations[0], gold, indexed.profiles.keys()),
+            "groups": findings.compare_groups(ablations[0], gold, indexed.profiles.keys()),
             "whole": corpora["whole"],
             "profiled": corpora.get("profiled"),
-            "expansions": _expansions(texts, vectors, writer),
+            "expansions": expanded,
             **record.of_store(),
         }
         if types:
             summary["types"] = types
-            folder.write_table(TYPES, types_table(types), csv=True)
-        table = runs_table([row for own in rows for row in own], config.measures)
+            folder.write_table(findings.TYPES, findings.types_table(types), csv=True)
+        table = findings.runs_table([row for own in rows for row in own], config.measures)
     folder.write_table(JOB, table, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["queries"]))
     return AblateResult(folder.path, write_report(folder.path), summary, table)
@@ -320,20 +318,4 @@ def _counts(source: Source, vectors: Vectors, config: AblateConfig) -> dict[str,
         },
         "missing_judged_documents": source.missing,
         "text_windows": vectors.windows,
-    }
-
-
-def _expansions(
-    texts: Mapping[str, Expansion] | None, vectors: Vectors, writer: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """Return the sources of the baselines. None where there were none."""
-    if texts is None:
-        return None
-    indexed = set(vectors.documents.ids)
-    return {
-        "total": len(texts),
-        "of_other_documents": sum(id_ not in indexed for id_ in texts),
-        "reasons": dict(Counter(e.reason for e in texts.values() if e.reason).most_common(10)),
-        "baselines": {str(b): counts for b, counts in vectors.expanded_documents.items()},
-        **writer,
     }

@@ -1,4 +1,4 @@
-"""`remedy adapt`: learn a correction of queries, and have an index searched with it."""
+"""Learn a correction of queries, and have an index searched with it."""
 
 from __future__ import annotations
 
@@ -21,31 +21,28 @@ from argus.devices import check_device
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
+from argus.encoders.protocol import unit_rows
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
-from argus.evaluation.judged import JudgedQueries
 from argus.indexes.blend import REMEDIES
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import index_folder
 from argus.indexes.recipe import CORRECTION, QueryCorrection, read_correction
 from argus.indexes.retriever import encoder_of
-from argus.indexes.views import ViewIndex, originals
+from argus.indexes.views import BEFORE, ViewIndex, originals
 from argus.jobs.workspace import Record
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
+from argus.reports.section import Section
 from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
-from argus.scenarios.adapt.learning import (
-    Examples,
-    held_out_gain,
-    learn,
-    unit_examples,
-)
+from argus.scenarios.adapt.learning import Examples, held_out_gain, learn
 from argus.scenarios.adapt.needs import Needs, Profiles, read_needs
-from argus.scenarios.adapt.section import headline
+from argus.scenarios.tables import interval_words
 
 # Key of made.json for the learnt correction. Without it the learning was not finished.
 LEARNT = "learnt"
+UNLABELLED = ("titles", "sentences")
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,24 +74,22 @@ class AdaptResult(RemedyResult):
     """
 
     def _receipt(self) -> Iterator[str]:
-        return headline(self.summary)
-
-
-@dataclass(frozen=True)
-class _Opened:
-    """An index whose queries are to be corrected, and the needs of its documents."""
-
-    index: ViewIndex
-    encoder: Encoder
-    documents: list[Document]
-    needs: Needs
-    config: AdaptConfig
-    home: ArtifactFolder
-    record: Record
-
-    @property
-    def remedy(self) -> str:
-        return self.home.path.name
+        summary = self.summary
+        needs, learnt = summary["needs"], summary["learnt"]
+        if summary["prescribed"] and not summary["added"]:
+            yield f"{summary['remedy']} was in the index already; nothing added"
+        what = needs["source"] if needs["source"] in UNLABELLED else "needs"
+        yield (
+            f"{summary['remedy']}: learnt from {needs['used']:,} {what} of {needs['documents']:,} "
+            f"of {summary['documents']:,} documents in {learnt['seconds']:.0f} s"
+        )
+        if needs["elsewhere"]:
+            others = f"{needs['elsewhere']:,} documents that the index does not hold"
+            yield f"needs of {others}: left out"
+        if needs["failed"]:
+            yield f"{needs['failed']:,} {what} could not be embedded and are left out"
+        yield _held_out(learnt, what)
+        yield from _kept(summary) if summary["prescribed"] else _abstained(summary)
 
 
 @one_writer
@@ -137,25 +132,53 @@ def adapt_index(
             f"rank {config.rank}", expected=f"at most {views.dim}, the dimension of the vectors",
             fix="Leave it out for 16.", where="--rank",
         )  # fmt: skip
-    record = Record(ADAPT, {"index": str(index), "from": needed.source, **asdict(config)},
-                    dict(needed.files))  # fmt: skip
+    settings = {"index": str(index), "from": needed.source, **asdict(config)}
+    record = Record(ADAPT, settings, dict(needed.files))
     model = encoder_of(views, encoder, device)
     views.header.check_fingerprint(model.fingerprint, views.path)
     record.encoder["fingerprint"] = model.fingerprint
     home = ArtifactFolder(views.path / REMEDIES / _remedy_id(needed, documents, config))
-    opened = _Opened(views, model, documents, needed, config, home, record)
-    folder = ArtifactFolder(out or home.path)
+    folder, remedy = ArtifactFolder(out or home.path), home.path.name
     record.open(folder, about=(views.path,))
     home.open()
-    summary = _adapt(opened, questions, check_device(device))
+    is_there = remedy in {r.remedy for r in views.header.recipes}
+    is_told = is_recorded(home, remedy, views, by_recipe=True)
+    learnt, counts = _earlier(home) or _learn(
+        views, model, documents, needed, config, home, record, check_device(device)
+    )
+    file = home / CORRECTION if learnt["alpha"] else None
+    if file is not None:
+        if not is_there:  # only now that it is written
+            views.prescribe(remedy, corrects=True)
+        (home / ROLLED_BACK).unlink(missing_ok=True)
+    judged = None
+    if questions is not None:
+        known = {doc for need in needed.needs for doc in need.documents}
+        grades = [questions.qrels[query.id] for query in questions.with_judgements]
+        relevant = [{doc for doc, grade in own.items() if grade > 0} for own in grades]
+        with_needs = sum(bool(docs & known) for docs in relevant)
+        judged = {"questions": len(relevant), "with_needs": with_needs}
+    summary: dict[str, Any] = {
+        "remedy": remedy,
+        "index": str(views.path),
+        "file": None if file is None else str(file),
+        "prescribed": file is not None,
+        "added": file is not None and not is_told,
+        "documents": len(documents),
+        "needs": counts,
+        "learnt": learnt,
+        "bytes": 0 if file is None else file.stat().st_size,
+        "multiplications": 0 if file is None else 2 * learnt["rank"] * views.dim,
+        "others": [r.remedy for r in views.header.recipes if r.corrects and r.remedy != remedy],
+        "judged": judged,
+    }
     folder.write_results(ADAPT, summary, record.manifest(summary["needs"]))
     report = write_report(folder.path)
     evaluation = None
-    if summary["prescribed"]:
-        out = folder.path
-        evaluation = evaluate_remedy(views, opened.remedy, questions, encoder=model, out=out)
+    if file is not None:
+        evaluation = evaluate_remedy(views, remedy, questions, encoder=model, out=folder.path)
     write_recorded(home)
-    return AdaptResult(opened.remedy, folder.path, report, views, summary, evaluation)
+    return AdaptResult(remedy, folder.path, report, views, summary, evaluation)
 
 
 def _remedy_id(needs: Needs, documents: Sequence[Document], config: AdaptConfig) -> str:
@@ -166,40 +189,6 @@ def _remedy_id(needs: Needs, documents: Sequence[Document], config: AdaptConfig)
     for d in documents:
         parts += [d.id, d.text, d.title, str(d.metadata["added"])]
     return f"{ADAPT}-{needs.source}-{content_hash(*parts, size=4).hex()}"
-
-
-def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> dict[str, Any]:
-    """Learn, unless an earlier run did. Write it beside the index, and only then prescribe it."""
-    index, home, remedy = opened.index, opened.home, opened.remedy
-    is_there = remedy in {r.remedy for r in index.header.recipes}
-    is_told = is_recorded(home, remedy, index, by_recipe=True)
-    learnt, counts = _earlier(home) or _learn(opened, device)
-    file = home / CORRECTION if learnt["alpha"] else None
-    if file is not None:
-        if not is_there:
-            index.prescribe(remedy, corrects=True)
-        (home / ROLLED_BACK).unlink(missing_ok=True)
-    judged = None
-    if questions is not None:
-        needed = {doc for need in opened.needs.needs for doc in need.documents}
-        grades = [questions.qrels[query.id] for query in questions.with_judgements]
-        relevant = [{doc for doc, grade in own.items() if grade > 0} for own in grades]
-        with_needs = sum(bool(docs & needed) for docs in relevant)
-        judged = {"questions": len(relevant), "with_needs": with_needs}
-    return {
-        "remedy": remedy,
-        "index": str(index.path),
-        "file": None if file is None else str(file),
-        "prescribed": file is not None,
-        "added": file is not None and not is_told,
-        "documents": len(opened.documents),
-        "needs": counts,
-        "learnt": learnt,
-        "bytes": 0 if file is None else file.stat().st_size,
-        "multiplications": 2 * learnt["rank"] * index.dim if file is not None else 0,
-        "others": [r.remedy for r in index.header.recipes if r.corrects and r.remedy != remedy],
-        "judged": judged,
-    }
 
 
 def _earlier(home: ArtifactFolder) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -217,21 +206,66 @@ def _earlier(home: ArtifactFolder) -> tuple[dict[str, Any], dict[str, Any]] | No
     return learnt, counts
 
 
-def _learn(opened: _Opened, device: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Embed the queries, learn of them, and leave the correction and its note in `home`."""
-    index, encoder, record = opened.index, opened.encoder, opened.record
+def _learn(
+    index: ViewIndex,
+    encoder: Encoder,
+    documents: Sequence[Document],
+    needs: Needs,
+    config: AdaptConfig,
+    home: ArtifactFolder,
+    record: Record,
+    device: str,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Embed the queries, learn of them, and leave the correction and its note in `home`.
+
+    Returns the figures of both. ArgusError where the needs of fewer than two documents have a
+    vector.
+    """
+    store_path = store_of(index.path)
     with (
         record.timed("embedding needs"),
-        EmbeddingStore(
-            store_of(index.path), fingerprint=encoder.fingerprint, dim=encoder.dim
-        ) as store,
+        EmbeddingStore(store_path, fingerprint=encoder.fingerprint, dim=encoder.dim) as store,
     ):
-        examples, counts = _examples(opened, store)
+        embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
+        ok, failures, rests = embedded.ok, dict(embedded.failures), None
+        if any(need.rest is not None for need in needs.needs):
+            texts = as_documents([need.rest or "" for need in needs.needs])
+            rests = embed(texts, encoder, store, what="documents without a sentence")
+            ok, failures = ok & rests.ok, failures | rests.failures
+    used = [need for need, fine in zip(needs.needs, ok, strict=True) if fine]
+    counted = {doc for need in used for doc in need.documents[:1]}
+    if len(counted) < 2:
+        raise ArgusError(
+            f"{index.path}: of {len(needs.needs):,} needs only those of {len(counted)} "
+            f"documents could be embedded ({next(iter(failures.values()), '')}), so nothing was "
+            "learnt."
+        )
+    snapshot = index.snapshot(ORIGINAL)
+    first = {
+        v.doc_id: i for i, v in reversed(list(enumerate(snapshot.views))) if v.kind == ORIGINAL
+    }
+    row = {d.id: i for i, d in enumerate(documents)}
+    targets = np.full((len(used), max(len(n.documents) for n in used)), -1, np.int64)
+    for i, need in enumerate(used):
+        targets[i, : len(need.documents)] = [row[doc] for doc in need.documents]
+    examples = Examples(
+        np.ascontiguousarray(snapshot.vectors[[first[d.id] for d in documents]]),
+        unit_rows(embedded.vectors[ok[embedded.ok]]),  # a correction does not depend on lengths
+        targets,
+        None if rests is None else rests.vectors[ok[rests.ok]],
+    )
+    counts = {
+        "source": needs.source,
+        "used": len(used),
+        "failed": int((~ok).sum()),
+        "documents": len({doc for need in used for doc in need.documents}),
+        "elsewhere": needs.elsewhere,
+    }
     start = time.perf_counter()
     with record.timed("learning"):
-        taught = learn(examples, opened.config, device)
+        taught = learn(examples, config, device)
     seconds = time.perf_counter() - start
-    difference = held_out_gain(taught, examples, opened.config.seed)
+    difference = held_out_gain(taught, examples, config.seed)
     learnt = {  # α = 0 where the gain on held-out needs may be chance
         "alpha": taught.alpha if difference.verdict == "better" else 0.0,
         "rank": taught.u.shape[1],
@@ -241,51 +275,66 @@ def _learn(opened: _Opened, device: str) -> tuple[dict[str, Any], dict[str, Any]
     }
     if learnt["alpha"]:
         correction = QueryCorrection(taught.u, taught.w, taught.alpha, encoder.fingerprint)
-        correction.save(opened.home.own(CORRECTION))
-    made: Mapping[str, object] = {
-        "remedy": opened.remedy, "kind": ADAPT, "at": utc_now(), "relied_on": [],
-        LEARNT: learnt, "needs": counts,
-    }  # fmt: skip
-    opened.home.write_json(MADE, made)
+        correction.save(home.own(CORRECTION))
+    about = {"remedy": home.path.name, "kind": ADAPT, "at": utc_now(), "relied_on": []}
+    home.write_json(MADE, {**about, LEARNT: learnt, "needs": counts})
     return learnt, counts
 
 
-def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, dict[str, Any]]:
-    """Return the needs with a vector, against all documents. ArgusError where none has one."""
-    needs, encoder = opened.needs, opened.encoder
-    embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
-    ok = embedded.ok.copy()
-    rests = None
-    if any(need.rest is not None for need in needs.needs):
-        texts = as_documents([need.rest or "" for need in needs.needs])
-        rests = embed(texts, encoder, store, what="documents without a sentence")
-        ok &= rests.ok
-    used = [need for need, fine in zip(needs.needs, ok, strict=True) if fine]
-    documents = {doc for need in used for doc in need.documents[:1]}
-    if len(documents) < 2:
-        why = next(iter((embedded.failures | (rests.failures if rests else {})).values()), "")
-        raise ArgusError(
-            f"{opened.index.path}: of {len(needs.needs):,} needs only those of {len(documents)} "
-            f"documents could be embedded ({why}), so nothing was learnt."
-        )
-    snapshot = opened.index.snapshot(ORIGINAL)
-    first = {
-        v.doc_id: i for i, v in reversed(list(enumerate(snapshot.views))) if v.kind == ORIGINAL
-    }
-    row = {d.id: i for i, d in enumerate(opened.documents)}
-    targets = np.full((len(used), max(len(n.documents) for n in used)), -1, np.int64)
-    for i, need in enumerate(used):
-        targets[i, : len(need.documents)] = [row[doc] for doc in need.documents]
-    examples = Examples(
-        np.ascontiguousarray(snapshot.vectors[[first[d.id] for d in opened.documents]]),
-        embedded.vectors[ok[embedded.ok]],
-        targets,
-        None if rests is None else rests.vectors[ok[rests.ok]],
+def _held_out(learnt: Mapping[str, Any], what: str) -> str:
+    held = learnt["held_out"]
+    return (
+        f"{what} held out, mean reciprocal rank of their documents among all: "
+        f"{held['mean_before']:.3f} → {held['mean_after']:.3f} "
+        f"({held['mean_difference']:+.3f}, {interval_words(held, '+.3f')}); "
+        f"{held['improved']:,} documents improved, {held['harmed']:,} harmed"
     )
-    return unit_examples(examples), {
-        "source": needs.source,
-        "used": len(used),
-        "failed": int((~ok).sum()),
-        "documents": len({doc for need in used for doc in need.documents}),
-        "elsewhere": needs.elsewhere,
-    }
+
+
+def _kept(summary: Mapping[str, Any]) -> Iterator[str]:
+    learnt, remedy, index = summary["learnt"], summary["remedy"], summary["index"]
+    yield (
+        f"rank {learnt['rank']}, α = {learnt['alpha']:g}: {summary['bytes'] / 1024:.0f} KiB, "
+        f"{summary['multiplications']:,} multiplications more per query, no view"
+    )
+    if summary["others"]:
+        yield f"in place of {', '.join(summary['others'])}: the latest correction counts"
+    judged = summary["judged"]
+    if judged is not None and judged["with_needs"]:
+        yield (
+            f"{judged['with_needs']:,} of the {judged['questions']:,} judged questions want a "
+            "document that it was learnt from; what it does for others is told by the rest"
+        )
+    if summary["needs"]["source"] in UNLABELLED:
+        yield (
+            f"WARNING: learnt from {summary['needs']['source']}, which did not carry over to "
+            "questions where that was measured (docs/results.md): judge it before you serve it"
+        )
+    if judged is None:
+        yield (
+            "what it does to real questions was not measured: with --queries and --qrels the same "
+            "command says so"
+        )
+    yield (
+        f"every query of {index} is corrected from now on; {index}@{BEFORE}{remedy} is as before. "
+        f"A store with the same vectors is asked with --correction {summary['file']}"
+    )
+
+
+def _abstained(summary: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"nothing was prescribed: held out, {summary['needs']['source']} do not improve beyond "
+        f"chance; {summary['index']} is searched as before"
+    )
+    yield "Needs of more documents may tell more (argus tune apply scenarios writes them)."
+
+
+def section(folder: Path, adapt: Mapping[str, Any]) -> Section:
+    """Build it from the summary alone."""
+    if not adapt["prescribed"]:
+        return Section(brief="no correction: held-out needs do not improve")
+    held = adapt["learnt"]["held_out"]
+    return Section(
+        brief=f"held-out needs, mean reciprocal rank: {held['mean_before']:.3f} → "
+        f"{held['mean_after']:.3f}"
+    )

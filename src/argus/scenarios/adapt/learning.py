@@ -10,7 +10,7 @@ flattering, judge.) The result is the mean of the learnings, cut back to the ran
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.protocol import unit_rows
 from argus.encoders.scoring import rounding_bound
 from argus.measures.significance import PairedDifference, paired_difference
 from argus.progress import progress
@@ -59,11 +58,6 @@ class Examples:
         positives = None if self.positives is None else self.positives[rows]
         return Examples(self.documents, self.queries[rows], self.targets[rows], positives)
 
-    def pairs(self) -> tuple[IntArray, IntArray]:
-        """Return every query with each of its documents: rows of both."""
-        query, place = np.nonzero(self.targets >= 0)
-        return query, self.targets[query, place]
-
 
 @dataclass(frozen=True)
 class Learnt:
@@ -84,8 +78,7 @@ class Learnt:
 def learn(examples: Examples, config: AdaptConfig, device: str = "cpu") -> Learnt:
     """Return the mean of the learnings, and its worth by held-out queries.
 
-    Results are equal for equal seeds, on a CPU. Raises ValueError with fewer than two documents
-    that have queries.
+    Results are equal for equal seeds, on a CPU. Two documents at least must have queries.
     """
     folds = fold_of(examples, config)
     learnings = [_Learning(examples, folds, n, config, device) for n in range(folds.max() + 1)]
@@ -131,8 +124,6 @@ def fold_of(examples: Examples, config: AdaptConfig) -> IntArray:
     """Return the fold of every document, (n_documents,). -1 of those without queries."""
     with_queries = np.unique(examples.targets[examples.targets >= 0])
     counted = np.unique(examples.first)
-    if len(counted) < 2:
-        raise ValueError(f"{len(counted)} documents with queries: needs two.")
     rng = np.random.default_rng([config.seed, 0])
     folds = np.full(len(examples.documents), -1, np.int64)
     count = min(config.folds, len(counted))
@@ -209,7 +200,8 @@ class _Learning:
 
     def epoch(self) -> tuple[FloatArray, FloatArray]:
         """Go through all examples once. Return u and w."""
-        query, document = self.examples.pairs()
+        query, place = np.nonzero(self.examples.targets >= 0)
+        document = self.examples.targets[query, place]
         order = self.rng.permutation(len(query))
         for start in range(0, len(order), self.config.batch_size):
             rows = order[start : start + self.config.batch_size]
@@ -229,32 +221,18 @@ class _Learning:
         queries = self.queries[query]
         queries = torch.nn.functional.normalize(queries + (queries @ self.w) @ self.u.T)
         others = self.documents[columns]
-        own = self._positives(query, document)
+        own = self.documents[document]
+        if self.examples.positives is not None:
+            own = torch.from_numpy(self.examples.positives[query]).to(self.device)
         scores = queries @ others.T * self.scale  # (batch, batch + negatives)
-        scores = scores.masked_fill(self._no_rivals(query, columns, others), -torch.inf)
+        targets = torch.from_numpy(self.examples.targets[query]).to(self.device)
+        own_row = (targets[:, :, None] == columns[None, None, :]).any(dim=1)
+        unit = torch.nn.functional.normalize
+        equal = unit(self.documents[targets[:, 0]]) @ unit(others).T > 1 - SAME
+        scores = scores.masked_fill(own_row | equal, -torch.inf)  # no rivals of the query
         first = (queries * own).sum(dim=1, keepdim=True) * self.scale
         scores = torch.cat([first, scores], dim=1)
         return -torch.log_softmax(scores, dim=1)[:, 0].mean()
-
-    def _positives(self, query: IntArray, document: IntArray) -> torch.Tensor:
-        import torch
-
-        if self.examples.positives is None:
-            return self.documents[document]
-        return torch.from_numpy(self.examples.positives[query]).to(self.device)
-
-    def _no_rivals(
-        self, query: IntArray, columns: torch.Tensor, others: torch.Tensor
-    ) -> torch.Tensor:
-        """Return which documents are no rivals in a query: its own, and their equals."""
-        import torch
-
-        targets = torch.from_numpy(self.examples.targets[query]).to(self.device)
-        own = (targets[:, :, None] == columns[None, None, :]).any(dim=1)
-        unit = torch.nn.functional.normalize
-        first = unit(self.documents[targets[:, 0]])
-        same: torch.Tensor = first @ unit(others).T > 1 - SAME
-        return own | same
 
 
 def reciprocal_ranks(examples: Examples, moves: FloatArray) -> Ranks:
@@ -268,7 +246,10 @@ def reciprocal_ranks(examples: Examples, moves: FloatArray) -> Ranks:
     own = np.maximum(examples.targets, 0)
     real = examples.targets >= 0
     ahead = np.zeros(least.shape, np.int64)
-    for rows, still, move in _blocks(examples, moves):
+    step = max(1, BLOCK_SCORES // max(1, len(examples.documents)))
+    for start in range(0, len(moves), step):
+        rows = slice(start, start + step)
+        still, move = (q[rows] @ examples.documents.T for q in (examples.queries, moves))
         for i, alpha in enumerate((0.0, *ALPHAS)):
             before = still + np.float32(alpha) * move > least[i, rows, None]
             mine = np.take_along_axis(before, own[rows], axis=1) & real[rows]
@@ -290,21 +271,3 @@ def _own_scores(examples: Examples, moves: FloatArray) -> FloatArray:
         for alpha in (0.0, *ALPHAS)
     ]
     return np.array(best, np.float32) + np.float32(bound)
-
-
-def _blocks(
-    examples: Examples, moves: FloatArray
-) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-    """Yield queries, and their scores before and by a move, over all documents."""
-    step = max(1, BLOCK_SCORES // max(1, len(examples.documents)))
-    for start in range(0, len(moves), step):
-        rows = slice(start, start + step)
-        still, move = (q[rows] @ examples.documents.T for q in (examples.queries, moves))
-        yield rows, still, move
-
-
-def unit_examples(examples: Examples) -> Examples:
-    """Return the examples with queries of length 1: a correction does not depend on it."""
-    return Examples(
-        examples.documents, unit_rows(examples.queries), examples.targets, examples.positives
-    )

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.documents import file_in
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
@@ -21,10 +20,10 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm import weights
 from argus.llm.structured import schema_hash
-from argus.scenarios.distill.examples import TrainingSet, build_examples
+from argus.scenarios.distill.examples import build_examples
 from argus.scenarios.distill.settings import DistillConfig
 from argus.scenarios.distill.train import save_adapter, save_merged, train, with_lora
-from argus.scenarios.files import FILE, read_profiles
+from argus.scenarios.files import given_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.schema import ProfileAnswer
 from argus.training.settings import training_lines
@@ -33,29 +32,6 @@ from argus.version import __version__
 SECTION = "scenarios_distill"
 ADAPTER, MERGED, STATE, LOSSES = "adapter", "merged", "training", "losses"
 LEAST = 2
-
-
-def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the result of the training, and its cost."""
-    counts = summary["examples"]
-    noise = f", {counts['noise']:,} of them noise" if counts["noise"] else ""
-    yield (
-        f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
-        f"with{noise}; {_left_out(counts)}"
-    )
-    yield from training_lines(summary, "epoch")
-
-
-def _left_out(counts: Mapping[str, Any]) -> str:
-    kinds = {
-        "documents without profile": counts["documents_without_profile"],
-        "profiles without document": counts["without_document"],
-        "failed profiles": counts["failed"],
-        "documents without text": counts["documents_without_text"],
-        "too long": counts["too_long"],
-    }
-    parts = [f"{n:,} {kind}" for kind, n in kinds.items() if n]
-    return f"left out: {', '.join(parts)}" if parts else "none left out"
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,7 +79,22 @@ class DistillResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        yield from headline(self.summary)
+        summary = self.summary
+        counts = summary["examples"]
+        noise = f", {counts['noise']:,} of them noise" if counts["noise"] else ""
+        kinds = {
+            "documents without profile": counts["documents_without_profile"],
+            "profiles without document": counts["without_document"],
+            "failed profiles": counts["failed"],
+            "documents without text": counts["documents_without_text"],
+            "too long": counts["too_long"],
+        }
+        parts = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
+        yield (
+            f"{counts['train']:,} documents to train on, {counts['validation']:,} to validate "
+            f"with{noise}; {f'left out: {parts}' if parts else 'none left out'}"
+        )
+        yield from training_lines(summary, "epoch")
         yield f"adapter: {self.adapter} (--model local:{self.summary['base']} --adapter ...)"
         if self.merged:
             yield f"merged model: {self.merged} (--model local:{self.merged})"
@@ -129,10 +120,8 @@ def distill(
     """
     weights.need_peft()
     documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
-    source = None
-    if isinstance(profiles, (str, Path)):
-        source = file_in(Path(profiles), FILE)
-        profiles = read_profiles(source, coerce_ids=fields.coerce_ids if fields else False)
+    coerce_ids = fields.coerce_ids if fields else False
+    profiles, source = given_profiles(profiles, coerce_ids=coerce_ids)
     device, base = check_device(device), weights.find_model(config.base)
     dtype = weights.choose_dtype(config.dtype, device)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -146,11 +135,27 @@ def distill(
         network, tokenizer = weights.load_base(base, dtype)
     longest = min(config.max_length, weights.window_of(network) or config.max_length)
     with record.timed("building the training set"):
+        stops, share = weights.stop_tokens(network, tokenizer), config.validation_share
         examples = build_examples(
-            documents, profiles, tokenizer, weights.stop_tokens(network, tokenizer),
-            max_length=longest, validation_share=config.validation_share,
-        )  # fmt: skip
-    _require_examples(examples, longest)
+            documents, profiles, tokenizer, stops, max_length=longest, validation_share=share
+        )
+    counts = examples.counts
+    if (usable := counts["train"] + counts["validation"]) < LEAST:
+        left_out = {
+            "of documents that the corpus does not have": counts["without_document"],
+            "failed": counts["failed"],
+            "of documents without text": counts["documents_without_text"],
+            f"longer than {longest:,} tokens": counts["too_long"],
+        }
+        why = "; ".join(f"{n:,} {kind}" for kind, n in left_out.items() if n) or "no more"
+        raise InputError(
+            f"{usable} of {counts['profiles']:,} profiles can be learnt from ({why})",
+            expected=f"at least {LEAST}, one to train on and one to validate with; some hundred "
+            "teach",
+            fix="Check that --corpus and --profiles belong together, or raise --max-length "
+            "(bounded by the model's window).",
+            where="--profiles",
+        )
     record.open(folder)
     base_hash = weights.base_hash(base)
     model = with_lora(network, config.training, config.base).to(device)
@@ -185,28 +190,6 @@ def distill(
     return DistillResult(folder.path, adapter, merged, summary)
 
 
-def _require_examples(examples: TrainingSet, longest: int) -> None:
-    """Raise InputError where there is nothing, or too little, to learn from. Count the profiles."""
-    counts = examples.counts
-    usable = counts["train"] + counts["validation"]
-    if usable >= LEAST:
-        return
-    left_out = {
-        "of documents that the corpus does not have": counts["without_document"],
-        "failed": counts["failed"],
-        "of documents without text": counts["documents_without_text"],
-        f"longer than {longest:,} tokens": counts["too_long"],
-    }
-    others = "; ".join(f"{n:,} {why}" for why, n in left_out.items() if n)
-    raise InputError(
-        f"{usable} of {counts['profiles']:,} profiles can be learnt from ({others or 'no more'})",
-        expected=f"at least {LEAST}, one to train on and one to validate with; some hundred teach",
-        fix="Check that --corpus and --profiles belong together, or raise --max-length (bounded by "
-        "the model's window).",
-        where="--profiles",
-    )
-
-
 def _note(config: DistillConfig, summary: Mapping[str, Any], base_hash: str) -> dict[str, object]:
     """Return distill.json: identity of an adapter, and of its base.
 
@@ -219,16 +202,11 @@ def _note(config: DistillConfig, summary: Mapping[str, Any], base_hash: str) -> 
     evaluations: losses in validation, in their order.
     best: the evaluation with the least loss.
     """
+    names = ("examples", "teachers", "dtype", "steps", "stopped", "evaluations", "best")
     return {
         "argus": __version__,
         "base": {"name": config.base, "weights": base_hash},
         "trained_for": [schema_hash(ProfileAnswer)],
         "settings": config.training.described(),
-        "examples": summary["examples"],
-        "teachers": summary["teachers"],
-        "dtype": summary["dtype"],
-        "steps": summary["steps"],
-        "stopped": summary["stopped"],
-        "evaluations": summary["evaluations"],
-        "best": summary["best"],
+        **{name: summary[name] for name in names},
     }

@@ -27,14 +27,14 @@ from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, require_some, texts_cut
 from argus.measures.intervals import wilson
-from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES, UNCHANGED, bootstrap_interval
+from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES, UNCHANGED
 from argus.measures.slices import Trials
 from argus.reports import write_report
 from argus.retrievability.rps import HISTOGRAM_EDGES, Scores, band, count_bands, score
 from argus.scenarios.ablation.grid import Cell, Documents, usual_cell
 from argus.scenarios.document_types import type_slicings, write_slices
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
-from argus.scenarios.needs.ranks import NeedRanks, NeedVectors, pair_ranks
+from argus.scenarios.needs.ranks import NeedRanks, NeedVectors, mean_change, pair_ranks
 from argus.scenarios.needs.risk import measure_risk
 from argus.scenarios.needs.section import headline
 from argus.scenarios.needs.source import JudgedFiles, NeedSource, read_source
@@ -349,14 +349,7 @@ class _Audit:
             change = values - self.alone[name].rps[after.measured]
             change[np.abs(change) <= UNCHANGED] = 0.0
             resamples = max(LEAST_RESAMPLES, min(RESAMPLES, RESAMPLED // len(change)))
-            low, high, _ = bootstrap_interval(change, seed=self.seed, resamples=resamples)
-            difference = {
-                "mean": float(change.mean()),
-                "low": low,
-                "high": high,
-                "improved": int((change > 0).sum()),
-                "harmed": int((change < 0).sum()),
-            }
+            difference = mean_change(change, seed=self.seed, resamples=resamples)
             figures[name] = {**mean_share(values), "difference": difference}
         return figures
 

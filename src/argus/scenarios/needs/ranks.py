@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from argus.encoders import queries as as_queries
 from argus.encoders.scoring import Float64Array
 from argus.indexes.fold import SCENARIO, between, ends, mix, pair_products, target_ranks
 from argus.indexes.snapshot import Snapshot
+from argus.measures.significance import RESAMPLES, bootstrap_interval
 from argus.progress import Advance, progress
 from argus.retrievability.pairs import PairRanks
 from argus.scenarios.ablation.grid import Documents, ScenarioTexts, embed_scenarios
@@ -179,6 +181,18 @@ def held_out_ranks(
         if advance is not None:
             advance(len(needs))
     return ranks
+
+
+def mean_change(change: Float64Array, *, seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """Return the mean of differences of documents, with its bootstrap interval."""
+    low, high, _ = bootstrap_interval(change, seed=seed, resamples=resamples)
+    return {
+        "mean": float(change.mean()),
+        "low": low,
+        "high": high,
+        "improved": int((change > 0).sum()),
+        "harmed": int((change < 0).sum()),
+    }
 
 
 def pair_ranks(ranks: NeedRanks, weight: int, targets: IntArray, n: int) -> PairRanks:

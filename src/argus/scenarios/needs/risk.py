@@ -91,21 +91,15 @@ class NeedWriter:
 
     def profiles(self, documents: Sequence[Document]) -> dict[str, Profiled]:
         """Return profiles of documents, by id."""
-        config = self.config
-        written = generate(
-            documents, self.model, config.role, max_chars=config.max_chars, form=config.form
-        )
-        return {profiled.doc_id: profiled for profiled in written}
+        return {p.doc_id: p for p in generate(documents, self.model, self.config)}
 
     def further(
         self, documents: Sequence[Document], profiles: Mapping[str, Profiled], n: int
     ) -> dict[str, tuple[Scenario, ...]]:
         """Return up to n more scenarios of each document. None that repeats a known one."""
-        config, prompts, known = self.config, list[Prompt](), list[list[str]]()
+        prompts, known = list[Prompt](), list[list[str]]()
         for document in documents:
-            prompt = scenario_prompt(
-                document.content, config.role, max_chars=config.max_chars, form=config.form
-            )
+            prompt = scenario_prompt(document.content, self.config)
             known.append([n.text for n in needs({document.id: profiles[document.id]})])
             listed = "\n".join(f"- {text}" for text in known[-1])
             prompts.append(
@@ -349,7 +343,7 @@ def _prompts(
 ) -> list[Prompt]:
     """Return the prompts for the missing profiles. Further needs are not known beforehand."""
     missing = [d for d in documents if d.id not in source.profiles]
-    return prompts_for(missing, writing.role, max_chars=writing.max_chars, form=writing.form)
+    return prompts_for(missing, writing)
 
 
 def estimate_needs(

@@ -99,7 +99,24 @@ class ServedNeedsResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return headline(self.summary)
+        summary = self.summary
+        yield brief(summary)
+        places = {"found_at_1": "first", "found_at_k": f"in the top {summary['k']}"}
+        for name, where in places.items():
+            share = summary[name]
+            yield (
+                f"found {where}: {share['mean']:.1%} of a document's needs "
+                f"({share['low']:.1%} to {share['high']:.1%})"
+            )
+        if slices := summary.get("slices"):
+            yield from slice_lines(slices)
+        yield from risk_lines(summary)
+        if summary["longest"] < summary["k"]:
+            yield f"no list of {summary['retriever']['name']} was longer than {summary['longest']}"
+        if summary["strange"]:
+            yield f"{summary['strange']:,} results are no document of the corpus: mind --result-id"
+        yield from note_lines(summary["retriever"], summary["needs"]["total"])
+        yield from left_out_lines(summary)
 
 
 @one_writer
@@ -318,27 +335,6 @@ def _documents(
     unmeasured = (row["reason"] for row in rows if row["state"] != State.MEASURED)
     reasons = Counter(reason.partition(":")[0] for reason in unmeasured)
     return pa.Table.from_pylist(rows, schema=_DOCUMENTS), found, count_states(states, reasons)
-
-
-def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how many documents are out of reach of their needs."""
-    yield brief(summary)
-    places = {"found_at_1": "first", "found_at_k": f"in the top {summary['k']}"}
-    for name, where in places.items():
-        share = summary[name]
-        yield (
-            f"found {where}: {share['mean']:.1%} of a document's needs "
-            f"({share['low']:.1%} to {share['high']:.1%})"
-        )
-    if slices := summary.get("slices"):
-        yield from slice_lines(slices)
-    yield from risk_lines(summary)
-    if summary["longest"] < summary["k"]:
-        yield f"no list of {summary['retriever']['name']} was longer than {summary['longest']}"
-    if summary["strange"]:
-        yield f"{summary['strange']:,} results are no document of the corpus: mind --result-id"
-    yield from note_lines(summary["retriever"], summary["needs"]["total"])
-    yield from left_out_lines(summary)
 
 
 def brief(summary: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.evaluation.judged import JudgedQueries, ParentFold, read_judged
 from argus.jobs.workspace import read_documents, require_some
-from argus.scenarios.files import FILE, read_profiles
+from argus.scenarios.files import given_profiles
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.profile import Profiled, ProfileState
 
@@ -99,12 +99,7 @@ def read_source(
         )
     documents, path = read_documents(corpus, fields, limit, encoder)
     documents.sort(key=lambda d: d.id)
-    file = None
-    if isinstance(profiles, (str, Path)):
-        file = Path(profiles)
-        file = file / FILE if file.is_dir() else file
-        profiles = read_profiles(file, coerce_ids=fields.coerce_ids)
-    profiles = profiles or {}
+    profiles, file = given_profiles(profiles or {}, coerce_ids=fields.coerce_ids)
     with_text = {d.id for d in documents if d.content.strip()}
     require_some(len(with_text) > 1, "two documents have text", "Check --text-field, or --limit.")
     known = {d.id: profiles[d.id] for d in documents if d.id in profiles}

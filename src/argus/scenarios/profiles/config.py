@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -39,8 +39,7 @@ class ProfileSettings:
 
     def by(self, model: ChatConfig | LocalConfig) -> ProfileConfig:
         """Return how this model is asked."""
-        values = {f.name: getattr(self, f.name) for f in fields(ProfileSettings)}
-        return ProfileConfig(model=model, **values)
+        return ProfileConfig(model=model, **vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""`remedy scenarios`, second part: profiles become views of an index, as one remedy."""
+"""Add the scenarios of documents to an index, as views of one remedy."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ from argus.jobs.workspace import Record
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
-from argus.scenarios.choice import AnyComponent, AnyWeight, selection
+from argus.scenarios.choice import AnyComponent, AnyWeight, select
 from argus.scenarios.files import FILE, read_profiles, scenario_views, write_profiles
 from argus.scenarios.openings import Form, in_form
 from argus.scenarios.profile import COMPONENT, Component, Profiled
 from argus.scenarios.profiles.job import JOB, summarise
-from argus.scenarios.profiles.section import added_headline
 
 NONE = "no profile"
 LABEL = "scenarios-"
@@ -57,7 +56,30 @@ class ScenariosResult(RemedyResult):
     """
 
     def _receipt(self) -> Iterator[str]:
-        return added_headline(self.summary)
+        summary = self.summary
+        if not summary["added"]:
+            yield f"{summary['remedy']} was in the index already; nothing added"
+        yield (
+            f"{summary['remedy']}: {summary['views']:,} views "
+            f"({summary['bytes'] / 2**20:.1f} MiB) of "
+            f"{summary['documents_with_views']:,} documents"
+        )
+        if choice := summary.get("choice"):
+            yield from _choice_lines(choice)
+        if known := summary["views_known"]:
+            yield f"{known:,} more were in the index already"
+        if others := summary["other_scenarios"]:
+            yield (
+                f"{', '.join(others)} also in the index: the best scenario of all counts. To have "
+                "one component alone, roll the others back (argus tune undo ID)"
+            )
+        without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
+        if without:
+            yield f"documents without scenarios, found by their own text alone: {without}"
+        if summary["profiles_of_other_documents"]:
+            yield f"profiles of other documents: {summary['profiles_of_other_documents']:,}"
+        if summary["views_failed"]:
+            yield f"{summary['views_failed']:,} scenarios could not be embedded and are left out"
 
 
 @one_writer
@@ -90,30 +112,41 @@ def add_scenarios(
     path = Path(profiles) if isinstance(profiles, (str, Path)) else None
     if isinstance(profiles, (str, Path)):
         profiles = read_profiles(profiles, coerce_ids=coerce_ids)
-    writer = _writer(path)
+    writer: dict[str, Any] = {}  # who wrote the profiles, where their folder tells
+    if path is not None:
+        made = ArtifactFolder(path if path.is_dir() else path.parent).read_json(SUMMARY).get(JOB)
+        if isinstance(made, dict):
+            writer = {name: made[name] for name in WRITER if name in made}
     opened = ViewIndex.open(index_folder(index))
     documents = originals(opened)
-    own = _of_index(profiles, documents, opened.path, path, form)
+    ids = [d.id for d in documents]
+    own = in_form({doc: profiles[doc] for doc in ids if doc in profiles}, form)
+    having = [doc for doc, profiled in own.items() if profiled.profile is not None]
+    if not having:
+        some = ", ".join(map(repr, sorted(profiles)[:3]))
+        raise InputError(
+            f"no scenarios for any of the {len(ids):,} documents of {opened.path} "
+            f"({len(own):,} profiles of them, all noise or failed)"
+            if own
+            else f"profiles of other documents ({some})",
+            expected=f"scenarios of its documents ({', '.join(map(repr, ids[:3]))})",
+            fix="Check that profiles and index belong to one corpus.",
+            where=path or "profiles",
+        )
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
-    using = selection(opened, own, model, component, weight)
-    settings: dict[str, object] = {
-        "index": str(index),
-        "component": str(using.component),
-        "lambda": using.weight,
-        "form": str(form),
-    }
-    record = Record(JOB, settings, {"profiles": path})
+    component, number, choice = select(opened, own, model, component, weight)
+    settings = {"index": str(index), "component": str(component), "lambda": number}
+    record = Record(JOB, {**settings, "form": str(form)}, {"profiles": path})
     record.encoder["fingerprint"] = model.fingerprint
-    remedy = _remedy_id(own, documents, using.component)
+    remedy = _remedy_id(own, documents, component)
     home = ArtifactFolder(opened.path / REMEDIES / remedy)
     folder = ArtifactFolder(out or home.path)
     record.open(folder, about=(opened.path,))
     home.open()
-    added = _add(opened, remedy, own, using.component, model, home, record)
-    if using.weight is not None:
-        opened.prescribe(remedy, weight=using.weight)
-    ids, having = [d.id for d in documents], [i for i, p in own.items() if p.profile is not None]
+    added = _add(opened, remedy, own, component, model, home, record)
+    if number is not None:
+        opened.prescribe(remedy, weight=number)
     states = Counter(str(own[doc].state) if doc in own else NONE for doc in ids)
     remedies = opened.remedies()
     there = next(r for r in remedies if r.id == remedy)
@@ -128,7 +161,7 @@ def add_scenarios(
         "bytes": there.bytes,
         "documents_without": {state: n for state, n in sorted(states.items()) if state != "ok"},
         "profiles_of_other_documents": len(profiles) - len(own),
-        "choice": using.choice,
+        "choice": choice,
         "coverage": questions.coverage(ids, having) if questions is not None else None,
     }
     write_profiles(folder / FILE, own.values())
@@ -138,41 +171,6 @@ def add_scenarios(
     judged = evaluate_remedy(opened, remedy, questions, encoder=model, out=folder.path)
     write_recorded(home)
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
-
-
-def _writer(profiles: Path | None) -> dict[str, Any]:
-    """Return the folder's note on how its profiles were made, where it is one."""
-    if profiles is None:
-        return {}
-    home = profiles if profiles.is_dir() else profiles.parent
-    section = ArtifactFolder(home).read_json(SUMMARY).get(JOB)
-    if not isinstance(section, dict):
-        return {}
-    return {name: section[name] for name in WRITER if name in section}
-
-
-def _of_index(
-    profiles: Mapping[str, Profiled],
-    documents: Sequence[Document],
-    index: Path,
-    path: Path | None,
-    form: Form,
-) -> dict[str, Profiled]:
-    """Return the profiles of the documents of an index. InputError where none has scenarios."""
-    ids = [d.id for d in documents]
-    own = in_form({doc: profiles[doc] for doc in ids if doc in profiles}, form)
-    if not any(p.profile is not None for p in own.values()):
-        some = ", ".join(map(repr, sorted(profiles)[:3]))
-        raise InputError(
-            f"no scenarios for any of the {len(ids):,} documents of {index} "
-            f"({len(own):,} profiles of them, all noise or failed)"
-            if own
-            else f"profiles of other documents ({some})",
-            expected=f"scenarios of its documents ({', '.join(map(repr, ids[:3]))})",
-            fix="Check that profiles and index belong to one corpus.",
-            where=path or "profiles",
-        )
-    return own
 
 
 def _remedy_id(
@@ -232,3 +230,25 @@ def _add(
         "views_known": new.known,
         "views_failed": len(embedded.failures),
     }
+
+
+def _choice_lines(choice: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the choice, its worth, and its cost to other documents."""
+    yield (
+        f"chosen by {choice['needs']:,} held-out needs of {choice['documents']:,} documents: "
+        f"{choice['component']} at λ = {choice['lambda']:g}, mean reciprocal rank "
+        f"{choice['mrr']['mean']:.3f} ({choice['mrr']['low']:.3f} to {choice['mrr']['high']:.3f}); "
+        f"M+E at 0.7 {choice['usual']['mean']:.3f}, documents alone {choice['alone']['mean']:.3f}"
+    )
+    gain = choice["to_usual"]
+    if gain["low"] is not None and gain["high"] is not None:
+        yield (
+            f"against M+E at 0.7 {gain['mean']:+.3f} ({gain['low']:+.3f} to {gain['high']:+.3f}), "
+            "chosen on the other half of the documents"
+        )
+    without = choice["without_scenarios"]
+    if without["documents"]:
+        yield (
+            f"{without['documents']:,} documents have no scenarios: for the needs of such, "
+            f"{without['mrr']:.3f}, {without['alone']:.3f} by documents alone"
+        )

@@ -1,10 +1,10 @@
-"""`remedy scenarios`, first part: a profile of every document, by a language model (SPIKE §3.2)."""
+"""Have a language model write a profile of every document (SPIKE §3.2)."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +13,11 @@ from typing import Any
 from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.types import Document
 from argus.data.writing import one_writer
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
 from argus.jobs.on_engine import opened as open_engine
-from argus.jobs.recorded_model import RecordedModel, require_answers
+from argus.jobs.recorded_model import RecordedModel, require_answers, spent
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     NO_ENCODER,
@@ -30,11 +29,11 @@ from argus.jobs.workspace import (
 from argus.llm import Estimate, Ledger, LocalConfig, estimate, open_model
 from argus.llm.ledger import ledger_to_read
 from argus.reports import write_report
-from argus.scenarios.files import FILE, write_profiles
+from argus.reports.section import MAX_ROWS, Section, table
+from argus.scenarios.files import FILE, read_profiles, write_profiles
 from argus.scenarios.generate import generate, prompts_for
 from argus.scenarios.profile import Profiled, ProfileState
 from argus.scenarios.profiles.config import ProfileConfig
-from argus.scenarios.profiles.section import profiles_headline
 from argus.scenarios.schema import ProfileAnswer
 
 LEDGER = "answers.sqlite"
@@ -73,7 +72,18 @@ class ProfileResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        yield from profiles_headline(self.summary)
+        summary = self.summary
+        documents = summary["documents"]
+        yield (
+            f"{documents['ok']:,} of {documents['total']:,} documents have "
+            f"{summary['scenarios']:,} scenarios; {documents['noise']:,} are noise, "
+            f"{documents['failed']:,} failed"
+        )
+        for failure in summary["failures"][:3]:
+            yield f"failed, {failure['documents']:,} documents: {failure['reason']}"
+        for note in summary["notes"][:3]:
+            yield f"noted, {note['documents']:,} documents: {note['note']}"
+        yield spent(summary["language_model"])
         yield f"profiles: {self.folder / FILE}"
 
 
@@ -105,7 +115,15 @@ def profile_documents(
         JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
     )
     check_folder(folder, record)
-    profiles, model = _ask(documents, config, folder, record, engine)
+    local = isinstance(config.model, LocalConfig)
+    with ExitStack() as stack:
+        running = stack.enter_context(open_engine(engine if local else None))
+        record.runs_on(running)
+        record.open(folder)
+        stack.enter_context(record.timed("asking for scenarios"))
+        ledger = stack.enter_context(Ledger(folder / LEDGER))
+        model = RecordedModel(open_model(config.model, ledger, running))
+        profiles = {p.doc_id: p for p in generate(documents, model, config)}
     write_profiles(folder / FILE, profiles.values())
     summary: dict[str, Any] = {
         **summarise(profiles),
@@ -127,28 +145,6 @@ def profile_documents(
     return ProfileResult(folder.path, report, profiles, summary)
 
 
-def _ask(
-    documents: Sequence[Document],
-    config: ProfileConfig,
-    folder: ArtifactFolder,
-    record: Record,
-    engine: EngineConfig | Engine | None,
-) -> tuple[dict[str, Profiled], RecordedModel]:
-    """Open the folder and ask. Return the profiles by document, and the model with its outcomes."""
-    with ExitStack() as stack:
-        local = isinstance(config.model, LocalConfig)
-        running = stack.enter_context(open_engine(engine if local else None))
-        record.runs_on(running)
-        record.open(folder)
-        stack.enter_context(record.timed("asking for scenarios"))
-        ledger = stack.enter_context(Ledger(folder / LEDGER))
-        model = RecordedModel(open_model(config.model, ledger, running))
-        profiled = generate(
-            documents, model, config.role, max_chars=config.max_chars, form=config.form
-        )
-        return {p.doc_id: p for p in profiled}, model
-
-
 def estimate_profiles(
     corpus: Corpus,
     *,
@@ -159,40 +155,56 @@ def estimate_profiles(
 ) -> Estimate:
     """Return prompts and cost of `profile_documents`, asking nothing."""
     documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
-    prompts = prompts_for(documents, config.role, max_chars=config.max_chars, form=config.form)
+    prompts = prompts_for(documents, config)
     with ledger_to_read(Path(out) / LEDGER) as ledger:
         return estimate(prompts, ledger, config.model, schema=ProfileAnswer)
 
 
 def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:
     """Return counts by state, reasons, how many scenarios documents have, and a few of them."""
-    states = Counter(p.state for p in profiles.values())
-    written = [p for p in profiles.values() if p.profile is not None]
-    sizes = Counter(len(p.profile.scenarios) for p in written if p.profile is not None)
+    states = Counter(str(p.state) for p in profiles.values())
+    written = [(p.doc_id, p.profile) for p in profiles.values() if p.profile is not None]
+    sizes = Counter(len(profile.scenarios) for _, profile in written)
     failed = (p.reason for p in profiles.values() if p.state is ProfileState.FAILED)
     reasons = Counter(reason.partition("; it begins ")[0] for reason in failed)
     notes = Counter(  # without numbers of scenarios, so that equal ones are counted together
         re.sub(r"scenario \d+ ", "a scenario ", note) for p in profiles.values() for note in p.notes
     )
     return {
-        "documents": {
-            "total": len(profiles),
-            "ok": states[ProfileState.OK],
-            "noise": states[ProfileState.NOISE],
-            "failed": states[ProfileState.FAILED],
-        },
+        "documents": {"total": len(profiles), **{str(s): states[s] for s in ProfileState}},
         "scenarios": sum(size * n for size, n in sizes.items()),
         "scenarios_per_document": {str(size): sizes[size] for size in sorted(sizes)},
         "failures": [{"reason": r, "documents": n} for r, n in reasons.most_common(20)],
         "notes": [{"note": note, "documents": n} for note, n in notes.most_common(20)],
         "samples": [
             {
-                "doc_id": p.doc_id,
-                "main_topic": p.profile.main_topic,
-                "information_need": p.profile.scenarios[0].information_need,
-                "explanation": p.profile.scenarios[0].explanation,
+                "doc_id": doc_id,
+                "main_topic": profile.main_topic,
+                "information_need": profile.scenarios[0].information_need,
+                "explanation": profile.scenarios[0].explanation,
             }
-            for p in written[:SAMPLES]
-            if p.profile is not None
+            for doc_id, profile in written[:SAMPLES]
         ],
     }
+
+
+def section(folder: Path, scenarios: Mapping[str, Any]) -> Section:
+    """Build it from profiles.jsonl."""
+    profiles = read_profiles(folder / FILE).values()
+    rows = [
+        [p.doc_id, p.profile.main_topic, s.information_need, s.explanation]
+        for p in profiles
+        if p.profile is not None
+        for s in p.profile.scenarios
+    ]
+    columns = dict.fromkeys(["document", "main topic", "information need", "explanation"], "text")
+    tables = {"scenarios": table(columns, rows[:MAX_ROWS], total=len(rows))}
+    missing = [
+        [p.doc_id, str(p.state), p.reason] for p in profiles if p.state is not ProfileState.OK
+    ]
+    if missing:
+        heads = dict.fromkeys(["document", "state", "reason"], "text")
+        tables["without_scenarios"] = table(heads, missing[:MAX_ROWS], total=len(missing))
+    d = scenarios["documents"]
+    brief = f"{scenarios['scenarios']:,} scenarios for {d['ok']:,} of {d['total']:,} documents"
+    return Section({}, tables, brief)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,6 @@ def gold_of(questions: Sequence[Question], qrels: Qrels, snapshot: Snapshot, nam
     """
     judged = judge([Query(q.id, q.text) for q in questions], qrels)
     missing = missing_gold(System(name, {}, documents=frozenset(snapshot.doc_ids)), judged)
-    assert missing is not None  # the documents of the index are known
     documents = {}
     for query, grades in judged.qrels.items():
         relevant = [d for d in judged.relevant(query) if d in snapshot]
@@ -86,17 +86,19 @@ def retrieve(
     failed: Mapping[str, str],
     retriever: IndexRetriever,
     snapshot: Snapshot,
-    store: EmbeddingStore,
+    store: Path,
     *,
     k: int,
 ) -> Retrieved:
     """Search with the text of each question, by documents alone and with scenarios, exactly.
 
     texts: question id to the searched text: itself, or its reformulation. failed: those that
-    have none. Raises EncodingError when the encoder is in trouble, or rejects all.
+    have none. store: folder for their vectors. Raises EncodingError when the encoder is in trouble,
+    or rejects all.
     """
-    ids = list(texts)
-    embedded = embed(as_queries(list(texts.values())), retriever.encoder, store, what="queries")
+    ids, encoder = list(texts), retriever.encoder
+    with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
+        embedded = embed(as_queries(list(texts.values())), encoder, opened, what="queries")
     rejected = {ids[i]: why for i, why in embedded.failures.items()}
     ids = [id_ for id_ in ids if id_ not in rejected]
     vectors = np.asarray(embedded.vectors, np.float32)
@@ -116,26 +118,44 @@ def cases(
     max_chars: int,
 ) -> Iterator[Case]:
     """Yield every question in every arm, question by question. No oracles without `gold`."""
-    arms = [arm for arm in Arm if gold is not None or not arm.is_oracle]
     for question in questions:
         failed = retrieved.failed.get(question.id)
         hits: dict[str, ContextHit] = {}  # arms share documents
-        for arm in arms:
+        for arm in Arm:
+            if arm.is_oracle and gold is None:
+                continue
             if failed is not None:
                 yield Case(question, arm, state=State.FAILED, reason=failed)
                 continue
-            documents = _documents(question, arm, retrieved, gold, k)
-            for doc_id in documents:
+            if arm.is_oracle and gold is not None:
+                ids = gold.documents.get(question.id, [])
+                nothing = "no relevant document is known, or none is in the index"
+            else:
+                ranked_by = Arm.DOCUMENTS if arm is Arm.DOCUMENTS else Arm.FUSED
+                ids = list(retrieved.runs[ranked_by][question.id])[:k]
+                nothing = "nothing was retrieved"
+            if not ids:
+                state = State.NOT_APPLICABLE if arm.is_oracle else State.FAILED
+                yield Case(question, arm, state=state, reason=nothing)
+                continue
+            for doc_id in ids:
                 if doc_id not in hits:
                     hits[doc_id] = context_hit(snapshot, doc_id, retrieved.vectors[question.id])
-            yield _case(question, arm, [hits[doc_id] for doc_id in documents], max_chars)
+            shown = [hits[doc_id] for doc_id in ids]
+            block = build_context(shown, with_scenarios=arm.shows_scenarios, max_chars=max_chars)
+            if not block.text:
+                why = f"no document fits into {max_chars:,} characters"
+                yield Case(question, arm, state=State.FAILED, reason=why)
+                continue
+            cut, left_out = len(block.cut), len(block.left_out)
+            documents = tuple(ids[: len(ids) - left_out])
+            yield Case(question, arm, block.text, documents, cut, left_out)
 
 
 def ranking_measures(retrieved: Retrieved, gold: Gold | None) -> dict[Arm, dict[str, float]]:
     """Return MEASURE per arm with a ranking and question that is judged and was searched for."""
-    if gold is None:
-        return {}
-    qrels = {q: judged for q, judged in gold.qrels.items() if q in retrieved.vectors}
+    judged = gold.qrels if gold is not None else {}
+    qrels = {q: grades for q, grades in judged.items() if q in retrieved.vectors}
     if not qrels:
         return {}
     measures = {
@@ -155,26 +175,3 @@ def context_hit(snapshot: Snapshot, doc_id: str, vector: FloatArray) -> ContextH
     views = {v.id: v for v in rows_to_views(snapshot.columns.slice(rows.start, len(rows)))}
     text, best = served(list(views.values())).text, snapshot.best_scenario(vector, doc_id)
     return ContextHit(doc_id, text, (matched_scenario(views[best]),) if best else ())
-
-
-def _documents(
-    question: Question, arm: Arm, retrieved: Retrieved, gold: Gold | None, k: int
-) -> list[str]:
-    if arm.is_oracle:
-        return gold.documents.get(question.id, []) if gold is not None else []
-    ranked_by = Arm.DOCUMENTS if arm is Arm.DOCUMENTS else Arm.FUSED
-    return list(retrieved.runs[ranked_by][question.id])[:k]
-
-
-def _case(question: Question, arm: Arm, hits: Sequence[ContextHit], max_chars: int) -> Case:
-    if not hits and arm.is_oracle:
-        reason = "no relevant document is known, or none is in the index"
-        return Case(question, arm, state=State.NOT_APPLICABLE, reason=reason)
-    if not hits:
-        return Case(question, arm, state=State.FAILED, reason="nothing was retrieved")
-    block = build_context(hits, with_scenarios=arm.shows_scenarios, max_chars=max_chars)
-    if not block.text:
-        reason = f"no document fits into {max_chars:,} characters"
-        return Case(question, arm, state=State.FAILED, reason=reason)
-    shown = tuple(hit.doc_id for hit in hits[: len(hits) - len(block.left_out)])
-    return Case(question, arm, block.text, shown, len(block.cut), len(block.left_out))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from argus.data.types import State
-from argus.llm import LanguageModel, Outcome, Prompt
+from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
 from argus.llm.structured import without_thoughts
 from argus.measures.significance import (
@@ -110,7 +109,8 @@ class Judged:
 
 def answer_prompts(cases: Sequence[Case]) -> list[Prompt]:
     """Return the prompts of `answer_cases`, in order."""
-    return [answer_prompt(c.question.text, c.context) for c in cases if _can_be_asked(c)]
+    measured = (case for case in cases if case.state is State.MEASURED)
+    return [answer_prompt(case.question.text, case.context) for case in measured]
 
 
 def answer_cases(cases: Sequence[Case], model: LanguageModel) -> list[Answered]:
@@ -119,7 +119,20 @@ def answer_cases(cases: Sequence[Case], model: LanguageModel) -> list[Answered]:
     Raises LanguageModelError as the model does. Answers so far are in its ledger.
     """
     outcomes = model.complete(answer_prompts(cases))
-    return [_answered(c, next(outcomes)) if _can_be_asked(c) else Answered(c) for c in cases]
+    answered = []
+    for case in cases:
+        if case.state is not State.MEASURED:
+            answered.append(Answered(case))
+            continue
+        outcome = next(outcomes)
+        if outcome.state is not PromptState.OK or outcome.value is None:
+            answered.append(Answered(case, "", failure_of(outcome), why_no_answer(outcome)))
+        elif answer := without_thoughts(outcome.value):
+            answered.append(Answered(case, answer))
+        else:
+            why = "the answer holds thoughts alone"
+            answered.append(Answered(case, "", Failure.NOT_ANSWERED, why))
+    return answered
 
 
 def judge_prompts(answered: Sequence[Answered], votes: int) -> list[Prompt]:
@@ -138,7 +151,24 @@ def judge_answers(answered: Sequence[Answered], model: LanguageModel, votes: int
     Raises LanguageModelError as the model does. Judgements so far are in its ledger.
     """
     outcomes = model.complete(judge_prompts(answered, votes))
-    return [_judged(a, outcomes, votes) for a in answered]
+    judged = []
+    for a in answered:
+        case, failed = a.case, State.FAILED
+        if case.state is not State.MEASURED:
+            stage = "retrieval" if case.state is failed else ""
+            judged.append(Judged(case, case.state, stage=stage, reason=case.reason))
+        elif not a.answer:
+            judged.append(Judged(case, failed, stage="answer", failure=a.failure, reason=a.reason))
+        else:
+            verdict = combine([vote_of(next(outcomes)) for _ in range(votes)])
+            stage = "judgement" if verdict.state is failed else ""
+            judged.append(
+                Judged(
+                    case, verdict.state, verdict.score, a.answer, verdict, stage,
+                    verdict.failure, verdict.reason,
+                )
+            )  # fmt: skip
+    return judged
 
 
 def measured_scores(judged: Sequence[Judged]) -> Mapping[Arm, dict[str, float]]:
@@ -148,40 +178,6 @@ def measured_scores(judged: Sequence[Judged]) -> Mapping[Arm, dict[str, float]]:
         if j.score is not None:
             scores[j.case.arm][j.case.question.id] = j.score
     return scores
-
-
-def _can_be_asked(case: Case) -> bool:
-    return case.state is State.MEASURED
-
-
-def _answered(case: Case, outcome: Outcome[str]) -> Answered:
-    if outcome.state is not PromptState.OK or outcome.value is None:
-        return Answered(case, "", failure_of(outcome), why_no_answer(outcome))
-    answer = without_thoughts(outcome.value)
-    if not answer:
-        return Answered(case, "", Failure.NOT_ANSWERED, "the answer holds thoughts alone")
-    return Answered(case, answer)
-
-
-def _judged(answered: Answered, outcomes: Iterator[Outcome[str]], votes: int) -> Judged:
-    case = answered.case
-    if not _can_be_asked(case):
-        stage = "retrieval" if case.state is State.FAILED else ""
-        return Judged(case, case.state, stage=stage, reason=case.reason)
-    if not answered.answer:
-        reason, failure = answered.reason, answered.failure
-        return Judged(case, State.FAILED, stage="answer", failure=failure, reason=reason)
-    verdict = combine([vote_of(next(outcomes)) for _ in range(votes)])
-    return Judged(
-        case,
-        verdict.state,
-        verdict.score,
-        answered.answer,
-        verdict,
-        stage="judgement" if verdict.state is State.FAILED else "",
-        failure=verdict.failure,
-        reason=verdict.reason,
-    )
 
 
 # Before and after: the gain over documents alone, and by showing scenarios as such.
@@ -202,18 +198,22 @@ def mean_score(scores: Sequence[float], *, seed: int, resamples: int = RESAMPLES
     it, which moves their interval alike. Keys: questions, mean, low, high, no_interval. None where
     there is no question, or no interval.
     """
-    values: npt.NDArray[np.float64] = np.array(sorted(scores), np.float64)
-    mean = float(values.mean()) if len(values) else None
-    row = {"questions": len(values), "mean": mean, "low": None, "high": None}
+    values, why, low, high = np.array(sorted(scores), np.float64), "", None, None
     if not len(values):
-        return {**row, "no_interval": "no question was measured"}
-    if len(values) < FEWEST_CHANGED:
-        return {**row, "no_interval": f"fewer than {FEWEST_CHANGED} questions"}
-    if values[0] == values[-1]:
-        return {**row, "no_interval": "all scores are equal"}
-    low, high, _ = bootstrap_interval(values + 1.0, seed=seed, resamples=resamples)
-    assert low is not None and high is not None
-    return {**row, "low": low - 1.0, "high": high - 1.0, "no_interval": ""}
+        why = "no question was measured"
+    elif len(values) < FEWEST_CHANGED:
+        why = f"fewer than {FEWEST_CHANGED} questions"
+    elif values[0] == values[-1]:
+        why = "all scores are equal"
+    else:
+        low, high, _ = bootstrap_interval(values + 1.0, seed=seed, resamples=resamples)
+    return {
+        "questions": len(values),
+        "mean": float(values.mean()) if len(values) else None,
+        "low": None if low is None else low - 1.0,
+        "high": None if high is None else high - 1.0,
+        "no_interval": why,
+    }
 
 
 def arm_summaries(
@@ -263,20 +263,15 @@ def comparisons(
     """
     scores = measured_scores(judged)
     arms = {j.case.arm for j in judged}
-    pairs: list[dict[str, Any]] = []
+    pairs = []
     for before, after in COMPARISONS:
         if not {before, after} <= arms:
             continue
-        shared = scores[before].keys() & scores[after].keys()
-        pair: dict[str, Any] = {"before": str(before), "after": str(after), "found": None}
+        shared, found = scores[before].keys() & scores[after].keys(), None
         if shared:
-            pair["found"] = paired_difference(
-                _only(scores[before], shared),
-                _only(scores[after], shared),
-                seed=seed,
-                resamples=resamples,
-            ).figures()
-        pairs.append(pair)
+            values = [{q: scores[arm][q] for q in shared} for arm in (before, after)]
+            found = paired_difference(*values, seed=seed, resamples=resamples).figures()
+        pairs.append({"before": str(before), "after": str(after), "found": found})
     return pairs
 
 
@@ -288,7 +283,3 @@ def votes_agreement(judged: Sequence[Judged]) -> dict[str, Any]:
         if j.verdict is not None
     }
     return agreement(list(units.values()))
-
-
-def _only(scores: Mapping[str, float], ids: set[str]) -> dict[str, float]:
-    return {q: scores[q] for q in ids}

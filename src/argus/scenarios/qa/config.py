@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated
 
 from argus.indexes.blend import Weight
@@ -36,8 +36,7 @@ class QASettings:
 
     def by(self, model: AnyConfig, judge: AnyConfig | None) -> QAConfig:
         """Return the settings with this model's answers and this judge."""
-        values = {f.name: getattr(self, f.name) for f in fields(QASettings)}
-        return QAConfig(model=model, judge=judge, **values)
+        return QAConfig(model=model, judge=judge, **vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)

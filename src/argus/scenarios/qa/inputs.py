@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ QUERY_ID_FIELDS = ("query_id", "query-id", "qid", *ID_FIELDS)
 ANSWER_FIELDS = ("answer", "gold_answer", "reference_answer", "reference")
 REASONED_FIELDS = ("text", "query", "reasoning", "reasoned", "reformulated", "question")
 
+Q = TypeVar("Q")
 NO_TEXT = "the question has no text"
 NO_ANSWER = "there is no reference answer"
 NO_REASONED = "there is no reformulated query for it"
@@ -70,14 +72,31 @@ def read_questions(
     questions = []
     for query in queries:
         reference = references.get(query.id, "")
-        why_not = _why_not(query, reference, reasoned)
-        if why_not:
-            reasons[query.id] = why_not
+        if not query.text.strip():
+            reasons[query.id] = NO_TEXT
+        elif not reference.strip():
+            reasons[query.id] = NO_ANSWER
+        elif reasoned is not None and not reasoned.get(query.id, "").strip():
+            reasons[query.id] = NO_REASONED
         else:
             questions.append(Question(query.id, query.text, reference))
     ids = {q.id for q in queries}
     if not questions:
-        raise _nothing_to_ask(ids, references, reasoned, reasons)
+        got, where = f"no question can be asked ({'; '.join(sorted(set(reasons.values())))})", ""
+        texts = {"answers": references, "reformulated queries": reasoned or references}
+        for name, values in texts.items():
+            if not where and not ids & values.keys():
+                where = "--answers" if name == "answers" else "--reasoned"
+                got = (
+                    f"the {name} name none of the {len(ids):,} queries (they name "
+                    f"{_some(values)}; the queries are {_some(ids)})"
+                )
+        raise InputError(
+            got,
+            expected="questions with a text and a reference answer",
+            fix="Check that the files belong together.",
+            where=where or "--answers",
+        )
     sample = draw(questions, limit, seed)
     not_drawn, unknown = len(questions) - len(sample), len(references.keys() - ids)
     return Questions(sample, reasons, not_drawn, unknown)
@@ -88,21 +107,13 @@ def read_reasoned(path: Path | str, *, coerce_ids: bool = False) -> dict[str, st
     return _read_texts(Path(path), REASONED_FIELDS, "reformulated query", coerce_ids)
 
 
-def draw(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
+def draw(questions: Sequence[Q], limit: int | None, seed: int) -> list[Q]:
     """Return `limit` questions drawn at random, in their order. All where there are no more."""
     check_limit(limit)
     if limit is None or limit >= len(questions):
         return list(questions)
     order = np.random.default_rng(seed).permutation(len(questions))
     return [questions[i] for i in sorted(order[:limit].tolist())]
-
-
-def _why_not(query: Query, reference: str, reasoned: Mapping[str, str] | None) -> str:
-    if not query.text.strip():
-        return NO_TEXT
-    if not reference.strip():
-        return NO_ANSWER
-    return NO_REASONED if reasoned is not None and not reasoned.get(query.id, "").strip() else ""
 
 
 def _answers(
@@ -113,7 +124,14 @@ def _answers(
     if answers is not None:
         return _read_texts(Path(answers), ANSWER_FIELDS, "answer", coerce_ids)
     file = queries if queries is None or queries.is_file() else find_file(queries, ["queries"])
-    beside = _answers_beside(file, coerce_ids) if file else {}
+    beside = {}
+    for row in read_rows(file) if file else ():
+        metadata = row.values.get("metadata")  # BEIR's
+        rows = [row, *([Row(metadata, row.file, row.line)] if isinstance(metadata, dict) else [])]
+        place = next(((r, f) for r in rows for f in ANSWER_FIELDS if f in r.values), None)
+        if place is not None:
+            id_field = pick_field(row, (*ID_FIELDS, *QUERY_ID_FIELDS), what="id")
+            beside[id_value(row, id_field, coerce=coerce_ids)] = text_value(*place)
     if not beside:
         raise InputError(
             f"no reference answers: the queries have none of the fields {', '.join(ANSWER_FIELDS)}",
@@ -122,19 +140,6 @@ def _answers(
             where=file or "--answers",
         )
     return beside
-
-
-def _answers_beside(file: Path, coerce_ids: bool) -> dict[str, str]:
-    """Return answers in the rows of the queries, or in BEIR's `metadata` of them."""
-    answers = {}
-    for row in read_rows(file):
-        metadata = row.values.get("metadata")
-        rows = [row, *([Row(metadata, row.file, row.line)] if isinstance(metadata, dict) else [])]
-        place = next(((r, f) for r in rows for f in ANSWER_FIELDS if f in r.values), None)
-        if place is not None:
-            id_field = pick_field(row, (*ID_FIELDS, *QUERY_ID_FIELDS), what="id")
-            answers[id_value(row, id_field, coerce=coerce_ids)] = text_value(*place)
-    return answers
 
 
 def _read_texts(path: Path, fields: Sequence[str], what: str, coerce_ids: bool) -> dict[str, str]:
@@ -150,29 +155,6 @@ def _read_texts(path: Path, fields: Sequence[str], what: str, coerce_ids: bool) 
             )
         texts[id_] = text_value(row, pick_field(row, fields, what=what))
     return {id_: text for id_, text in texts.items() if text.strip()}
-
-
-def _nothing_to_ask(
-    ids: set[str],
-    answers: Mapping[str, str],
-    reasoned: Mapping[str, str] | None,
-    reasons: Mapping[str, str],
-) -> InputError:
-    texts = {"answers": answers} | ({"reformulated queries": reasoned} if reasoned else {})
-    strangers = next((name for name, values in texts.items() if not ids & values.keys()), None)
-    if strangers is None:
-        got = f"no question can be asked ({'; '.join(sorted(set(reasons.values())))})"
-    else:
-        got = (
-            f"the {strangers} name none of the {len(ids):,} queries "
-            f"(they name {_some(texts[strangers])}; the queries are {_some(ids)})"
-        )
-    return InputError(
-        got,
-        expected="questions with a text and a reference answer",
-        fix="Check that the files belong together.",
-        where="--reasoned" if strangers and strangers != "answers" else "--answers",
-    )
 
 
 def _some(ids: Iterable[str]) -> str:

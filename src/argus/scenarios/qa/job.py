@@ -16,7 +16,7 @@ from argus.data.documents import find_file
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Qrels, Query
 from argus.data.writing import one_writer
-from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
+from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
 from argus.indexes.header import parse_index_spec
@@ -26,7 +26,7 @@ from argus.jobs.workspace import Record, check_folder
 from argus.llm import Ledger, LocalConfig
 from argus.measures import paired_difference
 from argus.reports import write_report
-from argus.scenarios.qa.cases import Gold, Retrieved, cases, ranking_measures, retrieve
+from argus.scenarios.qa.cases import cases, ranking_measures, retrieve
 from argus.scenarios.qa.compare import (
     Arm,
     Judged,
@@ -40,6 +40,7 @@ from argus.scenarios.qa.config import MEASURE, QAConfig
 from argus.scenarios.qa.inputs import Inputs, read_inputs
 from argus.scenarios.qa.section import headline
 from argus.scenarios.qa.stages import LEDGER, Stages, reformulate
+from argus.scenarios.tables import schema
 
 JOB = "scenarios_qa"
 # One row per question and arm, in the order in which they were asked.
@@ -56,27 +57,11 @@ JOB = "scenarios_qa"
 # documents_left_out: documents that found no room.
 # context_chars: characters of the context.
 # nDCG@10: of the arm's ranking, from 0 to 1. Null where nothing is ranked or judged.
-SCHEMA = pa.schema(
-    [
-        ("query_id", pa.string()),
-        ("question", pa.string()),
-        ("arm", pa.string()),
-        ("state", pa.string()),
-        ("stage", pa.string()),
-        ("failure", pa.string()),
-        ("reason", pa.string()),
-        ("score", pa.float64()),
-        ("votes", pa.string()),
-        ("judgements", pa.string()),
-        ("answer", pa.string()),
-        ("reference", pa.string()),
-        ("documents", pa.string()),
-        ("documents_cut", pa.int64()),
-        ("documents_left_out", pa.int64()),
-        ("context_chars", pa.int64()),
-        (MEASURE, pa.float64()),
-    ]
-)
+SCHEMA = schema(
+    ("query_id question arm state stage failure reason", str), ("score", float),
+    ("votes judgements answer reference documents", str),
+    ("documents_cut documents_left_out context_chars", int), (MEASURE, float),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,47 +175,42 @@ def compare_answers(
         record.open(folder, about=about)
         ledger = stack.enter_context(Ledger(folder / LEDGER))
         stages = Stages(config.model, config.judging, ledger, running)
+        sample = inputs.questions.sample
         with record.timed("retrieving"):
-            retrieved = search(inputs, config, stages, folder / "embeddings")
+            texts, failed = {q.id: q.text for q in sample}, {}
+            if inputs.reasoned is not None:
+                texts = {id_: inputs.reasoned[id_] for id_ in texts}
+            elif config.reason:
+                texts, failed = reformulate(sample, stages.open("reformulating"))
+            retrieved = retrieve(
+                texts, failed, inputs.retriever, inputs.snapshot, folder / "embeddings", k=config.k
+            )
         all_cases = list(
             cases(
-                inputs.questions.sample, retrieved, inputs.gold, inputs.snapshot,
-                k=config.k, max_chars=config.max_chars,
+                sample, retrieved, inputs.gold, inputs.snapshot, k=config.k,
+                max_chars=config.max_chars,
             )
         )  # fmt: skip
         with record.timed("answering"):
-            answered = answer_cases(all_cases, stages.answering())
+            answered = answer_cases(all_cases, stages.open("answering"))
         with record.timed("judging"):
-            judged = judge_answers(answered, stages.judging(), config.votes)
+            judged = judge_answers(answered, stages.open("judging"), config.votes)
         if not any(j.score is not None for j in judged):
             first = next((j.reason for j in judged if j.reason), "no reason is known").rstrip(". ")
             again = " Run the same command again: it asks only the rest." if stages.missing else ""
             raise ArgusError(
                 f"Nothing can be measured: no answer got a score. The first reason: {first}.{again}"
             )
-        summary = summarise(judged, retrieved, inputs, config, stages)
-    table = table_of(judged, retrieved, inputs.gold)
+        measures = ranking_measures(retrieved, inputs.gold)
+        summary = _summary(judged, measures, inputs, config, stages)
+    table = _table(judged, measures)
     folder.write_table(JOB, table, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["questions"]))
     return QAResult(folder.path, write_report(folder.path), summary, table)
 
 
-def search(inputs: Inputs, config: QAConfig, stages: Stages, store: Path) -> Retrieved:
-    """Search with each question, or with its reformulation. store: folder for the vectors."""
-    texts = {q.id: q.text for q in inputs.questions.sample}
-    failed: dict[str, str] = {}
-    if inputs.reasoned is not None:
-        texts = {id_: inputs.reasoned[id_] for id_ in texts}
-    elif config.reason:
-        texts, failed = reformulate(inputs.questions.sample, stages.reasoning())
-    encoder = inputs.retriever.encoder
-    with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        return retrieve(texts, failed, inputs.retriever, inputs.snapshot, opened, k=config.k)
-
-
-def table_of(judged: Sequence[Judged], retrieved: Retrieved, gold: Gold | None) -> pa.Table:
+def _table(judged: Sequence[Judged], measures: Mapping[Arm, Mapping[str, float]]) -> pa.Table:
     """Return one row per question and arm, in the order in which they were asked."""
-    measures = ranking_measures(retrieved, gold)
     rows = []
     for j in judged:
         case, votes = j.case, j.verdict.votes if j.verdict else ()
@@ -241,16 +221,16 @@ def table_of(judged: Sequence[Judged], retrieved: Retrieved, gold: Gold | None) 
                 "arm": str(case.arm),
                 "state": str(j.state),
                 "stage": j.stage,
-                "failure": str(j.failure) if j.failure else "",
+                "failure": str(j.failure or ""),
                 "reason": j.reason,
                 "score": j.score,
                 "votes": "; ".join(
                     str(v.failure) if v.score is None else f"{v.score:g}" for v in votes
                 ),
-                "judgements": _json([vote.reason for vote in votes]),
+                "judgements": json.dumps([vote.reason for vote in votes], ensure_ascii=False),
                 "answer": j.answer,
                 "reference": case.question.reference,
-                "documents": _json(case.documents),
+                "documents": json.dumps(case.documents, ensure_ascii=False),
                 "documents_cut": case.cut,
                 "documents_left_out": case.left_out,
                 "context_chars": len(case.context),
@@ -260,29 +240,25 @@ def table_of(judged: Sequence[Judged], retrieved: Retrieved, gold: Gold | None) 
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def summarise(
+def _summary(
     judged: Sequence[Judged],
-    retrieved: Retrieved,
+    measures: Mapping[Arm, Mapping[str, float]],
     inputs: Inputs,
     config: QAConfig,
     stages: Stages,
 ) -> dict[str, Any]:
-    """Return the job's section of summary.json."""
     questions, options = inputs.questions, {"seed": config.seed, "resamples": config.resamples}
-    measures = ranking_measures(retrieved, inputs.gold)
-    reasoned = "by the model" if config.reason else "given" if inputs.reasoned is not None else ""
-    arms = []
-    for arm in arm_summaries(judged, **options):
+    arms, retrieval = arm_summaries(judged, **options), None
+    for arm in arms:
         values = measures.get(Arm(arm["arm"]), {}).values()
-        arms.append({**arm, MEASURE: sum(values) / len(values) if values else None})
-    retrieval = None
+        arm[MEASURE] = sum(values) / len(values) if values else None
     if measures:
         change = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
         retrieval = {"measure": MEASURE, **change.figures()}
     return {
         "index": inputs.name,
         "scenarios": inputs.scenarios,
-        "reasoned": reasoned,
+        "reasoned": "by the model" if config.reason else "given" if inputs.reasoned else "",
         "votes": config.votes,
         "k": config.k,
         "weight": inputs.retriever.weight,
@@ -302,7 +278,7 @@ def summarise(
         "agreement": votes_agreement(judged),
         "language_model": stages.summary(),
         "unanswered": stages.missing,
-        "notes": list(_notes(inputs, config, stages)),
+        "notes": _notes(inputs, config, stages),
     }
 
 
@@ -326,7 +302,3 @@ def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
             f"{stages.missing:,} prompts are without an answer; the same command asks only those"
         )
     return notes
-
-
-def _json(values: Sequence[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
-from argus.measures.significance import DifferenceFigures
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, table
 from argus.scenarios.qa.config import MEASURE
+from argus.scenarios.tables import headings, interval_words
 
 ARMS = {
     "documents": "documents alone",
@@ -55,24 +55,14 @@ def _arm(arm: Mapping[str, Any]) -> str:
         counts += f", {states['not applicable']:,} not applicable"
     if arm["mean"] is None:
         return f"{arm['arm']}: no score ({counts})"
-    interval = (
-        f"no interval: {arm['no_interval']}"
-        if arm["low"] is None
-        else f"95% {arm['low']:.1f} to {arm['high']:.1f}"
-    )
-    ranked = "" if arm["nDCG@10"] is None else f", nDCG@10 {arm['nDCG@10']:.3f}"
-    return f"{arm['arm']}: {arm['mean']:.1f} ({interval}; {counts}{ranked})"
+    ranked = "" if arm[MEASURE] is None else f", {MEASURE} {arm[MEASURE]:.3f}"
+    return f"{arm['arm']}: {arm['mean']:.1f} ({interval_words(arm, '.1f')}; {counts}{ranked})"
 
 
-def _change(change: DifferenceFigures) -> str:
-    interval = (
-        f"no interval: {change['no_interval']}"
-        if change["low"] is None
-        else f"95% {change['low']:+.1f} to {change['high']:+.1f}"
-    )
+def _change(change: Mapping[str, Any]) -> str:
     return (
-        f"{change['mean_difference']:+.1f} "
-        f"({interval}, p={change['p_value']:.3g}, {change['queries']:,} questions: "
+        f"{change['mean_difference']:+.1f} ({interval_words(change, '+.1f')}, "
+        f"p={change['p_value']:.3g}, {change['queries']:,} questions: "
         f"{change['improved']:,} better, {change['harmed']:,} worse, "
         f"{change['unchanged']:,} the same)"
     )
@@ -93,79 +83,64 @@ def estimate_lines(estimate: Mapping[str, Any]) -> Iterator[str]:
         yield "judging is counted as if every answer that is missing had its greatest length"
 
 
-def section(folder: Path, qa: Mapping[str, Any]) -> Section:
-    """Build it from summary.json and scenarios_qa.parquet."""
-    measured = any(arm["mean"] is not None for arm in qa["arms"])
-    plots = {"scenarios_qa": mean_scores(qa["arms"], ARMS)} if measured else {}
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the report's section of summary.json and scenarios_qa.parquet."""
+    arms, rows = summary["arms"], read_table(folder / "scenarios_qa.parquet").to_pylist()
+    columns = headings(
+        "question: text; context: text; score: count; votes: text; "
+        "answer, or why there is none: text"
+    )
+    cells = []
+    for row in rows[:MAX_ROWS]:
+        said = row["answer"] if row["state"] == "measured" else f"{row['state']}: {row['reason']}"
+        question = f"{row['question']} · {row['query_id']}"
+        cells.append([question, ARMS[row["arm"]], row["score"], row["votes"], said])
     tables = {
-        "scenarios_qa_arms": _arms(qa["arms"]),
-        "scenarios_qa_differences": _differences(qa["comparisons"]),
-        "scenarios_qa_answers": _answers(folder),
+        "scenarios_qa_arms": _arms(arms),
+        "scenarios_qa_differences": _differences(summary["comparisons"]),
+        "scenarios_qa_answers": table(columns, cells, total=len(rows)),
     }
-    if any(arm["reasons"] for arm in qa["arms"]):
-        tables["scenarios_qa_reasons"] = _reasons(qa["arms"])
-    return Section(plots, tables, _brief(qa))
+    if any(arm["reasons"] for arm in arms):
+        columns = headings("context: text; questions: count; why there is no score: text")
+        cells = [[ARMS[a["arm"]], n, reason] for a in arms for reason, n in a["reasons"].items()]
+        tables["scenarios_qa_reasons"] = table(columns, cells)
+    measured = [arm for arm in arms if arm["mean"] is not None]
+    plots = {"scenarios_qa": _mean_scores(measured)} if measured else {}
+    brief, named = f"{summary['questions']['asked']:,} questions asked", list(ARMS)
+    for comparison in summary["comparisons"]:
+        change = comparison["found"]
+        if change and [comparison["before"], comparison["after"]] == [named[0], named[2]]:
+            brief = (
+                f"answers score {change['mean_before']:.1f} from documents alone, "
+                f"{change['mean_after']:.1f} with scenarios (95% interval of the difference "
+                f"{_interval(change, '+.1f')}) on {change['queries']:,} questions"
+            )
+    return Section(plots, tables, brief)
 
 
-def _brief(qa: Mapping[str, Any]) -> str:
-    with_scenarios = next(
-        (c for c in qa["comparisons"] if (c["before"], c["after"]) == tuple(ARMS)[:3:2]), None
+def _arms(arms: Sequence[Mapping[str, Any]]) -> Table:
+    columns = headings(
+        "context: text; mean score: text; 95% interval: text; of questions: count; "
+        f"documents alone on these: text; {MEASURE}: share; measured: count; failed: count; "
+        "not applicable: count; documents cut: count"
     )
-    if with_scenarios is None or with_scenarios["found"] is None:
-        return f"{qa['questions']['asked']:,} questions asked"
-    change = with_scenarios["found"]
-    return (
-        f"answers score {change['mean_before']:.1f} from documents alone, "
-        f"{change['mean_after']:.1f} with scenarios (95% interval of the difference "
-        f"{_interval(change)}) on {change['queries']:,} questions"
-    )
-
-
-def _arms(arms: list[dict[str, Any]]) -> Table:
-    columns = {
-        "context": "text",
-        "mean score": "text",
-        "95% interval": "text",
-        "of questions": "count",
-        "documents alone on these": "text",
-        MEASURE: "share",
-        "measured": "count",
-        "failed": "count",
-        "not applicable": "count",
-        "documents cut": "count",
-    }
-    rows = [
-        [
-            ARMS[arm["arm"]],
-            _number(arm["mean"]),
-            f"none: {arm['no_interval']}"
-            if arm["low"] is None
-            else f"{arm['low']:.1f} to {arm['high']:.1f}",
-            arm["questions"],
-            _number(arm["documents_mean"]),
-            arm[MEASURE],
-            arm["states"]["measured"],
-            arm["states"]["failed"],
-            arm["states"]["not applicable"],
-            arm["documents_cut"] + arm["documents_left_out"],
-        ]
-        for arm in arms
-    ]
+    rows = []
+    for arm in arms:
+        mean, alone = (
+            "–" if arm[name] is None else f"{arm[name]:.1f}" for name in ("mean", "documents_mean")
+        )
+        states = (arm["states"][name] for name in ("measured", "failed", "not applicable"))
+        cut = arm["documents_cut"] + arm["documents_left_out"]
+        named = [ARMS[arm["arm"]], mean, _interval(arm, ".1f"), arm["questions"], alone]
+        rows.append([*named, arm[MEASURE], *states, cut])
     return table(columns, rows)
 
 
-def _differences(comparisons: list[dict[str, Any]]) -> Table:
-    columns = {
-        "before": "text",
-        "after": "text",
-        "questions": "count",
-        "difference": "text",
-        "95% interval": "text",
-        "p": "text",
-        "better": "count",
-        "worse": "count",
-        "the same": "count",
-    }
+def _differences(comparisons: Sequence[Mapping[str, Any]]) -> Table:
+    columns = headings(
+        "before: text; after: text; questions: count; difference: text; 95% interval: text; "
+        "p: text; better: count; worse: count; the same: count"
+    )
     rows = []
     for comparison in comparisons:
         change = comparison["found"]
@@ -173,77 +148,40 @@ def _differences(comparisons: list[dict[str, Any]]) -> Table:
         if change is None:
             rows.append([*names, 0, "–", "none: no question was measured in both", "–", 0, 0, 0])
             continue
-        rows.append(
-            [
-                *names,
-                change["queries"],
-                f"{change['mean_difference']:+.1f}",
-                _interval(change),
-                f"{change['p_value']:.4f}" + (" (exact)" if change["exact"] else ""),
-                change["improved"],
-                change["harmed"],
-                change["unchanged"],
-            ]
-        )
+        difference = f"{change['mean_difference']:+.1f}"
+        p = f"{change['p_value']:.4f}" + (" (exact)" if change["exact"] else "")
+        moved = (change[name] for name in ("improved", "harmed", "unchanged"))
+        ends = _interval(change, "+.1f")
+        rows.append([*names, change["queries"], difference, ends, p, *moved])
     return table(columns, rows)
 
 
-def _reasons(arms: list[dict[str, Any]]) -> Table:
-    rows = [[ARMS[arm["arm"]], n, reason] for arm in arms for reason, n in arm["reasons"].items()]
-    return table({"context": "text", "questions": "count", "why there is no score": "text"}, rows)
+def _interval(figures: Mapping[str, Any], form: str) -> str:
+    if figures["low"] is None:
+        return f"none: {figures['no_interval']}"
+    return f"{figures['low']:{form}} to {figures['high']:{form}}"
 
 
-def _answers(folder: Path) -> Table:
-    rows = read_table(folder / "scenarios_qa.parquet").to_pylist()
-    columns = {
-        "question": "text",
-        "context": "text",
-        "score": "count",
-        "votes": "text",
-        "answer, or why there is none": "text",
-    }
-    cells = [
-        [
-            f"{row['question']} · {row['query_id']}",
-            ARMS[row["arm"]],
-            row["score"],
-            row["votes"],
-            row["answer"] if row["state"] == "measured" else f"{row['state']}: {row['reason']}",
-        ]
-        for row in rows[:MAX_ROWS]
-    ]
-    return table(columns, cells, total=len(rows))
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
-
-
-def _interval(change: DifferenceFigures) -> str:
-    if change["low"] is None:
-        return f"none: {change['no_interval']}"
-    return f"{change['low']:+.1f} to {change['high']:+.1f}"
-
-
-def mean_scores(arms: Sequence[dict[str, Any]], names: Mapping[str, str]) -> Figure:
-    """Mean score per arm with its 95% interval. Documents alone and oracles in grey.
-
-    Arms without a mean are left out. names: of arms, as a person reads them.
-    """
-    means = [arm["mean"] for arm in arms if arm["mean"] is not None]
-    arms = [arm for arm in arms if arm["mean"] is not None]
+def _mean_scores(arms: Sequence[Mapping[str, Any]]) -> Figure:
+    """Return the mean score per arm with its 95% interval. Documents alone and oracles in grey."""
     fused = [arm["arm"].startswith("fused") for arm in arms]
+    ends = [
+        (0.0, 0.0)
+        if arm["low"] is None
+        else (round(arm["high"] - arm["mean"], 3), round(arm["mean"] - arm["low"], 3))
+        for arm in arms
+    ]
     bars = {
         "type": "bar",
-        "x": [names[arm["arm"]] for arm in arms],
-        "y": [round(mean, 3) for mean in means],
+        "x": [ARMS[arm["arm"]] for arm in arms],
+        "y": [round(arm["mean"], 3) for arm in arms],
         "width": 0.6,
         "marker": {"color": [BAND_COLOURS["high"] if own else _GREY for own in fused]},
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [_end(arm["high"], mean) for arm, mean in zip(arms, means, strict=True)],
-            "arrayminus": [_end(mean, arm["low"]) for arm, mean in zip(arms, means, strict=True)],
+            "array": [above for above, _ in ends],
+            "arrayminus": [below for _, below in ends],
             "color": INK,
             "thickness": 1.5,
         },
@@ -251,8 +189,3 @@ def mean_scores(arms: Sequence[dict[str, Any]], names: Mapping[str, str]) -> Fig
         "hovertemplate": "%{x}: %{y:.1f} on %{customdata:,} questions<extra></extra>",
     }
     return framed([bars], "", "mean score, 0 to 100", {"showlegend": False}, yrange=[0, 100])
-
-
-def _end(high: float | None, low: float | None) -> float:
-    """Return the length of one arm of an error bar, 0 where there is no interval."""
-    return 0.0 if high is None or low is None else round(high - low, 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from argus.data.types import Qrels, Query, State
-from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
+from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine
 from argus.jobs.recorded_model import RecordedModel
 from argus.llm import (
@@ -32,22 +32,14 @@ from argus.llm.ledger import ledger_to_read
 from argus.llm.model import answer_bound, request_keys
 from argus.llm.structured import without_thoughts
 from argus.scenarios.qa.cases import cases, retrieve
-from argus.scenarios.qa.compare import Answered, Case, Question, answer_prompts, judge_prompts
+from argus.scenarios.qa.compare import Answered, Question, answer_prompts, judge_prompts
 from argus.scenarios.qa.config import AnyConfig, QAConfig
 from argus.scenarios.qa.inputs import Inputs, read_inputs
 from argus.scenarios.qa.judge import why_no_answer
-from argus.scenarios.qa.prompts import answer_prompt, reason_prompt
+from argus.scenarios.qa.prompts import reason_prompt
 
 LEDGER = "answers.sqlite"
 _CHARS_PER_TOKEN = 4
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One stage: its model with the outcomes, and its earlier cost."""
-
-    model: RecordedModel
-    before: Spending
 
 
 class Stages:
@@ -61,55 +53,24 @@ class Stages:
         self, model: AnyConfig, judge: AnyConfig, ledger: Ledger, engine: Engine | None = None
     ) -> None:
         self._model, self._judge, self._ledger, self._engine = model, judge, ledger, engine
-        self._stages: dict[str, Stage] = {}
+        self._stages: dict[str, tuple[RecordedModel, Spending]] = {}  # with what it spent before
 
-    def reasoning(self) -> RecordedModel:
-        """Return the model that reformulates questions."""
-        return self._open("reformulating", self._model)
-
-    def answering(self) -> RecordedModel:
-        """Return the model that answers."""
-        return self._open("answering", self._model)
-
-    def judging(self) -> RecordedModel:
-        """Return the model that judges."""
-        return self._open("judging", self._judge)
-
-    @property
-    def missing(self) -> int:
-        """How many prompts were not asked, or never answered. Equal ones count once."""
-        outcomes = [o for stage in self._stages.values() for o in stage.model.outcomes]
-        missing = (o for o in outcomes if o.unanswered or o.state is PromptState.NOT_ASKED)
-        return len({o.prompt.key for o in missing})
-
-    def summary(self) -> dict[str, dict[str, Any]]:
-        """Return prompts and cost of each stage. See `RecordedModel.summary`."""
-        stages = list(self._stages.items())
-        usage: dict[str, dict[str, Any]] = {}
-        for i, (name, stage) in enumerate(stages):
-            later = [s.before for _, s in stages[i + 1 :] if s.model.inner is stage.model.inner]
-            after = later[0] if later else stage.model.inner.spent
-            own = stage.model.summary()
-            own["tokens_in"] = after.tokens_in - stage.before.tokens_in
-            own["tokens_out"] = after.tokens_out - stage.before.tokens_out
-            usage[name] = {"model": stage.model.name, **own}
-        return usage
-
-    def _open(self, name: str, config: AnyConfig) -> RecordedModel:
-        opened = [s.model.inner for s in self._stages.values() if s.model.inner.config == config]
+    def open(self, stage: str) -> RecordedModel:
+        """Return the model of a stage: "reformulating", "answering" or "judging"."""
+        config = self._judge if stage == "judging" else self._model
+        opened = [recorded.inner for recorded, _ in self._stages.values()]
+        same = [model for model in opened if model.config == config]
         model: LedgerModel
         if isinstance(config, LocalConfig):
-            model = opened[0] if opened else open_model(config, self._ledger, self._engine)
+            model = same[0] if same else open_model(config, self._ledger, self._engine)
         else:
-            model = open_model(self._left(config), self._ledger)
-        stage = Stage(RecordedModel(model), model.spent)
-        self._stages[name] = stage
-        return stage.model
+            model = open_model(self._limited(config, opened), self._ledger)
+        self._stages[stage] = RecordedModel(model), model.spent
+        return self._stages[stage][0]
 
-    def _left(self, config: ChatConfig) -> ChatConfig:
+    def _limited(self, config: ChatConfig, opened: Sequence[LedgerModel]) -> ChatConfig:
         """Return the settings with the rest of the budget after earlier stages."""
-        models = [s.model.inner for s in self._stages.values()]
-        spent = [model.spent for model in models if isinstance(model.config, ChatConfig)]
+        spent = [model.spent for model in opened if isinstance(model.config, ChatConfig)]
         limits = self._model if isinstance(self._model, ChatConfig) else config
         budget, tokens = limits.budget, limits.max_total_tokens
         if budget is not None:
@@ -117,6 +78,27 @@ class Stages:
         if tokens is not None:
             tokens = max(0, tokens - sum(s.tokens_in + s.tokens_out for s in spent))
         return replace(config, budget=budget, max_total_tokens=tokens)
+
+    @property
+    def missing(self) -> int:
+        """How many prompts were not asked, or never answered. Equal ones count once."""
+        outcomes = [o for model, _ in self._stages.values() for o in model.outcomes]
+        missing = (o for o in outcomes if o.unanswered or o.state is PromptState.NOT_ASKED)
+        return len({o.prompt.key for o in missing})
+
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """Return prompts and cost of each stage. See `RecordedModel.summary`."""
+        stages, usage = list(self._stages.items()), {}
+        for i, (name, (model, before)) in enumerate(stages):
+            later = [spent for _, (m, spent) in stages[i + 1 :] if m.inner is model.inner]
+            after = later[0] if later else model.inner.spent
+            usage[name] = {
+                "model": model.name,
+                **model.summary(),
+                "tokens_in": after.tokens_in - before.tokens_in,
+                "tokens_out": after.tokens_out - before.tokens_out,
+            }
+        return usage
 
 
 def reformulate(
@@ -182,33 +164,29 @@ def _estimate(inputs: Inputs, config: QAConfig, ledger: Ledger, store: Path) -> 
             texts[question.id] = answers.get(prompt.key) or question.text
     reasoned = inputs.reasoned or {}
     texts = {id_: reasoned.get(id_) or text for id_, text in texts.items()}
-    all_cases = _cases(inputs, config, texts, store)
-    prompts = answer_prompts(all_cases)
+    retrieved = retrieve(texts, {}, inputs.retriever, inputs.snapshot, store, k=config.k)
+    to_ask = [
+        case
+        for case in cases(
+            questions, retrieved, inputs.gold, inputs.snapshot, k=config.k,
+            max_chars=config.max_chars,
+        )
+        if case.state is State.MEASURED
+    ]  # fmt: skip
+    prompts = answer_prompts(to_ask)
     stages["answering"] = estimate(prompts, ledger, config.model)
     answers = _answers(prompts, ledger, config.model)
-    answered = [
-        _answered(case, answers, config.model) for case in all_cases if case.state is State.MEASURED
-    ]
+    answered = []
+    for case, prompt in zip(to_ask, prompts, strict=True):  # arms of one context share an answer
+        longest = _CHARS_PER_TOKEN * answer_bound(prompt, config.model)
+        answered.append(Answered(case, answers.get(prompt.key) or prompt.key.ljust(longest, "x")))
+    is_exact = not any(e.to_ask for e in stages.values())
     stages["judging"] = estimate(judge_prompts(answered, config.votes), ledger, config.judging)
-    before = [e for stage, e in stages.items() if stage != "judging"]
     return {
         "stages": {stage: e.figures() for stage, e in stages.items()},
         "total": reduce(add, stages.values()).figures(),
-        "exact": not any(e.to_ask for e in before),
+        "exact": is_exact,
     }
-
-
-def _cases(inputs: Inputs, config: QAConfig, texts: Mapping[str, str], store: Path) -> list[Case]:
-    """Return the prompts where these texts are searched for, by question id."""
-    encoder = inputs.retriever.encoder
-    with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        retrieved = retrieve(texts, {}, inputs.retriever, inputs.snapshot, opened, k=config.k)
-    return list(
-        cases(
-            inputs.questions.sample, retrieved, inputs.gold, inputs.snapshot,
-            k=config.k, max_chars=config.max_chars,
-        )
-    )  # fmt: skip
 
 
 def _answers(prompts: Sequence[Prompt], ledger: Ledger, config: ModelConfig) -> dict[str, str]:
@@ -217,10 +195,3 @@ def _answers(prompts: Sequence[Prompt], ledger: Ledger, config: ModelConfig) -> 
     by_key = {key: prompt.key for key, prompt in zip(keys, prompts, strict=True)}
     entries = ledger.find(list(by_key))
     return {by_key[e.key]: without_thoughts(e.answer) for e in entries if e.state is PromptState.OK}
-
-
-def _answered(case: Case, answers: Mapping[str, str], config: ModelConfig) -> Answered:
-    """Return a case with its answer, or with one that is as long as it may be."""
-    prompt = answer_prompt(case.question.text, case.context)
-    longest = prompt.key.ljust(_CHARS_PER_TOKEN * answer_bound(prompt, config), "x")
-    return Answered(case, answers.get(prompt.key) or longest)  # arms of one context share it

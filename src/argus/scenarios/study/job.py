@@ -8,21 +8,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from argus.data.documents import read_queries
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl
-from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
+from argus.encoders import Encoder, EncoderConfig
 from argus.indexes.header import parse_index_spec
 from argus.indexes.retriever import open_retriever
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.scenarios.qa.cases import retrieve, scenarios_in
-from argus.scenarios.study.config import StudyConfig, Versus
+from argus.scenarios.qa.inputs import draw
+from argus.scenarios.study.config import StudyConfig
 from argus.scenarios.study.preferences import KEY
-from argus.scenarios.study.section import study_headline
 from argus.scenarios.study.sheets import NoPair, Pair, Place, key_row, pairs, places, write_sheet
 
 JOB = "study"
@@ -54,7 +52,19 @@ class StudyResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        yield from study_headline(self.summary)
+        summary = self.summary
+        per = summary["pairs_per_sheet"]
+        length = f"{min(per):,}" if min(per) == max(per) else f"{min(per):,} to {max(per):,}"
+        yield (
+            f"{summary['pairs']:,} pairs of {summary['drawn']:,} questions "
+            f"({summary['questions']:,} in all), each judged by {summary['judges']}: "
+            f"{summary['sheets']} sheets of {length}"
+        )
+        for one in summary["comparisons"]:
+            reasons = "; ".join(f"{n:,}: {why}" for why, n in one["reasons"].items())
+            without = f" ({reasons})" if reasons else ""
+            shown = f"{one['measured']:,} of {one['total']:,} questions"
+            yield f"against {one['versus']}: {shown}{without}"
         yield f"sheets: {self.folder / SHEETS}; what stands on which side: {self.folder / KEY}"
 
 
@@ -82,8 +92,7 @@ def make_study(
         queries = read_queries(Path(queries), coerce_ids=coerce_ids)
     texts = [query for query in queries if query.text.strip()]
     require_some(len(texts), "question has a text", "Check --queries.")
-    order = np.random.default_rng(config.seed).permutation(len(texts))
-    sample = [texts[i] for i in sorted(order[: config.questions].tolist())]
+    sample = draw(texts, config.questions, config.seed)
     spec = parse_index_spec(index)
     retriever = open_retriever(spec, encoder, exact=True, device=device, weight=config.weight)
     snapshot, model = retriever.index.snapshot(retriever.as_of), retriever.encoder
@@ -93,13 +102,9 @@ def make_study(
     record = Record(JOB, settings, {"queries": path}, {"fingerprint": model.fingerprint})
     check_folder(folder, record, about=[spec.path])
     record.open(folder, about=[spec.path])
-    vectors = folder.own("embeddings")
-    with (
-        record.timed("retrieving"),
-        EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as store,
-    ):
-        searched = {query.id: query.text for query in sample}
-        retrieved = retrieve(searched, {}, retriever, snapshot, store, k=config.k)
+    vectors, searched = folder.own("embeddings"), {query.id: query.text for query in sample}
+    with record.timed("retrieving"):
+        retrieved = retrieve(searched, {}, retriever, snapshot, vectors, k=config.k)
     outcomes = list(pairs(sample, retrieved, snapshot, config))
     ready = [outcome for outcome in outcomes if isinstance(outcome, Pair)]
     why = next((outcome.reason for outcome in outcomes if isinstance(outcome, NoPair)), "")
@@ -108,13 +113,26 @@ def make_study(
     by_sheet: dict[int, list[Place]] = {}
     for row in rows:
         by_sheet.setdefault(row.sheet, []).append(row)
+    comparisons = []
+    for versus in config.versus:
+        own = [outcome for outcome in outcomes if outcome.versus is versus]
+        without = [outcome for outcome in own if isinstance(outcome, NoPair)]
+        failed = sum(outcome.failed for outcome in without)
+        comparisons.append({
+            "versus": str(versus),
+            "total": len(own),
+            "measured": len(own) - len(without),
+            "failed": failed,
+            "not applicable": len(without) - failed,
+            "reasons": dict(Counter(outcome.reason for outcome in without)),
+        })  # fmt: skip
     numbers = range(1, config.sheets + 1)
     summary: dict[str, Any] = {
         "index": str(spec),
         "k": config.k,
         "questions": len(queries),
         "drawn": len(sample),
-        "comparisons": [_compared(versus, outcomes) for versus in config.versus],
+        "comparisons": comparisons,
         "pairs": len(ready),
         "sheets": config.sheets,
         "judges": config.judges,
@@ -128,17 +146,3 @@ def make_study(
     counts = {"pairs": summary["pairs"], "judgements": summary["judgements"]}
     folder.write_results(JOB, summary, record.manifest(counts))
     return StudyResult(folder.path, tuple(files), summary)
-
-
-def _compared(versus: Versus, outcomes: Sequence[Pair | NoPair]) -> dict[str, Any]:
-    own = [outcome for outcome in outcomes if outcome.versus is versus]
-    without = [outcome for outcome in own if isinstance(outcome, NoPair)]
-    failed = sum(outcome.failed for outcome in without)
-    return {
-        "versus": str(versus),
-        "total": len(own),
-        "measured": len(own) - len(without),
-        "failed": failed,
-        "not applicable": len(without) - failed,
-        "reasons": dict(Counter(outcome.reason for outcome in without)),
-    }

@@ -1,4 +1,4 @@
-"""`scenarios preferences`: read filled sheets, and tell preferences and agreement of raters."""
+"""Read filled sheets: what people prefer, and how far they agree (SPIKE Figure 4)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.reading import WRITTEN, reading
 from argus.data.rows import FORMATS, Row, read_json_lines, read_rows, whole_number
-from argus.data.types import StateCounts
 from argus.data.writing import one_writer
 from argus.errors import InputError, Location
 from argus.jobs.result import Result
@@ -23,19 +22,20 @@ from argus.measures.intervals import wilson
 from argus.measures.rater_agreement import cohen_kappa, fleiss_kappa, nominal_alpha
 from argus.measures.significance import paired_difference
 from argus.reports import write_report
+from argus.reports.figures import BAND_COLOURS, Figure, framed
+from argus.reports.section import Section, table
 from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
-from argus.scenarios.study.section import preference_headline
 from argus.scenarios.study.sheets import PLACE, TIE, A, B
+from argus.scenarios.tables import headings, interval_words, schema
 
 KEY = "key.jsonl"
-Label = Literal["scenarios", "rival", "tie"]
-SCENARIOS: Final = "scenarios"
-RIVAL: Final = "rival"  # Meaning of an answer, whichever side it names.
+SCENARIOS = "scenarios"
+RIVAL = "rival"  # Meaning of an answer, whichever side it names.
 _SIDES = {A.casefold(): A, B.casefold(): B, TIE: TIE, "": ""}
 _EXAMPLE = "sheet,pair,specificity,comprehensibility,usefulness,overall"
 WORTH = {SCENARIOS: 1.0, TIE: 0.5, RIVAL: 0.0}  # Value of an answer for scenarios.
 EVEN = 0.5
-_ONE_JUDGE = "no pair has two judges"
+_LABELS = {"scenarios": BAND_COLOURS["high"], "tie": "#c9ced6", "rival": BAND_COLOURS["low"]}
 JOB = "preferences"
 OUT = "preferences"  # Folder of a study for its answers.
 # One row per criterion of each comparison, agreement beside the shares.
@@ -55,22 +55,23 @@ OUT = "preferences"  # Folder of a study for its answers.
 # alpha: Krippendorff's alpha, nominal.
 # rater_pairs: pairs of raters.
 # undefined: why agreement is not defined. Empty where it is.
-_SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("versus", "criterion")]
-    + [
-        (name, pa.int64())
-        for name in ("pairs", "judgements", "no_answer", "scenarios", "tie", "rival")
-    ]
-    + [(name, pa.float64()) for name in ("share", "low", "high", "p_value")]
-    + [(name, pa.int64()) for name in ("wins", "even", "losses")]
-    + [(name, pa.string()) for name in ("no_interval", "verdict")]
-    + [(name, pa.float64()) for name in ("equal", "kappa", "cohen", "alpha")]
-    + [("rater_pairs", pa.int64()), ("undefined", pa.string())]
-)
+_SCHEMA = schema(
+    ("versus criterion", str), ("pairs judgements no_answer scenarios tie rival", int),
+    ("share low high p_value", float), ("wins even losses", int), ("no_interval verdict", str),
+    ("equal kappa cohen alpha", float), ("rater_pairs", int), ("undefined", str),
+)  # fmt: skip
+# One row per answer that a person gave. Null where there is none.
+#
+# sheet: number of the sheet.
+# pair: id of the pair of results.
+# versus: rival of scenarios.
+# criterion: question to the rater.
+# side: side that is preferred: A, B or tie.
+# prefers: scenarios, the rival, or tie.
+_ANSWERS = schema(("sheet", int), ("pair versus query_id criterion side prefers", str))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """Answer of one person on a pair by one criterion. side: A, B or tie. "" for no answer.
 
     label: None for no answer.
@@ -82,19 +83,7 @@ class Answer:
     query_id: str
     criterion: Criterion
     side: str
-    label: Label | None
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """All answers of the sheets that came back.
-
-    sheets: how many came back.
-    """
-
-    answers: Sequence[Answer]
-    sheets: int
-    missing_sheets: tuple[int, ...]
+    label: str | None
 
 
 def read_key(study: Path) -> dict[tuple[int, str], dict[str, Any]]:
@@ -118,7 +107,9 @@ def read_key(study: Path) -> dict[tuple[int, str], dict[str, Any]]:
     return key
 
 
-def read_answers(places: Sequence[Path], key: Mapping[tuple[int, str], dict[str, Any]]) -> Answers:
+def read_answers(
+    places: Sequence[Path], key: Mapping[tuple[int, str], dict[str, Any]]
+) -> list[Answer]:
     """Read filled sheets: files, or folders of them.
 
     Raises InputError, with the line, for a pair that the study has not, one that is answered twice
@@ -139,13 +130,12 @@ def read_answers(places: Sequence[Path], key: Mapping[tuple[int, str], dict[str,
             rows[place] = row
     if not rows:
         raise InputError(
-            "no answer", expected=f"sheets with the columns {_EXAMPLE}",
-            fix="Name filled sheets, or their folder.", where="--answers",
-        )  # fmt: skip
-    sheets = {sheet for sheet, _ in rows}
-    answers = [a for place, row in sorted(rows.items()) for a in _answers(row, key[place])]
-    left = sorted({sheet for sheet, _ in key} - sheets)
-    return Answers(answers, len(sheets), tuple(left))
+            "no answer",
+            expected=f"sheets with the columns {_EXAMPLE}",
+            fix="Name filled sheets, or their folder.",
+            where="--answers",
+        )
+    return [answer for place, row in sorted(rows.items()) for answer in _answers(row, key[place])]
 
 
 def _files(places: Sequence[Path]) -> Iterator[Path]:
@@ -196,72 +186,40 @@ def _answers(row: Row, key: Mapping[str, Any]) -> Iterator[Answer]:
                 fix="Correct the cell.",
                 where=row.at(criterion),
             )
-        yield Answer(
-            key["sheet"], key["pair"], Versus(key["versus"]), key["query_id"], criterion, side,
-            _label(side, key["side"]),
-        )  # fmt: skip
+        label = None if not side else TIE if side == TIE else RIVAL
+        if side == key["side"]:
+            label = SCENARIOS
+        about = (key["sheet"], key["pair"], Versus(key["versus"]), key["query_id"])
+        yield Answer(*about, criterion, side, label)
 
 
-def _label(side: str, of_scenarios: str) -> Label | None:
-    if not side:
-        return None
-    if side == TIE:
-        return "tie"
-    return SCENARIOS if side == of_scenarios else RIVAL
+def preference(
+    answers: Sequence[Answer], versus: Versus, criterion: Criterion, config: PreferenceConfig
+) -> dict[str, Any]:
+    """Return the result of one comparison by one criterion. Pairs are resampled, not answers.
 
-
-@dataclass(frozen=True)
-class Judgements:
-    """The answers by one criterion of one comparison. by_pair: of each pair, label by sheet."""
-
-    versus: Versus
-    criterion: Criterion
-    by_pair: dict[str, dict[int, str]]
-    no_answer: int
-
-    @classmethod
-    def of(cls, answers: Sequence[Answer], versus: Versus, criterion: Criterion) -> Judgements:
-        """Return those of all answers. A pair that nobody judged is left out."""
-        own = [a for a in answers if a.versus is versus and a.criterion is criterion]
-        by_pair: dict[str, dict[int, str]] = {}
-        for answer in own:
-            if answer.label is not None:
-                by_pair.setdefault(answer.pair, {})[answer.sheet] = answer.label
-        return cls(versus, criterion, by_pair, sum(a.label is None for a in own))
-
-    @property
-    def values(self) -> dict[str, float]:
-        """Value of each pair for scenarios: the mean over its judges, from 0 to 1."""
-        return {
-            pair: sum(WORTH[label] for label in labels.values()) / len(labels)
-            for pair, labels in self.by_pair.items()
-        }
-
-
-def preferences(answers: Sequence[Answer], config: PreferenceConfig) -> list[dict[str, Any]]:
-    """Return every criterion of every comparison that any answer is of, in their order."""
-    present = {answer.versus for answer in answers}
-    return [
-        preference(Judgements.of(answers, versus, criterion), config)
-        for versus in Versus
-        if versus in present
-        for criterion in Criterion
-    ]
-
-
-def preference(judgements: Judgements, config: PreferenceConfig) -> dict[str, Any]:
-    """Return the result by one criterion. Pairs are resampled, not answers."""
-    labels = Counter(label for own in judgements.by_pair.values() for label in own.values())
-    values = judgements.values
+    The value of a pair for scenarios is the mean over its judges, from 0 to 1.
+    """
+    own = [a for a in answers if a.versus is versus and a.criterion is criterion]
+    by_pair: dict[str, dict[int, str]] = {}  # label by sheet; without pairs that nobody judged
+    for answer in own:
+        if answer.label is not None:
+            by_pair.setdefault(answer.pair, {})[answer.sheet] = answer.label
+    labels = Counter(label for one in by_pair.values() for label in one.values())
+    values = {
+        pair: sum(WORTH[label] for label in one.values()) / len(one)
+        for pair, one in by_pair.items()
+    }
     row: dict[str, Any] = {
-        "versus": str(judgements.versus), "criterion": str(judgements.criterion),
-        "pairs": len(values), "judgements": labels.total(), "no_answer": judgements.no_answer,
+        "versus": str(versus), "criterion": str(criterion),
+        "pairs": len(values), "judgements": labels.total(),
+        "no_answer": sum(a.label is None for a in own),
         "scenarios": labels[SCENARIOS], "tie": labels[TIE], "rival": labels[RIVAL],
         "share": None, "low": None, "high": None, "no_interval": "no answer", "p_value": None,
         "wins": sum(value > EVEN for value in values.values()),
         "even": sum(value == EVEN for value in values.values()),
         "losses": sum(value < EVEN for value in values.values()),
-        "verdict": "", "agreement": agreement(judgements),
+        "verdict": "", "agreement": agreement(list(by_pair.values())),
     }  # fmt: skip
     if not values:
         return row
@@ -276,68 +234,30 @@ def preference(judgements: Judgements, config: PreferenceConfig) -> dict[str, An
     return row
 
 
-def agreement(judgements: Judgements) -> dict[str, Any]:
-    """Return how far the judges of equal pairs agree, by scenarios, rival or tie."""
-    units = [list(own.values()) for own in judgements.by_pair.values() if len(own) > 1]
-    sizes = {len(unit) for unit in units}
-    kappas = [
-        kappa
-        for pairs in _by_rater_pairs(judgements).values()
-        if (kappa := cohen_kappa(pairs)) is not None
+def agreement(pairs: Sequence[Mapping[int, str]]) -> dict[str, Any]:
+    """Return how far the judges of equal pairs agree, by scenarios, rival or tie.
+
+    pairs: of each pair, label by sheet. Equal answers are counted as a share, each pair once.
+    """
+    units = [list(own.values()) for own in pairs if len(own) > 1]
+    both: dict[tuple[int, int], list[tuple[str, str]]] = {}  # by two raters, of pairs of both
+    for own in pairs:
+        for first, second in combinations(sorted(own), 2):
+            both.setdefault((first, second), []).append((own[first], own[second]))
+    kappas = [kappa for two in both.values() if (kappa := cohen_kappa(two)) is not None]
+    shares = [
+        sum(n * (n - 1) for n in Counter(unit).values()) / (len(unit) * (len(unit) - 1))
+        for unit in units
     ]
-    equal = _equal_share(units)
     alpha = nominal_alpha(units)
-    undefined = "" if alpha is not None else "all answers are equal" if units else _ONE_JUDGE
+    undefined = "all answers are equal" if units else "no pair has two judges"
     return {
-        "equal": equal,
-        "kappa": fleiss_kappa(units) if len(sizes) == 1 else None,
+        "equal": sum(shares) / len(shares) if shares else None,
+        "kappa": fleiss_kappa(units) if len(set(map(len, units))) == 1 else None,
         "cohen": sum(kappas) / len(kappas) if kappas else None,
         "rater_pairs": len(kappas),
         "alpha": alpha,
-        "undefined": undefined,
-    }
-
-
-def _by_rater_pairs(judgements: Judgements) -> dict[tuple[int, int], list[tuple[str, str]]]:
-    """Return, for every two raters, both answers on each pair that both judged."""
-    both: dict[tuple[int, int], list[tuple[str, str]]] = {}
-    for own in judgements.by_pair.values():
-        for first, second in combinations(sorted(own), 2):
-            both.setdefault((first, second), []).append((own[first], own[second]))
-    return both
-
-
-def _equal_share(units: Sequence[Sequence[str]]) -> float | None:
-    """Return the share of equal pairs of answers. Each unit counts once."""
-    if not units:
-        return None
-    shares = []
-    for unit in units:
-        equal = sum(n * (n - 1) for n in Counter(unit).values())
-        shares.append(equal / (len(unit) * (len(unit) - 1)))
-    return sum(shares) / len(shares)
-
-
-def side_a(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return how often side A was preferred, whatever stood there."""
-    sides = [answer.side for answer in answers if answer.side and answer.side != TIE]
-    if not sides:
-        return {"share": None, "low": None, "high": None, "answers": 0}
-    share = sum(side == A for side in sides) / len(sides)
-    low, high = (float(end) for end in wilson(share, len(sides)))
-    return {"share": share, "low": low, "high": high, "answers": len(sides)}
-
-
-def answer_counts(answers: Sequence[Answer], elsewhere: int) -> StateCounts:
-    """Count answers by state. elsewhere: those on sheets that did not come back."""
-    measured = sum(answer.label is not None for answer in answers)
-    reasons = {"no answer": len(answers) - measured, "the sheet is not here": elsewhere}
-    return {
-        "total": len(answers) + elsewhere,
-        "measured": measured,
-        "failed": 0,
-        "not applicable": len(answers) - measured + elsewhere,
-        "reasons": {why: n for why, n in reasons.items() if n},
+        "undefined": undefined if alpha is None else "",
     }
 
 
@@ -385,7 +305,20 @@ class PreferenceResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return preference_headline(self.summary)
+        summary = self.summary
+        answers = summary["answers"]
+        missing = ", ".join(map(str, summary["missing_sheets"]))
+        yield (
+            f"{summary['sheets']} sheets, {answers['measured']:,} of {answers['total']:,} answers"
+            + (f"; not here: sheet {missing}" if missing else "")
+        )
+        for one in summary["preferences"]:
+            yield f"{one['criterion']}, scenarios against {one['versus']}: {_share(one)}"
+        if (side := summary["side_a"])["share"] is not None:
+            yield (
+                f"side A was preferred in {side['share']:.1%} ({side['low']:.1%} to "
+                f"{side['high']:.1%}) of {side['answers']:,} answers that name a side"
+            )
 
 
 @one_writer
@@ -407,55 +340,111 @@ def read_preferences(
     key = read_key(home)
     places = [answers] if isinstance(answers, (str, Path)) else answers
     returned = read_answers([Path(place) for place in places], key)
-    filled = sum(answer.label is not None for answer in returned.answers)
-    require_some(filled, "answer is on the sheets", "All cells of the criteria are empty.")
-    elsewhere = len(Criterion) * len(key) - len(returned.answers)
+    measured = sum(answer.label is not None for answer in returned)
+    require_some(measured, "answer is on the sheets", "All cells of the criteria are empty.")
+    sheets = {answer.sheet for answer in returned}
+    elsewhere = len(Criterion) * len(key) - len(returned)
+    reasons = {"no answer": len(returned) - measured, "the sheet is not here": elsewhere}
+    sides = [answer.side for answer in returned if answer.side not in ("", TIE)]
+    share = sum(side == A for side in sides) / len(sides) if sides else None
+    low, high = (None, None) if share is None else map(float, wilson(share, len(sides)))
+    present = {answer.versus for answer in returned}
     summary: dict[str, Any] = {
         "study": str(home),
-        "sheets": returned.sheets,
-        "missing_sheets": list(returned.missing_sheets),
-        "answers": answer_counts(returned.answers, elsewhere),
-        "side_a": side_a(returned.answers),
-        "preferences": preferences(returned.answers, config),
+        "sheets": len(sheets),
+        "missing_sheets": sorted({sheet for sheet, _ in key} - sheets),
+        "answers": {
+            "total": len(returned) + elsewhere,
+            "measured": measured,
+            "failed": 0,
+            "not applicable": sum(reasons.values()),
+            "reasons": {why: n for why, n in reasons.items() if n},
+        },
+        "side_a": {"share": share, "low": low, "high": high, "answers": len(sides)},
+        "preferences": [
+            preference(returned, versus, criterion, config)
+            for versus in Versus
+            if versus in present
+            for criterion in Criterion
+        ],
     }
     folder = ArtifactFolder(Path(out) if out is not None else home / OUT, fresh=fresh)
     record = Record(JOB, asdict(config), {"key": home / KEY if home.is_dir() else home})
     check_folder(folder, record)
     record.open(folder)
-    table, rows = _table(summary), answers_table(returned.answers)
-    folder.write_table(JOB, table, csv=True)
+    flat = [{**one, **one["agreement"]} for one in summary["preferences"]]
+    shares = pa.Table.from_pylist(flat, schema=_SCHEMA)
+    given = [a._asdict() | {"side": a.side or None, "prefers": a.label} for a in returned]
+    rows = pa.Table.from_pylist(given, schema=_ANSWERS)
+    folder.write_table(JOB, shares, csv=True)
     folder.write_table("preference_answers", rows, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["answers"]))
-    return PreferenceResult(folder.path, write_report(folder.path), summary, table, rows)
+    return PreferenceResult(folder.path, write_report(folder.path), summary, shares, rows)
 
 
-def _table(summary: Mapping[str, Any]) -> pa.Table:
-    """Return one row per criterion of each comparison, agreement beside the shares."""
-    rows = []
-    for one in summary["preferences"]:
-        flat = {name: value for name, value in one.items() if name != "agreement"}
-        rows.append({**flat, **one["agreement"]})
-    return pa.Table.from_pylist(rows, schema=_SCHEMA)
-
-
-def answers_table(answers: Sequence[Answer]) -> pa.Table:
-    """Return one row per answer that a person gave. Null where there is none.
-
-    sheet: number of the sheet.
-    pair: id of the pair of results.
-    versus: rival of scenarios.
-    criterion: question to the rater.
-    side: side that is preferred: A, B or tie.
-    prefers: scenarios, the rival, or tie.
-    """
-    return pa.table(
-        {
-            "sheet": pa.array([a.sheet for a in answers], pa.int64()),
-            "pair": pa.array([a.pair for a in answers], pa.string()),
-            "versus": pa.array([str(a.versus) for a in answers], pa.string()),
-            "query_id": pa.array([a.query_id for a in answers], pa.string()),
-            "criterion": pa.array([str(a.criterion) for a in answers], pa.string()),
-            "side": pa.array([a.side or None for a in answers], pa.string()),
-            "prefers": pa.array([a.label for a in answers], pa.string()),
-        }
+def _share(one: Mapping[str, Any]) -> str:
+    if one["share"] is None:
+        return "no answer"
+    alpha = one["agreement"]["alpha"]
+    agree = one["agreement"]["undefined"] if alpha is None else f"alpha {alpha:.2f}"
+    return (
+        f"{one['share']:.1%} ({interval_words(one, '.1%')}) over {one['pairs']:,} pairs; "
+        f"{one['scenarios']:,} prefer them, {one['tie']:,} tie, {one['rival']:,} not; {agree}"
     )
+
+
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the report's section of summary.json alone."""
+    shares, agreements, overall = [], [], []
+    for one in summary["preferences"]:
+        name = f"{one['criterion']}, against {one['versus']}"
+        ends = one["no_interval"]
+        if one["low"] is not None:
+            ends = f"{one['low']:.3f} to {one['high']:.3f}"
+        counts = ("pairs", "wins", "even", "losses", "judgements", "no_answer")
+        p = _number(one["p_value"], 4)
+        shares.append([name, one["share"], ends, p, *(one[count] for count in counts)])
+        agree = one["agreement"]
+        alpha, kappa, cohen = (_number(agree[kind]) for kind in ("alpha", "kappa", "cohen"))
+        first = alpha or agree["undefined"]
+        agreements.append([name, agree["equal"], first, kappa, cohen, agree["rater_pairs"]])
+        if one["criterion"] == "overall" and one["share"] is not None:
+            overall.append(f"{one['share']:.0%} for scenarios against {one['versus']}")
+    columns = headings(
+        "criterion: text; prefer scenarios: share; 95% interval: text; p: text; pairs: count; "
+        "won: count; even: count; lost: count; judgements: count; no answer: count"
+    )
+    heads = headings(
+        "criterion: text; equal answers: share; Krippendorff's alpha: text; Fleiss' kappa: text; "
+        "Cohen's kappa, mean: text; pairs of raters: count"
+    )
+    return Section(
+        {"preferences": _bars(summary["preferences"])},
+        {"preferences": table(columns, shares), "preference_agreement": table(heads, agreements)},
+        f"people, overall: {', '.join(overall)}" if overall else "people said nothing overall",
+    )
+
+
+def _number(value: float | None, places: int = 3) -> str:
+    return "" if value is None else f"{value:.{places}f}"
+
+
+def _bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Return a bar per criterion: judgements for scenarios, ties, judgements for the rival."""
+    shown = [one for one in rows if one["judgements"]]
+    traces = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": label,
+            "y": [f"{one['criterion']}, against {one['versus']}" for one in shown],
+            "x": [one[label] / one["judgements"] for one in shown],
+            "marker": {"color": colour},
+            "hovertemplate": "%{y}: %{x:.1%}<extra>" + label + "</extra>",
+        }
+        for label, colour in _LABELS.items()
+    ]
+    figure = framed(traces, "share of judgements", "", {"barmode": "stack"})
+    figure["layout"]["yaxis"] |= {"autorange": "reversed", "automargin": True}
+    figure["layout"] |= {"height": 120 + 32 * len(shown)}
+    return figure

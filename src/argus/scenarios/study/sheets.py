@@ -15,10 +15,9 @@ from typing import Any, Literal
 
 from argus.data.provenance import content_hash
 from argus.data.tables import harmless
-from argus.data.types import FloatArray, Query
+from argus.data.types import Query
 from argus.data.writing import write_whole
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.views import ViewScenario
 from argus.scenarios.context import ContextHit
 from argus.scenarios.qa.cases import Retrieved, context_hit
 from argus.scenarios.qa.compare import Arm
@@ -67,7 +66,6 @@ class NoPair:
     """
 
     versus: Versus
-    query_id: str
     reason: str
     failed: bool = False
 
@@ -83,52 +81,42 @@ def pairs(
     for query in queries:
         for versus in config.versus:
             if (failure := retrieved.failed.get(query.id)) is not None:
-                yield NoPair(versus, query.id, failure, failed=True)
-                continue
-            yield _pair(query, versus, retrieved, snapshot, config)
+                yield NoPair(versus, failure, failed=True)
+            else:
+                yield _pair(query, versus, retrieved, snapshot, config)
 
 
 def _pair(
     query: Query, versus: Versus, retrieved: Retrieved, snapshot: Snapshot, config: StudyConfig
 ) -> Pair | NoPair:
-    vector = retrieved.vectors[query.id]
-    hits = _hits(list(retrieved.runs[Arm.FUSED][query.id])[: config.k], snapshot, vector)
-    alone = hits
-    if versus is Versus.DOCUMENT and not config.same_results:
-        alone = _hits(list(retrieved.runs[Arm.DOCUMENTS][query.id])[: config.k], snapshot, vector)
-    if not hits or not alone:
-        return NoPair(versus, query.id, NOTHING, failed=True)
-    if not any(hit.scenarios for hit in hits):
-        return NoPair(versus, query.id, NO_SCENARIO)
-    whole = (TOPIC, NEED, EXPLANATION)
-    scenarios = tuple(_shown(hit, whole, config.max_chars) for hit in hits)
+    def shown(arm: Arm, parts: Sequence[str]) -> tuple[Shown, ...]:
+        ids = list(retrieved.runs[arm][query.id])[: config.k]
+        hits = [context_hit(snapshot, id_, retrieved.vectors[query.id]) for id_ in ids]
+        return tuple(_shown(hit, parts, config.max_chars) for hit in hits)
+
+    is_same = versus is Versus.MAIN_TOPIC or config.same_results
+    scenarios = shown(Arm.FUSED, (TOPIC, NEED, EXPLANATION))
     parts = (TOPIC,) if versus is Versus.MAIN_TOPIC else ()
-    rival = tuple(_shown(hit, parts, config.max_chars) for hit in alone)
+    rival = shown(Arm.FUSED if is_same else Arm.DOCUMENTS, parts)
+    if not scenarios or not rival:
+        return NoPair(versus, NOTHING, failed=True)
+    if not any(one.parts for one in scenarios):
+        return NoPair(versus, NO_SCENARIO)
     if scenarios == rival:
-        return NoPair(versus, query.id, EQUAL_SIDES)
+        return NoPair(versus, EQUAL_SIDES)
     hashed = content_hash(str(config.seed), str(versus), query.id, size=6).hex()
     return Pair(f"p{hashed}", versus, query, scenarios, rival)
 
 
-def _hits(ids: Sequence[str], snapshot: Snapshot, vector: FloatArray) -> list[ContextHit]:
-    return [context_hit(snapshot, doc_id, vector) for doc_id in ids]
-
-
 def _shown(hit: ContextHit, parts: Sequence[str], max_chars: int) -> Shown:
     text = hit.text if len(hit.text) <= max_chars else f"{hit.text[:max_chars].rstrip()} …"
-    parts_shown = [
-        part for scenario in hit.scenarios for part in _told(scenario) if part[0] in parts
-    ]
-    return Shown(hit.doc_id, text, tuple(dict.fromkeys(parts_shown)))
-
-
-def _told(scenario: ViewScenario) -> list[tuple[str, str]]:
-    parts = {
-        TOPIC: scenario.main_topic,
-        NEED: scenario.information_need,
-        EXPLANATION: scenario.explanation,
-    }
-    return [(name, text) for name, text in parts.items() if text.strip()]
+    shown: dict[tuple[str, str], None] = {}
+    for scenario in hit.scenarios:
+        texts = (scenario.main_topic, scenario.information_need, scenario.explanation)
+        for part in zip((TOPIC, NEED, EXPLANATION), texts, strict=True):
+            if part[0] in parts and part[1].strip():
+                shown[part] = None
+    return Shown(hit.doc_id, text, tuple(shown))
 
 
 @dataclass(frozen=True, slots=True)
