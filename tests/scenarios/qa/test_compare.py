@@ -1,15 +1,4 @@
-import pytest
-
-from argus.data.types import State
-from argus.scenarios.qa.compare import (
-    Arm,
-    Case,
-    Question,
-    answer_cases,
-    judge_answers,
-    measured_scores,
-)
-from argus.scenarios.qa.judge import Failure
+from argus.scenarios.qa.compare import Arm, Case, Question, answer_cases, judge_answers
 
 Q1, Q2 = Question("q1", "Why?", "Because."), Question("q2", "How?", "So.")
 
@@ -42,23 +31,3 @@ def test_more_votes_ask_only_the_new_ones(endpoint, model, ledger):
     assert (one.score, three.score) == (10, 60)
     assert [v.score for v in three.verdict.votes] == [10, 60, 90]
     assert len(ledger) == 1 + 3
-
-
-@pytest.mark.parametrize(
-    ("said", "failure", "reason"),
-    [
-        ("It is good.", Failure.UNPARSABLE, "no line 'SCORE: NUMBER'"),
-        ("SCORE: 250", Failure.OUT_OF_RANGE, "the score 250 is not from 0 to 100"),
-        ("I'm sorry, I cannot do that.", Failure.REFUSED, "I'm sorry"),
-    ],
-)
-def test_a_judgement_without_a_score_is_failed_with_the_reason(
-    endpoint, model, said, failure, reason
-):
-    endpoint.behave = answering(said)
-    [judged] = judge_answers(answer_cases([Case(Q1, Arm.ORACLE, "A")], model()), model(), 1)
-    assert (judged.state, judged.score, judged.stage) == (State.FAILED, None, "judgement")
-    assert judged.failure is failure
-    assert reason in judged.reason
-    assert judged.answer == "An answer.", "the answer is there all the same"
-    assert measured_scores([judged])[Arm.ORACLE] == {}
