@@ -47,7 +47,15 @@ class GridConfig:
     form: FormSetting = Form.WRITTEN
 
     def __post_init__(self) -> None:
-        check_grid(self.components, self.weights)
+        for weight in self.weights:
+            check_weight(weight)
+        if not self.components or not self.weights:
+            raise InputError(
+                f"a grid of {len(self.components)} components and {len(self.weights)} λ",
+                expected="at least one of each",
+                fix="Leave out --component and --lambda for all of them.",
+                where="--lambda" if self.components else "--component",
+            )
         object.__setattr__(self, "form", Form(self.form))
         object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
 
@@ -95,16 +103,3 @@ def weights(texts: Sequence[str]) -> tuple[float, ...]:
 
 
 _PARSED: dict[str, Any] = {"components": components, "weights": weights}
-
-
-def check_grid(components: Sequence[Component], weights: Sequence[float]) -> None:
-    """Raise InputError for an empty grid and for a λ that is not from 0 to 1."""
-    for weight in weights:
-        check_weight(weight)
-    if not components or not weights:
-        raise InputError(
-            f"a grid of {len(components)} components and {len(weights)} λ",
-            expected="at least one of each",
-            fix="Leave out --component and --lambda for all of them.",
-            where="--lambda" if components else "--component",
-        )

@@ -177,7 +177,7 @@ def compare_answers(
         stages = Stages(config.model, config.judging, ledger, running)
         sample = inputs.questions.sample
         with record.timed("retrieving"):
-            texts, failed = {q.id: q.text for q in sample}, {}
+            texts, failed = {q.id: q.text for q in sample}, dict[str, str]()
             if inputs.reasoned is not None:
                 texts = {id_: inputs.reasoned[id_] for id_ in texts}
             elif config.reason:
