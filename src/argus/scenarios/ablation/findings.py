@@ -67,23 +67,21 @@ class Ablation:
     def rows(self) -> list[dict[str, Any]]:
         """Return every run: its measures, and its difference from documents alone."""
         runs: list[tuple[str, Cell | None, Evaluation]] = [
+            (DOCUMENTS, None, self.alone),
             *((SCENARIOS, cell, e) for cell, e in self.cells.items()),
             *((str(baseline), None, e) for baseline, e in self.baselines.items()),
             *((PLACEBO, cell, e) for cell, e in self.placebos.items()),
         ]
-        compared = [(*run, self.difference(self.alone, run[-1])) for run in runs]
         return [
             {
                 "corpus": self.corpus,
                 "system": system,
                 **({"component": None, "lambda": None} if cell is None else _name(cell)),
                 "measures": dict(evaluation.aggregate),
-                "comparison": comparison,
+                "comparison": None if i == 0 else self.difference(self.alone, evaluation),
             }
-            for system, cell, evaluation, comparison in [
-                (DOCUMENTS, None, self.alone, None), *compared
-            ]
-        ]  # fmt: skip
+            for i, (system, cell, evaluation) in enumerate(runs)
+        ]
 
     def summary(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return the figures of the report. No value in it is NaN. rows: of this ablation."""

@@ -160,11 +160,15 @@ def audit_needs(
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
-        "components": list(map(str, config.components)), "lambda": list(config.weights),
-        "k": config.k, "pool": config.pool, "seed": config.seed, "limit": limit,
-        "by": list(config.by), "form": str(config.form), **config.drawing,
+        "components": list(map(str, config.components)),
+        "lambda": list(config.weights),
+        "pool": config.pool,
+        "seed": config.seed,
+        "form": str(config.form),
+        **config.drawing,
+        "limit": limit,
         "model": model.described() if model else None,
-    }  # fmt: skip
+    }
     record = Record(JOB, settings, source.inputs)
     usable = source.usable
     texts = [d.content for d in usable]

@@ -59,9 +59,9 @@ class NeedsConfig(GridConfig):
 
     @property
     def drawing(self) -> dict[str, object]:
-        """The settings that say whose needs ask, by name."""
-        names = ("sample", "until_width", "further", "parent_field")
-        return {name: getattr(self, name) for name in names}
+        """The settings of every need audit, by name: how deep, sliced by what, whose needs ask."""
+        names = ("k", "sample", "until_width", "further", "parent_field")
+        return {name: getattr(self, name) for name in names} | {"by": list(self.by)}
 
     def fitting(self, n: int) -> PoolSetting:
         """Return k and N of RPS in a corpus of n documents: 5% of half of them where N is more."""

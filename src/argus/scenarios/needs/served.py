@@ -149,11 +149,8 @@ def ask_needs(
     )  # fmt: skip
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    settings = {
-        "k": config.k, "limit": limit, "by": list(config.by), **config.drawing,
-        "model": model.described() if model else None,
-    }  # fmt: skip
-    record = Record(JOB, settings, source.inputs)
+    described = {"limit": limit, "model": model.described() if model else None}
+    record = Record(JOB, {**config.drawing, **described}, source.inputs)
     check_folder(folder, record)
     if model is not None:  # its answers are kept before the retriever is opened
         keep_input(folder, [input_path(retriever)])
