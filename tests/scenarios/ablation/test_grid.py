@@ -69,9 +69,9 @@ def in_order(run):
 
 
 @given(
-    st.integers(0, 10**6), st.integers(1, 40), st.sampled_from(list(Component)), st.integers(1, 50)
+    st.integers(0, 10**6), st.integers(1, 25), st.sampled_from(list(Component)), st.integers(1, 30)
 )
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_every_weight_of_a_sweep_is_the_search_with_it(seed, n, component, k):
     rng = np.random.default_rng(seed)
     documents, asked, embed = corpus(rng, n), questions(rng), Texts(rng)
@@ -149,8 +149,10 @@ def test_the_best_of_equal_cells_is_nearest_to_the_document():
     assert ablate.best_cell(found, "m", {"b"}) == other
 
 
-@given(st.sets(st.text(max_size=3), max_size=20), st.floats(0, 1), st.integers(0, 99))
-def test_a_split_is_the_same_whatever_the_order(ids, share, seed):
+@given(st.integers(0, 20), st.floats(0, 1), st.integers(0, 99))
+@settings(max_examples=examples(30))
+def test_a_split_is_the_same_whatever_the_order(n, share, seed):
+    ids = {f"q{i}" for i in range(n)}
     first, rest = ablate.split(ids, share, np.random.default_rng(seed))
     assert first | rest == ids and not first & rest and len(first) == round(share * len(ids))
     again = ablate.split(sorted(ids, reverse=True), share, np.random.default_rng(seed))

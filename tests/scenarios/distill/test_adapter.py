@@ -74,7 +74,7 @@ def test_an_adapter_of_another_base_is_refused_by_its_hash(made, tokenizer, tmp_
     other = save_llama(tmp_path / "other", tokenizer, seed=1)
     message = refused(folder / "adapter", other)
     assert f"the adapter was not trained on top of {other}; expected the-base (weights" in message
-    assert "Give --model local:the-base with it, or train an adapter for this model" in message
+    assert "--model local:the-base" in message
 
 
 def test_a_folder_that_is_no_adapter_is_named(made, base, tmp_path):

@@ -113,7 +113,7 @@ def ranks_of(own, profiles, component, pool, weights=WEIGHTS):
     st.sampled_from(Component),
     st.sampled_from([3, 8, 200]),
 )
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_held_out_needs_rank_as_without_their_scenario(seed, n, component, words):
     rng = np.random.default_rng(seed)
     own, profiles = random_corpus(rng, n, words)

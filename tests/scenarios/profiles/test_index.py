@@ -14,6 +14,7 @@ from argus.remedies.undo import list_remedies, rollback
 from argus.scenarios.files import read_fields
 from argus.scenarios.profile import Component, Profiled, ProfileState
 from argus.scenarios.profiles.index import add_scenarios
+from tests.support.adapting import Turned
 from tests.support.results import shown
 
 TEXTS = {
@@ -146,7 +147,7 @@ def test_a_rollback_killed_behind_its_commit_tells_what_it_removed(built, minilm
 
 
 @pytest.fixture(scope="module")
-def crowd(minilm, tmp_path_factory):
+def crowd(tmp_path_factory):
     """An index of 300 documents, half of them with three scenarios, with an approximate index."""
     rng = np.random.default_rng(0)
     words = [
@@ -155,7 +156,7 @@ def crowd(minilm, tmp_path_factory):
     texts = [" ".join(rng.choice(words, 8)) for _ in range(1_200)]
     documents = [Document(f"d{i:03}", texts[i]) for i in range(300)]
     folder = tmp_path_factory.mktemp("approximate") / "crowd"
-    build_index(documents, out=folder, encoder=minilm)
+    build_index(documents, out=folder, encoder=Turned())
     found = {
         f"d{i:03}": read_fields(
             f"d{i:03}",
@@ -169,15 +170,15 @@ def crowd(minilm, tmp_path_factory):
         )
         for i in range(0, 300, 2)
     }
-    add_scenarios(folder, found, component=Component.E, encoder=minilm)
+    add_scenarios(folder, found, component=Component.E, encoder=Turned())
     ViewIndex.open(folder).build_ann()
     return folder
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.7, 1.0])
-def test_the_approximate_index_gives_what_the_exact_search_does(crowd, minilm, weight):
+def test_the_approximate_index_gives_what_the_exact_search_does(crowd, weight):
     questions = ["redfox bluesea slowoak", "coldsea coldoak deepfox", "slowsea"]
-    vectors = np.asarray(minilm.encode_queries(questions), np.float32)
+    vectors = np.asarray(Turned().encode_queries(questions), np.float32)
     exact = ViewIndex.open(crowd).search(vectors, 5, exact=True, weight=weight)
     index = ViewIndex.open(crowd)
     assert index.has_ann()
