@@ -14,9 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from argus.authority.benchmarks import cvepatchqa, finsuperqa, legalprecedentqa
 from argus.authority.benchmarks.collection import Benchmark
 from argus.authority.benchmarks.job import ScoreConfig, score_systems
+from argus.authority.benchmarks.source import HINTED, MAKERS
 from argus.authority.benchmarks.systems import SYSTEMS
 from argus.encoders import EncoderConfig
 from benchmarks.shared import collection
@@ -55,11 +55,11 @@ def run() -> dict[str, Any]:
 
 
 def _made() -> dict[str, Benchmark]:
-    made = {"finsuperqa": finsuperqa.make(seed=0)}
-    made["finsuperqa contaminated"] = finsuperqa.make(seed=0, contaminated=True)
-    for module, name in ((cvepatchqa, "cvepatchqa"), (legalprecedentqa, "legalprecedentqa")):
-        made[f"{name} generic"] = module.make(seed=0)
-        made[f"{name} with hint"] = module.make(seed=0, hint=True)
+    made = {"finsuperqa": MAKERS["finsuperqa"](seed=0)}
+    made["finsuperqa contaminated"] = MAKERS["finsuperqa"](seed=0, contaminated=True)
+    for name in HINTED:
+        made[f"{name} generic"] = MAKERS[name](seed=0)
+        made[f"{name} with hint"] = MAKERS[name](seed=0, hint=True)
     return made
 
 

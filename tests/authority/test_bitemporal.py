@@ -92,5 +92,5 @@ def test_a_document_before_its_time_takes_no_part():
 )
 def test_a_rule_has_a_horizon_by_the_time_that_it_orders_by(order, effective, known, horizon):
     view = Authority(PAIR).as_of(effective, known)
-    assert view.horizon(Order(order)) == (horizon and day(horizon).end)
-    assert Authority(PAIR).horizon(Order(order)) == FOREVER
+    assert view.at.horizon(Order(order)) == (horizon and day(horizon).end)
+    assert Authority(PAIR).at.horizon(Order(order)) == FOREVER

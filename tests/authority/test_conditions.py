@@ -5,8 +5,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from argus.authority import scopes
-from argus.authority.conditions import check_conditions
 from argus.authority.relation import Authority
+from argus.authority.theory import check_conditions
 from tests.support.authorities import relations
 from tests.support.draws import examples
 from tests.support.relations import Naive, times
@@ -21,17 +21,17 @@ def test_they_agree_with_both_conditions_read_off_all_pairs(relation, data):
     gold = data.draw(st.none() | st.sets(st.sampled_from(relation.ids)))
     found = check_conditions(sorted(r), authority, None if gold is None else sorted(gold))
     closure = {new for a in (r if gold is None else gold) for new in {a} | above[a]}
-    assert {m.document for m in found.missing} == {d for d in closure - r if not above[d]}
+    assert set(found.missing) == {d for d in closure - r if not above[d]}
     assert set(found.superseded) == {d for d in r if above[d]}
-    assert {i.document for i in found.ignored} == {d for d in r if above[d] and not above[d] & r}
-    for ignored in found.ignored:
-        assert ignored.chain[0].superseded == ignored.document
-    for missing in found.missing:
-        assert bool(missing.chain) == (missing.document != missing.anchor)
-    for violation in (*found.missing, *found.ignored):
-        if not violation.chain:
+    assert set(found.ignored) == {d for d in r if above[d] and not above[d] & r}
+    for ignored, chain in found.ignored.items():
+        assert chain[0].superseded == ignored
+    for missing, (anchor, chain) in found.missing.items():
+        assert bool(chain) == (missing != anchor)
+    for chain in (*(chain for _, chain in found.missing.values()), *found.ignored.values()):
+        if not chain:
             continue
-        ends = [violation.chain[0].superseded] + [k.superseder for k in violation.chain]
+        ends = [chain[0].superseded] + [k.superseder for k in chain]
         assert not above[ends[-1]]
         assert all(new in above[old] for old, new in pairwise(ends))
 
@@ -47,10 +47,8 @@ def test_they_agree_in_crowded_scopes_and_at_earlier_times(relation, crowded, ef
         patch.setattr(scopes, "CROWDED", crowded)
         found = check_conditions(sorted(r), Authority(*relation.parts).as_of(effective))
     r &= set(naive.records)
-    assert {m.document for m in found.missing} == naive.controlling(r) - r
+    assert set(found.missing) == naive.controlling(r) - r
     assert set(found.superseded) == {d for d in r if naive.joint[d]}
-    assert {i.document for i in found.ignored} == {
-        d for d in r if naive.joint[d] and not naive.joint[d] & r
-    }
-    for ignored in found.ignored:
-        assert naive.is_active(ignored.chain[-1].superseder)
+    assert set(found.ignored) == {d for d in r if naive.joint[d] and not naive.joint[d] & r}
+    for chain in found.ignored.values():
+        assert naive.is_active(chain[-1].superseder)

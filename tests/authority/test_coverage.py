@@ -24,13 +24,13 @@ def test_counts_agree_with_every_pair_tried():
     authority = Authority(records, [BLACKOUT])
     (found,) = cover(authority)
     pairs = [(o, n) for o in records for n in records if BLACKOUT.holds(o, n)]
-    assert found.edges == len(pairs) and found.retired == len({o.id for o, _ in pairs})
+    assert found["edges"] == len(pairs) and found["retired"] == len({o.id for o, _ in pairs})
     later = {
         o.id for o in records for n in records
         if o.type == "clearance" and n.type == "blackout"
         and not o.time.before(n.time) and not n.time.before(o.time)
     }  # fmt: skip
-    assert found.undecided == len(later)
+    assert found["undecided"] == len(later)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from argus.authority.edges import read_edges
+from argus.authority.opening import read_edges
 from argus.authority.rules import Edge
 from argus.errors import InputError
 

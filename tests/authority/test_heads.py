@@ -14,7 +14,7 @@ from argus.authority.times import Moment
 from tests.support.draws import examples
 from tests.support.relations import Naive
 
-N = 3000
+N = 1000
 FEW = 12
 
 

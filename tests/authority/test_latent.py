@@ -8,16 +8,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from argus.authority.entities import ScopeNames
-from argus.authority.latent import (
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Rule
+from argus.authority.variants import (
     LatentConfig,
     expectation,
     map_frontier,
     map_scope,
     scope_posterior,
 )
-from argus.authority.records import Record
-from argus.authority.relation import Authority
-from argus.authority.rules import Rule
 from argus.errors import InputError
 from tests.support.draws import examples
 from tests.support.relations import Naive, relations

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.authority.config import AuthoritySource, ProposeConfig
-from argus.authority.edges import read_edges
+from argus.authority.opening import read_edges
 from argus.authority.proposals import (
     RecordNames,
     accept_proposals,

@@ -29,7 +29,7 @@ def test_what_chains_share_is_what_each_of_them_finds(relation, crowded, most):
             authority = Authority(relation.records, relation.rules, relation.edges)
         except InputError:
             assume(False)
-        found = {(s.superseded, s.controlling): (s.chain, s.hops) for s in supersessions(authority)}
+        found = {(id_, end.id): (end.chain, end.hops) for id_, end in supersessions(authority)}
         plain = {
             (id_, end): (chain, len(chain))
             for id_ in sorted(authority.records)
@@ -39,9 +39,9 @@ def test_what_chains_share_is_what_each_of_them_finds(relation, crowded, most):
         assert list(found.items()) == list(plain.items())
 
 
-@pytest.mark.parametrize("count", [1_000, 3_000])
 @pytest.mark.parametrize("kind", ["known by", "two orders", "edges"])
-def test_one_document_of_a_crowded_scope_costs_no_square(kind, count):
+def test_one_document_of_a_crowded_scope_costs_no_square(kind):
+    count = 1_000
     times = [Moment(n, n + 1, str(n)) for n in range(count)]
     records = [
         Record(f"d{n}", "a", time, {"s": "x", "pair": str(n // 2)}, published=time)
@@ -68,13 +68,13 @@ def test_ranks_and_divergence_are_those_of_a_plain_computation():
     documents[7] = documents[5]  # a tie
     queries, targets = documents[rng.integers(0, 300, 500)], rng.integers(0, 300, 500)
     targets[0] = 7
-    found = rank_targets(queries, documents, targets)
+    rank, outranking, divergence = rank_targets(queries, documents, targets)
     scores = queries.astype(np.float64) @ documents.astype(np.float64).T
     own = scores[np.arange(500), targets]
     above = (scores > own[:, None] + 1e-9).sum(axis=1)
     equal = (np.abs(scores - own[:, None]) <= 1e-9) & (np.arange(300) < targets[:, None])
-    assert found.rank.tolist() == (1 + above + equal.sum(axis=1)).tolist()
-    assert found.divergence == pytest.approx(scores.max(axis=1) - own, abs=1e-6)
-    assert (found.divergence >= 0).all()
-    assert found.outranking.tolist() == above.tolist()
-    assert (found.outranking < found.rank - 1).any(), "a tie that the rank counts and N+ does not"
+    assert rank.tolist() == (1 + above + equal.sum(axis=1)).tolist()
+    assert divergence == pytest.approx(scores.max(axis=1) - own, abs=1e-6)
+    assert (divergence >= 0).all()
+    assert outranking.tolist() == above.tolist()
+    assert (outranking < rank - 1).any(), "a tie that the rank counts and N+ does not"

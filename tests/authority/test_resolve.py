@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.conditions import check_conditions
 from argus.authority.config import Chains, Places
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve, strictly_decreasing, trace
 from argus.authority.rules import Edge, Rule
+from argus.authority.theory import check_conditions
 from argus.data.runs import ranking
 from argus.errors import InputError
 from tests.support.authorities import LATER, at, chain, relations

@@ -12,14 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.benchmarks.judging import FactorFigures, Judge, Stages, factors
-from argus.authority.conditions import check_conditions
+from argus.authority.benchmarks.judging import Judge, Outcome, Stages, factors, score
 from argus.authority.entities import EntityIndex, ScopeTimes
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve
 from argus.authority.rules import Edge, Rule, ScopeKey
-from argus.authority.theory import neighbourhood, scope_ambiguity, scope_ceiling, supersession_graph
+from argus.authority.theory import (
+    check_conditions,
+    neighbourhood,
+    scope_ambiguity,
+    scope_ceiling,
+    supersession_graph,
+)
 from tests.support.authorities import LATER, at, chain, record, relations
 from tests.support.draws import examples
 
@@ -166,18 +171,17 @@ def events(
     question = Question("q", "?", gold, (gold_anchor,), (gold_anchor, *gold))
     edges = [edge for edges in authority.edges.values() for edge in edges]
     assert not (edges and authority.rules), "a judge goes by edges, or by rules"
-    judge = Judge(
-        Benchmark("b", list(authority.records.values()), [question], edges, authority.rules)
-    )
-    tca = judge.figures(question, served).tca
-    return judge.stages(question, anchors, reached, tca=tca), tca
+    made = Benchmark("b", list(authority.records.values()), [question], edges, authority.rules)
+    outcomes = {"q": Outcome(tuple(served), tuple(anchors))}
+    (scored,) = score(made, outcomes, Judge(made), k=99, closure=lambda ids: set(reached))
+    return scored.stages, scored.figures.tca
 
 
-def counted(found: Sequence[tuple[Stages, bool]]) -> FactorFigures:
+def counted(found: Sequence[tuple[Stages, bool]]) -> dict:
     return factors([stages for stages, _ in found], [tca for _, tca in found])
 
 
-def values(found: FactorFigures) -> tuple[float | None, ...]:
+def values(found: dict) -> tuple[float | None, ...]:
     """Return the three factors; None where one has no case."""
     shares = (found["anchor"], found["chain"], found["frontier"])
     return tuple(share and share["value"] for share in shares)

@@ -145,7 +145,7 @@ READERS: dict[str, tuple[bytes | Callable[[], bytes], Callable[[Path], object]]]
     "topics.jsonl": (lines({"_id": "q1", "text": "who?"}), call("data.topics.read_topics")),
     "topics.json": (DPR, call("data.topics.read_topics")),
     "log.jsonl": (LOG, call("traffic.reading.read_traffic")),
-    "edges.jsonl": (EDGES, call("authority.edges.read_edges")),
+    "edges.jsonl": (EDGES, call("authority.opening.read_edges")),
     "rules.yaml": (RULES, call("authority.domains.load.load_domain")),
     "suite.toml": (SUITE, call("suite.reading.read_suite")),
     "index.json": (header, lambda path: call("indexes.header.read_header")(path.parent)),

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_type_hints
-
 import numpy as np
 import pytest
 from typing_extensions import TypedDict
 
-from argus.authority.config import LintBounds
-from argus.authority.lint import Bounds
 from argus.data.reading import read_arrays, read_record
 from argus.errors import InputError, Location
-
-PAIRS = [
-    (Bounds, LintBounds),
-]  # fmt: skip
-"""Every record that is read off an object, and the object's class."""
 
 
 class Count(TypedDict):
@@ -32,17 +23,6 @@ def test_the_place_that_does_not_fit_is_named(tmp_path, value, section, field):
     with pytest.raises(InputError) as error:
         read_record(Count, value, where=path, section=section)
     assert error.value.where == Location(path, field=field)
-
-
-@pytest.mark.parametrize(("record", "source"), PAIRS, ids=lambda kind: kind.__name__)
-def test_a_record_has_the_types_of_its_class(record, source):
-    hints = get_type_hints(source)
-    hints |= {
-        name: get_type_hints(one.fget)["return"]
-        for name, one in vars(source).items()
-        if isinstance(one, property)
-    }
-    assert get_type_hints(record) == {name: hints[name] for name in record.__annotations__}
 
 
 def test_a_file_is_not_unpacked_beyond_its_own_size(tmp_path, monkeypatch):

@@ -1,6 +1,5 @@
 from .benchmarks.gap import vocabulary_gap as vocabulary_gap
 from .benchmarks.job import generate_benchmark as generate_benchmark, score_systems as score_systems
-from .conditions import check_conditions as check_conditions
 from .config import (
     HarmConfig as HarmConfig,
     LatentConfig as LatentConfig,
@@ -10,13 +9,8 @@ from .config import (
     VariantConfig as VariantConfig,
 )
 from .domains import load_domain as load_domain
-from .edges import read_edges as read_edges
 from .harm import measure_harm as measure_harm
-from .latent import (
-    expectation as expectation,
-    map_frontier as map_frontier,
-    scope_posterior as scope_posterior,
-)
+from .opening import read_edges as read_edges
 from .proposals import (
     accept_proposals as accept_proposals,
     propose_supersessions as propose_supersessions,
@@ -24,6 +18,12 @@ from .proposals import (
 from .records import Record as Record
 from .rules import Edge as Edge, Rule as Rule
 from .stream import stream_authority as stream_authority
-from .uncertain import safe_frontier as safe_frontier
+from .theory import check_conditions as check_conditions
+from .variants import (
+    expectation as expectation,
+    map_frontier as map_frontier,
+    safe_frontier as safe_frontier,
+    scope_posterior as scope_posterior,
+)
 from .wrappers import AuthorityRetriever as AuthorityRetriever
 from .resolution import resolve as resolve

@@ -8,32 +8,29 @@ vectors of an encoder over all documents in force, or asks a retriever.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NotRequired
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from typing_extensions import TypedDict
 
 from argus.authority.config import AuthoritySource
 from argus.authority.opening import (
     OpenedAuthority,
-    RelationSummary,
     in_force,
     open_authority,
     relation_lines,
     require_records,
     rule_table,
 )
-from argus.authority.reachability import Supersession, rank_targets, supersessions
+from argus.authority.reachability import End, rank_targets, supersessions
 from argus.authority.relation import Authority, describe
 from argus.data.folders import ArtifactFolder
-from argus.data.tables import read_records
-from argus.data.types import IntArray, Query, State
+from argus.data.tables import read_table
+from argus.data.types import Query, State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, documents, embed, queries
 from argus.errors import InputError
@@ -45,109 +42,48 @@ from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer, answers_of
-from argus.retrievers.protocol import RetrieverNote, note_lines, note_of
+from argus.retrievers.protocol import note_lines, note_of
 from argus.settings import TOP_K
 
-Proxy = Literal["title", "text"]
-PROXIES: tuple[Proxy, ...] = ("title", "text")
+PROXIES = ("title", "text")  # what a superseded document asks with
 BEYOND = 1 << 30  # a rank beyond the end of a list
 
-PairCounts = TypedDict(
-    "PairCounts",
-    {
-        "total": int, "superseded": int, "pairs": int, "measured": int, "failed": int,
-        "not applicable": int,
-    },
-)  # fmt: skip
-"""Documents, and pairs of a superseded document and one that controls it, by state.
-
-total: documents of the relation.
-superseded: documents that are superseded.
-pairs: pairs of a superseded document and one that controls it.
-measured: pairs that at least one proxy could ask for.
-"""
-
-
-class ProxyFigures(TypedDict):
-    """Shares of superseded documents that reach their controlling documents, or None.
-
-    documents: superseded documents that asked with this proxy.
-    reachable: share whose controlling document is in the top k, with its 95% Wilson interval.
-    low, high: 95% Wilson interval of the reachable share.
-    first: share whose controlling document comes first.
-    mean_divergence: mean of the best score less the score of the controlling document.
-    median_outranking: median number of documents that score above the controlling one (N+).
-    """
-
-    documents: int
-    reachable: NotRequired[float]
-    low: NotRequired[float]
-    high: NotRequired[float]
-    first: NotRequired[float]
-    mean_divergence: NotRequired[float]
-    median_outranking: NotRequired[float]
-
-
-class GroupFigures(TypedDict):
-    """The proxies of the pairs of one rule, or of two types.
-
-    name: rule, or types as "older → newer".
-    proxies: figures by proxy: title or text.
-    """
-
-    name: str
-    proxies: dict[Proxy, ProxyFigures]
-
-
-class AuthorityAuditSummary(TypedDict):
-    """Figures of an audit of controlling authority.
-
-    proxies: figures by proxy: title or text.
-    by_rule: the same, by rule.
-    by_types: the same, by the types of both documents.
-    text_window: how much of the documents the encoder reads. None where that is not known.
-    retriever: retriever that was asked. Absent where vectors are compared.
-    queries: queries that the retriever was asked.
-    """
-
-    k: int
-    documents: PairCounts
-    proxies: dict[Proxy, ProxyFigures]
-    by_rule: list[GroupFigures]
-    by_types: list[GroupFigures]
-    relation: RelationSummary
-    text_window: TextWindow | None
-    retriever: NotRequired[RetrieverNote]
-    queries: NotRequired[int]
+Pairs = Sequence[tuple[str, End]]  # superseded document, and one that controls it
+# Of pairs by number: rank (None beyond the end of a list), N+ and divergence (None of a retriever)
+# for those that asked, and state and reason for those that could not ask.
+Found = tuple[dict[int, tuple[int | None, int | None, float | None]], dict[int, tuple[State, str]]]
 
 
 @dataclass(frozen=True, repr=False)
 class AuthorityAuditResult(Result):
-    """Result of `audit_authority`. The folder holds all of it, too."""
+    """Result of `audit_authority`. The folder holds all of it, too.
+
+    summary.documents: documents of the relation (total), those that are superseded, and pairs of a
+    superseded document and one that controls it, by state. A pair is measured if at least one proxy
+    could ask for it.
+    summary.proxies: figures by proxy, title or text. documents: superseded documents that asked.
+    reachable: share whose controlling document is in the top k. low, high: its 95% Wilson interval.
+    first: share whose controlling document comes first. mean_divergence: mean of the best score
+    less the score of the controlling document. median_outranking: median number of documents that
+    score above the controlling one (N+). The last two are absent of a retriever, and all but
+    documents where none asked.
+    summary.by_rule, summary.by_types: the same, by name of a rule, or types as "older → newer".
+    summary.relation: see `OpenedAuthority.summary`.
+    summary.text_window: how much of the documents the encoder reads. None where not known.
+    summary.retriever, summary.queries: retriever that was asked, and how many queries. Absent where
+    vectors are compared.
+    table: one row per superseded document and document that controls it.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: AuthorityAuditSummary
+    summary: dict[str, Any]
     table: pa.Table
-    """One row per superseded document and document that controls it."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
         return headline(self.summary)
-
-
-class ProxyRanks(NamedTuple):
-    """Ranks of the controlling documents with one proxy. Arrays are of the pairs that asked.
-
-    rank: 1-based; BEYOND where a retriever's list ends before it. why_not: state and reason of the
-    pairs that could not ask, by number. outranking, divergence: see `Reach`. None of a retriever.
-    """
-
-    rank: IntArray
-    why_not: Mapping[int, tuple[State, str]]
-    outranking: IntArray | None = None
-    divergence: npt.NDArray[np.float64] | None = None
 
 
 @one_writer
@@ -177,37 +113,33 @@ def audit_authority(
     record = Record("authority", {"k": k, **times}, opened.inputs)
     if not answerer.is_named:
         return audit_opened(opened, folder, record, encoder=encoder, k=k, store=store)
-    authority = opened.authority
-    pairs = _superseded_pairs(authority)
+    authority, pairs = opened.authority, _superseded_pairs(opened.authority)
+    proxies: dict[str, Found] = {}
     with record.timed("asking"):
-        texts = {proxy: _proxy_texts(pairs, authority, proxy) for proxy in PROXIES}
-        asked = [
+        questions = [
             Query(f"{proxy} of {id_}", text)
             for proxy in PROXIES
-            for id_, text in texts[proxy].items()
+            for id_, text in _proxy_texts(pairs, authority, proxy).items()
         ]
         corpus = [r.document for r in authority.records.values()]
         name, answers = answers_of(
-            answerer, asked, k, documents=corpus, folder=folder, record=record
+            answerer, questions, k, documents=corpus, folder=folder, record=record
         )
         require_records([id_ for scores in answers.run.values() for id_ in scores], authority, name)
-        proxies: dict[Proxy, ProxyRanks] = {}
         for proxy in PROXIES:
-            ranks: list[int] = []
-            why_not: dict[int, tuple[State, str]] = {}
-            for i, pair in enumerate(pairs):
-                query = f"{proxy} of {pair.superseded}"
-                if pair.superseded not in texts[proxy]:
-                    why_not[i] = State.NOT_APPLICABLE, f"no {proxy}"
-                elif query in answers.failed:
+            found, why_not = proxies.setdefault(proxy, ({}, {}))
+            for i, (id_, end) in enumerate(pairs):
+                query = f"{proxy} of {id_}"
+                if query in answers.failed:
                     why_not[i] = State.FAILED, answers.failed[query]
+                elif query not in answers.run:
+                    why_not[i] = State.NOT_APPLICABLE, f"no {proxy}"
                 else:
                     ids = list(in_force(answers.run[query], authority))
-                    there = pair.controlling in ids
-                    ranks.append(ids.index(pair.controlling) + 1 if there else BEYOND)
-            proxies[proxy] = ProxyRanks(np.array(ranks, np.int64), why_not)
-    note = note_of(name, answers)
-    return _write(opened, folder, record, pairs, proxies, k, None, note, asked)
+                    there = end.id in ids
+                    found[i] = (ids.index(end.id) + 1 if there else None), None, None
+    asking_part = {"retriever": note_of(name, answers), "queries": len(questions)}
+    return _write(opened, folder, record, pairs, proxies, k, None, asking_part)
 
 
 def audit_opened(
@@ -223,83 +155,73 @@ def audit_opened(
 
     record: manifest entry of the run. Raises ArgusError when nothing is superseded.
     """
-    authority = opened.authority
-    pairs = _superseded_pairs(authority)
+    authority, pairs = opened.authority, _superseded_pairs(opened.authority)
     ids = sorted(id_ for id_ in authority.records if authority.in_force(id_))
     texts = {id_: authority.records[id_].document.content for id_ in ids}
     texts = {id_: text for id_, text in texts.items() if text.strip()}
     sample = list(texts.values())
-    proxies: dict[Proxy, ProxyRanks] = {}
+    proxies: dict[str, Found] = {}
     with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened_store):
         with record.timed("embedding documents"):
             embedded = embed(documents(sample), model, opened_store, what="documents")
             cut = texts_cut(model, sample)
-        corpus_rows = _number_rows(texts, embedded.ok)
+        with_vector = [id_ for id_, ok in zip(texts, embedded.ok, strict=True) if ok]
+        corpus_rows = {id_: row for row, id_ in enumerate(with_vector)}
         for proxy in PROXIES:
             with record.timed(f"asking with the {proxy}"):
                 words = _proxy_texts(pairs, authority, proxy)
                 items = queries(list(words.values()))
                 asking = embed(items, model, opened_store, what=f"{proxy}s")
-            rows, names = _number_rows(words, asking.ok), list(words)
+            names = list(words)
             failed = {names[i]: why for i, why in asking.failures.items()}
-            why_not: dict[int, tuple[State, str]] = {}
-            for i, pair in enumerate(pairs):
-                if pair.superseded in failed:
-                    why_not[i] = State.FAILED, failed[pair.superseded]
-                elif pair.superseded not in rows:
+            answered = [id_ for id_, ok in zip(names, asking.ok, strict=True) if ok]
+            rows = {id_: row for row, id_ in enumerate(answered)}
+            found, why_not = proxies.setdefault(proxy, ({}, {}))
+            for i, (id_, end) in enumerate(pairs):
+                if id_ in failed:
+                    why_not[i] = State.FAILED, failed[id_]
+                elif id_ not in rows:
                     why_not[i] = State.NOT_APPLICABLE, f"no {proxy}"
-                elif pair.controlling not in corpus_rows:
+                elif end.id not in corpus_rows:
                     why_not[i] = State.NOT_APPLICABLE, "the controlling document has no vector"
-            able = [pair for i, pair in enumerate(pairs) if i not in why_not]
-            if not able:
-                none = np.zeros(0, np.int64)
-                proxies[proxy] = ProxyRanks(none, why_not, none, np.zeros(0))
-                continue
-            reach = rank_targets(
-                asking.vectors[[rows[pair.superseded] for pair in able]],
-                embedded.vectors,
-                np.array([corpus_rows[pair.controlling] for pair in able], np.int64),
-            )
-            proxies[proxy] = ProxyRanks(reach.rank, why_not, reach.outranking, reach.divergence)
-    return _write(opened, folder, record, pairs, proxies, k, cut)
+            if able := [i for i in range(len(pairs)) if i not in why_not]:
+                ranks = rank_targets(
+                    asking.vectors[[rows[pairs[i][0]] for i in able]],
+                    embedded.vectors,
+                    np.array([corpus_rows[pairs[i][1].id] for i in able], np.int64),
+                )
+                values = zip(*(array.tolist() for array in ranks), strict=True)
+                found |= zip(able, values, strict=True)
+    return _write(opened, folder, record, pairs, proxies, k, cut, {})
 
 
-def _superseded_pairs(authority: Authority) -> list[Supersession]:
+def _superseded_pairs(authority: Authority) -> Pairs:
     pairs = list(supersessions(authority))
     require_some(len(pairs), "record is superseded", "Look at what the rules found.")
     return pairs
 
 
-def _proxy_texts(
-    pairs: Iterable[Supersession], authority: Authority, proxy: Proxy
-) -> dict[str, str]:
+def _proxy_texts(pairs: Pairs, authority: Authority, proxy: str) -> dict[str, str]:
     """Return the title or text of every superseded document that has one, by id."""
-    records = [authority.records[id_] for id_ in dict.fromkeys(pair.superseded for pair in pairs)]
+    records = [authority.records[id_] for id_ in dict.fromkeys(id_ for id_, _ in pairs)]
     texts = {r.id: r.title if proxy == "title" else r.text for r in records}
     return {id_: text for id_, text in texts.items() if text.strip()}
-
-
-def _number_rows(ids: Iterable[str], ok: npt.NDArray[np.bool_]) -> dict[str, int]:
-    """Return the row of every id that has a vector."""
-    with_vector = (id_ for id_, good in zip(ids, ok, strict=True) if good)
-    return {id_: row for row, id_ in enumerate(with_vector)}
 
 
 def _write(
     opened: OpenedAuthority,
     folder: ArtifactFolder,
     record: Record,
-    pairs: Sequence[Supersession],
-    proxies: Mapping[Proxy, ProxyRanks],
+    pairs: Pairs,
+    proxies: Mapping[str, Found],
     k: int,
     text_window: TextWindow | None,
-    retriever: RetrieverNote | None = None,
-    asked: Sequence[Query] = (),
+    asking: Mapping[str, Any],
 ) -> AuthorityAuditResult:
     """Write table, summary, manifest and report."""
-    found = pair_table(pairs, proxies, opened.authority, k)
+    found = _pair_table(pairs, proxies, opened.authority, k)
     states = Counter(found["state"].to_pylist())
-    summary: AuthorityAuditSummary = {
+    summary: dict[str, Any] = {
         "k": k,
         "documents": {
             "total": len(opened.authority),
@@ -314,9 +236,8 @@ def _write(
         "by_types": _summarise_by(found, "types", k),
         "relation": opened.summary(),
         "text_window": text_window,
+        **asking,
     }
-    if retriever is not None:
-        summary |= {"retriever": retriever, "queries": len(asked)}
     folder.write_table("authority", found, csv=True)
     folder.write_results("authority", summary, record.manifest(summary["documents"]))
     return AuthorityAuditResult(folder.path, write_report(folder.path), summary, found)
@@ -355,60 +276,48 @@ title_reachable, text_reachable: whether it is in the top k.
 """
 
 
-def pair_table(
-    pairs: Sequence[Supersession],
-    proxies: Mapping[Proxy, ProxyRanks],
-    authority: Authority,
-    k: int,
+def _pair_table(
+    pairs: Pairs, proxies: Mapping[str, Found], authority: Authority, k: int
 ) -> pa.Table:
     """Return one row per superseded document and document that controls it."""
-    columns: dict[str, Any] = {name: [] for name in _SCHEMA.names[:10]}
-    for i, pair in enumerate(pairs):
-        older, newer = authority.records[pair.superseded], authority.records[pair.controlling]
-        more = pair.hops - len(pair.chain)
-        rest = f", and by {more:,} more up to {pair.controlling!r}" if more else ""
-        why = [ranks.why_not[i] for ranks in proxies.values() if i in ranks.why_not]
+    columns: dict[str, list[Any]] = {name: [] for name in _SCHEMA.names}
+    for i, (id_, end) in enumerate(pairs):
+        older, newer = authority.records[id_], authority.records[end.id]
+        more = end.hops - len(end.chain)
+        rest = f", and by {more:,} more up to {end.id!r}" if more else ""
+        why = [why_not[i] for _, why_not in proxies.values() if i in why_not]
         failed = any(state is State.FAILED for state, _ in why)
         state = State.FAILED if failed else State.NOT_APPLICABLE
-        row = {
+        row: dict[str, Any] = {
             "superseded": older.id, "controlling": newer.id,
             "superseded_title": older.title, "controlling_title": newer.title,
-            "types": f"{older.type} → {newer.type}", "rule": pair.rule, "hops": pair.hops,
-            "chain": describe(pair.chain) + rest,
+            "types": f"{older.type} → {newer.type}", "rule": end.chain[0].rule, "hops": end.hops,
+            "chain": describe(end.chain) + rest,
             "state": str(State.MEASURED if len(why) < len(proxies) else state),
             "reason": "; ".join(dict.fromkeys(reason for _, reason in why)),
         }  # fmt: skip
+        for proxy, (found, why_not) in proxies.items():
+            rank, n_plus, divergence = found.get(i, (None, None, None))
+            row |= {
+                f"{proxy}_rank": rank, f"{proxy}_n_plus": n_plus,
+                f"{proxy}_divergence": divergence,
+                f"{proxy}_reachable": None if i in why_not else rank is not None and rank <= k,
+            }  # fmt: skip
         for name, value in row.items():
             columns[name].append(value)
-    n = len(pairs)
-    for proxy, ranks in proxies.items():
-        absent = np.array([i in ranks.why_not for i in range(n)], bool)
-        for name, values in (
-            ("rank", ranks.rank), ("n_plus", ranks.outranking), ("divergence", ranks.divergence),
-            ("reachable", ranks.rank <= k),
-        ):  # fmt: skip
-            if values is None:
-                columns[f"{proxy}_{name}"] = pa.nulls(n)
-                continue
-            spread, mask = np.zeros(n, values.dtype), absent.copy()
-            spread[~absent] = values
-            if name == "rank":
-                mask[~absent] |= ranks.rank == BEYOND
-            columns[f"{proxy}_{name}"] = pa.array(spread, mask=mask)
     return pa.Table.from_pydict(columns, schema=_SCHEMA)
 
 
-def _summarise_by(found: pa.Table, column: str, k: int) -> list[GroupFigures]:
-    groups: list[GroupFigures] = []
+def _summarise_by(found: pa.Table, column: str, k: int) -> list[dict[str, Any]]:
+    groups = []
     for name in sorted(found[column].unique().to_pylist()):
         part = found.filter(pc.equal(found[column], name))
-        groups.append(
-            {"name": name, "proxies": {proxy: _summarise(part, proxy, k) for proxy in PROXIES}}
-        )
+        proxies = {proxy: _summarise(part, proxy, k) for proxy in PROXIES}
+        groups.append({"name": name, "proxies": proxies})
     return groups
 
 
-def _summarise(found: pa.Table, proxy: Proxy, k: int) -> ProxyFigures:
+def _summarise(found: pa.Table, proxy: str, k: int) -> dict[str, Any]:
     """Return the figures of one proxy. Of several controlling documents the best counts."""
     names = ("rank", "n_plus", "divergence", "reachable")
     columns = (found[name].to_pylist() for name in ("superseded", *(f"{proxy}_{n}" for n in names)))
@@ -422,7 +331,7 @@ def _summarise(found: pa.Table, proxy: Proxy, k: int) -> ProxyFigures:
     ranks = np.array([rank for rank, _, _ in best.values()])
     share = float((ranks <= k).mean())
     low, high = wilson(share, len(ranks))
-    figures: ProxyFigures = {
+    figures = {
         "documents": len(ranks), "reachable": share, "low": float(low), "high": float(high),
         "first": float((ranks == 1).mean()),
     }  # fmt: skip
@@ -432,7 +341,7 @@ def _summarise(found: pa.Table, proxy: Proxy, k: int) -> ProxyFigures:
     return figures
 
 
-def headline(summary: AuthorityAuditSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the reachable shares, by proxy and by rule."""
     counts = summary["documents"]
     yield from relation_lines(summary["relation"])
@@ -467,45 +376,31 @@ def headline(summary: AuthorityAuditSummary) -> Iterator[str]:
         yield f"  {group['name']}: {shares}"
 
 
-class PairRow(TypedDict):
-    """Columns of authority.parquet that the report shows."""
-
-    superseded: str
-    controlling: str
-    superseded_title: str
-    controlling_title: str
-    rule: str
-    hops: int
-    state: str
-    title_rank: int | None
-    text_rank: int | None
-    title_reachable: bool | None
-    text_reachable: bool | None
-    text_divergence: float | None
-
-
-def section(folder: Path, authority: AuthorityAuditSummary) -> Section:
+def section(folder: Path, authority: Mapping[str, Any]) -> Section:
     """Build the report's section from authority.parquet, worst first."""
 
-    def worst_first(row: PairRow) -> tuple[int, int, str, str]:
+    def worst_first(row: Mapping[str, Any]) -> tuple[int, int, str, str]:
         title, text = row["title_rank"] or BEYOND, row["text_rank"] or BEYOND
         return -min(title, text), -max(title, text), row["superseded"], row["controlling"]
 
-    rows = read_records(PairRow, folder / "authority.parquet")
+    rows = read_table(folder / "authority.parquet", _SCHEMA.names).to_pylist()
     measured = sorted((row for row in rows if row["state"] == State.MEASURED), key=worst_first)
     ranks = {
-        "title": [row["title_rank"] or BEYOND for row in measured
-                  if row["title_reachable"] is not None],
-        "text": [row["text_rank"] or BEYOND for row in measured
-                 if row["text_reachable"] is not None],
-    }  # fmt: skip
+        proxy: [
+            row[f"{proxy}_rank"] or BEYOND
+            for row in measured
+            if row[f"{proxy}_reachable"] is not None
+        ]
+        for proxy in PROXIES
+    }
     plots = {}
     if measured:
         total = authority["k"] if "retriever" in authority else authority["documents"]["total"]
-        plots["authority_ranks"] = reachable_by_rank(ranks, authority["k"], total)
+        plots["authority_ranks"] = _plot_ranks(ranks, authority["k"], total)
         if "retriever" not in authority:
             values = [row["text_divergence"] for row in measured]
-            plots["authority_divergence"] = divergence([v for v in values if v is not None])
+            there = [v for v in values if v is not None]
+            plots["authority_divergence"] = _plot_divergence(there)
     columns = {
         "superseded": "text", "controlled by": "text", "rule": "text", "steps": "count",
         "rank, asked with the title": "count", "rank, asked with the text": "count",
@@ -536,7 +431,7 @@ def section(folder: Path, authority: AuthorityAuditSummary) -> Section:
     return Section(plots, tables, brief)
 
 
-def _group_table(authority: AuthorityAuditSummary) -> Table:
+def _group_table(authority: Mapping[str, Any]) -> Table:
     columns = {
         "rule or types": "text", "asked with": "text", "documents": "count", "reachable": "share",
         "95% interval": "interval", "first": "share", "median N+": "count",
@@ -557,7 +452,7 @@ def _group_table(authority: AuthorityAuditSummary) -> Table:
     return table(columns, rows)
 
 
-def reachable_by_rank(ranks: Mapping[str, Sequence[int]], k: int, total: int) -> Figure:
+def _plot_ranks(ranks: Mapping[str, Sequence[int]], k: int, total: int) -> Figure:
     """Share of controlling documents within each depth, per proxy, with k marked."""
     colours = {"title": BAND_COLOURS["mid"], "text": BAND_COLOURS["high"]}
     depths = np.unique(np.geomspace(1, max(total, 2), 60).astype(int))
@@ -583,7 +478,7 @@ def reachable_by_rank(ranks: Mapping[str, Sequence[int]], k: int, total: int) ->
     return figure
 
 
-def divergence(values: Sequence[float]) -> Figure:
+def _plot_divergence(values: Sequence[float]) -> Figure:
     """Superseded documents per semantic-authority divergence."""
     counts, edges = np.histogram(values, bins=20, range=(0, max([*values, 0.1])))
     bars = {

@@ -23,11 +23,10 @@ NamedBenchmark = Annotated[
     ),
 ]
 OtherQueries = Annotated[
-    Path | None,
-    Doc("Another file of questions in the benchmark's folder."),
-    Option(("--queries",)),
+    Path | None, Doc("Another file of questions in the benchmark's folder."), Option(("--queries",))
 ]
 AnyModel = ChatConfig | LocalConfig
+Share = Annotated[float, Ge(0), Le(1)]
 
 
 class Places(StrEnum):
@@ -50,8 +49,15 @@ class Chains(StrEnum):
 PLACES, CHAINS = Places.ANCHOR, Chains.ALL
 
 
+class Settings:
+    """Settings that are checked when they are made."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
 @dataclass(frozen=True, kw_only=True)
-class AuthoritySource:
+class AuthoritySource(Settings):
     """Files that an authority relation is made of, and the time at which it holds.
 
     You must give rules, edges or both. as_of: only records that had certainly taken effect by then.
@@ -69,17 +75,15 @@ class AuthoritySource:
     ] = None
     as_of: Annotated[str | None, Doc("Only what had taken effect by this date.")] = None
     known_by: Annotated[str | None, Doc("Only what had been published by this date.")] = None
-    theta: Annotated[
-        float, Ge(0), Le(1), Doc("Least confidence of a supersession that counts.")
-    ] = 0.0
+    theta: Annotated[Share, Doc("Least confidence of a supersession that counts.")] = 0.0
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        super().__post_init__()
         object.__setattr__(self, "records", Path(self.records))
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatentConfig:
+class LatentConfig(Settings):
     """Weights of the two linkers of a latent scope (CAR Def. 8).
 
     names: weight of the names in the query, where it has any. The anchors have the rest.
@@ -88,9 +92,7 @@ class LatentConfig:
     """
 
     names: Annotated[
-        float,
-        Ge(0),
-        Le(1),
+        Share,
         Doc("Weight of the scopes that the question names; the rest is that of what is found."),
         Option(("--scope-names",)),
     ] = 0.5
@@ -101,9 +103,6 @@ class LatentConfig:
         Option(("--scope-temperature",)),
     ] = 1.0
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 class LatentScope(StrEnum):
     """Answer to a question whose scope is uncertain (CAR Def. 8)."""
@@ -113,7 +112,7 @@ class LatentScope(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariantConfig:
+class VariantConfig(Settings):
     """Variant of CAR that answers: a safe frontier (alpha), a latent scope, or neither."""
 
     alpha: Annotated[
@@ -129,18 +128,14 @@ class VariantConfig:
     latent: LatentConfig = field(default_factory=LatentConfig)
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        super().__post_init__()
         if self.alpha is not None and self.scope is not None:
-            raise InputError(
-                f"alpha {self.alpha} and scope {self.scope}",
-                expected="at most one of the two",
-                fix="Leave one out.",
-                where="--alpha",
-            )
+            got, expected = f"alpha {self.alpha} and scope {self.scope}", "at most one of the two"
+            raise InputError(got, expected=expected, fix="Leave one out.", where="--alpha")
 
 
 @dataclass(frozen=True, kw_only=True)
-class LintBounds:
+class LintBounds(Settings):
     """Bounds that a linted run must keep.
 
     violations: of Theorem 4. stale_hits: None for no bound. false_retirements: queries that lost an
@@ -149,11 +144,7 @@ class LintBounds:
     """
 
     violations: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("Share of queries against Theorem 4."),
-        Option(("--max-violations",)),
+        Share, Doc("Share of queries against Theorem 4."), Option(("--max-violations",))
     ] = 0.0
     stale_hits: Annotated[
         float | None,
@@ -163,11 +154,7 @@ class LintBounds:
         Option(("--max-stale-hits",)),
     ] = None
     false_retirements: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("Share of queries."),
-        Option(("--max-false-retirements",)),
+        Share, Doc("Share of queries."), Option(("--max-false-retirements",))
     ] = 0.0
     nothing_superseded: Annotated[
         bool,
@@ -175,30 +162,21 @@ class LintBounds:
         Option(("--allow-nothing-superseded",)),
     ] = False
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class ProposeConfig:
+class ProposeConfig(Settings):
     """Evidence that makes a proposal."""
 
     similarity: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("Least share of runs of words that near-duplicates have in common."),
+        Share, Doc("Least share of runs of words that near-duplicates have in common.")
     ] = 0.5
     citations: Annotated[
         bool, Doc("Propose also records that name another without a word of supersession.")
     ] = False
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreConfig:
+class ScoreConfig(Settings):
     """Built-in systems to score. seed, contaminated: of a benchmark that is made."""
 
     k: Served = 5
@@ -210,12 +188,9 @@ class ScoreConfig:
     seed: Seed = 0
     contaminated: Annotated[bool, Doc("The variant with distractors in the asked scopes.")] = False
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class HarmSettings:
+class HarmSettings(Settings):
     """Contexts to compare, whoever answers. seed: of a benchmark that is made."""
 
     k: Served = 5
@@ -233,9 +208,6 @@ class HarmSettings:
     first: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None
     seed: Seed = 0
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
     def by(self, model: AnyModel, judge: AnyModel | None) -> HarmConfig:
         """Return these settings with a model that answers and one that judges."""
         values = {f.name: getattr(self, f.name) for f in fields(HarmSettings)}
@@ -252,7 +224,5 @@ class HarmConfig(HarmSettings):
     def described(self) -> dict[str, object]:
         """Return the settings that change the outcome: no secret, no pace, no budget."""
         values: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(HarmSettings)}
-        judge = self.judge or self.model
-        return values | {
-            "systems": list(self.systems), "model": self.model.identity, "judge": judge.identity,
-        }  # fmt: skip
+        models = {"model": self.model.identity, "judge": (self.judge or self.model).identity}
+        return values | {"systems": list(self.systems)} | models

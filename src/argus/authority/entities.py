@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 
 from argus.authority.records import Record, find_record
 from argus.authority.rules import Rule
-from argus.errors import InputError
 from argus.indexes.words import STOP_WORDS, words
 
 Entity = tuple[str, str]  # a key of a scope and one value of it
@@ -61,21 +60,11 @@ class ScopeNames:
     """Find the values of scopes in texts: whole words, in any case, longest first.
 
     Words are those of `argus.indexes.words`, so "CVE-2021-44228" is also found as "cve 2021 44228".
-    keys: the scope keys whose values count, None for all. Values without a word other than stop
-    words are never found.
+    Values without a word other than stop words are never found.
     """
 
-    def __init__(self, records: Iterable[Record], keys: Iterable[str] | None = None) -> None:
+    def __init__(self, records: Iterable[Record]) -> None:
         entities = {entity for record in records for entity in record.entities}
-        if keys is not None:
-            scope_keys = frozenset(keys)
-            entities = {entity for entity in entities if entity[0] in scope_keys}
-            for unknown in sorted(scope_keys - {key for key, _ in entities}):
-                raise InputError(
-                    f"no record has the scope key {unknown!r}",
-                    expected="keys of the records' scopes",
-                    fix="Check its spelling, or leave the keys out for all.",
-                )
         self._bearers: dict[tuple[str, ...], list[Entity]] = {}
         for entity in sorted(entities):
             name = tuple(words(entity[1]))
@@ -86,13 +75,13 @@ class ScopeNames:
     def bearers(self, text: str) -> list[tuple[Entity, ...]]:
         """Return the bearers of every name in a text, in order of place. Names do not overlap."""
         tokens = words(text)
-        taken = [False] * len(tokens)
+        used = [False] * len(tokens)
         places: list[tuple[int, tuple[Entity, ...]]] = []
         for length in self._lengths:
             for start in range(len(tokens) - length + 1):
                 bearers = self._bearers.get(tuple(tokens[start : start + length]))
-                if bearers and not any(taken[start : start + length]):
-                    taken[start : start + length] = [True] * length
+                if bearers and not any(used[start : start + length]):
+                    used[start : start + length] = [True] * length
                     places.append((start, tuple(bearers)))
         return [bearers for _, bearers in sorted(places)]
 
@@ -116,8 +105,8 @@ class ScopeTimes:
         for entity in entities:
             for id_ in self._index.sharing([entity]):
                 keys.setdefault(id_, set()).add(entity[0])
-        most = max(map(len, keys.values()), default=0)
-        return self.latest_first(id_ for id_, named in keys.items() if len(named) == most)
+        best = max(map(len, keys.values()), default=0)
+        return self.latest_first(id_ for id_, named in keys.items() if len(named) == best)
 
     def latest_first(self, ids: Iterable[str]) -> list[str]:
         """Return records by the start of their time, latest first, ties by id, those without last.
@@ -143,16 +132,13 @@ class ScopeTimes:
         later = []
         for other_id in self._index.sharing(record.entities):
             other = self._records[other_id]
-            follows = record.time is None or (
-                other.time is not None and record.time.before(other.time)
-            )
-            if (
-                other_id != id_
-                and follows
-                and all(
-                    not set(record.values(key)).isdisjoint(other.values(key))
-                    for key in record.scope.keys() & other.scope.keys()
-                )
+            if record.time is None:
+                follows = other_id != id_
+            else:
+                follows = other.time is not None and record.time.before(other.time)
+            keys = record.scope.keys() & other.scope.keys()
+            if follows and not any(
+                set(record.values(key)).isdisjoint(other.values(key)) for key in keys
             ):
                 later.append(other_id)
         return self.latest_first(later)

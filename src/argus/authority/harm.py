@@ -9,35 +9,38 @@ hold a hash of them, so that the model can tell them from instructions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 from pydantic import BaseModel
-from typing_extensions import TypedDict
 
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.first_stages import FirstStages
-from argus.authority.benchmarks.judging import ShareFigures, share
+from argus.authority.benchmarks.judging import share
 from argus.authority.benchmarks.source import open_benchmark
 from argus.authority.benchmarks.systems import Bench, System, choose
-from argus.authority.config import AnyModel, HarmConfig
+from argus.authority.config import HarmConfig
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.tables import read_table
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
-from argus.jobs.recorded_model import Answers, RecordedModel
+from argus.jobs.recorded_model import RecordedModel
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
-from argus.llm import ChatConfig, Ledger, Outcome, Prompt, State, open_model
+from argus.llm import ChatConfig, Ledger, Prompt, State, open_model
 from argus.llm.structured import without_thoughts
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
 
+JOB = "harm"
+TABLE = "authority_harm"
+# Arms: the superseded document that the question is about, and its controlling document.
+SUPERSEDED, CONTROLLING = "superseded", "controlling"
 ANSWER_TOKENS = 512
 JUDGEMENT_TOKENS = 512
 ANSWER_RULES = (
@@ -63,21 +66,27 @@ class Judgement(BaseModel):
     verdict: Literal["correct", "wrong", "uncertain"]
 
 
-def answer_prompt(question: str, documents: Sequence[str]) -> Prompt:
-    """Return the question with its documents, in their order."""
+# Share -> its heading on the page.
+SHARES = {
+    "correct": "correct", "wrong": "confidently wrong", "uncertain": "uncertain",
+    "controlling_hit": "controlling document shown",
+    "wrong_without": "wrong, none shown", "correct_with": "correct, one shown",
+}  # fmt: skip
+
+
+def _answer_prompt(question: str, documents: Sequence[str]) -> Prompt:
     parts = {f"DOCUMENT {i}": text for i, text in enumerate(documents, 1)}
-    return Prompt(
-        f"{_marked(parts)}\n\nQuestion: {question}", system=ANSWER_RULES, max_tokens=ANSWER_TOKENS
-    )
+    text = f"{_marked(parts)}\n\nQuestion: {question}"
+    return Prompt(text, system=ANSWER_RULES, max_tokens=ANSWER_TOKENS)
 
 
-def judge_prompt(question: str, answer: str, now: Sequence[str], before: Sequence[str]) -> Prompt:
+def _judge_prompt(question: str, answer: str, now: Sequence[str], before: Sequence[str]) -> Prompt:
     """Return the judge's prompt for an answer. now, before: controlling and superseded text."""
     parts = {"QUESTION": question}
     parts |= {f"HOLDS NOW {i}": text for i, text in enumerate(now, 1)}
     parts |= {f"SUPERSEDED {i}": text for i, text in enumerate(before, 1)}
-    parts["ANSWER"] = answer
-    return Prompt(f"{_marked(parts)}\n\n{CLASSES}", system=JUDGE_RULES, max_tokens=JUDGEMENT_TOKENS)
+    text = _marked(parts | {"ANSWER": answer})
+    return Prompt(f"{text}\n\n{CLASSES}", system=JUDGE_RULES, max_tokens=JUDGEMENT_TOKENS)
 
 
 def _marked(parts: Mapping[str, str]) -> str:
@@ -88,99 +97,26 @@ def _marked(parts: Mapping[str, str]) -> str:
     )
 
 
-class ArmFigures(TypedDict):
-    """Answers from one context. Shares are of judged answers, without failed ones.
+@dataclass
+class Case:
+    """One question in one arm, its answer and the verdict on it.
 
-    arm: context: superseded, controlling, or the system that served it.
-    questions: questions that were asked in this context.
-    failed: answers that could not be had or judged.
-    reasons: why they failed, to how many.
-    controlling_hit: contexts with a controlling document.
-    correct: answers that are correct.
-    wrong: answers that are confidently wrong.
-    uncertain: answers that are uncertain.
-    wrong_without: confidently wrong among contexts without a controlling document.
-    correct_with: correct among contexts with one.
-    """
-
-    arm: str
-    questions: int
-    failed: int
-    reasons: dict[str, int]
-    controlling_hit: ShareFigures | None
-    correct: ShareFigures | None
-    wrong: ShareFigures | None
-    uncertain: ShareFigures | None
-    wrong_without: ShareFigures | None
-    correct_with: ShareFigures | None
-
-
-class HarmSummary(TypedDict):
-    """Answers from superseded and from controlling context (CAR Table 12).
-
-    benchmark: name of the benchmark.
-    k: documents that a system serves at most.
-    model: model that answers.
-    judge: model that judges the answers.
-    questions: questions that were drawn.
-    answering: usage of answering.
-    judging: usage of judging.
-    """
-
-    benchmark: str
-    k: int
-    model: str
-    judge: str
-    questions: int
-    arms: list[ArmFigures]
-    answering: Answers
-    judging: Answers
-
-
-def headline(summary: HarmSummary) -> Iterator[str]:
-    """Yield the figures in words."""
-    yield (
-        f"{summary['benchmark']}: {summary['questions']:,} questions, answered by "
-        f"{summary['model']}, judged by {summary['judge']}"
-    )
-    for arm in summary["arms"]:
-        parts = [
-            f"{name} {share['value']:.1%} ({share['low']:.1%} to {share['high']:.1%})"
-            for name, share in (
-                ("correct", arm["correct"]), ("confidently wrong", arm["wrong"]),
-                ("uncertain", arm["uncertain"]),
-            )
-            if share is not None
-        ]  # fmt: skip
-        hit = arm["controlling_hit"]
-        context = "" if hit is None else f", controlling document shown {hit['value']:.1%}"
-        failed = f", {arm['failed']:,} failed" if arm["failed"] else ""
-        yield f"{arm['arm']}: {', '.join(parts) or 'nothing judged'}{context}{failed}"
-
-
-SUPERSEDED, CONTROLLING = "superseded", "controlling"
-"""Arms: the superseded document that the question is about, and its controlling document."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """One question in one arm. documents: ids, in the order in which they are shown.
-
-    holds_gold: whether a controlling document is among them. failure: why nothing can be asked.
+    documents: ids, in the order in which they are shown. holds_gold: whether a controlling document
+    is among them. verdict: correct, wrong or uncertain. "" where it failed, and reason says why.
     """
 
     arm: str
     question: Question
     documents: tuple[str, ...]
     holds_gold: bool
-    failure: str = ""
+    reason: str = ""
+    answer: str = ""
+    verdict: str = ""
 
 
-def make_contexts(
-    questions: Sequence[Question],
-    systems: Sequence[System],
-    bench: Bench,
-) -> list[Context]:
+def _make_cases(
+    questions: Sequence[Question], systems: Sequence[System], bench: Bench
+) -> list[Case]:
     """Return every question in every arm: superseded, controlling, and each system.
 
     A question that is about nothing superseded has no superseded arm.
@@ -188,53 +124,42 @@ def make_contexts(
     outcomes = {system.name: system.run(bench) for system in systems}
     made = []
     for q in questions:
-        older = tuple(id_ for id_ in q.anchor if id_ not in q.gold)
-        if older:
-            made.append(Context(SUPERSEDED, q, older, False))
-        made.append(Context(CONTROLLING, q, q.gold, True))
+        if older := tuple(id_ for id_ in q.anchor if id_ not in q.gold):
+            made.append(Case(SUPERSEDED, q, older, False))
+        made.append(Case(CONTROLLING, q, q.gold, True))
         for system, of in outcomes.items():
-            ids, failure = of[q.id].documents, of[q.id].failure
-            why = failure or ("" if ids else "nothing was retrieved")
-            gold = {*q.gold, *q.equivalent}
-            made.append(Context(system, q, ids, any(i in gold for i in ids), why))
+            ids = of[q.id].documents
+            why = of[q.id].failure or ("" if ids else "nothing was retrieved")
+            made.append(Case(system, q, ids, not {*q.gold, *q.equivalent}.isdisjoint(ids), why))
     return made
-
-
-def shown(ids: Sequence[str], texts: dict[str, str], max_chars: int) -> list[str]:
-    """Return the texts of documents, each cut to an equal part of the room."""
-    room = max(1, max_chars // max(1, len(ids)))
-    return [texts[id_][:room] for id_ in ids]
-
-
-JOB = "harm"
-TABLE = "authority_harm"
-LEDGER = "answers.sqlite"
 
 
 @dataclass(frozen=True, repr=False)
 class HarmResult(Result):
-    """The answers. The folder holds all of them, too."""
+    """The answers from superseded and from controlling context (CAR Table 12).
+
+    summary.benchmark, k: name of the benchmark, and documents that a system serves at most.
+    summary.model, judge: model that answers, and model that judges.
+    summary.questions: questions that were drawn.
+    summary.arms: of each context (arm: superseded, controlling, or the system that served it)
+    questions that were asked, failed (answers that could not be had or judged), reasons (why, to
+    how many), and shares (see `share`) of judged answers: correct, wrong (confidently), uncertain,
+    wrong_without (wrong among contexts without a controlling document), correct_with (correct among
+    contexts with one). controlling_hit: contexts with a controlling document.
+    summary.answering, judging: usage of both.
+    table: one row per question and arm. documents: ids of the documents that were shown, parted by
+    "; ". controlling_shown: whether one that controls is among them. verdict: null without one.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: HarmSummary
+    summary: dict[str, Any]
     table: pa.Table
-    """One row per question and arm."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
         return headline(self.summary)
-
-
-@dataclass(frozen=True)
-class JudgedAnswer:
-    """An answer and its class. verdict is "" where it failed, and `reason` says why."""
-
-    context: Context
-    answer: str = ""
-    verdict: str = ""
-    reason: str = ""
 
 
 @one_writer
@@ -257,189 +182,157 @@ def measure_harm(
     ArgusError when no answer was judged.
     """
     if "{question}" not in config.ask:
-        raise InputError(
-            f"{config.ask!r}", expected="a text with {question} in it",
-            fix='Such as "{question} Answer yes or no."', where="--ask",
-        )  # fmt: skip
-    source = open_benchmark(benchmark, queries, seed=config.seed)
+        expected, fix = "a text with {question} in it", 'Such as "{question} Answer yes or no."'
+        raise InputError(f"{config.ask!r}", expected=expected, fix=fix, where="--ask")
+    made, files = open_benchmark(benchmark, queries, seed=config.seed)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    settings = config.described() | {"benchmark": source.benchmark.name}
-    record = Record(JOB, settings, {"corpus": source.corpus, "queries": source.queries})
-    made, k = source.benchmark, config.k
-    questions = made.questions[: config.first]
-    systems = (
-        choose(config.systems, made, encoder=encoder is not None, cross_encoder=False)
-        if config.systems
-        else []
-    )
+    record = Record(JOB, config.described() | {"benchmark": made.name}, files)
+    k, questions, systems = config.k, made.questions[: config.first], list[System]()
+    if config.systems:
+        systems = choose(config.systems, made, encoder=encoder is not None, cross_encoder=False)
     if encoder is None or not any(system.dense for system in systems):
         record.encoder["fingerprint"] = NO_ENCODER
         record.open(folder)
-        cases = make_contexts(questions, systems, Bench(made, FirstStages(made, k=k), k=k))
+        cases = _make_cases(questions, systems, Bench(made, FirstStages(made, k=k), k=k))
     else:
         sample = [r.document.content for r in made.records if r.document.content.strip()]
         with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
             stages = FirstStages(made, encoder=model, store=opened, k=k)
-            cases = make_contexts(questions, systems, Bench(made, stages, k=k))
-    with Ledger(folder / LEDGER) as ledger:
-        judged, answering, judging = _ask(cases, source.benchmark, config, ledger, record)
-    if not any(j.verdict for j in judged):
-        first = next((j.reason for j in judged if j.reason), "no reason is known")
+            cases = _make_cases(questions, systems, Bench(made, stages, k=k))
+    texts = {r.id: r.document.content for r in made.records}
+    with Ledger(folder / "answers.sqlite") as ledger:
+        answering, judging = _ask(cases, texts, config, ledger, record)
+    if not any(case.verdict for case in cases):
+        first = next((case.reason for case in cases if case.reason), "no reason is known")
         raise ArgusError(
             f"No answer could be judged. The first reason: {first.rstrip('. ')}. Answers so far "
             "are kept: run the same command again, it asks only the rest."
         )
-    arms = list(dict.fromkeys(case.arm for case in cases))
-    summary: HarmSummary = {
-        "benchmark": source.benchmark.name, "k": config.k, "model": answering.name,
-        "judge": judging.name, "questions": len(questions),
-        "arms": [_figures(arm, [j for j in judged if j.context.arm == arm]) for arm in arms],
+    by_arm: dict[str, list[Case]] = {}
+    for case in cases:
+        by_arm.setdefault(case.arm, []).append(case)
+    summary = {
+        "benchmark": made.name, "k": k, "model": answering.name, "judge": judging.name,
+        "questions": len(questions), "arms": [_figures(arm, of) for arm, of in by_arm.items()],
         "answering": answering.summary(), "judging": judging.summary(),
     }  # fmt: skip
-    found = harm_table(judged)
+    columns: dict[str, tuple[pa.DataType, Iterable[object]]] = {
+        "arm": (pa.string(), (c.arm for c in cases)),
+        "question_id": (pa.string(), (c.question.id for c in cases)),
+        "question": (pa.string(), (c.question.text for c in cases)),
+        "documents": (pa.string(), ("; ".join(c.documents) for c in cases)),
+        "controlling_shown": (pa.bool_(), (c.holds_gold for c in cases)),
+        "answer": (pa.string(), (c.answer for c in cases)),
+        "verdict": (pa.string(), (c.verdict or None for c in cases)),
+        "reason": (pa.string(), (c.reason for c in cases)),
+    }
+    found = pa.table({name: pa.array(list(of), kind) for name, (kind, of) in columns.items()})
     folder.write_table(TABLE, found, csv=True)
-    counts = {"questions": summary["questions"], "arms": len(summary["arms"])}
+    counts = {"questions": len(questions), "arms": len(by_arm)}
     folder.write_results(JOB, summary, record.manifest(counts))
     return HarmResult(folder.path, write_report(folder.path), summary, found)
 
 
 def _ask(
-    cases: Sequence[Context],
-    benchmark: Benchmark,
+    cases: Sequence[Case],
+    texts: Mapping[str, str],
     config: HarmConfig,
     ledger: Ledger,
     record: Record,
-) -> tuple[list[JudgedAnswer], RecordedModel, RecordedModel]:
-    texts = {r.id: r.document.content for r in benchmark.records}
+) -> tuple[RecordedModel, RecordedModel]:
+    """Fill in the answers and verdicts of cases. Return the model that answers, and the judge."""
+
+    def shown(ids: Sequence[str], max_chars: int) -> list[str]:
+        room = max(1, max_chars // max(1, len(ids)))  # shared alike
+        return [texts[id_][:room] for id_ in ids]
+
     answering = RecordedModel(open_model(config.model, ledger))
-    able = [case for case in cases if not case.failure]
+    able = [case for case in cases if not case.reason]
     with record.timed("answering"):
-        asked = [
-            answer_prompt(
+        prompts = [
+            _answer_prompt(
                 config.ask.replace("{question}", case.question.text),
-                shown(case.documents, texts, config.max_chars),
+                shown(case.documents, config.max_chars),
             )
             for case in able
         ]
-        answers = dict(zip(map(id, able), answering.complete(asked), strict=True))
-    judging = RecordedModel(open_model(_judge(config, answering), ledger))
-    replies: list[tuple[Context, str, str]] = []
-    for case in cases:
-        outcome = answers.get(id(case))
-        if outcome is None:
-            replies.append((case, "", case.failure))
-        elif outcome.state is not State.OK or outcome.value is None:
-            replies.append((case, "", outcome.reason))
-        else:
-            answer = without_thoughts(outcome.value).strip()
-            replies.append((case, answer, "the answer holds thoughts alone"))
+        for case, outcome in zip(able, answering.complete(prompts), strict=True):
+            case.reason = outcome.reason
+            if outcome.state is State.OK and outcome.value is not None:
+                case.answer = without_thoughts(outcome.value).strip()
+                case.reason = "" if case.answer else "the answer holds thoughts alone"
+    model, judge = config.model, config.judge or config.model
+    if isinstance(judge, ChatConfig) and isinstance(model, ChatConfig):  # one budget for both
+        spent, budget, tokens = answering.inner.spent, model.budget, model.max_total_tokens
+        left = None if tokens is None else max(0, tokens - spent.tokens_in - spent.tokens_out)
+        money = None if budget is None else max(0.0, budget - (spent.cost or 0.0))
+        judge = replace(judge, budget=money, max_total_tokens=left)
+    judging, half = RecordedModel(open_model(judge, ledger)), config.max_chars // 2
+    answered = [case for case in cases if case.answer]
     prompts = [
-        judge_prompt(
-            case.question.text, answer,
-            shown(case.question.gold, texts, config.max_chars // 2),
-            shown([i for i in case.question.anchor if i not in case.question.gold], texts,
-                  config.max_chars // 2),
+        _judge_prompt(
+            case.question.text, case.answer, shown(case.question.gold, half),
+            shown([i for i in case.question.anchor if i not in case.question.gold], half),
         )
-        for case, answer, _ in replies if answer
+        for case in answered
     ]  # fmt: skip
     with record.timed("judging"):
-        outcomes = judging.complete(prompts, schema=Judgement)
-        judged = [
-            _judged(case, answer, next(outcomes)) if answer else JudgedAnswer(case, reason=why)
-            for case, answer, why in replies
-        ]
-    return judged, answering, judging
+        verdicts = judging.complete(prompts, schema=Judgement)
+        for case, verdict in zip(answered, verdicts, strict=True):
+            if verdict.state is State.OK and verdict.value is not None:
+                case.verdict, case.reason = verdict.value.verdict, verdict.value.reason
+            else:
+                case.reason = f"judging: {verdict.reason}"
+    return answering, judging
 
 
-def _judge(config: HarmConfig, answering: RecordedModel) -> AnyModel:
-    """Return the judge. If both share one budget, the judge has the rest of it."""
-    judge = config.judge or config.model
-    if not isinstance(judge, ChatConfig) or not isinstance(config.model, ChatConfig):
-        return judge
-    spent, budget, tokens = (
-        answering.inner.spent,
-        config.model.budget,
-        config.model.max_total_tokens,
-    )
-    return replace(
-        judge,
-        budget=None if budget is None else max(0.0, budget - (spent.cost or 0.0)),
-        max_total_tokens=(
-            None if tokens is None else max(0, tokens - spent.tokens_in - spent.tokens_out)
-        ),
-    )
-
-
-def _judged(case: Context, answer: str, outcome: Outcome[Judgement]) -> JudgedAnswer:
-    if outcome.state is not State.OK or outcome.value is None:
-        return JudgedAnswer(case, answer, reason=f"judging: {outcome.reason}")
-    return JudgedAnswer(case, answer, outcome.value.verdict, outcome.value.reason)
-
-
-def _figures(arm: str, answers: Sequence[JudgedAnswer]) -> ArmFigures:
-    judged = [a for a in answers if a.verdict]
-    failed = [a for a in answers if not a.verdict]
+def _figures(arm: str, cases: Sequence[Case]) -> dict[str, Any]:
+    judged = [case for case in cases if case.verdict]
+    reasons = Counter(case.reason for case in cases if not case.verdict)
     return {
         "arm": arm,
-        "questions": len(answers),
-        "failed": len(failed),
-        "reasons": dict(Counter(a.reason for a in failed).most_common()),
-        "controlling_hit": share(a.context.holds_gold for a in answers),
-        "correct": share(a.verdict == "correct" for a in judged),
-        "wrong": share(a.verdict == "wrong" for a in judged),
-        "uncertain": share(a.verdict == "uncertain" for a in judged),
-        "wrong_without": share(a.verdict == "wrong" for a in judged if not a.context.holds_gold),
-        "correct_with": share(a.verdict == "correct" for a in judged if a.context.holds_gold),
+        "questions": len(cases),
+        "failed": len(cases) - len(judged),
+        "reasons": dict(reasons.most_common()),
+        "controlling_hit": share(case.holds_gold for case in cases),
+        "correct": share(case.verdict == "correct" for case in judged),
+        "wrong": share(case.verdict == "wrong" for case in judged),
+        "uncertain": share(case.verdict == "uncertain" for case in judged),
+        "wrong_without": share(c.verdict == "wrong" for c in judged if not c.holds_gold),
+        "correct_with": share(c.verdict == "correct" for c in judged if c.holds_gold),
     }
 
 
-def harm_table(judged: Sequence[JudgedAnswer]) -> pa.Table:
-    """Return one row per question and context that it was answered from.
-
-    arm: context: superseded, controlling, or the system that served it.
-    documents: ids of the documents that were shown, parted by "; ".
-    controlling_shown: whether one that controls is among them.
-    answer: answer of the model.
-    verdict: correct, wrong (confidently) or uncertain. Null where there is none.
-    """
-    return pa.table(
-        {
-            "arm": pa.array([j.context.arm for j in judged], pa.string()),
-            "question_id": pa.array([j.context.question.id for j in judged], pa.string()),
-            "question": pa.array([j.context.question.text for j in judged], pa.string()),
-            "documents": pa.array(["; ".join(j.context.documents) for j in judged], pa.string()),
-            "controlling_shown": pa.array([j.context.holds_gold for j in judged], pa.bool_()),
-            "answer": pa.array([j.answer for j in judged], pa.string()),
-            "verdict": pa.array([j.verdict or None for j in judged], pa.string()),
-            "reason": pa.array([j.reason for j in judged], pa.string()),
-        }
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the figures in words."""
+    yield (
+        f"{summary['benchmark']}: {summary['questions']:,} questions, answered by "
+        f"{summary['model']}, judged by {summary['judge']}"
     )
+    for arm in summary["arms"]:
+        parts = [
+            f"{SHARES[name]} {of['value']:.1%} ({of['low']:.1%} to {of['high']:.1%})"
+            for name in ("correct", "wrong", "uncertain")
+            if (of := arm[name]) is not None
+        ]
+        hit = arm["controlling_hit"]
+        context = "" if hit is None else f", controlling document shown {hit['value']:.1%}"
+        failed = f", {arm['failed']:,} failed" if arm["failed"] else ""
+        yield f"{arm['arm']}: {', '.join(parts) or 'nothing judged'}{context}{failed}"
 
 
-SHARES = {
-    "correct": "correct", "wrong": "confidently wrong", "uncertain": "uncertain",
-    "controlling_hit": "controlling document shown",
-    "wrong_without": "wrong, none shown", "correct_with": "correct, one shown",
-}  # fmt: skip
-
-
-def section(folder: Path, harm: HarmSummary) -> Section:
+def section(folder: Path, harm: Mapping[str, Any]) -> Section:
     """Build it from summary.json and authority_harm.parquet."""
     columns = {"context": "text", "wrong, 95% interval": "interval"}
     columns |= dict.fromkeys(SHARES.values(), "share") | {"failed": "count"}
     rows: list[list[object]] = []
     for arm in harm["arms"]:
-        shares: list[ShareFigures | None] = [
-            arm["correct"], arm["wrong"], arm["uncertain"], arm["controlling_hit"],
-            arm["wrong_without"], arm["correct_with"],
-        ]  # fmt: skip
-        wrong = arm["wrong"]
-        interval = [wrong["low"], wrong["high"]] if wrong else None
-        values = [None if of is None else of["value"] for of in shares]
+        interval = [arm["wrong"]["low"], arm["wrong"]["high"]] if arm["wrong"] else None
+        values = [None if arm[name] is None else arm[name]["value"] for name in SHARES]
         rows.append([arm["arm"], interval, *values, arm["failed"]])
     answers = [
         [row["arm"], row["question"], row["answer"], row["reason"]]
-        for row in read_table(folder / "authority_harm.parquet").to_pylist()
+        for row in read_table(folder / f"{TABLE}.parquet").to_pylist()
         if row["verdict"] == "wrong"
     ]
     names = dict.fromkeys(("context", "question", "answer", "the judge's reason"), "text")

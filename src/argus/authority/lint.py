@@ -9,30 +9,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
-from typing_extensions import TypedDict
 
-from argus.authority.conditions import Conditions, check_conditions
 from argus.authority.config import AuthoritySource, LintBounds
-from argus.authority.opening import (
-    OpenedAuthority,
-    RelationSummary,
-    open_authority,
-    relation_lines,
-    rule_table,
-    undecided_pairs,
-)
+from argus.authority.opening import OpenedAuthority, open_authority, relation_lines, rule_table
 from argus.authority.relation import Authority, describe
+from argus.authority.theory import Conditions, check_conditions
 from argus.data.documents import ID_FIELDS, read_queries
 from argus.data.folders import ArtifactFolder
-from argus.data.reading import record_of
 from argus.data.rows import id_value, pick_field, read_rows
 from argus.data.runs import RUN_FILE, ranking, read_run
-from argus.data.tables import read_records
+from argus.data.tables import read_table
 from argus.data.types import Run, State
 from argus.data.writing import one_writer
 from argus.errors import InputError
@@ -49,136 +40,11 @@ from argus.settings import TOP_K
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
 
-
-# Names of the rates of a lint.
-RateName = Literal[
-    "violations", "frontier_missing", "superseder_ignored", "stale_queries", "stale_hits",
-    "removed_unreplaced", "false_retirements",
-]  # fmt: skip
+NAMED, PRINTED = 20, 8  # violations in the summary and on the command line. The table holds all
+SAME_CORPUS = "Check that run and records are of one corpus."
 
 
-# Label of each rate, on the page and on the command line.
-RATES: dict[RateName, str] = {
-    "violations": "queries that violate Theorem 4, or are served what is not in force yet",
-    "frontier_missing": "queries that lack a controlling document",
-    "superseder_ignored": "queries with a superseded document and none of its superseders",
-    "stale_queries": "queries with a superseded document",
-    "stale_hits": "of the top k superseded (mean over queries)",
-    "removed_unreplaced": "queries that lost a superseded document and got nothing in its place",
-    "false_retirements": "queries that lost an active document",
-}
-
-
-Verdict = Literal["pass", "fail", "not measured"]
-
-
-class Rate(TypedDict):
-    """A mean over queries with its 95% Wilson interval.
-
-    share: the mean, from 0 to 1.
-    queries: queries that it is of.
-    """
-
-    share: float
-    low: float
-    high: float
-    queries: int
-
-
-class Bounds(TypedDict):
-    """Bounds on a run's violations, as `argus.authority.LintBounds`.
-
-    violations: most queries that may violate Theorem 4, as a share.
-    stale_hits: most of the top k that may be superseded, as a share. None for any.
-    false_retirements: most queries that may lose an active document, as a share.
-    nothing_superseded: whether it passes where nothing is superseded.
-    """
-
-    violations: float
-    stale_hits: float | None
-    false_retirements: float
-    nothing_superseded: bool
-
-
-class AnchorCounts(TypedDict):
-    """How the queries that have anchors and those of the run go together.
-
-    without_anchor: queries of the run that have no anchor.
-    not_in_the_run: queries with anchors that the run does not have.
-    """
-
-    without_anchor: NotRequired[int]
-    not_in_the_run: NotRequired[int]
-
-
-LintedStates = TypedDict(
-    "LintedStates", {"total": int, "measured": int, "failed": int, "not applicable": int}
-)
-"""Queries by state.
-
-total: queries of the run.
-"""
-
-
-class LintedQueries(LintedStates, AnchorCounts):
-    """Queries by state. With anchors, how these fit."""
-
-
-class RetrievedCounts(TypedDict):
-    """Documents in the top k of all queries.
-
-    retrieved: documents in the top k, of all queries together.
-    superseded: of these, documents that are superseded.
-    without_record: of these, documents without a record.
-    not_in_force: of these, documents that are not in force yet.
-    """
-
-    retrieved: int
-    superseded: int
-    without_record: int
-    not_in_force: int
-
-
-class Violation(TypedDict):
-    """One row per violation of one query, with the chain in words.
-
-    kind: kind of violation, such as "superseder ignored".
-    document: id of the document that was served, or was lost.
-    instead: id of the document that should be served. None where there is none.
-    chain: supersessions that lead there, in words. Empty without.
-    """
-
-    query_id: str
-    kind: str
-    document: str
-    instead: str | None
-    chain: str
-
-
-class LintSummary(TypedDict):
-    """The figures of a lint.
-
-    rates: rate by its name. None where not measured, or the run before is not given.
-    verdict: pass, fail, or not measured.
-    violations: the first of them. The table holds all.
-    violations_total: violations in all.
-    retriever: retriever that served the queries, not of a run.
-    """
-
-    k: int
-    queries: LintedQueries
-    documents: RetrievedCounts
-    rates: dict[RateName, Rate | None]
-    bounds: Bounds
-    verdict: Verdict
-    relation: RelationSummary
-    violations: list[Violation]
-    violations_total: int
-    retriever: NotRequired[RetrieverNote]
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(NamedTuple):
     """Documents of the earlier top k that this run lacks, though nothing pushed them out.
 
     active: in force: falsely retired.
@@ -226,6 +92,35 @@ class LintedQuery:
         return self.conditions.hold and not self.future and not lost
 
 
+# By rate: its label on the page and on the command line, and its value of a query, from 0 to 1.
+# None does not apply. A rate is the mean over the measured queries.
+RATES: Mapping[str, tuple[str, Callable[[LintedQuery], float | None]]] = {
+    "violations": (
+        "queries that violate Theorem 4, or are served what is not in force yet",
+        lambda q: not q.holds,
+    ),
+    "frontier_missing": (
+        "queries that lack a controlling document", lambda q: bool(q.conditions.missing),
+    ),
+    "superseder_ignored": (
+        "queries with a superseded document and none of its superseders",
+        lambda q: bool(q.conditions.ignored),
+    ),
+    "stale_queries": (
+        "queries with a superseded document", lambda q: bool(q.conditions.superseded),
+    ),
+    "stale_hits": ("of the top k superseded (mean over queries)", lambda q: q.stale_share),
+    "removed_unreplaced": (
+        "queries that lost a superseded document and got nothing in its place",
+        lambda q: bool(q.removed.unreplaced) if q.removed else None,
+    ),
+    "false_retirements": (
+        "queries that lost an active document",
+        lambda q: bool(q.removed.active) if q.removed else None,
+    ),
+}  # fmt: skip
+
+
 def lint_queries(
     run: Run,
     authority: Authority,
@@ -251,19 +146,17 @@ def lint_queries(
         removed = None
         if query in earlier:
             removed = _removed(order, ranking(earlier[query]), authority, k, depth)
+        known = [id_ for id_ in order[:k] if id_ in authority]
+        has_record = known or any(id_ in authority for id_ in earlier.get(query, {}))
         own = anchors.get(query) if anchors is not None else None
-        former = any(id_ in authority for id_ in earlier.get(query, {}))
-        top = order[:k]
-        known = [id_ for id_ in top if id_ in authority]
-        in_force = [id_ for id_ in known if authority.in_force(id_)]
         linted.append(
             LintedQuery(
                 query,
-                State.MEASURED if known or former else State.NOT_APPLICABLE,
-                tuple(top),
-                tuple(id_ for id_ in top if id_ not in authority),
+                State.MEASURED if has_record else State.NOT_APPLICABLE,
+                tuple(order[:k]),
+                tuple(id_ for id_ in order[:k] if id_ not in authority),
                 tuple(id_ for id_ in known if not authority.in_force(id_)),
-                check_conditions(in_force, authority, own),
+                check_conditions(filter(authority.in_force, known), authority, own),
                 removed,
             )
         )
@@ -282,35 +175,34 @@ def _removed(
     if len(later) < depth:
         last = len(earlier)
     gone = [i for n, i in enumerate(earlier[:k]) if n < last and i not in served and i in known]
+    superseded = [id_ for id_ in gone if id_ not in active]
     return Removed(
         tuple(id_ for id_ in gone if id_ in active),
-        tuple(
-            id_
-            for id_ in gone
-            if id_ not in active and served.isdisjoint(authority.controlling([id_]))
-        ),
+        tuple(i for i in superseded if served.isdisjoint(authority.controlling([i]))),
     )
-
-
-NAMED, PRINTED = 20, 8  # violations in the summary and on the command line. The table holds all
-BOUNDED: tuple[RateName, ...] = ("violations", "stale_hits", "false_retirements")
-# Means over the measured queries. Values lie in 0..1, None does not apply.
-MEASURES: Mapping[RateName, Callable[[LintedQuery], float | None]] = {
-    "violations": lambda q: not q.holds,
-    "frontier_missing": lambda q: bool(q.conditions.missing),
-    "superseder_ignored": lambda q: bool(q.conditions.ignored),
-    "stale_queries": lambda q: bool(q.conditions.superseded),
-    "stale_hits": lambda q: q.stale_share,
-    "removed_unreplaced": lambda q: bool(q.removed.unreplaced) if q.removed else None,
-    "false_retirements": lambda q: bool(q.removed.active) if q.removed else None,
-}
 
 
 @dataclass(frozen=True, repr=False)
 class LintResult(Result):
-    """Result of `lint`. The folder, if there is one, holds all of it, too."""
+    """Result of `lint`. The folder, if there is one, holds all of it, too.
 
-    summary: LintSummary
+    summary.queries: queries of the run by state (total, measured, failed, "not applicable"). With
+    anchors also without_anchor: queries of the run that have none, and not_in_the_run: queries with
+    anchors that the run does not have.
+    summary.documents: documents in the top k of all queries (retrieved), and of these, those that
+    are superseded, without_record, and not_in_force yet.
+    summary.rates: by the names of `RATES`, each a mean over queries from 0 to 1 (share) with its
+    95% Wilson interval (low, high), and queries that it is of. None where not measured, or the run
+    before is not given.
+    summary.bounds: as `LintBounds` has them.
+    summary.verdict: pass, fail, or not measured.
+    summary.relation: see `OpenedAuthority.summary`.
+    summary.violations: the first of them, as `violations` lists them. The table holds all.
+    summary.violations_total: violations in all.
+    summary.retriever: retriever that served the queries, not of a run.
+    """
+
+    summary: dict[str, Any]
     queries: list[LintedQuery]
     report: Path | None
 
@@ -353,31 +245,52 @@ def lint(
     folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None
     opened = open_authority(source)
     authority = opened.authority
-    settings = {
-        "k": k, **record_of(Bounds, bounds),
-        "as_of": source.as_of, "known_by": source.known_by, "theta": source.theta,
-    }  # fmt: skip
+    times = {"as_of": source.as_of, "known_by": source.known_by, "theta": source.theta}
     file = Path(run) if isinstance(run, (str, Path)) else None
-    record = Record("lint", settings, opened.inputs | {"run": file}, {"fingerprint": RUN_FILE})
+    inputs = opened.inputs | {"run": file}
+    record = Record("lint", {"k": k, **asdict(bounds), **times}, inputs, {"fingerprint": RUN_FILE})
     note: RetrieverNote | None = None
     if retriever is None and run is not None:
         served = _run(run)
     else:
-        answering = Answerer(retriever, None, asking, encoder)
-        served, note = _served(answering, run, queries, authority, k, folder, record)
+        answerer = Answerer(retriever, None, asking, encoder)
+        if not answerer.is_named or run is not None or queries is None:
+            is_alone = answerer.is_named and run is None
+            got = "a run and a retriever" if answerer.is_named and run is not None else "no run"
+            got = "a retriever without queries" if is_alone else got
+            expected = "a run, or --retriever with --queries"
+            fix = "Name one of the two; queries have texts to ask."
+            where = "--queries" if is_alone else "--retriever"
+            raise InputError(got, expected=expected, fix=fix, where=where)
+        corpus = [r.document for r in authority.records.values()]
+        name, answers = answers_of(
+            answerer, read_queries(queries), k, documents=corpus, folder=folder, record=record
+        )
+        served, note = answers.run, note_of(name, answers)
     former = _run(before) if before is not None else None
     anchors = None
     if queries is not None:
         first = next(iter(read_rows(queries)), None) if note and queries.is_file() else None
         if note is None or (first is not None and {"anchor", "anchors"} & first.values.keys()):
-            anchors = read_anchors(queries, authority)
-    _require_shared("--before", former, served)
-    _require_shared("--queries", anchors, served)
+            anchors = _read_anchors(queries, authority)
+    for option, of in (("--before", former), ("--queries", anchors)):
+        if of is not None and served and not of.keys() & served.keys():
+            got = f"none of its {len(of):,} queries is in the run; its first is {next(iter(of))!r}"
+            expected = f"query ids of the run, such as {next(iter(served))!r}"
+            fix = "Check that both are of the same queries."
+            raise InputError(got, expected=expected, fix=fix, where=option)
     linted = lint_queries(served, authority, k=k, anchors=anchors, before=former)
-    _require_known(linted, authority)
-    failed = note["failed"] if note is not None else 0
-    counts = _queries(linted, anchors, served, failed)
-    summary = _summary(linted, counts, opened, k, bounds)
+    top = next((q.retrieved[0] for q in linted if q.retrieved), None)
+    if top is not None and not any(q.state is State.MEASURED for q in linted):
+        got = f"no document of the run has a record; the first is {top!r}"
+        expected = f"ids of records, such as {next(iter(authority.records), '')!r}"
+        raise InputError(got, expected=expected, fix=SAME_CORPUS)
+    summary = _summarise(linted, opened, k, bounds, note["failed"] if note is not None else 0)
+    if anchors is not None:
+        summary["queries"] |= {
+            "without_anchor": sum(q.query_id not in anchors for q in linted),
+            "not_in_the_run": len(anchors.keys() - served.keys()),
+        }
     if note is not None:
         summary["retriever"] = note
     if folder is None:
@@ -385,9 +298,9 @@ def lint(
     record.open(folder)
     rows = [row for query in linted for row in violations(query)]
     undecided = [
-        {"rule": rule.rule, **pair}
+        {"rule": rule["rule"], **pair}
         for rule in opened.coverage
-        for pair in undecided_pairs(rule, authority)
+        for pair in rule["undecided_pairs"]
     ]
     folder.write_table("lint", pa.Table.from_pylist(rows, schema=_SCHEMA), csv=True)
     folder.write_table("undecided", pa.Table.from_pylist(undecided, schema=_PAIRS), csv=True)
@@ -395,33 +308,11 @@ def lint(
     return LintResult(summary, linted, write_report(folder.path))
 
 
-def _served(
-    source: Answerer,
-    run: Run | Path | str | None,
-    queries: Path | None,
-    authority: Authority,
-    k: int,
-    folder: ArtifactFolder | None,
-    record: Record,
-) -> tuple[Run, RetrieverNote]:
-    """Return the results of a retriever. Raise InputError if it or the queries are unclear."""
-    if not source.is_named or run is not None or queries is None:
-        got = "a run and a retriever" if source.is_named and run is not None else "no run"
-        raise InputError(
-            "a retriever without queries" if source.is_named and run is None else got,
-            expected="a run, or --retriever with --queries",
-            fix="Name one of the two; queries have texts to ask.",
-            where="--queries" if source.is_named and run is None else "--retriever",
-        )
-    documents = [r.document for r in authority.records.values()]
-    questions = read_queries(queries)
-    name, answers = answers_of(
-        source, questions, k, documents=documents, folder=folder, record=record
-    )
-    return answers.run, note_of(name, answers)
+def _run(run: Run | Path | str) -> Run:
+    return read_run(Path(run)) if isinstance(run, (str, Path)) else run
 
 
-def read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
+def _read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
     """Read the documents that queries are about (`_id`, `anchor`: an id or a list of them)."""
     anchors = {}
     for row in read_rows(path):
@@ -430,72 +321,36 @@ def read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
         ids = value if isinstance(value, list) else [value]
         for id_ in ids or [None]:
             if not isinstance(id_, str) or id_ not in authority:
-                raise InputError(
-                    f"anchor {id_!r}",
-                    expected="the id of a record, or a list of them",
-                    fix="Check that queries and records are of one corpus.",
-                    where=row.at("anchor"),
-                )
+                got, expected = f"anchor {id_!r}", "the id of a record, or a list of them"
+                fix = "Check that queries and records are of one corpus."
+                raise InputError(got, expected=expected, fix=fix, where=row.at("anchor"))
         anchors[query] = list(ids)
     return anchors
 
 
-def _run(run: Run | Path | str) -> Run:
-    return read_run(Path(run)) if isinstance(run, (str, Path)) else run
-
-
-def _require_shared(option: str, queries: Mapping[str, object] | None, run: Run) -> None:
-    """Raise InputError if a run and the notes on its queries have no query in common."""
-    if queries is None or not run or queries.keys() & run.keys():
-        return
-    raise InputError(
-        f"none of its {len(queries):,} queries is in the run; its first is {next(iter(queries))!r}",
-        expected=f"query ids of the run, such as {next(iter(run))!r}",
-        fix="Check that both are of the same queries.",
-        where=option,
-    )
-
-
-def _require_known(linted: Sequence[LintedQuery], authority: Authority) -> None:
-    first = next((q.retrieved[0] for q in linted if q.retrieved), None)
-    if first is None or any(q.state is State.MEASURED for q in linted):
-        return
-    raise InputError(
-        f"no document of the run has a record; the first is {first!r}",
-        expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
-        fix="Check that run and records are of one corpus.",
-    )
-
-
-def _queries(
-    linted: Sequence[LintedQuery], anchors: Mapping[str, object] | None, run: Run, failed: int
-) -> LintedQueries:
-    """Count the queries. failed: those that a retriever failed on, which are not among `linted`."""
+def _summarise(
+    linted: Sequence[LintedQuery], opened: OpenedAuthority, k: int, bounds: LintBounds, failed: int
+) -> dict[str, Any]:
+    """Return the summary. failed: queries that a retriever failed on, not among `linted`."""
     states = Counter(query.state for query in linted)
-    counts: LintedQueries = {
-        "total": len(linted) + failed,
-        "measured": states[State.MEASURED],
-        "failed": failed,
-        "not applicable": states[State.NOT_APPLICABLE],
-    }
-    if anchors is not None:
-        counts["without_anchor"] = sum(q.query_id not in anchors for q in linted)
-        counts["not_in_the_run"] = len(anchors.keys() - run.keys())
-    return counts
-
-
-def _summary(
-    linted: Sequence[LintedQuery],
-    queries: LintedQueries,
-    opened: OpenedAuthority,
-    k: int,
-    bounds: LintBounds,
-) -> LintSummary:
     measured = [q for q in linted if q.state is State.MEASURED]
-    rates = {name: _rate(measured, value) for name, value in MEASURES.items()}
+    rates: dict[str, dict[str, Any] | None] = {}
+    for name, (_, value) in RATES.items():
+        values = [float(one) for one in map(value, measured) if one is not None]
+        rates[name] = None
+        if values:
+            mean = sum(values) / len(values)
+            low, high = map(float, wilson(mean, len(values)))
+            rates[name] = {"share": mean, "low": low, "high": high, "queries": len(values)}
+    found = [row for query in measured for row in violations(query)]
     return {
         "k": k,
-        "queries": queries,
+        "queries": {
+            "total": len(linted) + failed,
+            "measured": states[State.MEASURED],
+            "failed": failed,
+            "not applicable": states[State.NOT_APPLICABLE],
+        },
         "documents": {
             "retrieved": sum(len(q.retrieved) for q in measured),
             "superseded": sum(len(q.conditions.superseded) for q in measured),
@@ -503,35 +358,24 @@ def _summary(
             "not_in_force": sum(len(q.future) for q in measured),
         },
         "rates": rates,
-        "bounds": record_of(Bounds, bounds),
-        "verdict": _verdict(rates, bounds, opened, queries["failed"]),
+        "bounds": asdict(bounds),
+        "verdict": _verdict(rates, bounds, opened, failed),
         "relation": opened.summary(),
-        "violations": [row for q in measured for row in violations(q)][:NAMED],
-        "violations_total": sum(len(violations(q)) for q in measured),
+        "violations": found[:NAMED],
+        "violations_total": len(found),
     }
 
 
-def _rate(
-    linted: Sequence[LintedQuery], value: Callable[[LintedQuery], float | None]
-) -> Rate | None:
-    values = [float(one) for one in map(value, linted) if one is not None]
-    if not values:
-        return None
-    mean = sum(values) / len(values)
-    low, high = wilson(mean, len(values))
-    return {"share": mean, "low": float(low), "high": float(high), "queries": len(values)}
-
-
 def _verdict(
-    rates: Mapping[RateName, Rate | None],
+    rates: Mapping[str, dict[str, Any] | None],
     bounds: LintBounds,
     opened: OpenedAuthority,
     failed: int,
-) -> Verdict:
+) -> str:
     if rates["violations"] is None:
         return "not measured"
     certain = True
-    for name in BOUNDED:
+    for name in ("violations", "stale_hits", "false_retirements"):
         bound, rate = getattr(bounds, name), rates[name]
         if bound is None or rate is None:
             continue
@@ -544,18 +388,23 @@ def _verdict(
     return "pass" if measured and certain else "not measured"
 
 
-def violations(query: LintedQuery) -> list[Violation]:
-    """Return the violations of one query, each with the documents and the chain in words."""
-    ignored = query.conditions.ignored
-    removed = query.removed or Removed((), ())
+def violations(query: LintedQuery) -> list[dict[str, str | None]]:
+    """Return the violations of one query.
+
+    kind: kind of violation, such as "superseder ignored".
+    document: id of the document that was served, or was lost.
+    instead: id of the document that should be served. None where there is none.
+    chain: supersessions that lead there, in words. Empty without.
+    """
+    ignored, removed = query.conditions.ignored, query.removed or Removed((), ())
     found: list[tuple[str, str, str | None, str]] = [
-        ("superseder ignored", one.document, one.chain[-1].superseder, describe(one.chain))
-        for one in ignored
+        ("superseder ignored", id_, chain[-1].superseder, describe(chain))
+        for id_, chain in ignored.items()
     ]
     found += [
-        ("frontier element missing", one.anchor, one.document, describe(one.chain))
-        for one in query.conditions.missing
-        if one.anchor not in {other.document for other in ignored}
+        ("frontier element missing", anchor, id_, describe(chain))
+        for id_, (anchor, chain) in query.conditions.missing.items()
+        if anchor not in ignored
     ]
     for kind, ids in (
         ("not yet in force", query.future),
@@ -563,19 +412,15 @@ def violations(query: LintedQuery) -> list[Violation]:
         ("falsely retired", removed.active),
     ):
         found += [(kind, id_, None, "") for id_ in ids]
-    return [
-        {"query_id": query.query_id, "kind": kind, "document": document, "instead": instead,
-         "chain": chain}
-        for kind, document, instead, chain in found
-    ]  # fmt: skip
+    names = ("kind", "document", "instead", "chain")
+    return [{"query_id": query.query_id, **dict(zip(names, row, strict=True))} for row in found]
 
 
-_SCHEMA = pa.schema([(name, pa.string()) for name in Violation.__annotations__])
+_SCHEMA = pa.schema(
+    dict.fromkeys(("query_id", "kind", "document", "instead", "chain"), pa.string())
+)
 _PAIRS = pa.schema(
-    [
-        (name, pa.string())
-        for name in ("rule", "superseded", "time", "superseding", "superseding_time")
-    ]
+    dict.fromkeys(("rule", "superseded", "time", "superseding", "superseding_time"), pa.string())
 )
 """One row per pair of records that a rule cannot order: their times are equal or overlap.
 
@@ -584,7 +429,7 @@ time, superseding_time: when each took effect.
 """
 
 
-def headline(summary: LintSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the first violations, rates with intervals, and the verdict."""
     counts = summary["queries"]
     yield (
@@ -608,25 +453,23 @@ def headline(summary: LintSummary) -> Iterator[str]:
     if (more := summary["violations_total"] - len(named)) > 0:
         yield f"  and {more:,} more"
     for name, rate in summary["rates"].items():
+        label = RATES[name][0]
         if rate is None:
-            yield f"{RATES[name]}: not measured (needs --before)"
+            yield f"{label}: not measured (needs --before)"
         else:
-            yield f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {RATES[name]}"
+            yield f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {label}"
     if summary["verdict"] == "not measured" and counts["measured"]:
         yield "nothing is superseded in these records: rules that do not fit, or swapped edges?"
     yield f"verdict: {summary['verdict']}"
 
 
-def section(folder: Path, lint: LintSummary) -> Section:
+def section(folder: Path, lint: Mapping[str, Any]) -> Section:
     """Build the report's section from lint.parquet."""
-    rows = read_records(Violation, folder / "lint.parquet")
+    rows = read_table(folder / "lint.parquet", _SCHEMA.names).to_pylist()
     columns = dict.fromkeys(("query", "what", "served", "instead", "chain"), "text")
-    shown = [
-        [row["query_id"], row["kind"], row["document"], row["instead"] or "", row["chain"]]
-        for row in rows[:MAX_ROWS]
-    ]
+    shown = [[value or "" for value in row.values()] for row in rows[:MAX_ROWS]]
     rates = [
-        [RATES[name], rate["share"], [rate["low"], rate["high"]], rate["queries"]]
+        [RATES[name][0], rate["share"], [rate["low"], rate["high"]], rate["queries"]]
         for name, rate in lint["rates"].items()
         if rate is not None
     ]

@@ -1,6 +1,6 @@
 """Open an authority relation from files, and count the records that its rules find.
 
-`open_authority` reads records, rules and edges and refuses rules that no record can come under,
+`open_authority` reads records, rules and edges. It refuses rules that no record can come under,
 because such a rule is a typo more often than a plan. `cover` counts per rule the records that take
 part, those that cannot and why, and those that stay undecided.
 """
@@ -9,169 +9,139 @@ from __future__ import annotations
 
 import difflib
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from argus.authority.config import AuthoritySource
 from argus.authority.domains import Domain, load_domain
-from argus.authority.edges import read_edges
 from argus.authority.own import own_edges
-from argus.authority.records import Record
+from argus.authority.records import Record, located
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Order, Rule, Ties
+from argus.authority.rules import SUPERSEDES, Edge, Order, Rule, Ties
 from argus.authority.scopes import Bucket
 from argus.authority.times import Moment, parse_moment
+from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.runs import ranking
 from argus.errors import InputError
 from argus.python_file import file_of, is_own
 from argus.reports.section import Table, table
 
-
-class UndecidedPair(TypedDict):
-    """Two records of one scope whose times are equal or overlap: neither supersedes the other.
-
-    superseded: id of the record that may be superseded.
-    time: when it took effect. None where that is not known.
-    superseding: id of the record that may supersede it.
-    superseding_time: when that took effect. None where that is not known.
-    """
-
-    superseded: str
-    time: str | None
-    superseding: str
-    superseding_time: str | None
-
-
-class RuleCounts(TypedDict):
-    """One rule and the records that it finds, as `argus.authority.opening.RuleCoverage`.
-
-    rule: rule, in words.
-    superseding: records that can supersede under it.
-    superseded: records that can be superseded under it.
-    retired: records that are superseded under it, directly.
-    edges: direct supersessions that it makes.
-    undecided: records that it can neither put before nor after one of their scope.
-    undecided_pairs: the first of them. The table of a lint holds more.
-    absent: types that it names and no record has.
-    no_scope: records of its types without one of its scope keys.
-    no_scope_examples: ids of the first of them.
-    no_time: records of its types without the time that it orders by.
-    no_time_examples: ids of the first of them.
-    """
-
-    rule: str
-    superseding: int
-    superseded: int
-    retired: int
-    edges: int
-    undecided: int
-    undecided_pairs: list[UndecidedPair]
-    absent: list[str]
-    no_scope: int
-    no_scope_examples: list[str]
-    no_time: int
-    no_time_examples: list[str]
-
-
-class UnruledType(TypedDict):
-    """A type that no rule names.
-
-    type: type that records have.
-    records: records of the type.
-    instead: type of a rule that it is nearly the name of. None without.
-    """
-
-    type: str
-    records: int
-    instead: str | None
-
-
-class RelationSummary(TypedDict):
-    """An authority relation: its records, its rules, and how much of its input counts.
-
-    records: records of the relation.
-    given_edges: supersessions that were given as edges.
-    theta: confidence that rules and edges need, θ.
-    below_theta: rules and edges that were left out for too little confidence.
-    edges_against_time: given edges whose superseder took effect before its superseded record.
-    undated: records without any time, which an earlier time lets in. None: the time is now.
-    decided_by_id: pairs of equal times that a rule orders by id (`ties: id`).
-    decided_by_id_examples: ids of the first of these pairs.
-    unruled_types: types that no rule names, of records that no edge names, the most frequent first.
-    """
-
-    records: int
-    given_edges: int
-    as_of: str | None
-    known_by: str | None
-    theta: float
-    below_theta: int
-    edges_against_time: int
-    undated: int | None
-    rules: list[RuleCounts]
-    decided_by_id: int
-    decided_by_id_examples: list[str]
-    unruled_types: list[UnruledType]
-
-
 MAX_PAIRS = 1_000  # undecided pairs of one rule that are listed
 MAX_TYPES = 8  # types that no rule names, of those on the command line
 MAX_EXAMPLES = 5  # ids in a summary
+LISTS = ("undecided_pairs", "no_scope_examples", "no_time_examples")  # of a rule's coverage
 
 
-@dataclass(frozen=True)
-class RuleCoverage:
-    """Records that one rule finds.
+def cover(authority: Authority) -> list[dict[str, Any]]:
+    """Count per rule the records that take part, retire or stay undecided, at any time.
 
+    rule: rule, in words.
     superseding: records that can supersede under it.
     superseded: records that can be superseded under it.
     retired: records that are superseded under it, directly.
     edges: direct supersessions, counted without being made. One of two scopes counts twice.
     undecided: records that a superseding record of their scope neither follows nor precedes for
     certain.
-    pairs: the first of them, each with such a record. Of two that could go either way, one pair.
-    no_scope: records of its types that lack one of its scope keys: it does not apply to them.
-    no_time: records of its types that lack the time by which it orders: likewise.
+    undecided_pairs: the first MAX_PAIRS of them, each with such a record, and the times of both.
+    Of two that could go either way, one pair.
     absent: types that it names and no record has.
+    no_scope: records of its types without one of its scope keys: it cannot apply to them.
+    no_time: records of its types without the time that it orders by.
+    no_scope_examples, no_time_examples: ids of all of them.
     """
-
-    rule: str
-    order: Order
-    superseding: int
-    superseded: int
-    retired: int
-    edges: int
-    undecided: int
-    pairs: tuple[tuple[str, str], ...]
-    no_scope: tuple[str, ...]
-    no_time: tuple[str, ...]
-    absent: tuple[str, ...]
-
-
-def cover(authority: Authority) -> list[RuleCoverage]:
-    """Count per rule the records that take part, retire or stay undecided, at any time."""
-    tallies = [_Tally() for _ in authority.rules]
+    records = authority.records
+    types = {record.type for record in records.values()}
+    buckets: dict[int, list[Bucket]] = defaultdict(list)
     for (number, _), bucket in authority.index.buckets.items():
-        tallies[number].add(bucket, authority.records, authority.rules[number])
-    coverage = authority.index.coverage(authority.records.values())
-    types = {record.type for record in authority.records.values()}
-    return [
-        RuleCoverage(
-            rule.name, rule.order, entry.superseding, entry.superseded,
-            len(tally.retired), tally.edges, len(tally.undecided), tuple(tally.pairs),
-            tuple(entry.no_scope), tuple(entry.no_time),
-            tuple(t for t in (*rule.superseding, *rule.superseded) if t not in types),
-        )
-        for rule, entry, tally in zip(authority.rules, coverage, tallies, strict=True)
-    ]  # fmt: skip
+        buckets[number].append(bucket)
+    covered = []
+    for number, rule in enumerate(authority.rules):
+        counts = {"superseding": 0, "superseded": 0}
+        no_scope, no_time = [], []
+        for record in records.values():
+            newer, older = rule.can_supersede(record), rule.can_be_superseded(record)
+            if not newer and not older:
+                continue
+            newer = newer and next(rule.superseding_scopes(record), None) is not None
+            older = older and next(rule.superseded_scopes(record), None) is not None
+            if not newer and not older:
+                no_scope.append(record.id)
+            elif rule.moment(record) is None:
+                no_time.append(record.id)
+            else:
+                counts["superseding"] += newer
+                counts["superseded"] += older
+        retired, edges, undecided, pairs = _count_pairs(rule, buckets[number], records)
+        covered.append({
+            "rule": rule.name, **counts, "retired": retired, "edges": edges,
+            "undecided": undecided,
+            "undecided_pairs": [_described(records[a], records[b], rule) for a, b in pairs],
+            "absent": [t for t in (*rule.superseding, *rule.superseded) if t not in types],
+            "no_scope": len(no_scope), "no_scope_examples": no_scope,
+            "no_time": len(no_time), "no_time_examples": no_time,
+        })  # fmt: skip
+    return covered
 
 
-def require_covered(authority: Authority) -> list[RuleCoverage]:
+def _described(older: Record, newer: Record, rule: Rule) -> dict[str, str | None]:
+    """Return an undecided pair with its times, None where one is not known."""
+    first, second = (
+        record.known if rule.order is Order.PUBLISHED else record.time for record in (older, newer)
+    )
+    return {
+        "superseded": older.id, "time": str(first) if first else None,
+        "superseding": newer.id, "superseding_time": str(second) if second else None,
+    }  # fmt: skip
+
+
+def _count_pairs(
+    rule: Rule, buckets: Iterable[Bucket], records: Mapping[str, Record]
+) -> tuple[int, int, int, Iterable[tuple[str, str]]]:
+    """Count retired records, supersessions and undecided records, and list undecided pairs.
+
+    Buckets are counted by their sorted times: no pair is made. A record of several buckets counts
+    once.
+    """
+    retired, undecided, pairs, edges = set[str](), set[str](), dict[tuple[str, str], None](), 0
+
+    def end(id_: str) -> int:
+        moment = rule.moment(records[id_])
+        return moment.end if moment is not None else 0
+
+    for bucket in buckets:
+        superseding = list(bucket.superseding)
+        if not rule.is_timed:
+            retired.update(id_ for _, id_ in bucket.superseded if superseding)
+            edges += len(bucket.superseded) * len(superseding)
+            continue
+        starts, ends = [start for start, _ in superseding], sorted(end(i) for _, i in superseding)
+        own = {id_ for _, id_ in superseding}
+        for last, id_ in bucket.superseded:
+            moment = rule.moment(records[id_])
+            assert moment is not None, "a bucket holds none without its time"
+            first = bisect_left(starts, last)
+            edges += len(starts) - first
+            if first < len(starts):
+                retired.add(id_)
+            doubts = first - bisect_right(ends, moment.start) - (id_ in own)
+            for _, other in reversed(superseding[:first]) if doubts else ():
+                if not doubts or (id_ in undecided and len(pairs) >= MAX_PAIRS):
+                    break
+                if other == id_ or end(other) <= moment.start:
+                    continue
+                doubts -= 1
+                if rule.ties is Ties.ID and rule.moment(records[other]) == moment:
+                    continue
+                undecided.add(id_)
+                if (other, id_) not in pairs and len(pairs) < MAX_PAIRS:
+                    pairs[id_, other] = None
+    return len(retired), edges, len(undecided), pairs
+
+
+def require_covered(authority: Authority) -> list[dict[str, Any]]:
     """Return the coverage. Raise InputError for a rule that no record can come under.
 
     No record is then of a type of one side, or none of them has its scope key or its time. One of
@@ -181,22 +151,19 @@ def require_covered(authority: Authority) -> list[RuleCoverage]:
     types = list(dict.fromkeys(record.type for record in authority.records.values()))
     for rule, entry in zip(authority.rules, covered, strict=True):
         unused = [t for t in types if t not in {*rule.superseding, *rule.superseded}]
-        for type_ in entry.absent:
+        for type_ in entry["absent"]:
             side = rule.superseding if type_ in rule.superseding else rule.superseded
-            if set(side) <= set(entry.absent) or _close(type_, unused):
-                close = _close(type_, types)
+            if set(side) <= set(entry["absent"]) or _close(type_, unused):
                 shown = ", ".join(map(repr, sorted(types)[:20])) or "none"
+                got, expected = f"no record is of type {type_!r}", "one of the types of the records"
+                fix = _nearest(type_, types, "Mend the rule, or give all records.")
                 raise InputError(
-                    f"rule {rule.name!r}: no record is of type {type_!r}",
-                    expected=f"one of the types of the records: {shown}",
-                    fix=f"Did you mean {close[0]!r}?"
-                    if close
-                    else "Mend the rule, or give all records.",
+                    f"rule {rule.name!r}: {got}", expected=f"{expected}: {shown}", fix=fix
                 )
     for rule, entry in zip(authority.rules, covered, strict=True):
-        for name, n in (("superseding", entry.superseding), ("superseded", entry.superseded)):
-            if n == 0:
-                _refuse(authority, rule, name)
+        for name in ("superseding", "superseded"):
+            if entry[name] == 0:
+                _refuse_side(authority, rule, name)
     return covered
 
 
@@ -204,7 +171,12 @@ def _close(name: str, names: list[str]) -> list[str]:
     return difflib.get_close_matches(name, names, n=1)
 
 
-def _refuse(authority: Authority, rule: Rule, side: str) -> None:
+def _nearest(name: str, names: list[str], otherwise: str) -> str:
+    close = _close(name, names)
+    return f"Did you mean {close[0]!r}?" if close else otherwise
+
+
+def _refuse_side(authority: Authority, rule: Rule, side: str) -> None:
     """Raise InputError with the one thing that all records of one side of a rule lack."""
     types = rule.superseding if side == "superseding" else rule.superseded
     matches = rule.can_supersede if side == "superseding" else rule.can_be_superseded
@@ -212,109 +184,59 @@ def _refuse(authority: Authority, rule: Rule, side: str) -> None:
     meeting = [r for r in records if matches(r)]
     where = f"rule {rule.name!r}: of {len(records):,} records of type {' or '.join(types)}"
     if not meeting:
-        raise InputError(
-            f"{where}, none meets its condition {dict(rule.condition)}",
-            expected="some that do",
-            fix="Look at the metadata of one of them, and mend the condition.",
-        )
-    for key in rule.scope:
-        name = getattr(key, side)
+        fix = "Look at the metadata of one of them, and mend the condition."
+        got = f"{where}, none meets its condition {dict(rule.condition)}"
+        raise InputError(got, expected="some that do", fix=fix)
+    for name in (getattr(key, side) for key in rule.scope):
         if not any(record.values(name) for record in meeting):
             keys = sorted({k for record in meeting for k in record.scope})
-            close = _close(name, keys)
-            fix = f"Did you mean {close[0]!r}?" if close else "Mend the rule or the records."
-            if not close and any(name in record.metadata for record in meeting):
+            fix = _nearest(name, keys, "Mend the rule or the records.")
+            if not _close(name, keys) and any(name in record.metadata for record in meeting):
                 fix = (
                     "It is a column: put it into the records' `entities`, or say in the rules "
                     f"file where it is (`records:`, `scope: {{{name}: {name}}}`: docs/records.md)."
                 )
+            expected = f"one of their keys: {', '.join(map(repr, keys[:20])) or 'none'}"
             raise InputError(
-                f"{where}, none has the scope key {name!r}",
-                expected=f"one of their keys: {', '.join(map(repr, keys[:20])) or 'none'}",
-                fix=fix,
+                f"{where}, none has the scope key {name!r}", expected=expected, fix=fix
             )
     if all(rule.moment(record) is None for record in meeting):
         missing = "publication time" if rule.order is Order.PUBLISHED else "time"
-        raise InputError(
-            f"{where}, none has a {missing}",
-            expected=f"times, since the rule orders by {rule.order}",
-            fix="Say `order: type` where the type alone decides, or name the column of the time.",
-        )
-
-
-@dataclass
-class _Tally:
-    """Counts over the buckets of one rule. A record of several buckets counts once."""
-
-    retired: set[str] = field(default_factory=set)
-    undecided: set[str] = field(default_factory=set)
-    pairs: dict[tuple[str, str], None] = field(default_factory=dict)
-    edges: int = 0
-
-    def add(self, bucket: Bucket, records: Mapping[str, Record], rule: Rule) -> None:
-        """Count one bucket by its sorted times. No pair is made."""
-        superseding = list(bucket.superseding)
-        if not rule.is_timed:
-            if superseding:
-                self.retired.update(id_ for _, id_ in bucket.superseded)
-            self.edges += len(bucket.superseded) * len(superseding)
-            return
-        starts = [start for start, _ in superseding]
-        ends = sorted(_end(records[id_], rule) for _, id_ in superseding)
-        own = {id_ for _, id_ in superseding}
-        for end, id_ in bucket.superseded:
-            moment = rule.moment(records[id_])
-            first = bisect_left(starts, end)
-            earlier = bisect_right(ends, moment.start) if moment is not None else 0
-            self.edges += len(starts) - first
-            if first < len(starts):
-                self.retired.add(id_)
-            doubts = first - earlier - (id_ in own)
-            if doubts and moment is not None:
-                begun = (superseding[i][1] for i in range(first - 1, -1, -1))
-                others = (o for o in begun if o != id_ and _end(records[o], rule) > moment.start)
-                self._doubt(id_, islice(others, doubts), records, rule)
-
-    def _doubt(
-        self, id_: str, others: Iterable[str], records: Mapping[str, Record], rule: Rule
-    ) -> None:
-        """Note a record as undecided, with who it is undecided to, unless ties are decided."""
-        for other in others:
-            if id_ in self.undecided and len(self.pairs) >= MAX_PAIRS:
-                return
-            if rule.ties is Ties.ID and rule.moment(records[other]) == rule.moment(records[id_]):
-                continue
-            self.undecided.add(id_)
-            if (other, id_) not in self.pairs and len(self.pairs) < MAX_PAIRS:
-                self.pairs[id_, other] = None
-
-
-def _end(record: Record, rule: Rule) -> int:
-    moment = rule.moment(record)
-    return moment.end if moment is not None else 0
+        fix = "Say `order: type` where the type alone decides, or name the column of the time."
+        expected = f"times, since the rule orders by {rule.order}"
+        raise InputError(f"{where}, none has a {missing}", expected=expected, fix=fix)
 
 
 def unruled_types(
     records: Iterable[Record], rules: Iterable[Rule], edges: Iterable[Edge] = ()
-) -> list[UnruledType]:
+) -> list[dict[str, Any]]:
     """Return the types of records that no rule names, the most frequent first.
 
     Nothing is said where there are no rules, and of records that an explicit edge names.
+
+    type: type that records have.
+    records: records of the type.
+    instead: type of a rule that it is nearly the name of. None without.
     """
     named = dict.fromkeys(t for rule in rules for t in (*rule.superseding, *rule.superseded))
     if not named:
         return []
+
+    def letters(name: str) -> str:
+        return "".join(filter(str.isalnum, name)).lower()
+
     linked = {id_ for edge in edges for id_ in (edge.superseder, edge.superseded)}
     types = Counter(r.type for r in records if r.id not in linked and r.type not in named)
-    letters = {_letters(name): name for name in named}
-    found: list[UnruledType] = []
+    by_letters = {letters(name): name for name in named}
+    found: list[dict[str, Any]] = []
     for type_, n in types.most_common():
-        close = difflib.get_close_matches(_letters(type_), letters, n=1, cutoff=0.8)
-        found.append({"type": type_, "records": n, "instead": letters[close[0]] if close else None})
+        close = difflib.get_close_matches(letters(type_), by_letters, n=1, cutoff=0.8)
+        instead = by_letters[close[0]] if close else None
+        found.append({"type": type_, "records": n, "instead": instead})
     return found
 
 
-def unruled_lines(types: Sequence[UnruledType]) -> Iterator[str]:
+def unruled_lines(types: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for each of the first types that no rule names."""
     for entry in types[:MAX_TYPES]:
         meant = f": is {entry['instead']!r} meant?" if entry["instead"] else ""
@@ -324,23 +246,20 @@ def unruled_lines(types: Sequence[UnruledType]) -> Iterator[str]:
         yield f"and {len(types) - MAX_TYPES:,} more types that no rule names"
 
 
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, name)).lower()
-
-
 @dataclass(frozen=True)
 class OpenedAuthority:
     """The relation, and the records that its rules found.
 
-    below_theta: rules and edges that were left out for too little confidence.
-    edges_against_time: given edges whose superseder took effect before its superseded record.
+    coverage: of each rule, as `cover` counts it. below_theta: rules and edges that were left out
+    for too little confidence. edges_against_time: given edges whose superseder took effect before
+    its superseded record.
     """
 
     authority: Authority
-    coverage: list[RuleCoverage]
+    coverage: list[dict[str, Any]]
     source: AuthoritySource
     below_theta: int = 0
-    edges_against_time: tuple[Edge, ...] = ()
+    edges_against_time: int = 0
 
     @property
     def inputs(self) -> dict[str, Path | None]:
@@ -348,10 +267,23 @@ class OpenedAuthority:
         rules = file_of(self.source.rules) if self.source.rules else None
         return {"records": self.source.records, "rules": rules, "edges": self.source.edges}
 
-    def summary(self) -> RelationSummary:
-        """Return the contents of the relation, for summary.json."""
+    def summary(self) -> dict[str, Any]:
+        """Return the contents of the relation, for summary.json.
+
+        records: records of the relation.
+        given_edges: supersessions that were given as edges.
+        theta: confidence that rules and edges need, θ.
+        below_theta: rules and edges that were left out for too little confidence.
+        edges_against_time: given edges that go backwards in time.
+        undated: records without any time, which an earlier time lets in. None: the time is now.
+        rules: of each rule the counts of `cover`, and the first MAX_EXAMPLES of its LISTS.
+        decided_by_id: pairs of equal times that a rule orders by id (`ties: id`).
+        decided_by_id_examples: ids of the first of these pairs.
+        unruled_types: see `unruled_types`.
+        """
         records, tied = self.authority.records, list(self.authority.tied)
         edges = [edge for edges in self.authority.edges.values() for edge in edges]
+        undated = sum(r.time is None and r.published is None for r in records.values())
         return {
             "records": len(self.authority),
             "given_edges": len(edges) - len(tied),
@@ -359,18 +291,18 @@ class OpenedAuthority:
             "known_by": self.source.known_by,
             "theta": self.source.theta,
             "below_theta": self.below_theta,
-            "edges_against_time": len(self.edges_against_time),
-            "undated": sum(r.time is None and r.published is None for r in records.values())
-            if self.authority.is_view
-            else None,
-            "rules": [_counts(rule, self.authority) for rule in self.coverage],
+            "edges_against_time": self.edges_against_time,
+            "undated": undated if self.authority.is_view else None,
+            "rules": [
+                rule | {name: rule[name][:MAX_EXAMPLES] for name in LISTS}
+                for rule in self.coverage
+            ],
             "decided_by_id": len(tied),
             "decided_by_id_examples": [
-                f"{edge.superseded!r}, superseded by {edge.superseder!r}"
-                for edge in tied[:MAX_EXAMPLES]
+                f"{e.superseded!r}, superseded by {e.superseder!r}" for e in tied[:MAX_EXAMPLES]
             ],
             "unruled_types": unruled_types(records.values(), self.authority.rules, edges),
-        }
+        }  # fmt: skip
 
     def retires(self) -> bool:
         """Return whether anything is superseded, at the time of the view."""
@@ -378,50 +310,15 @@ class OpenedAuthority:
         return any(self.authority.in_force(i) and not self.authority.is_active(i) for i in ids)
 
 
-def undecided_pairs(rule: RuleCoverage, authority: Authority) -> Iterator[UndecidedPair]:
-    """Yield the undecided pairs of a rule that are listed, with their times."""
-    for older, newer in rule.pairs:
-        times = (
-            record.known if rule.order is Order.PUBLISHED else record.time
-            for record in (authority.records[older], authority.records[newer])
-        )
-        first, second = (str(time) if time else None for time in times)
-        yield {
-            "superseded": older, "time": first,
-            "superseding": newer, "superseding_time": second,
-        }  # fmt: skip
-
-
-def _counts(rule: RuleCoverage, authority: Authority) -> RuleCounts:
-    return {
-        "rule": rule.rule,
-        "superseding": rule.superseding,
-        "superseded": rule.superseded,
-        "retired": rule.retired,
-        "edges": rule.edges,
-        "undecided": rule.undecided,
-        "undecided_pairs": list(islice(undecided_pairs(rule, authority), MAX_EXAMPLES)),
-        "absent": list(rule.absent),
-        "no_scope": len(rule.no_scope),
-        "no_scope_examples": list(rule.no_scope[:MAX_EXAMPLES]),
-        "no_time": len(rule.no_time),
-        "no_time_examples": list(rule.no_time[:MAX_EXAMPLES]),
-    }
-
-
 def open_authority(source: AuthoritySource) -> OpenedAuthority:
     """Read records, rules and edges. Raise InputError for mistakes in them."""
     if source.rules is None and source.edges is None:
-        raise InputError(
-            "neither rules nor edges",
-            expected="--rules RULES.yaml (or a domain's name), or --edges FILE, or both",
-            fix="Say what supersedes what.",
-        )
+        expected = "--rules RULES.yaml (or a domain's name), or --edges FILE, or both"
+        fix = "Say what supersedes what."
+        raise InputError("neither rules nor edges", expected=expected, fix=fix)
     domain = domain_of(source)
-    moments = {
-        name: moment_of(getattr(source, name), domain, f"--{name.replace('_', '-')}")
-        for name in ("as_of", "known_by")
-    }
+    effective = moment_of(source.as_of, domain, "--as-of")
+    known_by = moment_of(source.known_by, domain, "--known-by")
     edges = read_edges(source.edges) if source.edges is not None else []
     records = domain.read(source.records)
     if source.rules is not None and is_own(source.rules):
@@ -430,21 +327,57 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
     for edge in edges:
         for id_ in (edge.superseder, edge.superseded):
             if id_ not in known:
-                raise InputError(
-                    f"{edge.superseded!r} superseded by {edge.superseder!r}: no record {id_!r}",
-                    expected=f"ids of the {len(known):,} records of {source.records}",
-                    fix="Mend the id, or give all records.",
-                    where=source.edges,
-                )
+                got = f"{edge.superseded!r} superseded by {edge.superseder!r}: no record {id_!r}"
+                expected = f"ids of the {len(known):,} records of {source.records}"
+                fix = "Mend the id, or give all records."
+                raise InputError(got, expected=expected, fix=fix, where=source.edges)
     rules = [rule for rule in domain.rules if rule.confidence >= source.theta]
     sure = [edge for edge in edges if edge.confidence >= source.theta]
     authority = Authority(records, rules, sure)
     coverage = require_covered(authority)
     left_out = len(domain.rules) - len(rules) + len(edges) - len(sure)
-    backwards = _against_time(sure, authority)
-    if any(moments.values()):
-        authority = authority.as_of(moments["as_of"], moments["known_by"])
+    backwards = _count_backwards(sure, authority)
+    if effective or known_by:
+        authority = authority.as_of(effective, known_by)
     return OpenedAuthority(authority, coverage, source, left_out, backwards)
+
+
+def read_edges(file: Path | str) -> list[Edge]:
+    """Read edges from any row format.
+
+    Columns: `superseder` (or `superseding`) and `superseded`, and optionally `rule`, `confidence`
+    and `relation`. Raises InputError for a missing file or column, an empty id, an edge from a
+    document to itself, a confidence that is none, and a file without rows.
+    """
+    edges = []
+    for row in read_rows(Path(file)):
+        newer = pick_field(row, ("superseder", "superseding"), what="superseding document")
+        older = pick_field(row, ["superseded"], what="superseded document")
+        value, fix = row.values.get("confidence"), "Leave it out for a certain edge."
+        try:
+            confidence = 1.0 if value is None or value == "" else float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            expected, where = "a number above 0, at most 1", row.at("confidence")
+            raise InputError(f"{value!r}", expected=expected, fix=fix, where=where) from error
+        rule, relation = (text_value(row, name) for name in ("rule", "relation"))
+        with located(row.at()):
+            ends = id_value(row, newer), id_value(row, older)
+            edges.append(Edge(*ends, rule or "given", confidence, relation or SUPERSEDES))
+    if not edges:
+        expected, fix = "rows of superseder, superseded", "Check that this is the right file."
+        raise InputError("no row in it", expected=expected, fix=fix, where=file)
+    return edges
+
+
+def read_authority(file: Path) -> Authority:
+    """Read the relation that a file of edges makes by itself: its records are ids, no more.
+
+    Raises InputError as `read_edges` does, and for a cycle, with the chain.
+    """
+    edges = read_edges(file)
+    ids = dict.fromkeys(id_ for edge in edges for id_ in (edge.superseded, edge.superseder))
+    with located(file):
+        return Authority([Record(id_, "document") for id_ in ids], edges=edges)
 
 
 def domain_of(source: AuthoritySource) -> Domain:
@@ -457,33 +390,29 @@ def domain_of(source: AuthoritySource) -> Domain:
 def moment_of(value: str | None, domain: Domain, option: str) -> Moment | None:
     """Return a date as the domain reads it. An InputError names the option."""
     if value is not None and not value.strip():
-        raise InputError(
-            "an empty date",
-            expected="a date such as 2024-03-01",
-            fix="Leave it out to ask about today.",
-            where=option,
-        )
+        expected, fix = "a date such as 2024-03-01", "Leave it out to ask about today."
+        raise InputError("an empty date", expected=expected, fix=fix, where=option)
     return parse_moment(value, zone=domain.zone, where=option, forms=domain.dates)
 
 
-def _against_time(edges: Sequence[Edge], authority: Authority) -> tuple[Edge, ...]:
-    """Return the edges that time contradicts. Raise InputError if most dated ones are."""
-    dated = []
+def _count_backwards(edges: Sequence[Edge], authority: Authority) -> int:
+    """Count the edges that time contradicts. Raise InputError if most dated ones are."""
+    dated, backwards = 0, []
     for edge in edges:
         newer = authority.records[edge.superseder].time
         older = authority.records[edge.superseded].time
         if newer is not None and older is not None:
-            dated.append((edge, newer.before(older)))
-    backwards = tuple(edge for edge, is_backwards in dated if is_backwards)
-    if 2 * len(backwards) > len(dated):
-        first = backwards[0]
+            dated += 1
+            backwards += [edge] if newer.before(older) else []
+    if 2 * len(backwards) > dated:
+        first, n = backwards[0], len(backwards)
         raise InputError(
-            f"{len(backwards):,} of {len(dated):,} dated edges go backwards in time; the first: "
+            f"{n:,} of {dated:,} dated edges go backwards in time; the first: "
             f"{first.superseder!r} supersedes the later {first.superseded!r}",
             expected="superseders that are later than what they supersede",
             fix="Are the two columns swapped?",
         )
-    return backwards
+    return len(backwards)
 
 
 def in_force(scores: Mapping[str, float], authority: Authority) -> dict[str, float]:
@@ -495,39 +424,26 @@ def in_force(scores: Mapping[str, float], authority: Authority) -> dict[str, flo
 def require_records(ids: Collection[str], authority: Authority, where: str | Path) -> None:
     """Raise InputError where results are of another corpus: none of them has a record."""
     if ids and not any(id_ in authority for id_ in ids):
-        raise InputError(
-            f"no document found has a record; the first is {next(iter(ids))!r}",
-            expected=f"ids of records, such as {next(iter(authority.records), '')!r}",
-            fix="Check that these results and the records are of one corpus.",
-            where=where,
-        )
+        got = f"no document found has a record; the first is {next(iter(ids))!r}"
+        expected = f"ids of records, such as {next(iter(authority.records), '')!r}"
+        fix = "Check that these results and the records are of one corpus."
+        raise InputError(got, expected=expected, fix=fix, where=where)
 
 
-def rule_table(relation: RelationSummary) -> Table:
+def rule_table(relation: Mapping[str, Any]) -> Table:
     """Return one row per rule. Where there are only edges, return one for them."""
     columns = {
-        "rule": "text",
-        "can supersede": "count",
-        "can be superseded": "count",
-        "superseded": "count",
-        "pairs": "count",
-        "undecided": "count",
-        "without scope key": "count",
-        "without time": "count",
-    }
-    rows: list[list[object]] = [
-        [
-            rule["rule"], rule["superseding"], rule["superseded"], rule["retired"], rule["edges"],
-            rule["undecided"], rule["no_scope"], rule["no_time"],
-        ]
-        for rule in relation["rules"]
-    ]  # fmt: skip
+        "superseding": "can supersede", "superseded": "can be superseded", "retired": "superseded",
+        "edges": "pairs", "undecided": "undecided", "no_scope": "without scope key",
+        "no_time": "without time",
+    }  # fmt: skip
+    rows = [[rule["rule"], *(rule[name] for name in columns)] for rule in relation["rules"]]
     if relation["given_edges"]:
         rows.append(["edges given", *[None] * 3, relation["given_edges"], *[None] * 3])
-    return table(columns, rows)
+    return table({"rule": "text"} | dict.fromkeys(columns.values(), "count"), rows)
 
 
-def relation_lines(relation: RelationSummary) -> Iterator[str]:
+def relation_lines(relation: Mapping[str, Any]) -> Iterator[str]:
     """Yield notes on the rules and their records, doubts included."""
     yield f"records: {relation['records']:,}; explicit edges: {relation['given_edges']:,}"
     if relation["as_of"] or relation["known_by"]:
@@ -545,19 +461,20 @@ def relation_lines(relation: RelationSummary) -> Iterator[str]:
         yield f"{n:,} pairs of equal times are decided by id: {examples}"
     yield from unruled_lines(relation["unruled_types"])
     for rule in relation["rules"]:
-        yield (
-            f"rule {rule['rule']}: {rule['retired']:,} of {rule['superseded']:,} superseded"
-            + _doubt(rule["undecided"], "undecided (times overlap)")
-            + _doubt(rule["no_scope"], "records lack its scope key")
-            + _doubt(rule["no_time"], "records lack its time")
-            + (f"; no record is of type {', '.join(rule['absent'])}" if rule["absent"] else "")
-        )
+        doubts = [
+            f"; {rule[name]:,} {words}"
+            for name, words in (
+                ("undecided", "undecided (times overlap)"),
+                ("no_scope", "records lack its scope key"),
+                ("no_time", "records lack its time"),
+            )
+            if rule[name]
+        ]  # fmt: skip
+        absent = f"; no record is of type {', '.join(rule['absent'])}" if rule["absent"] else ""
+        counts = f"{rule['retired']:,} of {rule['superseded']:,} superseded"
+        yield f"rule {rule['rule']}: {counts}{''.join(doubts)}{absent}"
         for pair in rule["undecided_pairs"]:
             yield (
                 f"  undecided: {pair['superseded']!r} ({pair['time']}) and "
                 f"{pair['superseding']!r} ({pair['superseding_time']})"
             )
-
-
-def _doubt(n: int, what: str) -> str:
-    return f"; {n:,} {what}" if n else ""

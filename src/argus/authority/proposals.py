@@ -15,16 +15,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
-
-from typing_extensions import TypedDict
+from typing import Any, NamedTuple
 
 from argus.authority.config import ProposeConfig
 from argus.authority.domains import Domain, load_domain
-from argus.authority.edges import read_edges
+from argus.authority.opening import read_edges
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
+from argus.authority.times import Moment
 from argus.data.provenance import content_hash
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.tables import as_written, harmless
@@ -59,40 +58,18 @@ class Proposal(NamedTuple):
     titles: tuple[str, str] = ("", "")
 
 
-class ProposalSummary(TypedDict):
-    """Proposals of a corpus.
-
-    records: records that were read.
-    proposals: pairs that were proposed.
-    known: pairs that were left out because an edge holds them already.
-    kinds: proposals by their strongest kind of evidence.
-    """
-
-    records: int
-    proposals: int
-    known: int
-    kinds: dict[str, int]
-
-
-class AcceptSummary(TypedDict):
-    """Decisions of a reviewed file.
-
-    accepted: proposals that were accepted and written as edges.
-    rejected: proposals that were rejected.
-    undecided: proposals without a decision.
-    """
-
-    accepted: int
-    rejected: int
-    undecided: int
-
-
 @dataclass(frozen=True, repr=False)
 class ProposalResult(Result):
-    """Proposals, strongest evidence first. `file` holds them, too."""
+    """Proposals, strongest evidence first. `file` holds them, too.
+
+    summary.records: records that were read.
+    summary.proposals: pairs that were proposed.
+    summary.known: pairs that were left out because an edge holds them already.
+    summary.kinds: proposals by their strongest kind of evidence.
+    """
 
     file: Path
-    summary: ProposalSummary
+    summary: dict[str, Any]
     proposals: list[Proposal]
 
     def headline(self) -> Iterator[str]:
@@ -109,10 +86,13 @@ class ProposalResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class AcceptResult(Result):
-    """Edges of accepted proposals, in `file`."""
+    """Edges of accepted proposals, in `file`.
+
+    summary.accepted, rejected, undecided: proposals by decision.
+    """
 
     file: Path
-    summary: AcceptSummary
+    summary: dict[str, int]
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -151,7 +131,7 @@ def propose_supersessions(
         if pair not in edges
     ]
     write_proposals(Path(out), proposals)
-    summary: ProposalSummary = {
+    summary = {
         "records": len(corpus),
         "proposals": len(proposals),
         "known": len(edges & found.keys()),
@@ -169,20 +149,16 @@ def accept_proposals(file: Path | str, *, out: Path | str) -> AcceptResult:
     proposals = read_proposals(Path(file))
     accepted = [p for p in proposals if p.decision == "accept"]
     if not accepted:
-        raise InputError(
-            f"none of {len(proposals):,} proposals is accepted",
-            expected="accept in the column `decision` of at least one",
-            fix="Decide them first.",
-            where=Path(file),
-        )
+        got = f"none of {len(proposals):,} proposals is accepted"
+        expected = "accept in the column `decision` of at least one"
+        raise InputError(got, expected=expected, fix="Decide them first.", where=Path(file))
     ids = dict.fromkeys(id_ for p in accepted for id_ in (p.superseder, p.superseded))
     edges = [Edge(p.superseder, p.superseded) for p in accepted]
     try:
         Authority([Record(id_, "document") for id_ in ids], edges=edges)
     except InputError as error:
-        raise InputError(
-            error.got, expected="no cycle", fix="Reject one of the chain.", where=Path(file)
-        ) from error
+        fix = "Reject one of the chain."
+        raise InputError(error.got, expected="no cycle", fix=fix, where=Path(file)) from error
     rows: Iterator[dict[str, object]] = (
         {"superseder": p.superseder, "superseded": p.superseded, "rule": f"{p.kind}, accepted",
          "confidence": 1.0, "evidence": p.evidence}
@@ -190,10 +166,8 @@ def accept_proposals(file: Path | str, *, out: Path | str) -> AcceptResult:
     )  # fmt: skip
     write_jsonl(Path(out), rows)
     counts = Counter(p.decision for p in proposals)
-    return AcceptResult(
-        Path(out),
-        {"accepted": len(accepted), "rejected": counts["reject"], "undecided": counts[""]},
-    )
+    names = {"accepted": "accept", "rejected": "reject", "undecided": ""}
+    return AcceptResult(Path(out), {name: counts[decision] for name, decision in names.items()})
 
 
 def write_proposals(file: Path, proposals: Iterable[Proposal]) -> None:
@@ -213,28 +187,24 @@ def read_proposals(file: Path) -> list[Proposal]:
         pick_field(row, ["decision"], what="decision")
         decision = text_value(row, "decision").strip().lower()
         if decision not in DECISIONS:
-            raise InputError(
-                f"decision {decision!r}", expected="accept, reject, or nothing",
-                fix="Write one of them, or leave it empty.", where=row.at("decision"),
-            )  # fmt: skip
+            expected, fix = "accept, reject, or nothing", "Write one of them, or leave it empty."
+            got, where = f"decision {decision!r}", row.at("decision")
+            raise InputError(got, expected=expected, fix=fix, where=where)
         newer, older = (
             as_written(id_value(row, pick_field(row, [name], what=name), coerce=True))
             for name in ("superseder", "superseded")
         )
         if (newer, older) in proposals:
-            raise InputError(
-                f"{newer!r} over {older!r} comes twice", expected="one row per pair",
-                fix="Remove one of the two.", where=row.at(),
-            )  # fmt: skip
+            got, fix = f"{newer!r} over {older!r} comes twice", "Remove one of the two."
+            raise InputError(got, expected="one row per pair", fix=fix, where=row.at())
         kind, evidence, *titles = (as_written(text_value(row, name)) for name in COLUMNS[3:])
         proposals[newer, older] = Proposal(
             newer, older, kind, evidence, decision, (titles[0], titles[1])
         )
     if not proposals:
-        raise InputError(
-            "no proposal in it", expected="rows as argus authority propose writes them",
-            fix="Check that this is the right file.", where=file,
-        )  # fmt: skip
+        expected = "rows as argus authority propose writes them"
+        fix = "Check that this is the right file."
+        raise InputError("no proposal in it", expected=expected, fix=fix, where=file)
     return list(proposals.values())
 
 
@@ -266,7 +236,7 @@ def find_evidence(
     ranked = {
         pair: next(rank for rank, kind in enumerate(KINDS) if kind in kinds)
         for pair, kinds in found.items()
-        if _may_supersede(*(by_id[id_] for id_ in pair))
+        if _may_supersede(by_id[pair[0]].time, by_id[pair[1]].time)
     }
     result: dict[Pair, tuple[str, list[str]]] = {}
     for pair in sorted(ranked, key=lambda pair: (ranked[pair], pair)):
@@ -277,10 +247,11 @@ def find_evidence(
     return result
 
 
-def _may_supersede(newer: Record, older: Record) -> bool:
-    """Return True unless the times of the two records forbid it (CAR Def. 1)."""
-    are_of_one_time = newer.time is not None and newer.time == older.time
-    return not are_of_one_time and not _is_before(newer, older)
+def _may_supersede(newer: Moment | None, older: Moment | None) -> bool:
+    """Return True unless the times of two records forbid it (CAR Def. 1)."""
+    if newer is None or older is None:
+        return True
+    return newer != older and not newer.before(older)
 
 
 def _is_before(first: Record, second: Record) -> bool:
@@ -460,8 +431,7 @@ _BY = re.compile(
     re.I,
 )
 _USE = re.compile(
-    r"\b(?:use|using|see|prefer)\s+(?:the\s+)?(?:\S+(?:,|\s+(?:or|and|with))\s+)*[`'\"*]*\.?$",
-    re.I,
+    r"\b(?:use|using|see|prefer)\s+(?:the\s+)?(?:\S+(?:,|\s+(?:or|and|with))\s+)*[`'\"*]*\.?$", re.I
 )
 _PASSIVE = re.compile(r"(?:ed|n|ete)$", re.I)
 _BEING = re.compile(r"\b(?:is|are|was|were|be|been|being|effectively|hereby)\W+$", re.I)

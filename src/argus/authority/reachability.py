@@ -41,12 +41,12 @@ class End:
 class Endings:
     """Records that control others, as `Authority.controlling_chains` finds them.
 
-    most: ends of one record that are kept, those by the shortest chains. links: of a chain that are
+    limit: ends of one record that are kept, by the shortest chains. links: of a chain that are
     kept. It holds as long as the relation does not change.
     """
 
-    def __init__(self, authority: Authority, most: int, links: int) -> None:
-        self.authority, self.most, self.links = authority, most, links
+    def __init__(self, authority: Authority, limit: int, links: int) -> None:
+        self.authority, self.limit, self.links = authority, limit, links
         self._ends: dict[str, tuple[End, ...]] = {}
 
     def of(self, id_: str) -> tuple[End, ...]:
@@ -67,7 +67,7 @@ class Endings:
                     above[one].setdefault(link.superseder, link)
                 seen += len(above[one])
                 if seen > LINKS_PER_RECORD * (len(above) + len(self._ends)) + LINKS_ANYWAY:
-                    chains = islice(self.authority.controlling_chains([id_]).items(), self.most)
+                    chains = islice(self.authority.controlling_chains([id_]).items(), self.limit)
                     self._ends[id_] = tuple(
                         End(end, len(chain), chain[: self.links]) for end, chain in chains
                     )
@@ -86,63 +86,32 @@ class Endings:
             if end.id not in seen:
                 seen.add(end.id)
                 yield End(end.id, end.hops + 1, (link, *end.chain[: self.links - 1]))
-            if len(seen) == self.most:
+            if len(seen) == self.limit:
                 return
 
 
-@dataclass(frozen=True, slots=True)
-class Supersession:
-    """A superseded document and one of those that control it now.
-
-    chain: from the one to the other, oldest first, its first MAX_LINKS links.
-    hops: links of the whole chain. 1 where they are neighbours.
-    """
-
-    superseded: str
-    controlling: str
-    chain: tuple[Link, ...]
-    hops: int
-
-    @property
-    def rule(self) -> str:
-        """The rule under which the document was superseded first."""
-        return self.chain[0].rule
-
-
-def supersessions(authority: Authority) -> Iterator[Supersession]:
+def supersessions(authority: Authority) -> Iterator[tuple[str, End]]:
     """Yield every superseded document with each of its controllers, by id of the former.
 
     Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). Of more than
     MAX_CONTROLLING, those by the shortest chains. So there are at most MAX_CONTROLLING per
-    superseded document, and never as many as pairs of a scope.
+    superseded document, and never as many as pairs of a scope. A chain holds MAX_LINKS links.
     """
     endings = Endings(authority, MAX_CONTROLLING, MAX_LINKS)
     for id_ in sorted(authority.records):
         if authority.in_force(id_):
-            for end in endings.of(id_):
-                if end.hops:
-                    yield Supersession(id_, end.id, end.chain, end.hops)
+            yield from ((id_, end) for end in endings.of(id_) if end.hops)
 
 
-@dataclass(frozen=True)
-class Reach:
-    """Places of the controlling documents. Arrays have shape (n_pairs,).
+def rank_targets(
+    queries: FloatArray, documents: FloatArray, targets: IntArray
+) -> tuple[IntArray, IntArray, npt.NDArray[np.float64]]:
+    """Return where document `targets[i]` stands for query i: three arrays of shape (n_pairs,).
 
-    rank: 1-based among all documents, the asking one included. Equal scores go by row.
-    outranking: N+ (Corollary 1): documents that score strictly above the controlling one.
-    divergence: best score less score of the controlling document: Delta of Def. 4 for a single
-    controlling document, at least 0.
-    """
-
-    rank: IntArray
-    outranking: IntArray
-    divergence: npt.NDArray[np.float64]
-
-
-def rank_targets(queries: FloatArray, documents: FloatArray, targets: IntArray) -> Reach:
-    """Return where document `targets[i]` stands for query i.
-
-    queries: (n_pairs, dim), documents: (n_documents, dim), unit rows.
+    queries: (n_pairs, dim), documents: (n_documents, dim), unit rows. The rank is 1-based among all
+    documents, the asking one included, equal scores by row. N+ (Corollary 1) counts documents that
+    score strictly above the controlling one. The divergence is the best score less the score of the
+    controlling document: Delta of Def. 4 for a single controlling document, at least 0.
     """
     ranks, outranking, divergences = [], [], []
     for start in range(0, len(queries), BATCH):
@@ -154,8 +123,5 @@ def rank_targets(queries: FloatArray, documents: FloatArray, targets: IntArray) 
         own = documents[targets[part]]
         asking = queries[part].astype(np.float64)
         divergences.append(np.einsum("ij,ij->i", asking, first.astype(np.float64) - own))
-    return Reach(
-        np.concatenate(ranks),
-        np.concatenate(outranking),
-        np.maximum(np.concatenate(divergences), 0.0),
-    )
+    divergence = np.maximum(np.concatenate(divergences), 0.0)
+    return np.concatenate(ranks), np.concatenate(outranking), divergence

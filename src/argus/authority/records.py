@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-
-from typing_extensions import TypedDict
+from pathlib import Path
+from typing import Any
 
 from argus.authority.times import Moment, parse_moment
 from argus.data.types import Document
-from argus.errors import InputError
+from argus.errors import InputError, Location
 
 Values = str | tuple[str, ...]
 OWN_ID = "_id"  # the scope key that every record has: its id, for records that name others by id
@@ -36,14 +37,18 @@ class Record:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, text in (("id", self.id), ("type", self.type)):
-            if not isinstance(text, str):
-                raise self._unfit(name, text, "text")
-        for name, value in (("time", self.time), ("published", self.published)):
-            if value is not None and not isinstance(value, Moment):
-                raise self._unfit(name, value, "a Moment")
-        if not isinstance(self.scope, dict | Mapping):
-            raise self._unfit("scope", self.scope, "a mapping from key to values")
+        fields: tuple[tuple[str, object, type | tuple[type, ...], str], ...] = (
+            ("id", self.id, str, "text"),
+            ("type", self.type, str, "text"),
+            ("time", self.time, (Moment, type(None)), "a Moment"),
+            ("published", self.published, (Moment, type(None)), "a Moment"),
+            ("scope", self.scope, (dict, Mapping), "a mapping from key to values"),
+        )
+        for name, value, kind, expected in fields:
+            if not isinstance(value, kind):
+                got = f"{name}={value!r:.80} of {self.id!r}"
+                fix = "Record.of(id, type, scope, time=...) takes times as text and dates."
+                raise InputError(got, expected=expected, fix=fix)
         if any(type(values) is not str for values in self.scope.values()):
             scope = {key: self._texts(key, values) for key, values in self.scope.items()}
             object.__setattr__(self, "scope", scope)
@@ -56,17 +61,9 @@ class Record:
             texts = tuple(sorted(values, key=str) if isinstance(values, Set) else values)
             if all(isinstance(text, str) for text in texts):
                 return texts
-        raise InputError(
-            f"{values!r:.80} as {key!r} in the scope of {self.id!r}",
-            expected="a text, or a list of texts",
-            fix="Give numbers as text, and leave out a key that has no value.",
-        )
-
-    def _unfit(self, name: str, value: object, expected: str) -> InputError:
-        return InputError(
-            f"{name}={value!r:.80} of {self.id!r}", expected=expected,
-            fix="Record.of(id, type, scope, time=...) takes times as text and dates.",
-        )  # fmt: skip
+        got = f"{values!r:.80} as {key!r} in the scope of {self.id!r}"
+        fix = "Give numbers as text, and leave out a key that has no value."
+        raise InputError(got, expected="a text, or a list of texts", fix=fix)
 
     @classmethod
     def of(
@@ -111,43 +108,35 @@ def find_record(records: Mapping[str, Record], id_: str) -> Record:
     """Return a record by its id. Raise InputError if there is none."""
     entry = records.get(id_)
     if entry is None:
-        raise InputError(
-            f"no record {id_!r}",
-            expected=f"the id of one of the {len(records):,} records",
-            fix="Check that run and records are of one corpus.",
-        )
+        expected = f"the id of one of the {len(records):,} records"
+        fix = "Check that run and records are of one corpus."
+        raise InputError(f"no record {id_!r}", expected=expected, fix=fix)
     return entry
 
 
-class CorpusDocument(TypedDict):
-    """A document for a retriever (CAR Appendix D), without metadata that may reveal the gold.
+@contextmanager
+def located(where: Location | Path | str | None) -> Iterator[None]:
+    """Add a place to each InputError that names none."""
+    try:
+        yield
+    except InputError as error:
+        if error.where is not None:
+            raise
+        raise InputError(error.got, expected=error.expected, fix=error.fix, where=where) from error
 
-    _id: the same.
-    event_type: the same as the type, as CAR's own retrievers call it.
+
+def corpus_of(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return the corpus for a retriever (CAR Appendix D), ordered by id.
+
+    It holds no metadata, which may reveal the gold. `_id` is `doc_id` again, and `event_type` the
+    type, as CAR's own retrievers call it.
     """
-
-    doc_id: str
-    _id: str
-    type: str
-    event_type: str
-    timestamp: str | None
-    entities: dict[str, str | list[str]]
-    title: str
-    text: str
-
-
-def corpus_of(records: Iterable[Record]) -> list[CorpusDocument]:
-    """Return the corpus for a retriever, ordered by id."""
     return [
         {
-            "doc_id": r.id,
-            "_id": r.id,
-            "type": r.type,
-            "event_type": r.type,
+            "doc_id": r.id, "_id": r.id, "type": r.type, "event_type": r.type,
             "timestamp": None if r.time is None else str(r.time),
             "entities": {k: v if isinstance(v, str) else list(v) for k, v in r.scope.items()},
-            "title": r.title,
-            "text": r.text,
+            "title": r.title, "text": r.text,
         }
         for r in sorted(records, key=lambda r: r.id)
-    ]
+    ]  # fmt: skip

@@ -68,11 +68,8 @@ class Authority:
         self.records: dict[str, Record] = {}
         for record in all_of(Record, records):
             if record.id in self.records:
-                raise InputError(
-                    f"two records have the id {record.id!r}",
-                    expected="one record per id",
-                    fix="Remove or rename one of the two.",
-                )
+                got, expected = f"two records have the id {record.id!r}", "one record per id"
+                raise InputError(got, expected=expected, fix="Remove or rename one of the two.")
             self.records[record.id] = record
         self.index = ScopeIndex(tuple(all_of(Rule, rules)))
         self.index.fill(self.records.values())
@@ -93,13 +90,6 @@ class Authority:
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in the order given."""
         return self.index.rules
-
-    @property
-    def relations(self) -> tuple[str, ...]:
-        """Names of the authority relations, of rules first (Def. 10)."""
-        named = (rule.relation for rule in self.rules)
-        explicit = (edge.relation for edges in self.edges.values() for edge in edges)
-        return tuple(dict.fromkeys((*named, *explicit)))
 
     def __len__(self) -> int:
         return len(self.records)
@@ -138,10 +128,6 @@ class Authority:
         """Return whether a record had taken effect, and was known, at the time of this view."""
         return self.at.in_force(id_)
 
-    def horizon(self, order: Order) -> int | None:
-        """Return the end by which such records are in force. None where another time decides."""
-        return self.at.horizon(order)
-
     def links(
         self, id_: str, covered: dict[Place, int] | None = None, theta: float = 0.0
     ) -> Iterator[Link]:
@@ -152,24 +138,56 @@ class Authority:
         an unknown id, and for a theta outside of 0 to 1.
         """
         require_theta(theta)
+        if self.at.in_force(id_):
+            yield from self._links(id_, covered, theta)
+
+    def ahead(self, id_: str) -> Iterator[Link]:
+        """Yield the superseders of a record that may be active, or lead the furthest."""
+        return self._links(id_, {}, skips=True)
+
+    def _links(
+        self,
+        id_: str,
+        covered: dict[Place, int] | None,
+        theta: float = 0.0,
+        skips: bool = False,
+        superseded: set[str] | None = None,
+    ) -> Iterator[Link]:
+        """Yield the superseders of a record in force. skips: of crowded scopes only the heads.
+
+        superseded: the record is added where it is not active.
+        """
         record = self.record(id_)
         self.calls.lookups += 1
-        if not self.at.in_force(id_):
-            return
         for place, moment in self.index.superseded_places(record):
             bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
             if bucket is None or rule.confidence < theta:
                 continue
-            read = min(self.at.horizon(rule.order) or FOREVER, (covered or {}).get(place, FOREVER))
-            if read <= moment.end:
+            horizon = self.at.horizon(rule.order)
+            top = FOREVER if horizon is None else horizon
+            if superseded is not None and id_ not in superseded:
+                later = filter(self.at.in_force, bucket.newer(moment, (top, "")))
+                superseded.update([id_] if any(other != id_ for other in later) else [])
+            read = FOREVER if covered is None else covered.get(place, FOREVER)
+            if (read if skips else min(read, top)) <= moment.end:
                 continue
             if covered is not None:
                 covered[place] = moment.end
-            for superseder in filter(self.at.in_force, bucket.newer(moment, (read, ""))):
+            if skips and horizon is not None and is_crowded(len(bucket.superseding)):
+                heads = self.index.heads(place, self.records, self.edges)
+                newer = heads.ahead(self.at, moment.end, read, theta)
+            else:
+                newer = bucket.newer(moment, (min(read, top), ""))
+            for superseder in filter(self.at.in_force, newer):
                 if superseder != id_:
                     self.calls.edges += 1
                     yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
-        yield from self._linked(id_, theta)
+        for edge in self.edges.get(id_, ()):
+            if edge.confidence >= theta and self.at.in_force(edge.superseder):
+                self.calls.edges += 1
+                if superseded is not None:
+                    superseded.add(id_)
+                yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
 
     def older(
         self, id_: str, relation: str | None = None, covered: dict[Place, int] | None = None
@@ -251,7 +269,8 @@ class Authority:
         """
         members = list(dict.fromkeys(filter(self.at.in_force, listed(ids))))
         dominated: set[str] = set()
-        for relation in self.relations:
+        relations = {rule.relation for rule in self.rules}
+        for relation in relations.union(e.relation for es in self.edges.values() for e in es):
             dominated |= self.superseded_by_any(members, relation)
         return [id_ for id_ in members if id_ not in dominated]
 
@@ -283,47 +302,8 @@ class Authority:
         covered = {} if covered is None else covered
         return reach(
             filter(self.at.in_force, listed(ids)),
-            lambda id_: self.ahead(id_, covered, theta, superseded),
+            lambda id_: self._links(id_, covered, theta, True, superseded),
         )
-
-    def ahead(
-        self,
-        id_: str,
-        covered: dict[Place, int] | None = None,
-        theta: float = 0.0,
-        superseded: set[str] | None = None,
-    ) -> Iterator[Link]:
-        """Yield the superseders of a record that may be active, or lead the furthest.
-
-        covered: as in `links`. superseded: as in `heads`.
-        """
-        covered = {} if covered is None else covered
-        record = self.record(id_)
-        self.calls.lookups += 1
-        for place, moment in self.index.superseded_places(record):
-            bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
-            read = covered.get(place, FOREVER)
-            if bucket is None or rule.confidence < theta:
-                continue
-            horizon = self.at.horizon(rule.order)
-            if superseded is not None and id_ not in superseded:
-                later = filter(self.at.in_force, bucket.newer(moment, (horizon or FOREVER, "")))
-                superseded.update([id_] if any(other != id_ for other in later) else [])
-            if read <= moment.end:
-                continue
-            covered[place] = moment.end
-            if horizon is not None and is_crowded(len(bucket.superseding)):
-                heads = self.index.heads(place, self.records, self.edges)
-                newer = heads.ahead(self.at, moment.end, read, theta)
-            else:
-                newer = bucket.newer(moment, (min(read, horizon or FOREVER), ""))
-            for superseder in filter(self.at.in_force, newer):
-                self.calls.edges += 1
-                yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
-        for link in self._linked(id_, theta):
-            if superseded is not None:
-                superseded.add(id_)
-            yield link
 
     def controlling_chains(
         self, ids: Iterable[str], theta: float = 0.0
@@ -341,19 +321,14 @@ class Authority:
         """Add one record and its edges. For a known id or a cycle raise InputError, unchanged."""
         self._require_base()
         if record.id in self.records:
-            raise InputError(
-                f"record {record.id!r} is there already",
-                expected="a new id",
-                fix="Correct it, or delete it first.",
-            )
+            got = f"record {record.id!r} is there already"
+            raise InputError(got, expected="a new id", fix="Correct it, or delete it first.")
         added = list(all_of(Edge, edges))
         for edge in added:
             if record.id not in (edge.superseder, edge.superseded):
-                raise InputError(
-                    f"an edge from {edge.superseded!r} to {edge.superseder!r} with {record.id!r}",
-                    expected="edges of the record that is inserted",
-                    fix="Give it with one of its two records, or to a new Authority.",
-                )
+                got = f"an edge from {edge.superseded!r} to {edge.superseder!r} with {record.id!r}"
+                fix = "Give it with one of its two records, or to a new Authority."
+                raise InputError(got, expected="edges of the record that is inserted", fix=fix)
         self.index.add(record)
         self.records[record.id] = record
         try:
@@ -426,20 +401,11 @@ class Authority:
         del self.records[id_]
         return record
 
-    def _linked(self, id_: str, theta: float) -> Iterator[Link]:
-        """Yield the superseders of a record by explicit edges."""
-        for edge in self.edges.get(id_, ()):
-            if edge.confidence >= theta and self.at.in_force(edge.superseder):
-                self.calls.edges += 1
-                yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
-
     def _require_base(self) -> None:
         if self.is_view:
-            raise InputError(
-                "a view of an earlier time",
-                expected="the relation itself: what is past is not changed",
-                fix="Change the Authority that the view was made of.",
-            )
+            expected = "the relation itself: what is past is not changed"
+            fix = "Change the Authority that the view was made of."
+            raise InputError("a view of an earlier time", expected=expected, fix=fix)
 
     def _put(self, edge: Edge) -> None:
         for id_ in (edge.superseder, edge.superseded):
@@ -476,12 +442,10 @@ class Authority:
             link = next(last, None)
             if link is not None:
                 chain = [*chain_to(link.superseded, reached), link]
-                raise InputError(
-                    f"a cycle of {len(chain)}: {describe(chain)}",
-                    expected="an order: what supersedes a record is not superseded by it",
-                    fix="Mend a time or remove an edge of the chain, or let a rule order by one "
-                    "time.",
-                )
+                expected = "an order: what supersedes a record is not superseded by it"
+                fix = "Mend a time or remove an edge of the chain, or let a rule order by one time."
+                got = f"a cycle of {len(chain)}: {describe(chain)}"
+                raise InputError(got, expected=expected, fix=fix)
 
 
 def reach(ids: Iterable[str], links: Callable[[str], Iterable[Link]]) -> dict[str, Link | None]:

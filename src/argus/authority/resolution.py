@@ -78,10 +78,8 @@ def resolve(
     see there. theta: edges of less confidence are not followed (Def. 9). Errors as for `trace`.
     """
     if not isinstance(run, Mapping):
-        raise InputError(
-            f"a run that is a {type(run).__name__}", expected="{query: {document: score}}",
-            fix="Give a ranking for each query.", where="run",
-        )  # fmt: skip
+        got, expected = f"a run that is a {type(run).__name__}", "{query: {document: score}}"
+        raise InputError(got, expected=expected, fix="Give a ranking for each query.", where="run")
     return {
         query: trace(
             scores, authority, k=k, anchors=anchors, places=places, chains=chains, theta=theta
@@ -142,23 +140,19 @@ def _finite(scores: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
     if isinstance(scores, Mapping):
         for id_ in scores:
             if not isinstance(id_, str):
-                raise InputError(
-                    f"{id_!r:.80} as a document", expected="its id, as text",
-                    fix="Give ids as the records have them, such as str(id).", where="run",
-                )  # fmt: skip
+                got = f"{id_!r:.80} as a document"
+                fix = "Give ids as the records have them, such as str(id)."
+                raise InputError(got, expected="its id, as text", fix=fix, where="run")
         wrong: object = next((s for s in scores.values() if not _is_finite(s)), None)
         if wrong is None and None not in scores.values():
             return dict(scores)
-        raise InputError(
-            f"a score of {wrong!r}", expected="finite numbers",
-            fix="Leave out what has no score: a result without one has no rank.", where="run",
-        )  # fmt: skip
+        fix = "Leave out what has no score: a result without one has no rank."
+        raise InputError(f"a score of {wrong!r}", expected="finite numbers", fix=fix, where="run")
     is_list = isinstance(scores, Sequence) and not isinstance(scores, str | bytes)
     if not is_list or len(set(map(str, scores))) < len(scores) or set(map(type, scores)) - {str}:
-        raise InputError(
-            f"{scores!r:.80}", expected="scores by document, or different ids, best first",
-            fix="Give {document: score}, or a list of ids.", where="run",
-        )  # fmt: skip
+        expected = "scores by document, or different ids, best first"
+        fix = "Give {document: score}, or a list of ids."
+        raise InputError(f"{scores!r:.80}", expected=expected, fix=fix, where="run")
     return {id_: float(len(scores) - place) for place, id_ in enumerate(scores)}
 
 

@@ -86,7 +86,8 @@ class Rule:
         put = object.__setattr__
         put(self, "superseding", _strings(self.superseding))
         put(self, "superseded", _strings(self.superseded))
-        put(self, "scope", tuple(_scope_key(key) for key in _items(self.scope)))
+        keys = (self.scope,) if isinstance(self.scope, (str, ScopeKey)) else self.scope
+        put(self, "scope", tuple(ScopeKey(k, k) if isinstance(k, str) else k for k in keys))
         put(self, "order", one_of(Order, self.order))
         put(self, "ties", one_of(Ties, self.ties))
         put(self, "condition", {k: _strings(v) for k, v in self.condition.items()})
@@ -97,11 +98,10 @@ class Rule:
     def _check(self) -> None:
         overlap = sorted(set(self.superseding) & set(self.superseded))
         if self.order is Order.TYPE and overlap:
-            raise InputError(
-                f"rule {self.name!r}: type {overlap[0]!r} would supersede itself",
-                expected="order: effective or published where both sides share a type",
-                fix="Say what makes one later, or name two types.",
-            )
+            got = f"rule {self.name!r}: type {overlap[0]!r} would supersede itself"
+            expected = "order: effective or published where both sides share a type"
+            fix = "Say what makes one later, or name two types."
+            raise InputError(got, expected=expected, fix=fix)
         names = any(key.superseding != key.superseded for key in self.scope)
         if self.order is Order.NAMED and overlap and not names:
             raise InputError(
@@ -112,20 +112,16 @@ class Rule:
                 fix="Say in `scope` which key holds the names, or order by time.",
             )
         if self.ties is Ties.ID and not self.is_timed:
-            raise InputError(
-                f"rule {self.name!r}: ties by id, and order {self.order}",
-                expected="order: effective or published beside it",
-                fix="Leave `ties` out: no time is looked at.",
-            )
+            got = f"rule {self.name!r}: ties by id, and order {self.order}"
+            expected = "order: effective or published beside it"
+            raise InputError(got, expected=expected, fix="Leave `ties` out: no time is looked at.")
         require_confidence(self.confidence, f"rule {self.name!r}:")
         for name in self.condition:
             side, dot, rest = name.partition(".")
             if side not in ("superseding", "superseded") or not dot or not rest:
-                raise InputError(
-                    f"rule {self.name!r}: condition on {name!r}",
-                    expected="superseding.FIELD or superseded.FIELD",
-                    fix="Say of which of the two records the field is.",
-                )
+                got = f"rule {self.name!r}: condition on {name!r}"
+                fix = "Say of which of the two records the field is."
+                raise InputError(got, expected="superseding.FIELD or superseded.FIELD", fix=fix)
 
     def can_supersede(self, record: Record) -> bool:
         """Return True if type and condition let a record supersede."""
@@ -192,11 +188,10 @@ class Rule:
             counts = " x ".join(
                 f"{len(several)} of {key!r}" for key, several in zip(keys, values, strict=True)
             )
-            raise InputError(
-                f"record {record.id!r} has {n:,} scopes under rule {self.name!r} ({counts})",
-                expected=f"at most {MAX_SCOPES:,}: values of one key times those of the next",
-                fix="Give the rule fewer keys, or one rule per key, or the record fewer values.",
-            )
+            got = f"record {record.id!r} has {n:,} scopes under rule {self.name!r} ({counts})"
+            expected = f"at most {MAX_SCOPES:,}: values of one key times those of the next"
+            fix = "Give the rule fewer keys, or one rule per key, or the record fewer values."
+            raise InputError(got, expected=expected, fix=fix)
         return product(*values)
 
     def _meets(self, record: Record, side: str) -> bool:
@@ -225,16 +220,12 @@ class Edge:
     def __post_init__(self) -> None:
         for id_ in (self.superseder, self.superseded):
             if not isinstance(id_, str):
-                raise InputError(
-                    f"{id_!r:.80} as an end of an edge", expected="the id of a document, as text",
-                    fix="Give Edge(superseder, superseded) two ids.",
-                )  # fmt: skip
+                got = f"{id_!r:.80} as an end of an edge"
+                fix = "Give Edge(superseder, superseded) two ids."
+                raise InputError(got, expected="the id of a document, as text", fix=fix)
         if self.superseder == self.superseded:
-            raise InputError(
-                f"{self.superseder!r} supersedes itself",
-                expected="two documents",
-                fix="Remove the edge, or mend one of its ids.",
-            )
+            got, expected = f"{self.superseder!r} supersedes itself", "two documents"
+            raise InputError(got, expected=expected, fix="Remove the edge, or mend one of its ids.")
         of = f"{self.superseder!r} supersedes {self.superseded!r} with"
         require_confidence(self.confidence, of)
 
@@ -252,55 +243,36 @@ def _strings(values: str | Iterable[str]) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
-def _items(values: str | ScopeKey | Iterable[str | ScopeKey]) -> tuple[str | ScopeKey, ...]:
-    return (values,) if isinstance(values, (str, ScopeKey)) else tuple(values)
-
-
-def _scope_key(key: str | ScopeKey) -> ScopeKey:
-    return ScopeKey(key, key) if isinstance(key, str) else key
-
-
 def require_theta(theta: object) -> None:
     """Raise InputError unless theta is a confidence from 0 to 1. 0 follows every edge."""
     if type(theta) is float and 0 <= theta <= 1:
         return  # the fast path: `links` calls this for every record, and isinstance(Real) is slow
     if not (isinstance(theta, Real) and not theta < 0 and theta <= 1):
-        raise InputError(
-            f"theta={theta!r:.80}",
-            expected="a confidence from 0 to 1",
-            fix="0 follows every edge; a percentage is divided by 100.",
-        )
+        fix = "0 follows every edge; a percentage is divided by 100."
+        raise InputError(f"theta={theta!r:.80}", expected="a confidence from 0 to 1", fix=fix)
 
 
 def require_confidence(confidence: object, of: str) -> None:
     """Raise InputError unless a confidence is above 0 and at most 1. of: names its owner."""
     if not (isinstance(confidence, Real) and not confidence <= 0 and confidence <= 1):
-        raise InputError(
-            f"{of} confidence {confidence!r:.80}",
-            expected="more than 0, at most 1",
-            fix="Leave it out if it is certain.",
-        )
+        got, expected = f"{of} confidence {confidence!r:.80}", "more than 0, at most 1"
+        raise InputError(got, expected=expected, fix="Leave it out if it is certain.")
 
 
 def all_of(kind: type[Kind], values: Iterable[Kind]) -> Iterator[Kind]:
     """Yield values of a kind. Raise InputError for a single one and for one of another kind."""
     name = kind.__name__
     if isinstance(values, kind):
-        raise InputError(
-            f"a single {name}, {values!r:.80}", expected=f"a list of {name}s",
-            fix="Put it into brackets.",
-        )  # fmt: skip
+        got = f"a single {name}, {values!r:.80}"
+        raise InputError(got, expected=f"a list of {name}s", fix="Put it into brackets.")
     if not isinstance(values, Iterable):
         raise InputError(
             f"{values!r:.80}", expected=f"a list of {name}s", fix="Leave it out for none."
         )
     for value in values:
         if not isinstance(value, kind):
-            raise InputError(
-                f"{value!r:.80} among {name}s",
-                expected=f"{name}s alone",
-                fix=f"Make it with {name}(...).",
-            )
+            got = f"{value!r:.80} among {name}s"
+            raise InputError(got, expected=f"{name}s alone", fix=f"Make it with {name}(...).")
         yield value
 
 
@@ -310,11 +282,8 @@ def one_of(kind: type[Choice], value: Choice | str) -> Choice:
         return kind(value)
     except ValueError as error:
         names = " or ".join(repr(str(one)) for one in kind)
-        raise InputError(
-            f"{kind.__name__.lower()}={value!r:.80}",
-            expected=names,
-            fix="Leave it out for the first.",
-        ) from error
+        got = f"{kind.__name__.lower()}={value!r:.80}"
+        raise InputError(got, expected=names, fix="Leave it out for the first.") from error
 
 
 def require_count(name: str, value: object) -> None:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sortedcontainers import SortedList
 
@@ -122,7 +122,7 @@ class Heads:
     """
 
     __slots__ = (
-        "alone", "buckets", "groups", "loose", "narrow", "own", "place", "rules", "size", "wide",
+        "buckets", "groups", "loose", "narrow", "own", "place", "rules", "singles", "size", "wide",
     )  # fmt: skip
 
     def __init__(
@@ -137,7 +137,7 @@ class Heads:
         # Records when it was made; it is made anew when there are twice as many.
         self.size = len(members)
         # (start, id) of those that are looked at one by one.
-        self.alone = SortedList(
+        self.singles = SortedList(
             (m.start, record.id) for record, m, places in members if places is None
         )
         # Of the others: the place that decides first whether one is active, and its start.
@@ -161,7 +161,7 @@ class Heads:
         The buckets must have it already.
         """
         if places is None:
-            self.alone.add((moment.start, record.id))
+            self.singles.add((moment.start, record.id))
             return
         sizes = {place: len(self.groups.get(place, ())) for place in places}
         common = self._most_common(places, sizes)
@@ -175,7 +175,7 @@ class Heads:
 
     def remove(self, record: Record, moment: Moment, places: tuple[Place, ...] | None) -> None:
         """Take a record out, wherever it is."""
-        self.alone.discard((moment.start, record.id))
+        self.singles.discard((moment.start, record.id))
         if record.id not in self.own:
             return
         common, _ = self.own.pop(record.id)
@@ -233,7 +233,7 @@ class Heads:
         if horizon is None:
             return
         top = min(read, horizon), ""
-        for _, id_ in self.alone.irange((least, ""), top, inclusive=(True, False)):
+        for _, id_ in self.singles.irange((least, ""), top, inclusive=(True, False)):
             yield id_
         for place, group in self.groups.items():
             latest = None if place is None else self._latest_start(place, as_of, theta)
@@ -314,20 +314,6 @@ class Heads:
             return False
         here = self.buckets[self.place].superseding
         return any(entry not in here for entry in self.buckets[place].superseding)
-
-
-@dataclass
-class Coverage:
-    """Records that take part in one rule, and those that cannot.
-
-    no_scope: records of its types without one of its scope keys: it cannot apply to them.
-    no_time: records of its types without the time that it orders by: likewise.
-    """
-
-    superseding: int = 0
-    superseded: int = 0
-    no_scope: list[str] = field(default_factory=list)
-    no_time: list[str] = field(default_factory=list)
 
 
 class ScopeIndex:
@@ -447,24 +433,3 @@ class ScopeIndex:
                 if moment is not None:
                     for scope in dict.fromkeys(rule.superseded_scopes(record)):
                         yield (number, scope), moment
-
-    def coverage(self, records: Iterable[Record]) -> list[Coverage]:
-        """Count per rule the records that take part in it, and name those that cannot."""
-        coverage = [Coverage() for _ in self.rules]
-        for record in records:
-            for number, rule, supersedes, is_superseded in self._roles.get(record.type, ()):
-                entry = coverage[number]
-                newer = supersedes and rule.can_supersede(record)
-                older = is_superseded and rule.can_be_superseded(record)
-                if not newer and not older:
-                    continue
-                newer = newer and any(True for _ in rule.superseding_scopes(record))
-                older = older and any(True for _ in rule.superseded_scopes(record))
-                if not newer and not older:
-                    entry.no_scope.append(record.id)
-                elif rule.moment(record) is None:
-                    entry.no_time.append(record.id)
-                else:
-                    entry.superseding += newer
-                    entry.superseded += older
-        return coverage

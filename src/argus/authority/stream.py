@@ -13,19 +13,18 @@ supersedes from there on is in the closure. `stream_authority` makes the changes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sortedcontainers import SortedList
-from typing_extensions import TypedDict
 
 from argus.authority.config import AuthoritySource
 from argus.authority.domains import Domain
 from argus.authority.domains.reading import Source, read_sources, records_of
 from argus.authority.opening import domain_of, open_authority, require_records
-from argus.authority.records import Record
+from argus.authority.records import Record, located
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
 from argus.authority.scopes import LAST, Place
@@ -36,11 +35,11 @@ from argus.data.types import Run
 from argus.errors import InputError
 from argus.settings import TOP_K
 
-
-class Keep(Enum):
-    """Leave a time as it is. None removes it."""
-
-    KEEP = "as it is"
+TIMES = {"timestamp": "time", "published": "published"}  # fields that a correction may name
+OTHERWISE = (
+    "To change anything else, delete the record and insert it again as it should be: its given "
+    "edges hold again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,56 +57,33 @@ class Change:
     invalidated: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """front(cl(A)) of anchors A, nearest first."""
-
-    frontier: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class _Watch:
-    """A cached result and where it is indexed. None when it is stale.
-
-    heads: part of the closure: its active records, and those that lead furthest out of a scope.
-    least_ends: per bucket the least end of the heads that can be superseded there.
-    """
-
-    anchors: tuple[str, ...]
-    result: Result | None = None
-    heads: tuple[str, ...] = ()
-    least_ends: dict[Place, int] = field(default_factory=dict)
-
-
 class Stream:
     """An authority relation that changes, and the results cached of it.
 
-    The stream owns the authority: change it by these methods alone. Explicit edges are of ids, not
-    of texts: those of a deleted record hold again as soon as both of its records are there, as if
-    the relation had been built anew. An insertion costs a search in each bucket of the record, and
-    its output. Raises InputError for a view of an earlier time.
+    A result is front(cl(A)) of some anchors A, nearest first. The stream owns the authority: change
+    it by these methods alone. Explicit edges are of ids, not of texts: those of a deleted record
+    hold again as soon as both of its records are there, as if the relation had been built anew. An
+    insertion costs a search in each bucket of the record, and its output. Raises InputError for a
+    view of an earlier time.
     """
 
     def __init__(self, authority: Authority) -> None:
         if authority.is_view:
-            raise InputError(
-                "a view of an earlier time",
-                expected="the relation itself",
-                fix="Stream into the Authority, and ask `as_of` of it.",
-            )
+            expected = "the relation itself"
+            fix = "Stream into the Authority, and ask `as_of` of it."
+            raise InputError("a view of an earlier time", expected=expected, fix=fix)
         self.authority = authority
-        self._watches: dict[str, _Watch] = {}
+        self._anchors: dict[str, tuple[str, ...]] = {}  # by key
+        # Results that hold, by key: the frontier, the heads (a part of the closure: its active
+        # records, and those that lead furthest out of a scope), and per bucket the least end of the
+        # heads that can be superseded there.
+        self._fresh: dict[str, tuple[tuple[str, ...], tuple[str, ...], dict[Place, int]]] = {}
         # Keys of the results among whose heads or anchors a document is.
         self._holders: dict[str, set[str]] = {}
         # (least end, key) of the watched closures per bucket.
         self._least: dict[Place, SortedList] = {}
         # Explicit edges that hold no more, by a deleted record that they wait for.
         self._waiting: dict[str, dict[Edge, None]] = {}
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of the cached results, the oldest first."""
-        return tuple(self._watches)
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
         """Add a record with explicit edges of it. Errors as `Authority.insert`, without change.
@@ -136,23 +112,13 @@ class Stream:
         keys = self._holding(record)
         return Change(id_, (), tuple(sorted(reactivated)), self._invalidate(keys))
 
-    def correct(
-        self,
-        id_: str,
-        *,
-        time: Moment | Keep | None = Keep.KEEP,
-        published: Moment | Keep | None = Keep.KEEP,
-    ) -> Change:
-        """Correct the times of a record. Its explicit edges stay.
+    def correct(self, id_: str, **times: Moment | None) -> Change:
+        """Correct the `time` or the time `published` of a record. Its explicit edges stay.
 
         Raises InputError for an unknown id and for a cycle, and leaves all as it was.
         """
         old = self.authority.record(id_)
-        new = replace(
-            old,
-            time=old.time if isinstance(time, Keep) else time,
-            published=old.published if isinstance(published, Keep) else published,
-        )
+        new: Record = replace(old, **times)  # type: ignore[arg-type]
         if new == old:
             return Change(id_)
         before, was_active = self._edges(id_), self.authority.is_active(id_)
@@ -160,22 +126,20 @@ class Stream:
         self.authority.delete(id_)
         edges = [*explicit, *self.authority.ties(new)]
         freed = self._active_below(old, before)
-        taken = self._active_below(new, edges)
+        covered = self._active_below(new, edges)
         try:
             self.authority.insert(new, edges)
         except InputError:
             self.authority.insert(old, explicit)
             raise
-        superseded, reactivated = taken - freed, freed - taken
+        superseded, reactivated = covered - freed, freed - covered
         is_active = self.authority.is_active(id_)
         if was_active != is_active:
             (reactivated if is_active else superseded).add(id_)
-        keys = self._holding(old) | self._resting_on(new, edges)
-        return Change(
-            id_, tuple(sorted(superseded)), tuple(sorted(reactivated)), self._invalidate(keys)
-        )
+        stale = self._invalidate(self._holding(old) | self._resting_on(new, edges))
+        return Change(id_, tuple(sorted(superseded)), tuple(sorted(reactivated)), stale)
 
-    def watch(self, key: str, anchors: Sequence[str]) -> Result:
+    def watch(self, key: str, anchors: Sequence[str]) -> tuple[str, ...]:
         """Cache the result of some anchors under a key, in place of an earlier one. Return it.
 
         Raises InputError for an unknown anchor. One that is deleted later counts again as soon as
@@ -183,45 +147,33 @@ class Stream:
         """
         for id_ in anchors:
             self.authority.record(id_)
-        if key in self._watches:
-            self.unwatch(key)
-        self._watches[key] = _Watch(tuple(dict.fromkeys(anchors)))
+        self._invalidate({key} & self._fresh.keys())
+        self._anchors[key] = tuple(dict.fromkeys(anchors))
         return self.result(key)
-
-    def unwatch(self, key: str) -> None:
-        """Forget a cached result. Raise InputError for an unknown key."""
-        watch = self._watch(key)
-        if watch.result is not None:
-            self._invalidate({key})
-        del self._watches[key]
 
     def is_stale(self, key: str) -> bool:
         """Return whether a change has invalidated a cached result since it was asked for."""
-        return self._watch(key).result is None
+        self._watched(key)
+        return key not in self._fresh
 
-    def result(self, key: str) -> Result:
+    def result(self, key: str) -> tuple[str, ...]:
         """Return a cached result, computed anew only when it is stale."""
-        watch = self._watch(key)
-        if watch.result is None:
-            watch.result = self._compute(key, watch)
-        return watch.result
+        anchors, relation, ends = self._watched(key), self.authority, dict[Place, int]()
+        if key not in self._fresh:
+            there = [id_ for id_ in anchors if id_ in relation]
+            heads = tuple(relation.heads(there, covered=ends))
+            for id_ in (*anchors, *heads):
+                self._holders.setdefault(id_, set()).add(key)
+            for place, end in ends.items():
+                self._least.setdefault(place, SortedList()).add((end, key))
+            self._fresh[key] = tuple(filter(relation.is_active, heads)), heads, ends
+        return self._fresh[key][0]
 
-    def closure(self, key: str) -> list[str]:
-        """Return cl(A) of the anchors watched under a key, nearest first, as it is now.
-
-        It is not stored: a crowded scope is walked. InputError for an unknown key.
-        """
-        return self.authority.closure(self._there(self._watch(key).anchors))
-
-    def _watch(self, key: str) -> _Watch:
-        watch = self._watches.get(key)
-        if watch is None:
-            raise InputError(
-                f"no cached result {key!r}",
-                expected="a key that is watched",
-                fix="Watch its anchors first.",
-            )
-        return watch
+    def _watched(self, key: str) -> tuple[str, ...]:
+        if key not in self._anchors:
+            expected, fix = "a key that is watched", "Watch its anchors first."
+            raise InputError(f"no cached result {key!r}", expected=expected, fix=fix)
+        return self._anchors[key]
 
     def _edges(self, id_: str) -> list[Edge]:
         """Return the explicit edges of a record, in both directions."""
@@ -265,34 +217,20 @@ class Stream:
         least = self._least.get(place)
         return set() if least is None else {key for _, key in least.irange(None, (start, LAST))}
 
-    def _there(self, anchors: Iterable[str]) -> list[str]:
-        return [id_ for id_ in anchors if id_ in self.authority]
-
-    def _compute(self, key: str, watch: _Watch) -> Result:
-        relation, ends = self.authority, dict[Place, int]()
-        heads = tuple(relation.heads(self._there(watch.anchors), covered=ends))
-        for id_ in (*watch.anchors, *heads):
-            self._holders.setdefault(id_, set()).add(key)
-        for place, end in ends.items():
-            self._least.setdefault(place, SortedList()).add((end, key))
-        watch.heads, watch.least_ends = heads, ends
-        return Result(tuple(id_ for id_ in heads if relation.is_active(id_)))
-
-    def _invalidate(self, keys: set[str]) -> tuple[str, ...]:
+    def _invalidate(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Take results out of the index, which makes them stale. Return their keys, sorted."""
+        keys = sorted(keys)
         for key in keys:
-            watch = self._watches[key]
-            if watch.result is not None:
-                for id_ in {*watch.anchors, *watch.heads}:
-                    self._holders[id_].discard(key)
-                    if not self._holders[id_]:
-                        del self._holders[id_]
-            for place, end in watch.least_ends.items():
+            _, heads, least_ends = self._fresh.pop(key)
+            for id_ in {*self._anchors[key], *heads}:
+                self._holders[id_].discard(key)
+                if not self._holders[id_]:
+                    del self._holders[id_]
+            for place, end in least_ends.items():
                 self._least[place].remove((end, key))
                 if not self._least[place]:
                     del self._least[place]
-            watch.result, watch.heads, watch.least_ends = None, (), {}
-        return tuple(sorted(keys))
+        return tuple(keys)
 
 
 def _other(edge: Edge, id_: str) -> str:
@@ -300,102 +238,9 @@ def _other(edge: Edge, id_: str) -> str:
     return edge.superseded if edge.superseder == id_ else edge.superseder
 
 
-INSERT, DELETE, CORRECT = "insert", "delete", "correct"
-TIMES = ("timestamp", "published")  # fields that a correction may name
-OTHERWISE = (
-    "To change anything else, delete the record and insert it again as it should be: its given "
-    "edges hold again."
-)
-
-
-class StreamChange(TypedDict):
-    """One change, the documents that it superseded or freed, and the queries with stale answers.
-
-    op: insert, delete or correct.
-    record: id of the record.
-    superseded: ids of the documents that were active and no longer are.
-    reactivated: ids of the documents that are active again.
-    stale: keys of cached answers that no longer hold.
-    """
-
-    op: str
-    record: str
-    superseded: list[str]
-    reactivated: list[str]
-    stale: list[str]
-
-
-class StreamAnswer(TypedDict):
-    """A cached answer that went stale, and the controllers of its documents after all changes."""
-
-    query_id: str
-    controlling: list[str]
-
-
-class StreamSummary(TypedDict):
-    """All changes, and the answers that went stale.
-
-    cached: answers that were watched.
-    """
-
-    records: int
-    cached: int
-    changes: list[StreamChange]
-    stale: list[StreamAnswer]
-
-
-def _apply(stream: Stream, domain: Domain, source: Source) -> Iterator[StreamChange]:
-    """Make the change of one row. An InputError names the row."""
-    operation = source.values.get("op", INSERT)
-    try:
-        if operation == INSERT:
-            rest = {name: value for name, value in source.values.items() if name != "op"}
-            for record in records_of(domain, replace(source, values=rest)):
-                yield _change(INSERT, stream.insert(record))
-        elif operation == DELETE:
-            yield _change(DELETE, stream.delete(_id(source)))
-        elif operation == CORRECT:
-            yield _change(CORRECT, _correct(stream, domain, source))
-        else:
-            raise InputError(
-                f"{operation!r}", expected=f"{INSERT}, {DELETE} or {CORRECT}",
-                fix="Leave it out to insert the record.", where=source.at("op"),
-            )  # fmt: skip
-    except InputError as error:
-        if error.where is not None:
-            raise
-        raise InputError(
-            error.got, expected=error.expected, fix=error.fix, where=source.at()
-        ) from error
-
-
-def _correct(stream: Stream, domain: Domain, source: Source) -> Change:
-    """Correct the times of a record. Raise InputError for a correction of anything else."""
-    known = {"op", _id_field(source), *TIMES}
-    for name, value in source.values.items():
-        if name not in known and value is not None and value != "":
-            raise InputError(
-                f"a correction of {name!r}", expected=f"{' or '.join(TIMES)}, and nothing else",
-                fix=OTHERWISE, where=source.at(name),
-            )  # fmt: skip
-    if not any(name in source.values for name in TIMES):
-        raise InputError(
-            "a correction of nothing", expected=f"{' or '.join(TIMES)}: the time as it should be",
-            fix=f"Name it. {OTHERWISE}", where=source.at("op"),
-        )  # fmt: skip
-    time, published = (
-        parse_moment(source.values[name], zone=domain.zone, where=source.at(name),
-                     forms=domain.dates)
-        if name in source.values
-        else Keep.KEEP
-        for name in TIMES
-    )  # fmt: skip
-    return stream.correct(_id(source), time=time, published=published)
-
-
 def stream_authority(
     changes: Path, source: AuthoritySource, run: Run | Path | str, *, k: int = TOP_K
-) -> StreamSummary:
+) -> dict[str, Any]:
     """Make the changes of a file in order, and name the answers of a run that go stale.
 
     changes: rows of records to insert, in the form of the records. With
@@ -403,59 +248,73 @@ def stream_authority(
     cached answers. Of each, the first k documents that have a record are watched. Raises
     InputError, naming the row, for a change that cannot be made, and for an earlier time, which
     does not change.
+
+    records: records after all changes.
+    cached: answers that were watched.
+    changes: each change: op (insert, delete or correct), record (its id), superseded and
+    reactivated (ids of documents that no longer are, or are again, active), stale (keys of cached
+    answers that no longer hold).
+    stale: each answer that went stale (query_id), with the controllers of its documents after all
+    changes (controlling).
     """
     if source.as_of is not None or source.known_by is not None:
-        raise InputError(
-            "a stream into an earlier time",
-            expected="the relation as it is",
-            fix="Leave --as-of and --known-by out.",
-            where="--as-of" if source.as_of is not None else "--known-by",
-        )
+        where = "--as-of" if source.as_of is not None else "--known-by"
+        expected, fix = "the relation as it is", "Leave --as-of and --known-by out."
+        raise InputError("a stream into an earlier time", expected=expected, fix=fix, where=where)
     authority = open_authority(source).authority
     answers = read_run(Path(run)) if isinstance(run, (str, Path)) else run
     require_records({i for scores in answers.values() for i in scores}, authority, "--run")
-    stream = Stream(authority)
-    watched = {}
+    stream, domain = Stream(authority), domain_of(source)
     for query, scores in answers.items():
-        watched[query] = [id_ for id_ in ranking(scores)[:k] if id_ in authority]
-        stream.watch(query, watched[query])
-    domain = domain_of(source)
-    rows = read_sources(changes, domain.results)
-    log = [change for row in rows for change in _apply(stream, domain, row)]
+        stream.watch(query, [id_ for id_ in ranking(scores)[:k] if id_ in authority])
+    log: list[dict[str, Any]] = []
+    for row in read_sources(changes, domain.results):
+        operation = row.values.get("op", "insert")
+        with located(row.at()):
+            log += (
+                {
+                    "op": operation, "record": change.record_id,
+                    "superseded": list(change.superseded),
+                    "reactivated": list(change.reactivated), "stale": list(change.invalidated),
+                }
+                for change in _change(stream, domain, row, operation)
+            )  # fmt: skip
     stale = dict.fromkeys(query for change in log for query in change["stale"])
     return {
         "records": len(authority),
-        "cached": len(watched),
+        "cached": len(answers),
         "changes": log,
-        "stale": [
-            {"query_id": query, "controlling": list(stream.result(query).frontier)}
-            for query in stale
-        ],
+        "stale": [{"query_id": q, "controlling": list(stream.result(q))} for q in stale],
     }
 
 
-def _change(operation: str, change: Change) -> StreamChange:
-    return {
-        "op": operation,
-        "record": change.record_id,
-        "superseded": list(change.superseded),
-        "reactivated": list(change.reactivated),
-        "stale": list(change.invalidated),
+def _change(stream: Stream, domain: Domain, row: Source, operation: object) -> list[Change]:
+    """Make the change of one row. Raise InputError for one that cannot be made."""
+    if operation == "insert":
+        rest = {name: value for name, value in row.values.items() if name != "op"}
+        return [stream.insert(record) for record in records_of(domain, replace(row, values=rest))]
+    if operation not in ("delete", "correct"):
+        expected, fix = "insert, delete or correct", "Leave it out to insert the record."
+        raise InputError(f"{operation!r}", expected=expected, fix=fix, where=row.at("op"))
+    field = next((name for name in ID_FIELDS if name in row.values), ID_FIELDS[0])
+    if operation == "correct":
+        for name, value in row.values.items():
+            if name not in ("op", field, *TIMES) and value is not None and value != "":
+                expected, where = f"{' or '.join(TIMES)}, and nothing else", row.at(name)
+                got = f"a correction of {name!r}"
+                raise InputError(got, expected=expected, fix=OTHERWISE, where=where)
+        if not TIMES.keys() & row.values.keys():
+            expected = f"{' or '.join(TIMES)}: the time as it should be"
+            got, fix = "a correction of nothing", f"Name it. {OTHERWISE}"
+            raise InputError(got, expected=expected, fix=fix, where=row.at("op"))
+    times = {
+        of: parse_moment(row.values[name], zone=domain.zone, where=row.at(name), forms=domain.dates)
+        for name, of in TIMES.items()
+        if name in row.values and operation == "correct"
     }
-
-
-def _id_field(source: Source) -> str:
-    return next((name for name in ID_FIELDS if name in source.values), ID_FIELDS[0])
-
-
-def _id(source: Source) -> str:
-    name = _id_field(source)
-    value = source.values.get(name)
-    if not isinstance(value, str) or not value:
-        raise InputError(
-            f"{value!r} is no id",
-            expected="the id of a record, as text",
-            fix="Name the record that is deleted or corrected.",
-            where=source.at(name),
-        )
-    return value
+    id_ = row.values.get(field)
+    if not isinstance(id_, str) or not id_:
+        expected = "the id of a record, as text"
+        fix = "Name the record that is deleted or corrected."
+        raise InputError(f"{id_!r} is no id", expected=expected, fix=fix, where=row.at(field))
+    return [stream.correct(id_, **times) if operation == "correct" else stream.delete(id_)]

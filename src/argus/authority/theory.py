@@ -1,8 +1,9 @@
 """Quantities and procedures that CAR defines for one query (sections 2, 3.1, 3.6, 3.7).
 
-`divergence` measures relevance against authority (Def. 4, Corollary 1), `scope_ambiguity` how many
-documents share a scope (Def. 5, Proposition 2). The factors of TCA (Proposition 1) are counted in
-`benchmarks.judging`. Where the printed statement leaves a case open, the docstring settles it.
+`check_conditions` tests Theorem 4 on a retrieved set. `divergence` measures relevance against
+authority (Def. 4, Corollary 1), `scope_ambiguity` how many documents share a scope (Def. 5,
+Proposition 2). `benchmarks.judging` counts the factors of TCA (Proposition 1). Where the printed
+statement leaves a case open, the docstring settles it.
 
 `supersession_graph` is the Retrieved-Set Supersession Graph: the paper's way to the frontier,
 without an index, by rule checks on every pair of a few documents. `Authority` finds the same by
@@ -12,21 +13,87 @@ look-ups and is compared with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from argus.authority.entities import Entity, EntityIndex
 from argus.authority.records import Record
-from argus.authority.relation import Authority, Link
+from argus.authority.relation import Authority, Link, chain_to, reach
 from argus.authority.rules import Rule
+from argus.authority.scopes import Place
 from argus.data.documents import listed
 from argus.errors import InputError
 
-Scores = npt.NDArray[np.floating[Any]]
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Violations of Theorem 4 by a retrieved set.
+
+    missing: condition (i): each frontier document that was not retrieved, with the first anchor
+    that it controls and the chain from there, empty where they are one. ignored: condition (ii):
+    each superseded document of which no superseder was retrieved, with a chain to a document that
+    controls it. superseded: retrieved documents that something supersedes, retrieved or not.
+    """
+
+    missing: Mapping[str, tuple[str, tuple[Link, ...]]]
+    ignored: Mapping[str, tuple[Link, ...]]
+    superseded: tuple[str, ...]
+
+    @property
+    def hold(self) -> bool:
+        """True if both conditions hold: then, and only then, TCA can be 1."""
+        return not self.missing and not self.ignored
+
+
+def check_conditions(
+    retrieved: Iterable[str], authority: Authority, anchors: Iterable[str] | None = None
+) -> Conditions:
+    """Return the violations of Theorem 4 in a retrieved set R.
+
+    (i) front(cl(A)) is in R, for the anchors A. (ii) For every superseded document of R, one that
+    supersedes it, directly or by a chain, is in R. anchors: those of the gold chain, if you know
+    them. By default every retrieved document is its own anchor. Documents without a record, and
+    those that are not in force at the time of a view, are left out. Raises InputError for an
+    unknown anchor.
+    """
+    served = dict.fromkeys(i for i in listed(retrieved) if i in authority and authority.in_force(i))
+    reached = {id_: authority.heads([id_]) for id_ in served}
+    is_active = cache(authority.is_active)
+    missing: dict[str, tuple[str, tuple[Link, ...]]] = {}
+    for anchor in served if anchors is None else listed(anchors, "anchors"):
+        above = reached.get(anchor) or authority.heads([anchor])
+        for id_ in above:
+            if id_ not in served and is_active(id_):
+                missing.setdefault(id_, (anchor, tuple(chain_to(id_, above))))
+    newest: dict[Place, int] = {}  # latest start of a served document per place
+    for id_ in served:
+        for place, moment in authority.index.superseding_places(authority.records[id_]):
+            newest[place] = max(moment.start, newest.get(place, moment.start))
+    ignored = {}
+    for id_, above in reached.items():
+        if len(above) > 1 and not _is_replaced(authority, above, served, newest):
+            last = next(newer for newer in above if is_active(newer))
+            ignored[id_] = tuple(chain_to(last, above))
+    superseded = tuple(id_ for id_, above in reached.items() if len(above) > 1)
+    return Conditions(missing, ignored, superseded)
+
+
+def _is_replaced(
+    authority: Authority, heads: Iterable[str], served: Container[str], newest: dict[Place, int]
+) -> bool:
+    """Return whether a served document supersedes the first of these heads (`Authority.heads`)."""
+    for i, id_ in enumerate(heads):
+        if i and id_ in served:
+            return True
+        for place, moment in authority.index.superseded_places(authority.records[id_]):
+            if place in newest and newest[place] >= moment.end:
+                return True
+        if any(edge.superseder in served for edge in authority.edges.get(id_, ())):
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +103,7 @@ class Divergence:
     top: d1: the document in force with the highest score, ties by id.
     frontier: F(q) = front(cl({d1})), best score first, ties by id, never empty.
     delta: Δ(q) = s(d1) - max over F(q) of s, at least 0, infinite where nothing of F(q) is scored.
-    n_plus: N+(q): documents that score strictly above the best-scoring of F(q).
+    n_plus: N+(q): documents that score strictly above the best-scoring of F(q), which is c*.
     n_plus_all: documents that score strictly above the worst-scoring of F(q): TCA needs all of
     F(q).
     """
@@ -47,26 +114,17 @@ class Divergence:
     n_plus: int
     n_plus_all: int
 
-    @property
-    def controlling(self) -> str:
-        """c*: the best-scoring of the documents that control d1."""
-        return self.frontier[0]
-
     def excludes_hit(self, k: int) -> bool:
         """Return True if Corollary 1 rules out controlling-hit@k of a ranking by these scores."""
-        return self.n_plus >= _at_least_one(k)
+        return self.n_plus >= k
 
     def excludes_tca(self, k: int) -> bool:
         """Return True if these scores rule out TCA@k: a document of F(q) is past the first k."""
-        return self.n_plus_all >= _at_least_one(k)
+        return self.n_plus_all >= k
 
 
 def divergence(
-    scores: Mapping[str, float],
-    authority: Authority,
-    *,
-    absent: float = -math.inf,
-    theta: float = 0.0,
+    scores: Mapping[str, float], authority: Authority, *, absent: float = -math.inf
 ) -> Divergence:
     """Return Δ(q) and N+(q) of one query's scores (Def. 4, Corollary 1).
 
@@ -76,71 +134,27 @@ def divergence(
     without a record controls itself. Documents that are not in force are left out. Raises
     InputError where nothing is scored, and for scores that are not numbers.
     """
-    ids = [id_ for id_ in scores if _counts(id_, authority)]
-    values = np.fromiter((scores[id_] for id_ in ids), np.float64, len(ids))
-    return _divergence(values, ids, {id_: i for i, id_ in enumerate(ids)}, authority, absent, theta)
-
-
-def divergences(
-    rows: Iterable[Scores], ids: Sequence[str], authority: Authority, *, theta: float = 0.0
-) -> Iterator[Divergence]:
-    """Yield Δ(q) and N+(q) per query from scores of a whole corpus, one row after the other.
-
-    rows: each of shape (len(ids),), in the order of `ids`. Otherwise as `divergence`. Documents of
-    F(q) that are not among `ids` cannot be retrieved and stand below all that are.
-    """
-    numbers = [i for i, id_ in enumerate(ids) if _counts(id_, authority)]
-    names = [ids[i] for i in numbers]
-    position = {id_: i for i, id_ in enumerate(names)}
-    columns = np.array(numbers, np.int64)
-    for row in rows:
-        if row.shape != (len(ids),):
-            raise InputError(
-                f"scores of shape {row.shape}",
-                expected=f"({len(ids)},), one score per document",
-                fix="Give the ids in the order of the scores.",
-            )
-        yield _divergence(row[columns], names, position, authority, -math.inf, theta)
-
-
-def _divergence(
-    values: Scores,
-    ids: Sequence[str],
-    position: Mapping[str, int],
-    authority: Authority,
-    absent: float,
-    theta: float,
-) -> Divergence:
-    """Return Δ and N+ for values aligned with ids. position: id -> index into both."""
-    _check_scores(values, absent)
+    there = {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
+    values = np.array(list(there.values()), np.float64)
+    if not there:
+        expected = "a score for one document at least"
+        fix = "Leave out queries for which nothing was retrieved."
+        raise InputError("no document in force is scored", expected=expected, fix=fix)
+    if np.isnan(values).any() or math.isnan(absent) or not np.isfinite(values.max()):
+        got = "a score that is no number, or a highest score that is infinite"
+        fix = "Look at what the retriever computes for this query."
+        raise InputError(got, expected="finite scores", fix=fix)
+    if absent > values.min():
+        got = f"absent={absent}, above the lowest score {values.min()}"
+        expected = "documents that are not listed to score no higher than those that are"
+        raise InputError(got, expected=expected, fix="List them, or leave `absent` out.")
     best = float(values.max())
-    top = min(ids[i] for i in np.flatnonzero(values == best).tolist())
-    frontier = authority.controlling([top], theta) if top in authority else [top]
-    score = {c: float(values[position[c]]) if c in position else absent for c in frontier}
+    top = min(id_ for id_, score in there.items() if score == best)
+    frontier = authority.controlling([top]) if top in authority else [top]
+    score = {c: float(there.get(c, absent)) for c in frontier}
     ordered = sorted(frontier, key=lambda c: (-score[c], c))
     above, above_all = (int((values > score[c]).sum()) for c in (ordered[0], ordered[-1]))
     return Divergence(top, tuple(ordered), best - score[ordered[0]], above, above_all)
-
-
-def _check_scores(values: Scores, absent: float) -> None:
-    if not len(values):
-        raise InputError(
-            "no document in force is scored",
-            expected="a score for one document at least",
-            fix="Leave out queries for which nothing was retrieved.",
-        )
-    if np.isnan(values).any() or math.isnan(absent) or not np.isfinite(values.max()):
-        raise InputError(
-            "a score that is no number, or a highest score that is infinite",
-            expected="finite scores",
-            fix="Look at what the retriever computes for this query.",
-        )
-    if absent > values.min():
-        raise InputError(
-            f"absent={absent}, above the lowest score {values.min()}",
-            expected="documents that are not listed to score no higher than those that are",
-            fix="List them, or leave `absent` out.",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,24 +212,12 @@ def scope_ceiling(
     can beat it on a corpus whose times tell the chains apart. Raises InputError without queries.
     """
     if not ambiguities or len(ambiguities) != len(anchored):
-        raise InputError(
-            f"{len(ambiguities)} ambiguities for {len(anchored)} queries",
-            expected="one of each per query, and a query at least",
-            fix="Give both for the same queries.",
-        )
+        got = f"{len(ambiguities)} ambiguities for {len(anchored)} queries"
+        expected = "one of each per query, and a query at least"
+        raise InputError(got, expected=expected, fix="Give both for the same queries.")
     pairs = zip(ambiguities, anchored, strict=True)
     bounds = (min(1.0, chains * a.phi) for a, has_anchor in pairs if has_anchor)
     return math.fsum(bounds) / len(ambiguities)
-
-
-def _counts(id_: str, authority: Authority) -> bool:
-    return id_ not in authority or authority.in_force(id_)
-
-
-def _at_least_one(k: int) -> int:
-    if k < 1:
-        raise InputError(f"k={k}", expected="a whole number from 1", fix="Give how many are read.")
-    return k
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,28 +239,11 @@ class SupersessionGraph:
         return [id_ for id_ in self.documents if id_ not in superseded]
 
     def closure(self, anchors: Iterable[str]) -> list[str]:
-        """Return the anchors and their superseders by chains within the graph, nearest first.
-
-        Raises InputError for an anchor that is none of the documents.
-        """
-        reached = dict.fromkeys(listed(anchors, "anchors"))
-        known = set(self.documents)
-        for id_ in reached:
-            if id_ not in known:
-                raise InputError(
-                    f"anchor {id_!r} is not in the graph",
-                    expected=f"one of its {len(self.documents)} documents",
-                    fix="Build the graph of a neighbourhood that holds the anchor.",
-                )
-        above: dict[str, list[str]] = {}
+        """Return the anchors and their superseders by chains within the graph, nearest first."""
+        above: dict[str, list[Link]] = {}
         for link in self.links:
-            above.setdefault(link.superseded, []).append(link.superseder)
-        queue = list(reached)
-        for id_ in queue:  # grows while it is read
-            fresh = [newer for newer in dict.fromkeys(above.get(id_, ())) if newer not in reached]
-            reached.update(dict.fromkeys(fresh))
-            queue += fresh
-        return queue
+            above.setdefault(link.superseded, []).append(link)
+        return list(reach(anchors, lambda id_: above.get(id_, ())))
 
     def controlling(self, anchors: Iterable[str]) -> list[str]:
         """Return the frontier as far as chains lead to it from the anchors, nearest first."""
@@ -277,9 +262,7 @@ def supersession_graph(records: Iterable[Record], rules: Sequence[Rule]) -> Supe
     checks = 0
     for older in members:
         for newer in members:
-            if newer is older:
-                continue
-            for rule in rules:
+            for rule in rules if newer is not older else ():
                 checks += 1
                 if rule.holds(older, newer):
                     link = Link(older.id, newer.id, rule.name, rule.relation, rule.confidence)
@@ -295,11 +278,8 @@ def neighbourhood(
     hops: 1 is D_σ of the anchors (Def. 5), the paper's neighbourhood. A chain whose scopes have
     several keys can leave it, since ⇝ is transitive and sharing an entity is not. 2 adds the
     records that share an entity with those. None goes on until nothing is new and holds every chain
-    of rules that `index` was built with. Raises InputError for an unknown anchor and for hops below
-    1.
+    of rules that `index` was built with. Raises InputError for an unknown anchor.
     """
-    if hops is not None and hops < 1:
-        raise InputError(f"hops={hops}", expected="1 or more", fix="Give None for all.")
     members = {id_: authority.record(id_) for id_ in anchors}
     shared: set[Entity] = set()
     fresh = list(members.values())

@@ -142,14 +142,23 @@ def parse_moment(
     """
     if value is None or value == "":
         return None
-    text = str(value)
+    cause: Exception | None = None
     try:
         interval = _formed(value, zone, forms) or _parse(value, zone)
     except (ValueError, OverflowError) as error:
-        raise _no_time(value, where, f" ({error})", forms) from error
-    if interval is None:
-        raise _no_time(value, where, "", forms)
-    return Moment(*interval, text)
+        interval, cause = None, error
+    if interval is not None:
+        return Moment(*interval, str(value))
+    why = "" if cause is None else f" ({cause})"
+    fix = "Mend it, or leave the time out."
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        why = f" is a number{why}"
+        is_date = _COMPACT.fullmatch(str(value)) or _PARTIAL.fullmatch(str(value))
+        fix = f'Write it as text: "{value}".' if is_date else "Write the date that it stands for."
+    elif not forms:
+        fix = "Mend it, leave the time out, or name its form in the domain file (`dates`)."
+    expected = f"{_EXPECTED}, or as {', '.join(forms)}" if forms else _EXPECTED
+    raise InputError(f"{value!r}{why}", expected=expected, fix=fix, where=where) from cause
 
 
 def zone_named(name: str, where: Location | str | None = None) -> tzinfo:
@@ -157,30 +166,9 @@ def zone_named(name: str, where: Location | str | None = None) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        raise InputError(
-            f"time zone {name!r}",
-            expected="an IANA name such as UTC, America/New_York or Europe/Berlin",
-            fix="Look it up in the tz database.",
-            where=where,
-        ) from error
-
-
-def _no_time(
-    value: object, where: Location | str | None, why: str, forms: Sequence[str]
-) -> InputError:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    fix = "Mend it, or leave the time out."
-    if not number and not forms:
-        fix = "Mend it, leave the time out, or name its form in the domain file (`dates`)."
-    if number:
-        is_date = _COMPACT.fullmatch(str(value)) or _PARTIAL.fullmatch(str(value))
-        fix = f'Write it as text: "{value}".' if is_date else "Write the date that it stands for."
-    return InputError(
-        f"{value!r}{' is a number' if number else ''}{why}",
-        expected=f"{_EXPECTED}, or as {', '.join(forms)}" if forms else _EXPECTED,
-        fix=fix,
-        where=where,
-    )
+        expected = "an IANA name such as UTC, America/New_York or Europe/Berlin"
+        fix = "Look it up in the tz database."
+        raise InputError(f"time zone {name!r}", expected=expected, fix=fix, where=where) from error
 
 
 def _formed(value: object, zone: tzinfo, forms: Sequence[str]) -> tuple[int, int] | None:

@@ -13,10 +13,11 @@ import asyncio
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
-from argus.authority.records import CorpusDocument, Record, corpus_of
+from argus.authority.records import corpus_of
 from argus.authority.relation import Authority, Link
 from argus.authority.rules import require_count
 from argus.errors import InputError
@@ -53,7 +54,11 @@ class AuthorityRetriever:
     ) -> None:
         if inspect.isclass(retriever):
             retriever = instance(retriever, corpus_of(authority.records.values()))
-        self._retrieve = _retrieve_call(retriever)
+        self._retrieve: Call | None = None
+        if callable(getattr(retriever, "retrieve", None)):
+            self._retrieve = call_of_method(retriever, "retrieve")
+        elif inspect.isroutine(retriever):
+            self._retrieve = call_of(retriever)
         if self._retrieve is None and not hasattr(retriever, "invoke"):
             raise InputError(
                 f"a {type(retriever).__name__} without invoke or retrieve",
@@ -65,7 +70,6 @@ class AuthorityRetriever:
         self.retriever, self.authority, self.k = retriever, authority, k
         self.id_of = id_of or self._find_id
         self.name = f"authority({getattr(retriever, 'name', None) or type(retriever).__name__})"
-        self._corpus: list[CorpusDocument] = []
 
     def invoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
         """Return documents, as a LangChain retriever does. For another one do as `retrieve`."""
@@ -101,7 +105,7 @@ class AuthorityRetriever:
         if self._retrieve is None:
             return self.invoke(query)[:k]
         call = self._retrieve
-        rows = (corpus or self._records()) if call.corpus_name else ()
+        rows = (corpus or self._corpus) if call.corpus_name else ()
         items: Any = call.one(query, k or self.k or TOP_K, rows)
         return self.resolve(items)[:k]
 
@@ -111,18 +115,20 @@ class AuthorityRetriever:
             return self.resolve(await self.retriever.aretrieve(query))
         return await asyncio.to_thread(self.retrieve, query)
 
-    def _records(self) -> Sequence[CorpusDocument]:
-        """Return the records as a corpus, made once."""
-        if not self._corpus:
-            self._corpus = corpus_of(self.authority.records.values())
-        return self._corpus
+    @cached_property
+    def _corpus(self) -> list[dict[str, Any]]:
+        return corpus_of(self.authority.records.values())
 
     def resolve(self, items: Iterable[Any]) -> list[Any]:
         """Return items with every superseded one replaced by its controllers, in its place.
 
         items: of any kind that can be gone through. Raises InputError for any other.
         """
-        items = _listed(items)
+        if not isinstance(items, Iterable) or isinstance(items, str | bytes):
+            expected = "a list of what it retrieved"
+            fix = "Let it return a list, empty where it found nothing."
+            raise InputError(f"{items!r:.80} from the retriever", expected=expected, fix=fix)
+        items = list(items)
         ids = [self._id(item) for item in items]
         retrieved: dict[str, list[Any]] = {}
         for id_, item in zip(ids, items, strict=True):
@@ -174,7 +180,8 @@ class AuthorityRetriever:
             return (id_, *item[1:])
         record = self.authority.record(id_)
         text = record.document.content
-        metadata = _metadata(record, chain)
+        steps = [f"{one.superseded} superseded by {one.superseder} ({one.rule})" for one in chain]
+        metadata = {**record.metadata, "id": record.id, "title": record.title, NOTE: steps}
         node = getattr(item, "node", None)
         if node is not None:
             return type(item)(
@@ -189,24 +196,3 @@ def _id_text(value: object) -> str | None:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) else None
-
-
-def _listed(items: object) -> list[Any]:
-    if isinstance(items, Iterable) and not isinstance(items, str | bytes):
-        return list(items)
-    raise InputError(
-        f"{items!r:.80} from the retriever", expected="a list of what it retrieved",
-        fix="Let it return a list, empty where it found nothing.",
-    )  # fmt: skip
-
-
-def _retrieve_call(retriever: Any) -> Call | None:
-    """Return the way to call `retrieve` or a function of its kind. None where there is none."""
-    if callable(getattr(retriever, "retrieve", None)):
-        return call_of_method(retriever, "retrieve")
-    return call_of(retriever) if inspect.isroutine(retriever) else None
-
-
-def _metadata(record: Record, chain: Sequence[Link]) -> dict[str, object]:
-    steps = [f"{link.superseded} superseded by {link.superseder} ({link.rule})" for link in chain]
-    return {**record.metadata, "id": record.id, "title": record.title, NOTE: steps}

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow.compute as pc
 
-from argus.authority.edges import read_authority
+from argus.authority.opening import read_authority
 from argus.authority.relation import Authority
 from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.types import Document, FloatArray, IntArray, State

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from argus.authority.edges import read_authority
+from argus.authority.opening import read_authority
 from argus.authority.relation import Authority
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.authority.benchmarks.collection import CORPUS, EDGES, QUERIES, Benchmark, read_benchmark
-from argus.authority.benchmarks.released import Released, read_released
+from argus.authority.benchmarks.released import read_released
 from argus.data.types import Query
 from argus.settings import Doc
 from argus.tasks.task import Task, refused
@@ -71,13 +71,11 @@ def _of_file(file: Path, config: CarConfig) -> Benchmark:
     queries, texts = [one if one.is_file() else None for one in beside] or (None, None)
     split = f"{file.stem.removesuffix(VERSION)}_{config.split}_ids.txt"
     return read_released(
-        Released(
-            file,
-            queries=config.queries or queries,
-            split=file.with_name(split) if config.split else None,
-            distractors=config.distractors,
-            hypotheticals=texts,
-        )
+        file,
+        queries=config.queries or queries,
+        split=file.with_name(split) if config.split else None,
+        distractors=config.distractors,
+        hypotheticals=texts,
     )
 
 

@@ -31,8 +31,8 @@ def file(tmp_path: Path):
 
 
 def ask(path: Path | str, k: int = 5):
-    with retriever_of(path, RECORDS) as retriever:
-        return retrieve_all(retriever, BENCHMARK, k=k)
+    with retriever_of(path, RECORDS) as (_, call):
+        return retrieve_all(call, BENCHMARK, k=k)
 
 
 def answering(body: str) -> str:
@@ -131,8 +131,8 @@ def test_cars_own_class_is_made_with_the_corpus(file) -> None:
     outcomes = ask(path, k=2)
     assert {o.documents for o in outcomes.values()} == {("b", "a")}
     assert all(o.longer for o in outcomes.values())
-    with retriever_of(path, RECORDS) as retriever:
-        assert retriever.name == "car's own"
+    with retriever_of(path, RECORDS) as (name, _):
+        assert name == "car's own"
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from argus.authority.benchmarks import finsuperqa
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.first_stages import FirstStages
-from argus.authority.benchmarks.judging import Judge, Outcome, answer_of
-from argus.authority.benchmarks.scoring import score, summarise
-from argus.authority.benchmarks.source import MAKERS
+from argus.authority.benchmarks.judging import Judge, Outcome, answer_of, score, summarise
 from argus.authority.benchmarks.systems import SYSTEMS, Bench
 from argus.authority.records import Record
 from argus.authority.rules import Edge
@@ -53,8 +52,9 @@ def test_a_failed_question_is_counted_and_no_zero() -> None:
 
 @pytest.fixture(scope="module")
 def finance() -> Benchmark:
-    made = MAKERS["finsuperqa"](seed=3)
-    return replace(made, questions=made.questions[:120])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(finsuperqa, "EXAMPLES", 120)
+        return finsuperqa.make(seed=3)
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from argus.authority.domains import Domain, load_domain
+from argus.authority.opening import cover
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.scopes import ScopeIndex
 from argus.errors import InputError
 
 GHSA = (
@@ -56,8 +56,8 @@ def test_the_case_summaries_read_as_they_are(shared: Callable[[str], Path], tmp_
     ]
     assert sum("us_cite" in r.scope for r in records) == 2638, "1,061 are null"
     assert sum("docket" in r.scope for r in records) == 3639, '60 are "None"'
-    (coverage,) = ScopeIndex(given.rules).coverage(records)
-    assert len(coverage.no_scope) == 1061
+    (coverage,) = cover(Authority(records, given.rules))
+    assert coverage["no_scope"] == 1061
 
 
 def test_columns_have_the_usual_names(tmp_path: Path) -> None:

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from argus.authority.domains import Domain, load_domain, write_rules
-from argus.authority.edges import read_edges
-from argus.authority.records import Record
+from argus.authority.opening import read_edges
+from argus.authority.records import Record, located
 from argus.authority.relation import Authority
 from argus.authority.rules import SUPERSEDES, Edge, Rule
 from argus.data.qrels import read_qrels
-from argus.data.reading import parse_json, read_own
+from argus.data.reading import parse_json, read_own, reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Qrels
 from argus.data.writing import write_jsonl, write_whole
@@ -91,13 +91,10 @@ def write_benchmark(
     # benchmark.json comes first: the rest of a stopped write can be written over
     folder.mkdir(parents=True, exist_ok=True)
     about = {
-        "name": benchmark.name,
-        "seed": seed,
-        "settings": dict(settings or {}),
-        "records": len(benchmark.records),
-        "questions": len(benchmark.questions),
+        "name": benchmark.name, "seed": seed, "settings": dict(settings or {}),
+        "records": len(benchmark.records), "questions": len(benchmark.questions),
         "edges": len(benchmark.edges),
-    }
+    }  # fmt: skip
     write_whole(folder / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
     records: Iterator[dict[str, object]] = (
         {
@@ -151,25 +148,21 @@ def write_benchmark(
 def _require_ours(folder: Path) -> None:
     """Refuse a path that is no folder, and a folder with files but no benchmark.json of ours."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(
-            "is a file", expected="a folder, or a new path", fix="Name another.", where=folder
-        )
+        expected = "a folder, or a new path"
+        raise InputError("is a file", expected=expected, fix="Name another.", where=folder)
     names = sorted(p.name for p in folder.glob("*") if not p.name.startswith("."))
     about: object = None
     with suppress(OSError, ValueError, RecursionError):
         about = json.loads(read_own(folder / ABOUT))
     if names and not (isinstance(about, dict) and about.keys() >= {"name", "seed"}):
-        raise InputError(
-            f"is no benchmark that Argus wrote, and holds {names[0]!r}"
-            + (f" and {len(names) - 1} more" if names[1:] else ""),
-            expected="a new or empty folder, or a benchmark that was generated",
-            fix="Name another folder, or empty this one.",
-            where=folder,
-        )
+        got = f"is no benchmark that Argus wrote, and holds {names[0]!r}"
+        got += f" and {len(names) - 1} more" if names[1:] else ""
+        expected = "a new or empty folder, or a benchmark that was generated"
+        fix = "Name another folder, or empty this one."
+        raise InputError(got, expected=expected, fix=fix, where=folder)
 
 
-__all__ = ["read_benchmark", "stale_gold", "write_benchmark"]
-
+CHECK_NAMES = "Check the names of the fields."
 RECORDS = Domain("records", ())  # Of a folder without rules: records in the usual columns
 
 
@@ -183,7 +176,10 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
     times, edges in a circle. Gold that an edge supersedes is read as it is: see `stale_gold`.
     """
     domain = load_domain(folder / RULES) if (folder / RULES).is_file() else RECORDS
-    records = _records(folder / CORPUS, domain)
+    records = domain.read(folder / CORPUS)
+    if not any(record.text.strip() or record.title.strip() for record in records):
+        got, fix = f"none of {len(records):,} documents has a text or a title", CHECK_NAMES
+        raise InputError(got, expected="documents with `text`", fix=fix, where=folder / CORPUS)
     known = {record.id for record in records}
     edges = _edges(folder / EDGES, known, required=not domain.rules)
     qrels = read_qrels(folder / QRELS) if (folder / QRELS).is_file() else {}
@@ -192,8 +188,14 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
         older.setdefault(edge.superseder, []).append(edge.superseded)
     rows = _unique(folder / queries, "question")
     questions = [_question(row, known, qrels, older) for row in rows]
+    name = folder.resolve().name
+    if (folder / ABOUT).is_file():
+        expected = '{"name": ..., "seed": ...}, as Argus wrote it'
+        fix = "Remove the file: the folder's name then counts."
+        with reading(folder / ABOUT, "no name in it", expected=expected, fix=fix):
+            name = str(parse_json((folder / ABOUT).read_text(encoding="utf-8"))["name"])
     return Benchmark(
-        _name(folder),
+        name,
         records,
         questions,
         edges,
@@ -212,19 +214,6 @@ def stale_gold(benchmark: Benchmark) -> dict[str, list[str]]:
     return {question: ids for question, ids in stale.items() if ids}
 
 
-def _records(file: Path, domain: Domain) -> list[Record]:
-    """Read the corpus. Raise InputError if none of its documents has a word."""
-    records = domain.read(file)
-    if not any(record.text.strip() or record.title.strip() for record in records):
-        raise InputError(
-            f"none of {len(records):,} documents has a text or a title",
-            expected="documents with `text`",
-            fix="Check the names of the fields.",
-            where=file,
-        )
-    return records
-
-
 def _unique(file: Path, what: str) -> Iterator[Row]:
     """Yield the rows of a file. Raise InputError for an id twice, and for a file without rows."""
     lines: dict[str, int] = {}
@@ -232,21 +221,14 @@ def _unique(file: Path, what: str) -> Iterator[Row]:
         pick_field(row, ["_id"], what=f"{what} id")
         id_ = id_value(row, "_id")
         if id_ in lines:
-            raise InputError(
-                f"{what} {id_!r} is on line {lines[id_]} already",
-                expected=f"each {what} once",
-                fix="Remove or rename one of the two.",
-                where=row.at("_id"),
-            )
+            got = f"{what} {id_!r} is on line {lines[id_]} already"
+            fix = "Remove or rename one of the two."
+            raise InputError(got, expected=f"each {what} once", fix=fix, where=row.at("_id"))
         lines[id_] = row.line
         yield row
     if not lines:
-        raise InputError(
-            "no row in it",
-            expected=f"one {what} per line",
-            fix="Check that this is the right file.",
-            where=file,
-        )
+        expected, fix = f"one {what} per line", "Check that this is the right file."
+        raise InputError("no row in it", expected=expected, fix=fix, where=file)
 
 
 def _question(row: Row, known: set[str], qrels: Qrels, older: Mapping[str, list[str]]) -> Question:
@@ -256,23 +238,21 @@ def _question(row: Row, known: set[str], qrels: Qrels, older: Mapping[str, list[
         gold = tuple(doc for doc, grade in qrels.get(id_, {}).items() if grade > 0)
         _require_known(row, "gold", gold, known)
     if not gold:
-        raise InputError(
-            f"question {id_!r} has no gold",
-            expected="at least one controlling document",
-            fix=f"Name it in `gold` or in {QRELS}, or remove the question.",
-            where=row.at("gold"),
-        )
+        got, expected = f"question {id_!r} has no gold", "at least one controlling document"
+        fix = f"Name it in `gold` or in {QRELS}, or remove the question."
+        raise InputError(got, expected=expected, fix=fix, where=row.at("gold"))
     anchor = _ids(row, "anchor", known)
     anchor = anchor or _distinct(id_ for g in gold for id_ in older.get(g, ())) or gold
     text = text_value(row, "text")
     if not text.strip():
-        raise InputError(
-            f"question {id_!r} has no text",
-            expected="a question",
-            fix="Write it, or remove the question.",
-            where=row.at("text"),
-        )
+        got, fix = f"question {id_!r} has no text", "Write it, or remove the question."
+        raise InputError(got, expected="a question", fix=fix, where=row.at("text"))
     _ids(row, "all_superseders", known)
+    scope = row.values.get("scope") or {}
+    if not isinstance(scope, dict):
+        got = f"{scope!r} is of type {type(scope).__name__}"
+        fix = "Write it as an object, or leave it out."
+        raise InputError(got, expected="an object: {key: value}", fix=fix, where=row.at("scope"))
     return Question(
         id_,
         text,
@@ -280,25 +260,10 @@ def _question(row: Row, known: set[str], qrels: Qrels, older: Mapping[str, list[
         anchor,
         chain=_ids(row, "chain", known) or _distinct((*anchor, *gold)),
         equivalent=_distinct((*gold, *_ids(row, "gold_equivalent", known))),
-        scope=_scope(row),
+        scope={key: str(one) for key, one in scope.items()},
         answer=text_value(row, "answer"),
         hop=text_value(row, "hop") or text_value(row, "hop_type"),
     )
-
-
-def _scope(row: Row) -> dict[str, str]:
-    """Return the entities that a question asks about."""
-    value = row.values.get("scope")
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise InputError(
-            f"{value!r} is of type {type(value).__name__}",
-            expected="an object: {key: value}",
-            fix="Write it as an object, or leave it out.",
-            where=row.at("scope"),
-        )
-    return {key: str(one) for key, one in value.items()}
 
 
 def _ids(row: Row, field: str, known: set[str]) -> tuple[str, ...]:
@@ -307,12 +272,8 @@ def _ids(row: Row, field: str, known: set[str]) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [] if value in (None, "") else [value]
     bad = next((v for v in values if not isinstance(v, str) or not v), None)
     if len(values) and (bad is not None or None in values):
-        raise InputError(
-            f"{value!r}",
-            expected="a list of document ids, as text",
-            fix="Write each id in quotes.",
-            where=row.at(field),
-        )
+        expected, fix = "a list of document ids, as text", "Write each id in quotes."
+        raise InputError(f"{value!r}", expected=expected, fix=fix, where=row.at(field))
     ids = _distinct(values)
     _require_known(row, field, ids, known)
     return ids
@@ -321,12 +282,8 @@ def _ids(row: Row, field: str, known: set[str]) -> tuple[str, ...]:
 def _require_known(row: Row, field: str, ids: Iterable[str], known: set[str]) -> None:
     unknown = next((id_ for id_ in ids if id_ not in known), None)
     if unknown is not None:
-        raise InputError(
-            f"{unknown!r} is no document of the corpus",
-            expected=f"ids of {CORPUS}",
-            fix="Mend the id, or add the document.",
-            where=row.at(field),
-        )
+        got, fix = f"{unknown!r} is no document of the corpus", "Mend the id, or add the document."
+        raise InputError(got, expected=f"ids of {CORPUS}", fix=fix, where=row.at(field))
 
 
 def _distinct(ids: Iterable[str]) -> tuple[str, ...]:
@@ -342,10 +299,8 @@ def _edges(file: Path, known: set[str], *, required: bool) -> list[Edge]:
             for field in ("superseder", "superseding", "superseded"):
                 if field in row.values:
                     _require_known(row, field, [id_value(row, field)], known)
-    try:
+    with located(file):
         Authority([Record(id_, "") for id_ in known], (), edges)
-    except InputError as error:
-        raise InputError(error.got, expected=error.expected, fix=error.fix, where=file) from error
     return edges
 
 
@@ -359,18 +314,3 @@ def _hypotheticals(file: Path, questions: set[str]) -> dict[str, str]:
         if id_ in questions:
             texts[id_] = text_value(row, "hypothetical")
     return texts
-
-
-def _name(folder: Path) -> str:
-    file = folder / ABOUT
-    if not file.is_file():
-        return folder.resolve().name
-    try:
-        return str(parse_json(file.read_text(encoding="utf-8"))["name"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(
-            f"no name in it ({error!r})",
-            expected='{"name": ..., "seed": ...}, as Argus wrote it',
-            fix="Remove the file: the folder's name then counts.",
-            where=file,
-        ) from error

@@ -25,14 +25,14 @@ kind and time. Their texts say so: only the rules tell them from the case. Gold 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from random import Random
+from types import SimpleNamespace
 
 from argus.authority.benchmarks.collection import Benchmark
-from argus.authority.benchmarks.drawing import DAY, Case, assemble, load_texts, moment
 from argus.authority.benchmarks.judging import derive
+from argus.authority.benchmarks.synthetic import DAY, Case, Event, assemble, load_texts, moment
 from argus.authority.domains import load_domain
 from argus.authority.records import Record
 
@@ -40,15 +40,14 @@ texts = load_texts("finance")
 RULES = load_domain("trading").rules  # R1 to R10 of Appendix A
 HOPS = ("T0", "T1", "T2", "T3")
 EXAMPLES = 1000
+# Employees who never ask. Tickers nobody asks about, without restrictions, and with them.
 BYSTANDERS, CALM, RESTRICTED = 500, 500, 200
-"""Employees who never ask. Tickers nobody asks about, without restrictions, and with them."""
+# Distractors per example: types of those of the same employee, number of the two other kinds.
 SAME_EMPLOYEE = ("PreClearanceApproved",) * 3 + ("ConflictDisclosed",)
 SAME_TICKER, RANDOM = 3, 3
-"""Distractors per example: types of those of the same employee, number of the two other kinds."""
 LISTED = 3  # Employees besides the asking one that a blackout with an exception is addressed to
+# Cases begin in that period. Their distractors lie that near to the first event.
 PERIOD_DAYS, NEAR_DAYS = 600, 60
-"""Cases begin in that period. Their distractors lie that near to the first event."""
-
 CHAINS: dict[str, tuple[tuple[str, ...], ...]] = {
     "T0": (("PreClearanceApproved",),),
     "T1": (
@@ -67,108 +66,61 @@ COMMON = tuple(type_ for type_ in texts.ABOUT if type_ != "PolicyUpdate")
 UPDATE_SHARE = 0.01
 
 
-@dataclass(frozen=True)
-class Rates:
-    """Chance per distractor of getting the scope of the asking pair, in a contaminated corpus.
-
-    within: in cases of one provenance (T0 to T2). across: in cases of two (T3), where the events of
-    a pair are gathered from several feeds.
-    """
-
-    within: float = 0.0
-    across: float = 0.0
+# Chance per distractor of getting the scope of the asking pair, in a contaminated corpus: in cases
+# of one provenance (T0 to T2), and of two (T3), where the events of a pair come from several
+# feeds. At these rates resolving by scope and time alone, the latest event of the anchor's pair,
+# falls to the paper's 0.911 overall and 0.652 on T3 (Table 3), in the mean over seeds 0 to 3. No
+# pipeline that knows the rules took part in setting them.
+RATES = (0.001, 0.13)
 
 
-# At which resolving by scope and time alone, the latest event of the anchor's pair, falls to the
-# paper's 0.911 overall and 0.652 on T3 (Table 3), in the mean over seeds 0 to 3. No pipeline that
-# knows the rules took part in setting them.
-RATES = Rates(within=0.001, across=0.13)
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A record to be: its subject in full, and the material of its text.
-
-    keys: which of employee and ticker its scope holds.
-    listed: all employees that it is addressed to, the one among them. None where it lists nobody.
-    """
-
-    type: str
-    employee: str
-    ticker: str
-    minute: int
-    provenance: str
-    variant: int
-    keys: tuple[str, ...]
-    listed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class World:
-    """Employees and tickers, drawn once per benchmark.
-
-    cases: employee and ticker of each. own: per case the other, calm tickers of its employee.
-    others: per case the other employees of its ticker. elsewhere: pairs of neither, some
-    restricted. Together they are the pool of 6,000 pairs. bystanders: employees who never ask.
-    """
-
-    cases: list[tuple[str, str]]
-    own: list[tuple[str, ...]]
-    others: list[tuple[str, ...]]
-    elsewhere: list[tuple[str, str]]
-    bystanders: list[str]
-    issuers: dict[str, str]
-    staff: dict[str, str]
-
-    @property
-    def pool(self) -> list[tuple[str, str]]:
-        """Return all pairs, each once."""
-        pairs = list(self.cases)
-        for (employee, ticker), tickers, people in zip(
-            self.cases, self.own, self.others, strict=True
-        ):
-            pairs += [(employee, other) for other in tickers]
-            pairs += [(other, ticker) for other in people]
-        return pairs + self.elsewhere
-
-
-def make(*, seed: int, contaminated: bool = False, rates: Rates = RATES) -> Benchmark:
+def make(*, seed: int, contaminated: bool = False, rates: tuple[float, float] = RATES) -> Benchmark:
     """Make FinSuperQA. The same arguments give the same benchmark, to the byte.
 
     rates: of contamination, not used without it. With one seed the contaminated corpus holds the
     same questions and events, and less contamination a subset of more.
     """
     rng = Random(f"finsuperqa {seed}")
-    world = _world(rng)
+    world = _draw_world(rng)
 
-    def rate(case: Case[Event]) -> float:
-        return rates.across if case.hop == "T3" else rates.within
+    def rate(case: Case) -> float:
+        return rates[case.hop == "T3"]
 
     return assemble(
         "finsuperqa",
         [_case(number, world, rng) for number in range(EXAMPLES)],
         RULES,
         record=partial(_record, world=world),
-        rekeyed=_rekeyed if contaminated else None,
-        rate=rate,
+        subject=("employee", "ticker"),
+        rate=rate if contaminated else None,
         answer=derive,
         seed=seed,
     )
 
 
-def _world(rng: Random) -> World:
+def _draw_world(rng: Random) -> SimpleNamespace:
+    """Return employees and tickers, drawn once per benchmark.
+
+    cases: employee and ticker of each. own: per case two other, calm tickers of its employee.
+    others: per case two other employees of its ticker. elsewhere: pairs of neither, restricted.
+    Together they are the pool of 6,000 pairs. bystanders: employees who never ask. issuers: name by
+    ticker. staff: number by employee.
+    """
     surnames = [start + end for start, end in product(texts.SURNAME_STARTS, texts.SURNAME_ENDS)]
     people = [
         f"{rng.choice(texts.FIRST_NAMES)} {surname}"
         for surname in rng.sample(surnames, EXAMPLES + BYSTANDERS)
     ]
-    tickers = _tickers(EXAMPLES + CALM + RESTRICTED, rng)
+    drawn: dict[str, None] = {}
+    while len(drawn) < EXAMPLES + CALM + RESTRICTED:
+        drawn["".join(rng.choices(texts.TICKER_LETTERS, k=4))] = None
+    tickers = list(drawn)
     issuers = rng.sample(list(product(texts.ISSUER_NAMES, texts.ISSUER_TRADES)), len(tickers))
     staff = rng.sample(range(20_000, 90_000), len(people))
     bystanders = people[EXAMPLES:]
     calm = tickers[EXAMPLES : EXAMPLES + CALM]
     restricted = tickers[EXAMPLES + CALM :]
-    return World(
+    return SimpleNamespace(
         cases=list(zip(people[:EXAMPLES], tickers, strict=False)),
         own=[tuple(rng.sample(calm, 2)) for _ in range(EXAMPLES)],
         others=[tuple(rng.sample(bystanders, 2)) for _ in range(EXAMPLES)],
@@ -182,53 +134,45 @@ def _world(rng: Random) -> World:
     )
 
 
-def _tickers(n: int, rng: Random) -> list[str]:
-    tickers: dict[str, None] = {}
-    while len(tickers) < n:
-        tickers["".join(rng.choices(texts.TICKER_LETTERS, k=4))] = None
-    return list(tickers)
-
-
-def _case(number: int, world: World, rng: Random) -> Case[Event]:
+def _case(number: int, world: SimpleNamespace, rng: Random) -> Case:
     hop = HOPS[number % len(HOPS)]
     employee, ticker = world.cases[number]
-    begin = rng.randrange(NEAR_DAYS * DAY, PERIOD_DAYS * DAY)
+    begin = minute = rng.randrange(NEAR_DAYS * DAY, PERIOD_DAYS * DAY)
     desk = _provenance(rng.choice(texts.DESKS), rng)
-    minute, gold = begin, []
+    gold: list[Event] = []
     chain = rng.choice(CHAINS[hop])
     for type_ in chain:
         gold.append(_event(type_, employee, ticker, minute, desk, rng))
         if type_ == "BlackoutAnnounced" and "EmergencyException" in chain:
-            gold[-1] = _addressed(gold[-1], world, rng)
+            people = [employee, *rng.sample(world.bystanders, LISTED)]
+            listed = {"keys": ("employee", "ticker"), "listed": tuple(sorted(people))}
+            gold[-1] = {**gold[-1], **listed}  # addressed to its employee and a few others
         minute += rng.randrange(DAY // 4, 10 * DAY)
     if hop == "T3":
-        gold[-1] = replace(gold[-1], provenance=_provenance(rng.choice(texts.OTHER_DESKS), rng))
-
+        desk = _provenance(rng.choice(texts.OTHER_DESKS), rng)
+        gold[-1] = {**gold[-1], "provenance": desk}
     scope = {"employee": employee, "ticker": ticker}
     others = _distractors(number, begin, world, rng)
     return Case(texts.QUESTIONS[hop].format(**scope), hop, scope, gold, others)
 
 
-def _distractors(number: int, begin: int, world: World, rng: Random) -> list[Event]:
+def _distractors(number: int, begin: int, world: SimpleNamespace, rng: Random) -> list[Event]:
     """Return the distractors of a case whose first event is at minute `begin`."""
     employee, ticker = world.cases[number]
 
-    def near() -> int:
-        return begin + rng.randrange(-NEAR_DAYS * DAY, NEAR_DAYS * DAY)
-
-    def event(type_: str, employee: str, ticker: str, minute: int) -> Event:
+    def event(type_: str, employee: str, ticker: str) -> Event:
+        minute = begin + rng.randrange(-NEAR_DAYS * DAY, NEAR_DAYS * DAY)
         desk = _provenance(rng.choice(texts.DESKS), rng)
         return _event(type_, employee, ticker, minute, desk, rng)
 
-    events = [
-        event(type_, employee, rng.choice(world.own[number]), near()) for type_ in SAME_EMPLOYEE
+    events = [event(type_, employee, rng.choice(world.own[number])) for type_ in SAME_EMPLOYEE]
+    people = world.others[number]
+    events += [
+        event("PreClearanceApproved", rng.choice(people), ticker) for _ in range(SAME_TICKER)
     ]
-    for _ in range(SAME_TICKER):
-        person = rng.choice(world.others[number])
-        events.append(event("PreClearanceApproved", person, ticker, near()))
     for _ in range(RANDOM):
         type_ = "PolicyUpdate" if rng.random() < UPDATE_SHARE else rng.choice(COMMON)
-        events.append(event(type_, *rng.choice(world.elsewhere), near()))
+        events.append(event(type_, *rng.choice(world.elsewhere)))
     return events
 
 
@@ -239,43 +183,39 @@ def _provenance(desk: str, rng: Random) -> str:
 def _event(
     type_: str, employee: str, ticker: str, minute: int, provenance: str, rng: Random
 ) -> Event:
-    keys = tuple(texts.ABOUT[type_])
-    return Event(type_, employee, ticker, minute, provenance, rng.getrandbits(32), keys)
+    """Return an event. keys: which of employee and ticker its scope holds.
+
+    listed: all employees that it is addressed to, the one among them. Empty where it lists nobody.
+    """
+    return {
+        "type": type_, "employee": employee, "ticker": ticker, "minute": minute,
+        "provenance": provenance, "variant": rng.getrandbits(32),
+        "keys": tuple(texts.ABOUT[type_]), "listed": (),
+    }  # fmt: skip
 
 
-def _rekeyed(event: Event, case: Event) -> Event:
-    """Return a distractor as an event of the asking pair."""
-    return replace(event, employee=case.employee, ticker=case.ticker)
-
-
-def _addressed(event: Event, world: World, rng: Random) -> Event:
-    """Return a blackout for its employee and a few others, who are listed in it."""
-    people = [event.employee, *rng.sample(world.bystanders, LISTED)]
-    return replace(event, keys=("employee", "ticker"), listed=tuple(sorted(people)))
-
-
-def _record(id_: str, event: Event, world: World) -> Record:
-    draw = Random(event.variant)
-    templates = texts.ADDRESSED if event.listed else texts.TEMPLATES[event.type]
-    numbers = [world.staff[person] for person in event.listed]
+def _record(id_: str, event: Event, world: SimpleNamespace) -> Record:
+    draw = Random(event["variant"])
+    listed, employee, ticker = event["listed"], event["employee"], event["ticker"]
+    templates = texts.ADDRESSED if listed else texts.TEMPLATES[event["type"]]
     text = draw.choice(templates).format(
-        list=", ".join(sorted(numbers)),
-        employee=event.employee,
-        ticker=event.ticker,
-        issuer=world.issuers[event.ticker],
-        staff=world.staff[event.employee],
+        list=", ".join(sorted(world.staff[person] for person in listed)),
+        employee=employee,
+        ticker=ticker,
+        issuer=world.issuers[ticker],
+        staff=world.staff[employee],
         shares=50 * draw.randrange(1, 60),
         days=draw.randrange(2, 10),
         team=draw.randrange(11, 99),
         role=draw.choice(texts.ROLES),
         edition=draw.randrange(2, 20),
     )
-    entities = {"employee": event.listed or event.employee, "ticker": event.ticker}
+    entities = {"employee": listed or employee, "ticker": ticker}
     return Record(
         id_,
-        event.type,
-        time=moment(event.minute),
-        scope={key: entities[key] for key in event.keys},
+        event["type"],
+        time=moment(event["minute"]),
+        scope={key: entities[key] for key in event["keys"]},
         text=text,
-        metadata={"provenance": event.provenance},
+        metadata={"provenance": event["provenance"]},
     )

@@ -1,28 +1,27 @@
-"""Stages."""
+"""Rank the documents of a benchmark for its questions: the first stages of its systems."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.benchmarks.collection import Benchmark
 from argus.data.types import FloatArray, IntArray, Run
 from argus.devices import check_device
 from argus.encoders import EmbeddingStore, Encoder, documents, embed, queries
 from argus.encoders.embed import Embedded, Item
 from argus.errors import InputError
 from argus.extras import naming_extras
-from argus.indexes.fusion import BM25_WEIGHT, Fusion, fuse_with_bm25
+from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import words
 
@@ -44,16 +43,18 @@ class Okapi:
         for count in counts:
             for word in count:
                 self._number.setdefault(word, len(self._number))
-        self._n = len(texts)
+        n = len(texts)
         rows = [self._number[word] for count in counts for word in count]
         columns = [i for i, count in enumerate(counts) for _ in count]
-        tf = np.array([n for count in counts for n in count.values()], np.float64)
+        tf = np.array([times for count in counts for times in count.values()], np.float64)
         lengths = np.array([count.total() for count in counts], np.float64)
-        share = lengths / max(lengths.mean(), 1e-9) if self._n else lengths
+        share = lengths / max(lengths.mean(), 1e-9) if n else lengths
         saturated = tf * (K1 + 1) / (tf + K1 * (1 - B + B * share[columns])) if rows else tf
-        shape = (len(self._number), self._n)
-        weights = self._idf(np.bincount(rows, minlength=len(self._number)))[rows] * saturated
-        self._weights = csr_array((weights, (rows, columns)), shape=shape)  # (words, texts)
+        documents = np.bincount(rows, minlength=len(self._number))
+        idf = np.log((n - documents + 0.5) / (documents + 0.5))
+        idf = np.where(idf < 0, EPSILON * idf.mean(), idf) if len(idf) else idf
+        shape = (len(self._number), n)  # (words, texts)
+        self._weights = csr_array((idf[rows] * saturated, (rows, columns)), shape=shape)
 
     def scores(self, questions: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return the score of every text for each question, of shape (n_questions, n_texts)."""
@@ -69,10 +70,6 @@ class Okapi:
             csr_array((values, (rows, columns)), shape=shape) @ self._weights
         ).toarray()
         return totals
-
-    def _idf(self, documents: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        idf = np.log((self._n - documents + 0.5) / (documents + 0.5))
-        return np.where(idf < 0, EPSILON * idf.mean(), idf) if len(idf) else idf
 
 
 class CrossEncoder:
@@ -91,12 +88,10 @@ class CrossEncoder:
             self._model: Any = Loaded(model, device=check_device(device), local_files_only=offline)
         except Exception as error:  # of many kinds, from what is not a model in a folder to a 404
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
-            raise InputError(
-                f"cross-encoder {model!r} could not be loaded ({reason})",
-                expected="a folder with a sentence-transformers cross-encoder, or its name",
-                fix="Check the path; without network, give a folder.",
-                where="--cross-encoder",
-            ) from error
+            got = f"cross-encoder {model!r} could not be loaded ({reason})"
+            expected = "a folder with a sentence-transformers cross-encoder, or its name"
+            fix, where = "Check the path; without network, give a folder.", "--cross-encoder"
+            raise InputError(got, expected=expected, fix=fix, where=where) from error
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return one score per (question, text), higher is better. A pair is scored once."""
@@ -105,31 +100,24 @@ class CrossEncoder:
             return []
         values = self._model.predict(unique, show_progress_bar=False)
         if values.ndim != 1:
-            raise InputError(
-                f"cross-encoder {self.name!r} gives {values.shape[1]} numbers per pair",
-                expected="one number: how well a document answers a question",
-                fix="Give a model for ranking, with one label.",
-                where="--cross-encoder",
-            )
+            got = f"cross-encoder {self.name!r} gives {values.shape[1]} numbers per pair"
+            expected = "one number: how well a document answers a question"
+            fix, where = "Give a model for ranking, with one label.", "--cross-encoder"
+            raise InputError(got, expected=expected, fix=fix, where=where)
         score = dict(zip(unique, values.tolist(), strict=True))
         return [score[pair] for pair in pairs]
 
 
 DEPTH = 100  # How many documents of a ranking are kept, and fused in the hybrid
 BLOCK = 256  # Questions whose scores over all documents are held at a time
-
-# How the hybrid fuses: no weighted min-max was better and harmed nowhere (docs/results.md).
-ANCHOR_FUSION: Fusion = "rrf"
-
 Scores = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Rankings:
+class Rankings(NamedTuple):
     """A ranking per question, and the questions that could not be asked, with the reason."""
 
     run: Run
-    failures: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = {}
 
 
 class FirstStages:
@@ -152,25 +140,20 @@ class FirstStages:
         records = sorted(benchmark.records, key=lambda record: record.id)
         # Document id to what is indexed of it, ordered by id.
         self.texts = {record.id: record.document.content for record in records}
-        self._ids = list(self.texts)
+        self._ids, self._asked = list(self.texts), {q.id: q.text for q in benchmark.questions}
 
     @cached_property
     def bm25(self) -> Rankings:
         """BM25 as `argus.indexes.lexical` has it: k1 = 1.5, b = 0.75."""
         index = LexicalIndex.build(self._ids, list(self.texts.values()))
-        questions = self.benchmark.questions
-        hits = index.search((q.text for q in questions), self.depth)
-        return Rankings(hits.run([q.id for q in questions]))
+        hits = index.search(self._asked.values(), self.depth)
+        return Rankings(hits.run(list(self._asked)))
 
     @cached_property
     def okapi(self) -> Rankings:
-        """BM25 as the package rank_bm25 computes it (see `okapi`)."""
-        index, questions = Okapi(list(self.texts.values())), self.benchmark.questions
-        run: Run = {}
-        for start in range(0, len(questions), BLOCK):
-            block = questions[start : start + BLOCK]
-            self._put(run, block, index.scores([q.text for q in block]))
-        return Rankings(run)
+        """BM25 as the package rank_bm25 computes it (see `Okapi`)."""
+        index, texts = Okapi(list(self.texts.values())), list(self._asked.values())
+        return Rankings(self._best(list(self._asked), lambda block: index.scores(texts[block])))
 
     @cached_property
     @naming_extras()
@@ -178,72 +161,73 @@ class FirstStages:
         """Cosine of TF-IDF vectors, smoothed IDF, every word (Appendix C)."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        questions = self.benchmark.questions
         vectorizer = TfidfVectorizer(analyzer=words)
         try:
             indexed = vectorizer.fit_transform(self.texts.values()).T.tocsr()
         except ValueError:  # no document has a word
-            return Rankings({q.id: {} for q in questions})
-        weights = vectorizer.transform(q.text for q in questions)
+            return Rankings({id_: {} for id_ in self._asked})
+        weights = vectorizer.transform(self._asked.values())
+        return Rankings(
+            self._best(list(self._asked), lambda block: (weights[block] @ indexed).toarray())
+        )
+
+    def _best(
+        self,
+        questions: Sequence[str],
+        scores: Callable[[slice], Scores],
+        ids: Sequence[str] | None = None,
+    ) -> Run:
+        """Return the best documents of questions. scores: of a block of them.
+
+        ids: of the documents that are scored. None: of all, and a score of 0 means not found.
+        """
         run: Run = {}
         for start in range(0, len(questions), BLOCK):
             block = slice(start, start + BLOCK)
-            self._put(run, questions[block], (weights[block] @ indexed).toarray())
-        return Rankings(run)
-
-    def _put(self, run: Run, questions: Sequence[Question], scores: Scores) -> None:
-        """Put the best documents of some questions into a run. A score of 0 means not found."""
-        for question, row in zip(questions, scores, strict=True):
-            best = top_rows(row, self.depth)
-            run[question.id] = {self._ids[i]: float(row[i]) for i in best if row[i] > 0}
+            for question, row in zip(questions[block], scores(block), strict=True):
+                best = top_rows(row, self.depth)
+                own = ids or self._ids
+                run[question] = {own[i]: float(row[i]) for i in best if ids or row[i] > 0}
+        return run
 
     @cached_property
     def dense(self) -> Rankings:
         """Cosine of question and document by the encoder."""
-        questions = self.benchmark.questions
-        items = queries([q.text for q in questions])
-        return self._nearest(dict(zip([q.id for q in questions], items, strict=True)))
+        items = queries(list(self._asked.values()))
+        return self._nearest(dict(zip(self._asked, items, strict=True)))
 
     @cached_property
     def hyde(self) -> Rankings:
         """Cosine of a stored hypothetical document and the documents (Gao et al., 2023)."""
         stored = self.benchmark.hypotheticals
-        usable = {q.id: stored[q.id] for q in self.benchmark.questions if stored.get(q.id)}
+        usable = {id_: stored[id_] for id_ in self._asked if stored.get(id_)}
         rankings = self._nearest(dict(zip(usable, documents(list(usable.values())), strict=True)))
-        absent = (q.id for q in self.benchmark.questions if q.id not in usable)
-        return Rankings(
-            rankings.run,
-            {**rankings.failures, **dict.fromkeys(absent, "no stored hypothetical document")},
-        )
+        absent = (id_ for id_ in self._asked if id_ not in usable)
+        reasons = dict.fromkeys(absent, "no stored hypothetical document")
+        return Rankings(rankings.run, {**rankings.failures, **reasons})
 
     @cached_property
     def hybrid(self) -> Rankings:
-        """BM25 and dense, fused by `ANCHOR_FUSION`."""
-        return self.fused()
+        """The first 100 of dense and of BM25, fused by reciprocal ranks.
 
-    def fused(self, method: Fusion = ANCHOR_FUSION, weight: float = BM25_WEIGHT) -> Rankings:
-        """Fuse the first 100 of dense and of BM25. For the weight see `fuse_with_bm25`."""
+        No weighted min-max was better and harmed nowhere (docs/results.md).
+        """
         dense, bm25 = (
             {q: dict(list(scores.items())[:DEPTH]) for q, scores in stage.run.items()}
             for stage in (self.dense, self.bm25)
         )
-        fused = fuse_with_bm25(dense, bm25, self.depth, method, weight)
-        return Rankings(
-            {q: scores for q, scores in fused.items() if q not in self.dense.failures},
-            self.dense.failures,
-        )
+        failures = self.dense.failures
+        fused = fuse_with_bm25(dense, bm25, self.depth, "rrf")
+        return Rankings({q: scores for q, scores in fused.items() if q not in failures}, failures)
 
     def _nearest(self, items: Mapping[str, Item]) -> Rankings:
         ids, unique, expand = self._indexed
         embedded = self._embed(list(items.values()), "questions")
         failures = {list(items)[i]: reason for i, reason in embedded.failures.items()}
         answered = [id_ for id_ in items if id_ not in failures]
-        run: Run = {}
-        for start in range(0, len(answered), BLOCK):
-            scores = (embedded.vectors[start : start + BLOCK] @ unique.T)[:, expand]
-            for question, row in zip(answered[start : start + BLOCK], scores, strict=True):
-                best = top_rows(row, self.depth)
-                run[question] = {ids[i]: float(row[i]) for i in best}
+        run = self._best(
+            answered, lambda block: (embedded.vectors[block] @ unique.T)[:, expand], ids
+        )
         return Rankings(run, failures)
 
     @cached_property

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.authority.benchmarks.collection import Benchmark, write_benchmark
 from argus.authority.benchmarks.first_stages import CrossEncoder, FirstStages
-from argus.authority.benchmarks.judging import CeilingFigures, Judge, ShareFigures, reader_of
-from argus.authority.benchmarks.retriever_file import retrieve_all, retriever_file, retriever_of
-from argus.authority.benchmarks.scoring import (
-    ScoredSystem,
-    ScoringSummary,
-    ShareName,
-    SystemFigures,
+from argus.authority.benchmarks.judging import (
+    Judge,
+    Scored,
     question_table,
+    reader_of,
     score,
     summarise_results,
 )
+from argus.authority.benchmarks.retriever_file import retrieve_all, retriever_of
 from argus.authority.benchmarks.source import make_benchmark, open_benchmark
-from argus.authority.benchmarks.systems import Bench, System, choose
+from argus.authority.benchmarks.systems import Bench, choose
 from argus.authority.config import ScoreConfig
 from argus.authority.opening import unruled_lines
 from argus.data.folders import ArtifactFolder
-from argus.data.tables import read_records
+from argus.data.tables import read_table
 from argus.data.types import State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
@@ -37,23 +35,38 @@ from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.progress import progress
+from argus.python_file import split_spec
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, Table, table
 
 TABLE = "authority_questions"
 SECTION = "scoring"
+# Share -> its heading on the page, and on the command line (K stands for the number served).
+SHARES = {
+    "tca": ("TCA", "TCA"),
+    "answer_correct": ("answer correct", "answer"),
+    "no_ignored_superseder": ("no ignored superseder", "none ignored"),
+    "controlling_hit": ("controlling hit", "hit@K"),
+    "controlling_hit_equivalent": ("or an equal text", "hit@K (equal text)"),
+    "provenance_recall": ("ProvRec", "ProvRec"),
+    "recall": ("R", "R@K"),
+    "anchor_recall": ("anchor recall", "anchor@K"),
+}
 
 
 @dataclass(frozen=True, repr=False)
 class ScoreResult(Result):
-    """Scores of the systems. The folder holds all of them, too."""
+    """Scores of the systems. The folder holds all of them, too.
+
+    summary: as `summarise_results` returns it.
+    table: one row per system and question.
+    """
 
     TABLES = ("table",)
     folder: Path
     report: Path
-    summary: ScoringSummary
+    summary: dict[str, Any]
     table: pa.Table
-    """One row per system and question."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -85,61 +98,55 @@ def score_systems(
     """
     config = config or ScoreConfig()
     if retriever is not None and config.systems:
-        raise InputError(
-            "--retriever with --system",
-            expected="one of the two: a retriever is scored alone",
-            fix="Run the command once for each.",
-            where="--retriever",
-        )
-    source = open_benchmark(
+        expected = "one of the two: a retriever is scored alone"
+        got, fix = "--retriever with --system", "Run the command once for each."
+        raise InputError(got, expected=expected, fix=fix, where="--retriever")
+    made, files = open_benchmark(
         benchmark, queries, rules, seed=config.seed, contaminated=config.contaminated
     )
-    made = source.benchmark
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
-        **asdict(config),
-        "benchmark": made.name,
-        "corpus_name": made.name,
+        **asdict(config), "benchmark": made.name, "corpus_name": made.name,
         "rules": [rule.name for rule in made.rules],
         "retriever": None if retriever is None else str(retriever),
         "cross_encoder": cross_encoder,
-    }
-    inputs = {
-        "corpus": source.corpus,
-        "queries": source.queries,
-        "retriever": None if retriever is None else retriever_file(retriever),
-    }
-    record = Record(SECTION, settings, inputs)
+    }  # fmt: skip
+    own = None if retriever is None else split_spec(str(retriever))[0]
+    record = Record(SECTION, settings, files | {"retriever": own})
     judge = Judge(made, reader_of(made))
+    results: dict[tuple[str, str], Sequence[Scored]] = {}
     if retriever is not None:
-        with retriever_of(retriever, made.records) as loaded:
-            record.encoder["fingerprint"] = f"retriever:{loaded.name}"
-            with record.timed(f"asking {loaded.name}"):
-                outcomes = retrieve_all(loaded, made, k=config.k)
-        scored = score(made, outcomes, judge, k=config.k)
-        results = [ScoredSystem(loaded.name, str(retriever), scored)]
+        with retriever_of(retriever, made.records) as (name, call):
+            record.encoder["fingerprint"] = f"retriever:{name}"
+            with record.timed(f"asking {name}"):
+                outcomes = retrieve_all(call, made, k=config.k)
+        results[name, str(retriever)] = score(made, outcomes, judge, k=config.k)
         record.open(folder)
     else:
+        has_ranker = cross_encoder is not None
         systems = choose(
-            config.systems,
-            made,
-            encoder=encoder is not None,
-            cross_encoder=cross_encoder is not None,
+            config.systems, made, encoder=encoder is not None, cross_encoder=has_ranker
         )
         ranker = None if cross_encoder is None else CrossEncoder(cross_encoder)
         with ExitStack() as stack:
             model, opened = None, None
             if encoder is not None and any(system.dense for system in systems):
                 sample = [r.document.content for r in made.records if r.document.content.strip()]
-                model, opened = stack.enter_context(
-                    open_encoder(folder, encoder, record, sample=sample, store=store)
-                )
+                opening = open_encoder(folder, encoder, record, sample=sample, store=store)
+                model, opened = stack.enter_context(opening)
             else:
                 record.encoder["fingerprint"] = NO_ENCODER
                 record.open(folder)
             stages = FirstStages(made, encoder=model, store=opened, k=config.k)
             bench = Bench(made, stages, k=config.k, cross_encoder=ranker)
-            results = _run(systems, bench, judge, record)
+            advance = stack.enter_context(progress("scoring", len(systems)))
+            for system in systems:
+                start = time.perf_counter()
+                closure = None if system.closure is None else system.closure(bench)
+                scored = score(made, system.run(bench), judge, k=config.k, closure=closure)
+                results[system.name, system.about] = scored
+                record.timings_s[system.name] = round(time.perf_counter() - start, 2)
+                advance(1)
     fingerprint = record.encoder["fingerprint"]
     summary = summarise_results(made, results, k=config.k, encoder=fingerprint)
     answers = question_table(results)
@@ -163,192 +170,126 @@ def generate_benchmark(
     return benchmark
 
 
-def _run(
-    systems: Sequence[System], bench: Bench, judge: Judge, record: Record
-) -> list[ScoredSystem]:
-    results = []
-    with progress("scoring", len(systems)) as advance:
-        for system in systems:
-            start = time.perf_counter()
-            closure = None if system.closure is None else system.closure(bench)
-            outcomes = system.run(bench)
-            scored = score(bench.benchmark, outcomes, judge, k=bench.k, closure=closure)
-            results.append(ScoredSystem(system.name, system.about, scored))
-            record.timings_s[system.name] = round(time.perf_counter() - start, 2)
-            advance(1)
-    return results
-
-
-SHARES: dict[ShareName, str] = {
-    "tca": "TCA",
-    "answer_correct": "answer correct",
-    "no_ignored_superseder": "no ignored superseder",
-    "controlling_hit": "controlling hit",
-    "controlling_hit_equivalent": "or an equal text",
-    "provenance_recall": "ProvRec",
-    "recall": "R",
-    "anchor_recall": "anchor recall",
-}
-
-
-class Answer(TypedDict):
-    """Row of the report for a system's answer to a question. None where it does not apply."""
-
-    system: str
-    question: str
-    hop: str | None
-    state: str
-    reason: str
-    tca: bool | None
-    answer_correct: bool | None
-    no_ignored_superseder: bool | None
-    controlling_hit: bool | None
-    served: str
-    gold: str
-
-
-def section(folder: Path, scoring: ScoringSummary) -> Section:
+def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
     """Build it from summary.json and authority_questions.parquet."""
-    systems = scoring["systems"]
-    tables = {"scoring_systems": _systems(systems)}
-    if any(system["hops"] for system in systems):
-        tables["scoring_hops"] = _hops(systems)
-    if any(system["factors"] for system in systems):
-        tables["scoring_factors"] = _factors(systems)
-    tables["scoring_questions"] = _questions(folder)
-    return Section({}, tables, _brief(scoring))
-
-
-def _systems(systems: list[SystemFigures]) -> Table:
-    shown = {
-        name: heading
-        for name, heading in SHARES.items()
-        if any(system["overall"][name] for system in systems)
-    }
+    systems, about = scoring["systems"], scoring["benchmark"]
+    shown = [name for name in SHARES if any(system["overall"][name] for system in systems)]
     columns = {"system": "text", "TCA, 95% interval": "interval"}
-    columns |= dict.fromkeys(shown.values(), "share") | {"failed": "count"}
+    columns |= dict.fromkeys((SHARES[name][0] for name in shown), "share") | {"failed": "count"}
     rows: list[list[object]] = []
     for system in systems:
-        values = [_value(system["overall"][name]) for name in shown]
-        tca = system["overall"]["tca"]
+        values, tca = [_value(system["overall"][name]) for name in shown], system["overall"]["tca"]
         interval = [tca["low"], tca["high"]] if tca else None
         rows.append([system["name"], interval, *values, system["questions"]["failed"]])
-    return table(columns, rows)
-
-
-def _hops(systems: list[SystemFigures]) -> Table:
-    hops = sorted({hop for system in systems for hop in system["hops"]})
-    columns = {"TCA by hop type": "text"} | dict.fromkeys(hops, "share")
-    rows: list[list[object]] = []
-    for system in systems:
-        shares = [system["hops"].get(hop) for hop in hops]
-        rows.append([system["name"], *[_value(of and of["tca"]) for of in shares]])
-    return table(columns, rows)
-
-
-def _factors(systems: list[SystemFigures]) -> Table:
-    columns = {
-        "TCA = anchor × chain × frontier + rest": "text",
-        "anchor found": "share",
-        "right chain, given the anchor": "share",
-        "TCA, given the chain": "share",
-        "product": "share",
-        "TCA without them": "share",
-    }
-    rows: list[list[object]] = [
-        [
-            system["name"],
-            *[_value(share) for share in (of["anchor"], of["chain"], of["frontier"])],
-            of["product"],
-            of["tca_without"],
-        ]
-        for system in systems
-        if (of := system["factors"])
-    ]
-    return table(columns, rows)
+    tables = {"scoring_systems": table(columns, rows)}
+    if hops := sorted({hop for system in systems for hop in system["hops"]}):
+        columns = {"TCA by hop type": "text"} | dict.fromkeys(hops, "share")
+        tables["scoring_hops"] = table(
+            columns,
+            [
+                [
+                    system["name"],
+                    *(_value((system["hops"].get(hop) or {}).get("tca")) for hop in hops),
+                ]
+                for system in systems
+            ],
+        )
+    if staged := [system for system in systems if system["factors"]]:
+        names = ("anchor found", "right chain, given the anchor", "TCA, given the chain", "product",
+                 "TCA without them")  # fmt: skip
+        columns = {"TCA = anchor × chain × frontier + rest": "text"} | dict.fromkeys(names, "share")
+        rows = []
+        for system in staged:
+            of = system["factors"]
+            shares = [_value(of[name]) for name in ("anchor", "chain", "frontier")]
+            rows.append([system["name"], *shares, of["product"], of["tca_without"]])
+        tables["scoring_factors"] = table(columns, rows)
+    tables["scoring_questions"] = _questions(folder)
+    tca_of = {s["name"]: s["overall"]["tca"]["value"] for s in systems if s["overall"]["tca"]}
+    brief = "every question failed"
+    if tca_of:
+        best = max(tca_of, key=tca_of.__getitem__)
+        of_all = f"{about['name']}, {about['questions']:,} questions"
+        brief = f"{of_all}: TCA@{scoring['k']} up to {tca_of[best]:.3f} ({best})"
+    return Section({}, tables, brief)
 
 
 def _questions(folder: Path) -> Table:
-    """Questions on which a system failed TCA, or failed to answer."""
-    file = folder / "authority_questions.parquet"
-    rows = read_records(Answer, file)
-    wrong = [row for row in rows if not row["tca"]]
-    columns = dict.fromkeys(
-        ("system", "question", "hop", "served", "gold", "what was wrong"), "text"
-    )
-    shown: list[list[object]] = [
-        [
-            row["system"], row["question"], row["hop"] or "", row["served"], row["gold"], _why(row),
+    """List questions on which a system failed TCA, or failed to answer."""
+    wrong = [r for r in read_table(folder / f"{TABLE}.parquet").to_pylist() if not r["tca"]]
+    shown: list[list[object]] = []
+    for row in wrong[:MAX_ROWS]:
+        faults = [
+            fault
+            for fault, is_there in (
+                ("wrong answer", row["answer_correct"] is False),
+                ("controlling document not served", not row["controlling_hit"]),
+                ("a superseder ignored", not row["no_ignored_superseder"]),
+            )
+            if is_there
         ]
-        for row in wrong[:MAX_ROWS]
-    ]  # fmt: skip
-    return table(columns, shown, total=len(wrong))
+        why = ", ".join(faults) or "part of the frontier not served"
+        if row["state"] == State.FAILED:
+            why = f"failed: {row['reason']}"
+        names = ("system", "question", "hop", "served", "gold")
+        shown.append([*(row[name] or "" for name in names), why])
+    heads = ("system", "question", "hop", "served", "gold", "what was wrong")
+    return table(dict.fromkeys(heads, "text"), shown, total=len(wrong))
 
 
-def _why(row: Answer) -> str:
-    if row["state"] == State.FAILED:
-        return f"failed: {row['reason']}"
-    faults = []
-    if row["answer_correct"] is False:
-        faults.append("wrong answer")
-    if not row["controlling_hit"]:
-        faults.append("controlling document not served")
-    if not row["no_ignored_superseder"]:
-        faults.append("a superseder ignored")
-    return ", ".join(faults) or "part of the frontier not served"
-
-
-def _value(share: ShareFigures | None) -> float | None:
+def _value(share: Mapping[str, Any] | None) -> float | None:
     return None if share is None else float(share["value"])
 
 
-def _brief(scoring: ScoringSummary) -> str:
-    about = scoring["benchmark"]
-    by_system = {
-        system["name"]: tca["value"]
-        for system in scoring["systems"]
-        if (tca := system["overall"]["tca"])
-    }
-    if not by_system:
-        return "every question failed"
-    best = max(by_system, key=by_system.__getitem__)
-    return (
-        f"{about['name']}, {about['questions']:,} questions: TCA@{scoring['k']} up to "
-        f"{by_system[best]:.3f} ({best})"
-    )
-
-
-def headline(summary: ScoringSummary) -> Iterator[str]:
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield one line per system, then TCA by hop type, ceilings, and who failed."""
     about, k, systems = summary["benchmark"], summary["k"], summary["systems"]
+    n, ceilings = about["questions"], summary["ceilings"]
+    width = max(len(system["name"]) for system in systems)
+
+    def line(name: str, cells: Sequence[str]) -> str:
+        return f"{name:<{width}}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip()
+
+    def cell(mean: Mapping[str, Any] | None) -> str:
+        return f"{mean['value']:.3f} [{mean['low']:.3f}, {mean['high']:.3f}]" if mean else "-"
+
     yield (
-        f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
+        f"{about['name']}: {n:,} questions over {about['records']:,} documents, "
         f"k={k}; TCA by {' and '.join(summary['tca_by'])}"
     )
-    if n := about["answers_without_scope"]:
-        yield f"questions with an answer and no scope to derive it in: {n:,}, judged by theorem 4"
+    if scopeless := about["answers_without_scope"]:
+        what = "questions with an answer and no scope to derive it in"
+        yield f"{what}: {scopeless:,}, judged by theorem 4"
     yield from unruled_lines(about["unruled_types"])
-    width = max(len(system["name"]) for system in systems)
-    names: dict[ShareName, str] = {
-        "tca": "TCA",
-        "answer_correct": "answer",
-        "no_ignored_superseder": "none ignored",
-        "controlling_hit": f"hit@{k}",
-        "controlling_hit_equivalent": f"hit@{k} (equal text)",
-        "provenance_recall": "ProvRec",
-        "recall": f"R@{k}",
-        "anchor_recall": f"anchor@{k}",
-    }
-    yield _row("", list(names.values()), width)
+    names = {name: heading.replace("K", str(k)) for name, (_, heading) in SHARES.items()}
+    yield line("", list(names.values()))
     for system in systems:
-        yield _row(system["name"], [_interval(system["overall"][name]) for name in names], width)
-    yield from _by_hop(systems, width)
-    yield from ("", _ceilings(summary["ceilings"], about["questions"], k))
-    yield from _decidable(summary, width)
-    yield from _by_question(systems, k)
+        yield line(system["name"], [cell(system["overall"][name]) for name in names])
+    if hops := list(dict.fromkeys(hop for system in systems for hop in system["hops"])):
+        yield from ("", "TCA by hop type", line("", hops))
+        for system in systems:
+            of = [system["hops"].get(hop) for hop in hops]
+            yield line(system["name"], [cell(shares and shares["tca"]) for shares in of])
+    yield from ("", _ceilings(ceilings, n, k))
+    if ceilings["decidable"] not in (0, n):
+        yield f"on the {ceilings['decidable']:,} decidable questions"
+        yield line("", [names["tca"], names["controlling_hit"]])
+        for system in systems:
+            of = [system["decidable"][name] for name in ("tca", "controlling_hit")]
+            yield line(system["name"], [cell(share) for share in of])
+    for system in systems:
+        counts = system["questions"]
+        if longer := counts.get("longer"):
+            yield f"{system['name']}: {longer:,} lists were longer than k={k}: the first {k} count"
+        if counts["failed"]:
+            reason, times = next(iter(counts["reasons"].items()))
+            yield (
+                f"{system['name']}: {counts['failed']:,} of {counts['total']:,} questions failed, "
+                f"{times:,} because: {reason}"
+            )
 
 
-def _ceilings(ceilings: CeilingFigures, n: int, k: int) -> str:
+def _ceilings(ceilings: Mapping[str, Any], n: int, k: int) -> str:
     """Return the highest reachable score, and why it is no more."""
     if ceilings["decidable"] == n:
         return (
@@ -361,48 +302,3 @@ def _ceilings(ceilings: CeilingFigures, n: int, k: int) -> str:
         f"({ceilings['questions_with_equal_gold']:,} have such), {ceilings['both']:.3f} by both; "
         f"{ceilings['decidable']:,} of {n:,} questions are decidable"
     )
-
-
-def _decidable(summary: ScoringSummary, width: int) -> Iterator[str]:
-    """Yield the scores on decidable questions, unless all are decidable."""
-    n, systems = summary["ceilings"]["decidable"], summary["systems"]
-    if n in (0, summary["benchmark"]["questions"]):
-        return
-    names: dict[ShareName, str] = {"tca": "TCA", "controlling_hit": f"hit@{summary['k']}"}
-    yield from (f"on the {n:,} decidable questions", _row("", list(names.values()), width))
-    for system in systems:
-        yield _row(system["name"], [_interval(system["decidable"][name]) for name in names], width)
-
-
-def _by_question(systems: list[SystemFigures], k: int) -> Iterator[str]:
-    """Yield how many questions failed, and how many were answered with longer lists."""
-    for system in systems:
-        counts = system["questions"]
-        if longer := counts.get("longer"):
-            yield f"{system['name']}: {longer:,} lists were longer than k={k}: the first {k} count"
-        if counts["failed"]:
-            reason, n = next(iter(counts["reasons"].items()))
-            yield (
-                f"{system['name']}: {counts['failed']:,} of {counts['total']:,} questions failed, "
-                f"{n:,} because: {reason}"
-            )
-
-
-def _by_hop(systems: list[SystemFigures], width: int) -> Iterator[str]:
-    hops = list(dict.fromkeys(hop for system in systems for hop in system["hops"]))
-    if hops:
-        yield from ("", "TCA by hop type", _row("", hops, width))
-        for system in systems:
-            shares = [system["hops"].get(hop) for hop in hops]
-            cells = [_interval(of and of["tca"]) for of in shares]
-            yield _row(system["name"], cells, width)
-
-
-def _row(name: str, cells: list[str], width: int) -> str:
-    return f"{name:<{width}}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip()
-
-
-def _interval(mean: ShareFigures | None) -> str:
-    if mean is None:
-        return "-"
-    return f"{mean['value']:.3f} [{mean['low']:.3f}, {mean['high']:.3f}]"

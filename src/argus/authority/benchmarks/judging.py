@@ -1,4 +1,6 @@
-"""Judge a retrieved list question by question, where authority counts (CAR section 2.2).
+"""Judge retrieved lists question by question, where authority counts (CAR section 2.2), and score.
+
+`Judge` gives the figures of one list, `score` those of a system, `summarise_results` their means.
 
 TCA and "the controlling document is among the k" are two numbers. The second does not see a
 superseded document that is served without its superseder, and it is never called TCA here.
@@ -13,21 +15,23 @@ answers derived from other documents by neither.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from typing_extensions import TypedDict
+import pyarrow as pa
 
-from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.conditions import check_conditions
+from argus.authority.benchmarks.collection import Benchmark, Question, stale_gold
+from argus.authority.opening import unruled_types
 from argus.authority.records import Record
 from argus.authority.relation import Authority
+from argus.authority.theory import check_conditions
+from argus.data.types import State
 from argus.errors import InputError
 from argus.measures.intervals import wilson
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The documents that a system serves for one question, best first, or why there are none.
 
     anchors: documents that the first stage found and the second looked at, best first. None without
@@ -50,41 +54,6 @@ BY_ANSWERS = "answers"  # TCA is AnswerCorrect and NoIgnoredSuperseder (Def. 7)
 # TCA is frontier inclusion and NoIgnoredSuperseder, where a question has no answer a*, or no scope
 # to derive an answer in.
 BY_CONDITIONS = "theorem 4"
-
-
-class CeilingFigures(TypedDict):
-    """Upper bounds of controlling-hit@k, as shares of all questions. See `ceilings`.
-
-    duplicate_questions bounds systems that answer by the question's text. equal_gold_texts and both
-    bound systems that rank by the documents' texts.
-
-    duplicate_questions: ceiling of hit@k for whoever answers by the question's text, 0 to 1.
-    equal_gold_texts: ceiling for whoever ranks by the documents' texts, 0 to 1.
-    both: ceiling for whoever does both, 0 to 1.
-    questions_with_duplicates: questions whose text another question has, too.
-    questions_with_equal_gold: questions with a gold document whose text another document has, too.
-    decidable: questions that neither bounds.
-    """
-
-    duplicate_questions: float
-    equal_gold_texts: float
-    both: float
-    questions_with_duplicates: int
-    questions_with_equal_gold: int
-    decidable: int
-
-
-class ShareFigures(TypedDict):
-    """A mean of values in [0, 1] over n questions with its 95% Wilson interval.
-
-    value: the mean, from 0 to 1.
-    n: questions that it is of.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +83,12 @@ class Figures:
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stages:
+class Stages(NamedTuple):
     """The events of Proposition 1 for one question, each within the one before.
 
     As printed they are not nested, and without that the chain rule does not give the proposition: a
-    controlling document can be served although no anchor was found. `Factors.tca_without` counts
-    these cases apart.
+    controlling document can be served although no anchor was found. `factors` counts these cases
+    apart.
 
     anchor: E1: a gold anchor is among the anchors of the first stage.
     chain: E2: and the gold documents are in the closure of the anchors.
@@ -150,6 +118,10 @@ class Judge:
     def figures(self, question: Question, retrieved: Sequence[str]) -> Figures:
         """Return the scores of a list of distinct document ids for a question."""
         documents = set(retrieved)
+
+        def part(relevant: Sequence[str]) -> float:
+            return sum(i in documents for i in relevant) / len(relevant) if relevant else 0.0
+
         conditions = check_conditions(retrieved, self.relation, question.anchor or question.gold)
         noticed = not conditions.ignored
         answer = None
@@ -166,22 +138,10 @@ class Judge:
             controlling_hit_equivalent=not documents.isdisjoint(
                 {*question.gold, *question.equivalent}
             ),
-            provenance_recall=_part(question.chain, documents),
-            recall=_part(question.gold, documents),
+            provenance_recall=part(question.chain),
+            recall=part(question.gold),
             answer=answer or "",
         )
-
-    def stages(
-        self, question: Question, anchors: Sequence[str], reached: Collection[str], *, tca: bool
-    ) -> Stages:
-        """Return the events of Proposition 1.
-
-        anchors: documents that the first stage found and the second looked at. reached: their
-        closure, as the pipeline knows the relation. It is not used without a gold anchor.
-        """
-        anchor = has_anchor(question, anchors)
-        chain = anchor and all(id_ in reached for id_ in question.gold)
-        return Stages(anchor, chain, chain and tca)
 
 
 def has_anchor(question: Question, retrieved: Iterable[str]) -> bool:
@@ -189,8 +149,12 @@ def has_anchor(question: Question, retrieved: Iterable[str]) -> bool:
     return not set(retrieved).isdisjoint(question.anchor or question.gold)
 
 
-def share(values: Iterable[float | bool | None]) -> ShareFigures | None:
+def share(values: Iterable[float | bool | None]) -> dict[str, Any] | None:
     """Return the mean of the values that are there. None where there are none.
+
+    value: the mean, from 0 to 1.
+    low, high: its 95% Wilson interval.
+    n: values that it is of.
 
     Wilson's interval is that of a proportion. For means of values between 0 and 1 it is
     conservative.
@@ -203,27 +167,16 @@ def share(values: Iterable[float | bool | None]) -> ShareFigures | None:
     return {"value": mean, "low": float(low), "high": float(high), "n": len(numbers)}
 
 
-class FactorFigures(TypedDict):
-    """Proposition 1 measured, TCA = anchor x chain x frontier plus the rest.
+def factors(stages: Sequence[Stages], tca: Sequence[bool]) -> dict[str, Any]:
+    """Return the factors of Proposition 1 over questions. `tca[i]` belongs to `stages[i]`.
+
+    A factor is None where the event before it never happened. `product + tca_without` is TCA.
 
     anchor: share of questions whose first stage has a gold anchor (E1).
     chain: of these, share whose closure has the gold documents (E2).
     frontier: of these, share with TCA 1 (E3).
     product: product of the three, which bounds TCA.
     tca_without: share of the questions that have TCA 1 without an anchor.
-    """
-
-    anchor: ShareFigures | None
-    chain: ShareFigures | None
-    frontier: ShareFigures | None
-    product: float
-    tca_without: float
-
-
-def factors(stages: Sequence[Stages], tca: Sequence[bool]) -> FactorFigures:
-    """Return the factors of Proposition 1 over questions. `tca[i]` belongs to `stages[i]`.
-
-    A factor is None where the event before it never happened. `product + tca_without` is TCA.
     """
     n, whole = max(len(stages), 1), sum(s.frontier for s in stages)
     return {
@@ -233,10 +186,6 @@ def factors(stages: Sequence[Stages], tca: Sequence[bool]) -> FactorFigures:
         "product": whole / n,
         "tca_without": (sum(tca) - whole) / n,
     }
-
-
-def _part(relevant: Sequence[str], documents: Collection[str]) -> float:
-    return sum(id_ in documents for id_ in relevant) / len(relevant) if relevant else 0.0
 
 
 # Scope keys of the questions whose answers `answer_of` derives.
@@ -283,7 +232,8 @@ def derive(active: Iterable[Record]) -> str:
     Other active types than those of PRIORITY, such as WatchlistRemoved, give REVIEW. A type is read
     as the paper or as the released file writes it.
     """
-    types = {_as_in_paper(record.type) for record in active}
+    kinds = (record.type for record in active)
+    types = {"".join(map(str.capitalize, k.split("_"))) if k.islower() else k for k in kinds}
     if not types:
         return NO_EVIDENCE
     return next((answer for answer, giving in PRIORITY if types.intersection(giving)), REVIEW)
@@ -313,12 +263,10 @@ def reader_of(benchmark: Benchmark) -> AnswerOf | None:
     scoped = (q for q in answered if q.has_derivable_answer)
     strange = next((q for q in scoped if not q.scope.keys() >= ANSWERED_BY), None)
     if strange is not None:
-        raise InputError(
-            f"question {strange.id!r} has an answer, and the scope {dict(strange.scope)}",
-            expected=f"a scope with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has it",
-            fix="Leave the answers out: TCA is then judged by Theorem 4.",
-            where=benchmark.name,
-        )
+        got = f"question {strange.id!r} has an answer, and the scope {dict(strange.scope)}"
+        expected = f"a scope with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has it"
+        fix = "Leave the answers out: TCA is then judged by Theorem 4."
+        raise InputError(got, expected=expected, fix=fix, where=benchmark.name)
     known = pipeline_relation(benchmark)
 
     def read(question: Question, served: Sequence[str]) -> str | None:
@@ -336,15 +284,18 @@ def pipeline_relation(benchmark: Benchmark) -> Authority:
     return Authority(benchmark.records, benchmark.rules, edges)
 
 
-def _as_in_paper(kind: str) -> str:
-    """Return PreClearanceApproved for pre_clearance_approved, and another type as it is."""
-    return "".join(part.capitalize() for part in kind.split("_")) if kind.islower() else kind
-
-
-def ceilings(benchmark: Benchmark, k: int) -> tuple[CeilingFigures, frozenset[str]]:
+def ceilings(benchmark: Benchmark, k: int) -> tuple[dict[str, Any], frozenset[str]]:
     """Return the most that controlling-hit@k can be, and the ids of decidable questions.
 
-    A question is decidable if neither duplicate questions nor equal gold texts bound it.
+    A question is decidable if neither duplicate questions nor equal gold texts bound it. Ceilings
+    are shares of all questions.
+
+    duplicate_questions: ceiling of hit@k for whoever answers by the question's text.
+    equal_gold_texts: ceiling for whoever ranks by the documents' texts.
+    both: ceiling for whoever does both.
+    questions_with_duplicates: questions whose text another question has, too.
+    questions_with_equal_gold: questions with a gold document whose text another document has, too.
+    decidable: questions that neither bounds.
     """
     texts = {record.id: record.document.content.strip() for record in benchmark.records}
     alike: dict[str, list[Question]] = {}
@@ -389,3 +340,216 @@ def _limit(
         hits += value * filled
         places -= filled
     return min(hits, float(len(group)))
+
+
+# Where anchor recall of the first stage is looked at besides k (stage-1 ablation).
+ANCHOR_DEPTHS = (1, 5, 10, 20)
+# Figures of a question whose means are shares of a system.
+SHARES = (
+    "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
+    "controlling_hit_equivalent", "provenance_recall", "recall",
+)  # fmt: skip
+Closure = Callable[[Sequence[str]], set[str]]  # Ids that a pipeline reaches from its anchors
+
+
+class Scored(NamedTuple):
+    """One question of one system.
+
+    figures: none where the system failed.
+    stages: none where it failed, or has no stages.
+    has_anchor: whether a gold anchor is among the first k of the first stage. Without stages, among
+    the retrieved documents. None where it failed.
+    """
+
+    question: Question
+    outcome: Outcome
+    figures: Figures | None = None
+    stages: Stages | None = None
+    has_anchor: bool | None = None
+
+    @property
+    def state(self) -> State:
+        """Measured, or failed."""
+        return State.FAILED if self.figures is None else State.MEASURED
+
+
+def score(
+    benchmark: Benchmark,
+    outcomes: Mapping[str, Outcome],
+    judge: Judge,
+    *,
+    k: int,
+    closure: Closure | None = None,
+) -> list[Scored]:
+    """Score a system's outcomes, one per question id, in the order of the questions.
+
+    closure: the system's own, for the factors of Proposition 1. A question without outcome failed.
+    """
+    nothing = Outcome(failure="no outcome")
+    scored = []
+    for question in benchmark.questions:
+        outcome = outcomes.get(question.id, nothing)
+        if outcome.failure:
+            scored.append(Scored(question, outcome))
+            continue
+        served, anchors, stages = outcome.documents[:k], outcome.anchors, None
+        figures = judge.figures(question, served)
+        if anchors is not None and closure is not None:
+            first, chain = has_anchor(question, anchors), False
+            if first:  # the closure of the gold anchors may do: it is a part of that of all
+                right = {*(question.anchor or question.gold)}
+                own = closure([anchor for anchor in anchors if anchor in right])
+                chain = own >= {*question.gold} or closure(anchors) >= {*question.gold}
+            stages = Stages(first, chain, chain and figures.tca)
+        found = has_anchor(question, served if anchors is None else anchors[:k])
+        scored.append(Scored(question, outcome, figures, stages, found))
+    return scored
+
+
+def shares(scored: Sequence[Scored]) -> dict[str, dict[str, Any] | None]:
+    """Return every share over some questions, failed ones left out: see `share`.
+
+    tca: served as Def. 7 wants it: a correct answer without an ignored superseder, or Theorem 4.
+    answer_correct: the derived answer is the gold answer.
+    no_ignored_superseder: every superseded document comes with a superseder.
+    controlling_hit: a gold document is in the list.
+    controlling_hit_equivalent: the same, or a document that says the same to the letter.
+    provenance_recall: share of the gold chain in the list.
+    recall: share of the gold documents in the list.
+    anchor_recall: the list has a gold anchor.
+    """
+    measured = [s.figures for s in scored if s.figures is not None]
+    means = {name: share(getattr(figures, name) for figures in measured) for name in SHARES}
+    return means | {"anchor_recall": share(s.has_anchor for s in scored)}
+
+
+def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
+    """Return the figures of one system: overall, and per hop type where questions have one.
+
+    questions: total, measured and failed questions, reasons of failures, to how many, and longer:
+    those answered with more than k documents, of which the first k count, if there are any.
+    overall: `shares` over all questions.
+    hops: shares by hop type.
+    anchor_recall_at: share whose first stage has a gold anchor, by depth. Empty without stages.
+    factors: `factors` of Proposition 1. None without stages.
+    """
+    states = Counter(s.state for s in scored)
+    reasons = Counter(s.outcome.failure for s in scored if s.outcome.failure)
+    counts: dict[str, Any] = {
+        "total": len(scored),
+        "measured": states[State.MEASURED],
+        "failed": states[State.FAILED],
+        "reasons": dict(reasons.most_common()),
+    }
+    if longer := sum(s.outcome.longer for s in scored):
+        counts["longer"] = longer
+    hops = sorted({s.question.hop for s in scored if s.question.hop})
+    staged = [(s.question, s.outcome.anchors) for s in scored if s.outcome.anchors is not None]
+    pairs = [(s.stages, s.figures.tca) for s in scored if s.stages is not None and s.figures]
+    return {
+        "questions": counts,
+        "overall": shares(scored),
+        "hops": {hop: shares([s for s in scored if s.question.hop == hop]) for hop in hops},
+        "anchor_recall_at": {
+            str(depth): share(has_anchor(q, anchors[:depth]) for q, anchors in staged)
+            for depth in (ANCHOR_DEPTHS if staged else ())
+        },
+        "factors": factors([s for s, _ in pairs], [tca for _, tca in pairs]) if pairs else None,
+    }
+
+
+# Scored questions of a system, by its name and what it does.
+Results = Mapping[tuple[str, str], Sequence[Scored]]
+
+
+def summarise_results(
+    benchmark: Benchmark, results: Results, *, k: int, encoder: str
+) -> dict[str, Any]:
+    """Return the section of summary.json: the benchmark, and the figures of every system.
+
+    benchmark: its name, and numbers of records, questions, edges and rules. gold_superseded:
+    questions with gold that the edges supersede: it controls nothing. answers_without_scope:
+    questions with an answer that is not derived for want of a scope, judged by Theorem 4.
+    unruled_types: see `unruled_types`.
+    tca_by: questions by how TCA is judged: by answers, or by Theorem 4.
+    ceilings: see `ceilings`.
+    encoder: fingerprint of the encoder, or its substitute.
+    systems: of each its name, about (what it does), what `summarise` returns, and decidable: shares
+    over the decidable questions alone.
+    """
+    answered = sum(question.has_derivable_answer for question in benchmark.questions)
+    limits, decidable = ceilings(benchmark, k)
+    by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
+    return {
+        "benchmark": {
+            "name": benchmark.name,
+            "records": len(benchmark.records),
+            "questions": len(benchmark.questions),
+            "edges": len(benchmark.edges),
+            "rules": len(benchmark.rules),
+            "gold_superseded": len(stale_gold(benchmark)),
+            "answers_without_scope": sum(
+                bool(q.answer) and not q.scope for q in benchmark.questions
+            ),
+            "unruled_types": unruled_types(benchmark.records, benchmark.rules, benchmark.edges),
+        },
+        "k": k,
+        "tca_by": {name: n for name, n in by.items() if n},
+        "ceilings": limits,
+        "encoder": encoder,
+        "systems": [
+            {
+                "name": name, "about": about, **summarise(scored),
+                "decidable": shares([s for s in scored if s.question.id in decidable]),
+            }
+            for (name, about), scored in results.items()
+        ],
+    }  # fmt: skip
+
+
+_FLAGS = (*SHARES[:5], "anchor_found", "event_anchor", "event_chain", "event_frontier")
+_COLUMNS = (
+    "system", "question_id", "question", "hop", "state", "reason", "tca", "tca_by", *SHARES[1:],
+    *_FLAGS[5:], "answer", "gold_answer", "served", "gold", "anchor",
+)  # fmt: skip
+_KINDS = dict.fromkeys(_FLAGS, pa.bool_()) | dict.fromkeys(SHARES[5:], pa.float64())
+_SCHEMA = pa.schema([(name, _KINDS.get(name, pa.string())) for name in _COLUMNS])
+"""One row per system and question. Null where a question failed or it does not apply.
+
+hop: type of hop, where questions have one.
+tca: whether controlling documents answer it (TCA).
+tca_by: how that is judged: answers, or theorem 4.
+answer_correct: whether the derived answer is the gold one.
+no_ignored_superseder: whether every superseded document comes with a superseder.
+controlling_hit: whether a gold document is in the list.
+controlling_hit_equivalent: the same, or one that says the same to the letter.
+provenance_recall: share of the gold chain in the list.
+recall: share of the gold documents in the list.
+anchor_found: whether the list has a gold anchor.
+event_anchor: E1: the first stage has a gold anchor.
+event_chain: E2: and its closure has the gold documents.
+event_frontier: E3: and TCA is 1.
+answer: answer that is derived from the list.
+gold_answer: answer of the benchmark.
+served: ids of the list, parted by "; ".
+gold: ids of the gold documents, likewise.
+anchor: ids of the gold anchors, likewise.
+"""
+
+
+def question_table(results: Results) -> pa.Table:
+    """Return one row per system and question."""
+    rows = [
+        {
+            "system": name, "question_id": s.question.id, "question": s.question.text,
+            "hop": s.question.hop or None, "state": str(s.state), "reason": s.outcome.failure,
+            **{of: getattr(s.figures, of, None) for of in (*SHARES, "tca_by", "answer")},
+            "anchor_found": s.has_anchor,
+            **{f"event_{of}": getattr(s.stages, of, None) for of in Stages._fields},
+            "gold_answer": s.question.answer, "served": "; ".join(s.outcome.documents),
+            "gold": "; ".join(s.question.gold), "anchor": "; ".join(s.question.anchor),
+        }
+        for (name, _), scored in results.items()
+        for s in scored
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)

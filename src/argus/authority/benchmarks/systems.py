@@ -12,8 +12,7 @@ from functools import cached_property
 
 from argus.authority.benchmarks.collection import Benchmark
 from argus.authority.benchmarks.first_stages import CrossEncoder, FirstStages, Rankings
-from argus.authority.benchmarks.judging import Outcome, pipeline_relation
-from argus.authority.benchmarks.scoring import Closure
+from argus.authority.benchmarks.judging import Closure, Outcome, pipeline_relation
 from argus.authority.config import ANCHORS, Chains, Places
 from argus.authority.entities import ScopeNames, ScopeTimes
 from argus.authority.relation import Authority
@@ -85,18 +84,7 @@ def _failed(failures: Mapping[str, str]) -> Outcomes:
     return {question: Outcome(failure=reason) for question, reason in failures.items()}
 
 
-def direct(bench: Bench, rankings: Rankings) -> Outcomes:
-    """Serve a first stage as it is."""
-    served = {q: Outcome(tuple(scores)[: bench.k]) for q, scores in rankings.run.items()}
-    return served | _failed(rankings.failures)
-
-
-def two_stage(
-    bench: Bench,
-    rankings: Rankings,
-    places: Places = Places.ANCHOR,
-    chains: Chains = Chains.ALL,
-) -> Outcomes:
+def two_stage(bench: Bench, rankings: Rankings, places: Places, chains: Chains) -> Outcomes:
     """Serve the documents that control the anchors of a first stage by the rules (TwoStage+RSSG).
 
     In the anchors' places, anchors behind the k documents that the first k lead to change nothing.
@@ -169,8 +157,7 @@ def oracle(bench: Bench) -> Outcomes:
 
 def cross_encode(bench: Bench) -> Outcomes:
     """Re-rank the union of BM25's and the encoder's first 20 by a cross-encoder."""
-    if bench.cross_encoder is None:
-        raise ValueError("the cross-encoder system needs one")
+    assert bench.cross_encoder is not None
     lexical, dense = bench.stages.bm25, bench.stages.dense
     outcomes = _failed(dense.failures)
     questions = [q for q in bench.benchmark.questions if q.id not in outcomes]
@@ -191,27 +178,23 @@ def cross_encode(bench: Bench) -> Outcomes:
     return outcomes
 
 
-def _by_rules(bench: Bench) -> Closure:
-    return lambda anchors: set(bench.relation.reach(anchors))
-
-
-def _by_time(bench: Bench) -> Closure:
-    return lambda anchors: {
-        *anchors, *(newer for id_ in anchors for newer in bench.scopes.later(id_)),
-    }  # fmt: skip
-
-
 def _direct(stage: str, about: str) -> System:
-    return System(
-        stage, about, lambda bench: direct(bench, getattr(bench.stages, stage)), stage in DENSE
-    )
+    """Serve a first stage as it is."""
+
+    def run(bench: Bench) -> Outcomes:
+        rankings: Rankings = getattr(bench.stages, stage)
+        served = {q: Outcome(tuple(scores)[: bench.k]) for q, scores in rankings.run.items()}
+        return served | _failed(rankings.failures)
+
+    return System(stage, about, run, stage in DENSE)
 
 
 def _latest(stage: str) -> System:
     about = f"what the scope keys of {stage}'s anchors lead to, latest first, blind to rules"
     return System(
         f"latest-{stage}", about, lambda bench: latest(bench, getattr(bench.stages, stage)),
-        stage in DENSE, _by_time,
+        stage in DENSE,
+        lambda bench: lambda ids: {*ids, *(n for id_ in ids for n in bench.scopes.later(id_))},
     )  # fmt: skip
 
 
@@ -223,7 +206,7 @@ def _two_stage(
         f"what controls {stage}'s anchors by the rules, {WAYS[suffix]}",
         lambda bench: two_stage(bench, getattr(bench.stages, stage), places, chains),
         stage in DENSE,
-        _by_rules,
+        lambda bench: lambda anchors: set(bench.relation.reach(anchors)),
     )
 
 
@@ -273,18 +256,10 @@ def choose(
         lacking.setdefault(HYDE, why)
     for name in names:
         if name not in SYSTEMS:
-            raise InputError(
-                f"system {name!r}",
-                expected=f"one of {', '.join(SYSTEMS)}",
-                fix="Leave --system out for all of them.",
-                where="--system",
-            )
+            expected, fix = f"one of {', '.join(SYSTEMS)}", "Leave --system out for all of them."
+            raise InputError(f"system {name!r}", expected=expected, fix=fix, where="--system")
         if name in lacking:
-            raise InputError(
-                f"{name} has {lacking[name][0]}",
-                expected=lacking[name][1],
-                fix=f"Leave {name} out, or give it that.",
-                where="--system",
-            )
+            fix, (what, expected) = f"Leave {name} out, or give it that.", lacking[name]
+            raise InputError(f"{name} has {what}", expected=expected, fix=fix, where="--system")
     selection = set(names) or SYSTEMS.keys() - lacking.keys()
     return [system for name, system in SYSTEMS.items() if name in selection]

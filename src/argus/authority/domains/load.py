@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import NotRequired
+from typing import Any
 
 import yaml
-from typing_extensions import TypedDict
 
 from argus.authority.domains.reading import Domain
 from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec
 from argus.authority.records import OWN_ID
-from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey, Ties
+from argus.authority.rules import Rule, ScopeKey
 from argus.authority.times import zone_named
 from argus.data.text_files import read_text
 from argus.data.writing import write_whole
@@ -46,12 +45,9 @@ def load_domain(source: str | Path) -> Domain:
     if not path.exists():
         is_name = path.suffix == "" and path.name == str(source)
         otherwise = "Name one of these, or your own rules by their path."
-        raise InputError(
-            f"no domain or file {str(source)!r}",
-            expected=expected,
-            fix=nearest(str(source), known, otherwise) if is_name else "Check the path.",
-            where=path,
-        )
+        fix = nearest(str(source), known, otherwise) if is_name else "Check the path."
+        got = f"no domain or file {str(source)!r}"
+        raise InputError(got, expected=expected, fix=fix, where=path)
     return _domain(read_text(path, expected), path)
 
 
@@ -64,63 +60,31 @@ def write_rules(path: Path, rules: Sequence[Rule], name: str = "rules") -> None:
     write_whole(path, text)
 
 
-class BothKeys(TypedDict):
-    """A scope key that the two sides call by different names."""
-
-    superseding: str
-    superseded: str
-
-
-class RuleText(TypedDict):
-    """A rule as a domain file has it. Omitted settings have their defaults."""
-
-    name: str
-    superseding: list[str]
-    superseded: list[str]
-    scope: list[str | BothKeys] | str
-    order: NotRequired[str]
-    ties: NotRequired[str]
-    condition: NotRequired[dict[str, list[str]]]
-    relation: NotRequired[str]
-    confidence: NotRequired[float]
-
-
-def _plain(rule: Rule) -> RuleText:
+def _plain(rule: Rule) -> dict[str, Any]:
+    """Return a rule as a domain file has it. Settings that have their defaults are left out."""
     keys = [
         key.superseding
         if key.superseding == key.superseded
-        else BothKeys(superseding=key.superseding, superseded=key.superseded)
+        else {"superseding": key.superseding, "superseded": key.superseded}
         for key in rule.scope
     ]
-    content: RuleText = {
-        "name": rule.name,
-        "superseding": list(rule.superseding),
-        "superseded": list(rule.superseded),
-        "scope": keys or GLOBAL,
-    }
-    if rule.order is not Order.EFFECTIVE:
-        content["order"] = rule.order.value
-    if rule.ties is not Ties.UNDECIDED:
-        content["ties"] = rule.ties.value
-    if rule.condition:
-        content["condition"] = {key: list(values) for key, values in rule.condition.items()}
-    if rule.relation != SUPERSEDES:
-        content["relation"] = rule.relation
-    if rule.confidence != 1:
-        content["confidence"] = float(rule.confidence)
-    return content
+    content = {
+        "name": rule.name, "superseding": list(rule.superseding),
+        "superseded": list(rule.superseded), "scope": keys or GLOBAL, "order": rule.order.value,
+        "ties": rule.ties.value,
+        "condition": {key: list(values) for key, values in rule.condition.items()},
+        "relation": rule.relation, "confidence": float(rule.confidence),
+    }  # fmt: skip
+    usual = {name: RuleSpec.model_fields[name].default for name in list(content)[4:]}
+    return {key: value for key, value in content.items() if value != usual.get(key)}
 
 
 def _domain(text: str, file: Path) -> Domain:
     spec, where = read_spec(DomainSpec, text, file)
     rules = tuple(_rule(rule, ("rules", i), where) for i, rule in enumerate(spec.rules))
     if spec.unmatched not in ("error", "skip"):
-        raise where.error(
-            ("unmatched",),
-            f"{spec.unmatched!r}",
-            "error or skip",
-            nearest(spec.unmatched, ["error", "skip"]),
-        )
+        fix = nearest(spec.unmatched, ["error", "skip"])
+        raise where.error(("unmatched",), f"{spec.unmatched!r}", "error or skip", fix)
     _check_names(spec, rules, where)
     return Domain(
         name=spec.name or file.stem,
@@ -134,18 +98,10 @@ def _domain(text: str, file: Path) -> Domain:
 
 
 def _rule(spec: RuleSpec, place: Place, where: YamlFile) -> Rule:
+    fields: dict[str, Any] = {name: getattr(spec, name) for name in RuleSpec.model_fields}
+    fields["scope"] = [ScopeKey(key.superseding, key.superseded) for key in spec.scope]
     try:
-        return Rule(
-            superseding=tuple(spec.superseding),
-            superseded=tuple(spec.superseded),
-            scope=tuple(ScopeKey(key.superseding, key.superseded) for key in spec.scope),
-            name=spec.name,
-            order=spec.order,
-            ties=spec.ties,
-            condition={key: tuple(values) for key, values in spec.condition.items()},
-            relation=spec.relation,
-            confidence=spec.confidence,
-        )
+        return Rule(**fields)
     except InputError as error:
         raise where.error(place, error.got, error.expected, error.fix) from error
 
@@ -162,18 +118,13 @@ def _check_names(spec: DomainSpec, rules: Sequence[Rule], where: YamlFile) -> No
             for type_ in named:
                 if type_ not in types:
                     names = sorted({str(t) for t in types})
-                    raise where.error(
-                        ("rules", i, side),
-                        f"no record shape is of type {type_!r}",
-                        f"one of {', '.join(names)}",
-                        nearest(type_, names),
-                    )
+                    got, expected = f"no record shape is of type {type_!r}", ", ".join(names)
+                    fix = nearest(type_, names)
+                    raise where.error(("rules", i, side), got, f"one of {expected}", fix)
             keys = sorted({k for s in shapes if s.type.constant in named for k in s.scope})
             for j, key in enumerate(getattr(scope, side) for scope in rule.scope):
                 if key not in (*keys, OWN_ID):
-                    raise where.error(
-                        ("rules", i, "scope", j),
-                        f"no record of type {' or '.join(named)} has the scope key {key!r}",
-                        f"one of {', '.join(keys) or '(no key)'}",
-                        nearest(key, keys),
-                    )
+                    got = f"no record of type {' or '.join(named)} has the scope key {key!r}"
+                    expected = f"one of {', '.join(keys) or '(no key)'}"
+                    place = ("rules", i, "scope", j)
+                    raise where.error(place, got, expected, nearest(key, keys))

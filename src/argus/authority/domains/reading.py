@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
-from argus.authority.domains.spec import (
-    Condition,
-    Expression,
-    MissingPath,
-    ShapeSpec,
-    Template,
-    ValueSpec,
-    scalar_text,
-)
+from argus.authority.domains.spec import Expression, ShapeSpec, ValueSpec, scalar_text
 from argus.authority.records import Record, Values
 from argus.authority.rules import Rule
 from argus.authority.times import Moment, parse_moment
 from argus.data.documents import CORPUS_STEMS, ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
 from argus.data.fields import FieldPath
-from argus.data.rows import FORMATS, read_rows
+from argus.data.rows import FORMATS, read_rows, suffix_of
 from argus.data.text_files import read_lines
 from argus.errors import InputError, Location
 
@@ -57,7 +47,7 @@ def read_sources(path: Path, results: FieldPath | None = None) -> Iterator[Sourc
     missing or unknown files, broken JSON and anything but an object.
     """
     for file in source_files(path):
-        if _format(file) == ".json":
+        if suffix_of(file) == ".json":
             yield from _json_objects(file, results)
         else:
             yield from (Source(row.values, row.file, row.line) for row in read_rows(file))
@@ -67,12 +57,8 @@ def source_files(path: Path) -> Sequence[Path]:
     """Return the files that a path stands for."""
     known = (*FORMATS, ".json")
     if not path.exists():
-        raise InputError(
-            "no such file or folder",
-            expected=f"a {', '.join(known)} file or a folder of such",
-            fix="Check the path.",
-            where=path,
-        )
+        got, expected = "no such file or folder", f"a {', '.join(known)} file or a folder of such"
+        raise InputError(got, expected=expected, fix="Check the path.", where=path)
     if path.is_file():
         return [path]
     corpus = find_file(path, CORPUS_STEMS)
@@ -80,82 +66,50 @@ def source_files(path: Path) -> Sequence[Path]:
         return [corpus]
     inside = (p.relative_to(path) for p in path.rglob("*") if p.is_file())
     shown = (p for p in inside if not any(part.startswith(".") for part in p.parts))
-    files = [path / p for p in sorted(shown) if _format(p) in known]
+    files = [path / p for p in sorted(shown) if suffix_of(p) in known]
     if not files:
-        raise InputError(
-            "the folder holds no data file",
-            expected=f"files with an ending of {', '.join(known)}",
-            fix="Check the path.",
-            where=path,
-        )
+        expected, fix = f"files with an ending of {', '.join(known)}", "Check the path."
+        raise InputError("the folder holds no data file", expected=expected, fix=fix, where=path)
     return files
 
 
-def _format(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
 def _json_objects(file: Path, results: FieldPath | None) -> Iterator[Source]:
-    value = _json(file)
-    place = ""
-    if results is not None:
-        value, place = _at_results(value, results, file), results.text.removesuffix("[]")
-    elif isinstance(value, dict) and isinstance(value.get(AUTO), list):
-        value, place = value[AUTO], AUTO
-    if isinstance(value, list):
-        for i, item in enumerate(value):
-            yield _source(item, file, f"{place}[{i}]")
-    else:
-        yield _source(value, file, place)
-
-
-def _at_results(value: object, results: FieldPath, file: Path) -> object:
-    if not isinstance(value, dict):
-        raise _no_object(value, Location(file))
-    items = results.find(value, lambda field: Location(file, field=field))
-    if not items:
-        raise InputError(
-            f"no {results.text!r} among {', '.join(map(repr, value)) or 'no keys'}",
-            expected="the list of objects there",
-            fix="Change `results` in the domain file.",
-            where=file,
-        )
-    return items if any(many for _, many in results.steps) else items[0]
-
-
-def _source(value: object, file: Path, place: str) -> Source:
-    if not isinstance(value, dict):
-        raise _no_object(value, Location(file, field=place or None))
-    return Source(value, file, place=place)
-
-
-def _no_object(value: object, where: Location) -> InputError:
-    return InputError(
-        f"a JSON {type(value).__name__}",
-        expected="an object, a list of objects, or an object with such a list",
-        fix="Name the list with `results` in the domain file.",
-        where=where,
-    )
-
-
-def _json(file: Path) -> object:
     text = "".join(line for _, line in read_lines(file))
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"broken JSON at column {error.colno} ({error.msg})",
-            expected="one JSON value",
-            fix="Mend the file; one object per line is .jsonl.",
-            where=Location(file, error.lineno),
-        ) from error
+        value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"broken JSON ({error})", expected="one JSON value", fix="Mend the file.", where=file
-        ) from error
+        got, fix, line = f"broken JSON ({error})", "Mend the file.", None
+        if isinstance(error, json.JSONDecodeError):
+            got, line = f"broken JSON at column {error.colno} ({error.msg})", error.lineno
+            fix = "Mend the file; one object per line is .jsonl."
+        where = Location(file, line)
+        raise InputError(got, expected="one JSON value", fix=fix, where=where) from error
+    place = ""
+    if results is not None:
+        whole, place = _object(value, Location(file)), results.text.removesuffix("[]")
+        items = results.find(whole, lambda field: Location(file, field=field))
+        if not items:
+            got = f"no {results.text!r} among {', '.join(map(repr, whole)) or 'no keys'}"
+            fix = "Change `results` in the domain file."
+            raise InputError(got, expected="the list of objects there", fix=fix, where=file)
+        value = items if any(many for _, many in results.steps) else items[0]
+    elif isinstance(value, dict) and isinstance(value.get(AUTO), list):
+        value, place = value[AUTO], AUTO
+    if not isinstance(value, list):
+        yield Source(_object(value, Location(file, field=place or None)), file, place=place)
+        return
+    for i, item in enumerate(value):
+        at = f"{place}[{i}]"
+        yield Source(_object(item, Location(file, field=at)), file, place=at)
+
+
+def _object(value: object, where: Location) -> dict[str, object]:
+    """Return a JSON object. Raise InputError for any other value."""
+    if isinstance(value, dict):
+        return value
+    expected = "an object, a list of objects, or an object with such a list"
+    got, fix = f"a JSON {type(value).__name__}", "Name the list with `results` in the domain file."
+    raise InputError(got, expected=expected, fix=fix, where=where)
 
 
 TIME_FIELDS = ("timestamp", "time", "date", "effective")
@@ -173,21 +127,19 @@ def record_of_columns(
     forms: of dates, as for `parse_moment`. Raises InputError naming the field for a missing id or
     type, and for values of another kind.
     """
+    names = {
+        "id": ID_FIELDS, "type": ("type",), "time": TIME_FIELDS, "published": ("published",),
+        "title": TITLE_FIELDS, "text": TEXT_FIELDS, "scope": SCOPE_FIELDS,
+    }  # fmt: skip
     used = {
-        "id": _pick(source, ID_FIELDS),
-        "type": _pick(source, ("type",)),
-        "time": _pick(source, TIME_FIELDS),
-        "published": _pick(source, ("published",)),
-        "title": _pick(source, TITLE_FIELDS),
-        "text": _pick(source, TEXT_FIELDS),
-        "scope": _pick(source, SCOPE_FIELDS),
+        what: next((name for name in several if name in source.values), None)
+        for what, several in names.items()
     }
-    moments = {
-        what: parse_moment(source.values[name], zone=zone, where=source.at(name), forms=forms)
-        if (name := used[what])
-        else None
-        for what in ("time", "published")
-    }
+
+    def moment(name: str | None) -> Moment | None:
+        value = source.values[name] if name else None
+        return parse_moment(value, zone=zone, where=source.at(name or ""), forms=forms)
+
     metadata = {k: v for k, v in source.values.items() if k not in used.values()}
     nested = metadata.get("metadata")
     if isinstance(nested, Mapping):
@@ -196,8 +148,8 @@ def record_of_columns(
     return Record(
         id=_needed(source, used["id"], ID_FIELDS, "id"),
         type=_needed(source, used["type"], ("type",), "type") if typed or used["type"] else UNTYPED,
-        time=moments["time"],
-        published=moments["published"],
+        time=moment(used["time"]),
+        published=moment(used["published"]),
         scope=_column_scope(source, used["scope"]),
         text=_text(source, used["text"]),
         title=_text(source, used["title"]),
@@ -205,26 +157,17 @@ def record_of_columns(
     )
 
 
-def _pick(source: Source, names: Sequence[str]) -> str | None:
-    return next((name for name in names if name in source.values), None)
-
-
 def _needed(source: Source, name: str | None, names: Sequence[str], what: str) -> str:
     if name is None:
-        raise InputError(
-            f"no {what} among {', '.join(map(repr, source.values)) or 'no fields'}",
-            expected=f"one of {', '.join(map(repr, names))}",
-            fix="Rename the field, or say in the domain file where it is (`records`).",
-            where=source.at(),
-        )
+        got = f"no {what} among {', '.join(map(repr, source.values)) or 'no fields'}"
+        expected = f"one of {', '.join(map(repr, names))}"
+        fix = "Rename the field, or say in the domain file where it is (`records`)."
+        raise InputError(got, expected=expected, fix=fix, where=source.at())
     value = source.values[name]
     if not isinstance(value, str) or not value.strip():
-        raise InputError(
-            f"{value!r} is no {what}",
-            expected="text that is not empty",
-            fix=f'Write it as text: "{value}".' if value else f"Give the record its {what}.",
-            where=source.at(name),
-        )
+        got = f"{value!r} is no {what}"
+        fix = f'Write it as text: "{value}".' if value else f"Give the record its {what}."
+        raise InputError(got, expected="text that is not empty", fix=fix, where=source.at(name))
     scalar_text(value, name, source.at)
     return value
 
@@ -234,12 +177,9 @@ def _text(source: Source, name: str | None) -> str:
     if not name or value is None:
         return ""
     if not isinstance(value, str):
-        raise InputError(
-            f"{value!r} is of type {type(value).__name__}",
-            expected="text",
-            fix="Write it as text, or say in the domain file where the text is (`records`).",
-            where=source.at(name),
-        )
+        got = f"{value!r} is of type {type(value).__name__}"
+        fix = "Write it as text, or say in the domain file where the text is (`records`)."
+        raise InputError(got, expected="text", fix=fix, where=source.at(name))
     scalar_text(value, name, source.at)
     return value
 
@@ -253,12 +193,9 @@ def _column_scope(source: Source, name: str | None) -> dict[str, Values]:
     if entries is None or entries == "":
         return {}
     if not isinstance(entries, Mapping):
-        raise InputError(
-            f"{entries!r}",
-            expected='an object of keys and values such as {"cve_id": "CVE-2021-44228"}',
-            fix="Write it so, or say in the domain file where the keys are (`records`).",
-            where=source.at(name or ""),
-        )
+        expected = 'an object of keys and values such as {"cve_id": "CVE-2021-44228"}'
+        fix = "Write it so, or say in the domain file where the keys are (`records`)."
+        raise InputError(f"{entries!r}", expected=expected, fix=fix, where=source.at(name or ""))
     scope: dict[str, Values] = {}
     for key, value in entries.items():
         at_key = f"{name}.{key}"
@@ -270,21 +207,22 @@ def _column_scope(source: Source, name: str | None) -> dict[str, Values]:
     return scope
 
 
-def matches(shape: ShapeSpec, source: Source) -> bool:
-    """Return whether all tests of a shape's `when` hold."""
-    return all(_holds(path, test, source) for path, test in shape.when.items())
-
-
 _parsed = cache(FieldPath.parse)
 
 
-def _holds(path: str, test: Condition, source: Source) -> bool:
-    values = _parsed(path).find(source.values, source.at)
-    there = [value for value in values if value not in ("", [], {})]
-    if test.exists is not None:
-        return bool(there) == test.exists
-    allowed = test.in_ if test.in_ is not None else [test.equals]
-    return any(type(value) is type(one) and value == one for value in there for one in allowed)
+def _matches(shape: ShapeSpec, source: Source) -> bool:
+    """Return whether all tests of a shape's `when` hold."""
+    for path, test in shape.when.items():
+        values = _parsed(path).find(source.values, source.at)
+        there = [value for value in values if value not in ("", [], {})]
+        allowed = test.in_ if test.in_ is not None else [test.equals]
+        if test.exists is not None:
+            holds = bool(there) == test.exists
+        else:
+            holds = any(type(v) is type(one) and v == one for v in there for one in allowed)
+        if not holds:
+            return False
+    return True
 
 
 def make_record(
@@ -309,9 +247,22 @@ def make_record(
         found = path.find(source.values, source.at)
         if found:
             metadata[key] = found if any(many for _, many in path.steps) else found[0]
+    for expression in shape.id:
+        if ids := _texts([expression], source):
+            break
+    else:
+        raise _missing([expression.text for expression in shape.id], "an id", source)
+    if len(ids) > 1:
+        got, fix = f"{len(ids)} values: {', '.join(ids)}", "Name a path with one value."
+        raise InputError(got, expected="one id", fix=fix, where=source.at(expression.text))
+    types = [shape.type.constant or ""]
+    if shape.type.path is not None:
+        types = _texts([Expression(shape.type.path)], source)
+        if not types:
+            raise _missing([shape.type.path.text], "a type", source)
     return Record(
-        id=_shape_id(shape, source),
-        type=_shape_type(shape, source),
+        id=ids[0],
+        type=types[0],
         time=_first_moment(shape.time, source, zone, forms),
         published=_first_moment(shape.published, source, zone, forms),
         title=next((title for title in titles if title), ""),
@@ -319,30 +270,6 @@ def make_record(
         scope=scope,
         metadata=metadata,
     )
-
-
-def _shape_id(shape: ShapeSpec, source: Source) -> str:
-    for expression in shape.id:
-        ids = _texts([expression], source)
-        if len(ids) > 1:
-            raise InputError(
-                f"{len(ids)} values: {', '.join(ids)}",
-                expected="one id",
-                fix="Name a path with one value.",
-                where=source.at(expression.text),
-            )
-        if ids:
-            return ids[0]
-    raise _missing([expression.text for expression in shape.id], "an id", source)
-
-
-def _shape_type(shape: ShapeSpec, source: Source) -> str:
-    if shape.type.path is None:
-        return shape.type.constant or ""
-    types = _texts([Expression(shape.type.path)], source)
-    if not types:
-        raise _missing([shape.type.path.text], "a type", source)
-    return types[0]
 
 
 def _missing(names: Sequence[str], what: str, source: Source) -> InputError:
@@ -380,33 +307,26 @@ def _first_moment(
 
 def _scope_values(spec: ValueSpec, source: Source) -> Iterator[str]:
     """Yield the values of a scope key, in the case that the file asks for."""
+    values, at, template, pattern = source.values, source.at, spec.template, spec.pattern
 
-    def values() -> Iterator[str]:
-        if spec.path is None and spec.template is not None:
-            yield from _fill(spec.template, source)
+    def texts() -> Iterator[str | None]:
+        if spec.path is None and template is not None:
+            yield template.fill(values, at)
         for path in spec.path or ():
-            for item in path.find(source.values, source.at):
-                if spec.pattern is not None:
-                    for match in spec.pattern.finditer(scalar_text(item, path.text, source.at)):
-                        if spec.template is not None:
-                            yield from _fill(spec.template, source, match=match)
-                        else:
-                            yield (match[1 if spec.pattern.groups else 0] or "").strip()
-                elif spec.template is not None:
-                    yield from _fill(spec.template, source, item=item)
+            for item in path.find(values, at):
+                if pattern is not None:
+                    for match in pattern.finditer(scalar_text(item, path.text, at)):
+                        own = match[1 if pattern.groups else 0] or ""
+                        yield template.fill(values, at, match=match) if template else own
+                elif template is not None:
+                    yield template.fill(values, at, item=item)
                 else:
-                    yield scalar_text(item, path.text, source.at)
+                    yield scalar_text(item, path.text, at)
 
-    for text in values():
-        yield text.lower() if spec.case == "lower" else text.upper() if spec.case else text
-
-
-def _fill(
-    template: Template, source: Source, *, item: object = None, match: re.Match[str] | None = None
-) -> Iterator[str]:
-    """Yield the text of a template, nothing where a path of it is missing."""
-    with suppress(MissingPath):
-        yield template.fill(source.values, source.at, item=item, match=match).strip()
+    for text in texts():
+        if text is not None:
+            text = text.strip()
+            yield text.lower() if spec.case == "lower" else text.upper() if spec.case else text
 
 
 @dataclass(frozen=True)
@@ -426,8 +346,8 @@ class Domain:
     skip: bool = False
     dates: tuple[str, ...] = ()
 
-    def read(self, path: Path, *, limit: int | None = None) -> list[Record]:
-        """Read the first `limit` records of a file or folder, in the order of the files.
+    def read(self, path: Path) -> list[Record]:
+        """Read the records of a file or folder, in the order of the files.
 
         Records without a time or a scope key are let in. Rules that need it pass them over. Raises
         InputError naming file, line or place, and field for missing and broken files, an object
@@ -436,23 +356,17 @@ class Domain:
         first: dict[str, Source] = {}
         records = []
         read = ((s, r) for s in read_sources(path, self.results) for r in records_of(self, s))
-        for source, record in islice(read, limit):
+        for source, record in read:
             if record.id in first:
-                raise InputError(
-                    f"id {record.id!r} was already given at {first[record.id].at()}",
-                    expected="one record per id",
-                    fix="Remove or rename one of the two.",
-                    where=source.at(),
-                )
+                got = f"id {record.id!r} was already given at {first[record.id].at()}"
+                fix = "Remove or rename one of the two."
+                raise InputError(got, expected="one record per id", fix=fix, where=source.at())
             first[record.id] = source
             records.append(record)
         if not records:
-            raise InputError(
-                "no record in it",
-                expected=f"at least one record of the domain {self.name!r}",
-                fix="Check that this is the right file and the right domain.",
-                where=path,
-            )
+            expected = f"at least one record of the domain {self.name!r}"
+            fix = "Check that this is the right file and the right domain."
+            raise InputError("no record in it", expected=expected, fix=fix, where=path)
         return records
 
 
@@ -462,7 +376,7 @@ def records_of(domain: Domain, source: Source) -> Iterator[Record]:
         typed = bool(domain.rules)
         yield record_of_columns(source, domain.zone, typed=typed, forms=domain.dates)
         return
-    matching = [shape for shape in domain.shapes if matches(shape, source)]
+    matching = [shape for shape in domain.shapes if _matches(shape, source)]
     if not matching and not domain.skip:
         tests = dict.fromkeys(", ".join(map(repr, shape.when)) for shape in domain.shapes)
         raise InputError(

@@ -23,14 +23,6 @@ from argus.data.yaml_file import Strict, Text, Texts, kind_of, listed, nearest, 
 from argus.errors import InputError
 
 
-class MissingPath(Exception):
-    """A path of a template leads nowhere in this object."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        super().__init__(path)
-
-
 @dataclass(frozen=True, slots=True)
 class Template:
     """Text with fields: a path, `.path` inside the value of another path, or a group number.
@@ -69,7 +61,7 @@ class Template:
     @property
     def has_relative(self) -> bool:
         """True if it looks inside the value of another path."""
-        return any(relative for _, _, relative in self.parts)
+        return any(relative for *_, relative in self.parts)
 
     def fill(
         self,
@@ -78,8 +70,8 @@ class Template:
         *,
         item: object = None,
         match: re.Match[str] | None = None,
-    ) -> str:
-        """Return the text. Raise MissingPath if a field is missing, InputError for several values.
+    ) -> str | None:
+        """Return the text. None if a field is missing. Raise InputError for several values.
 
         item: the object that `{.path}` looks in. match: the match that `{1}` is a group of.
         """
@@ -89,30 +81,25 @@ class Template:
             if isinstance(field, int):
                 text += (match[field] or "") if match else ""
             elif field is not None:
-                text += _only(field, item if relative else values, at)
+                value = _only(field, item if relative else values, at)
+                if value is None:
+                    return None
+                text += value
         return text
 
 
-def _only(field: FieldPath, values: object, at: At) -> str:
+def _only(field: FieldPath, values: object, at: At) -> str | None:
     if not isinstance(values, Mapping):
-        raise InputError(
-            f"{values!r}",
-            expected=f"an object with {field.text!r}",
-            fix="Check the path that the template looks in.",
-            where=at(field.text),
-        )
+        expected = f"an object with {field.text!r}"
+        fix = "Check the path that the template looks in."
+        raise InputError(f"{values!r}", expected=expected, fix=fix, where=at(field.text))
     texts = (scalar_text(value, field.text, at) for value in field.find(values, at))
     contents = [text for text in texts if text]
     if len(contents) > 1:
-        raise InputError(
-            f"{len(contents)} values",
-            expected="one, to put into a template",
-            fix="Name a path with one value; inside a list, give `path` and use {.name}.",
-            where=at(field.text),
-        )
-    if not contents:
-        raise MissingPath(field.text)
-    return contents[0]
+        got = f"{len(contents)} values"
+        fix = "Name a path with one value; inside a list, give `path` and use {.name}."
+        raise InputError(got, expected="one, to put into a template", fix=fix, where=at(field.text))
+    return contents[0] if contents else None
 
 
 def scalar_text(value: object, field: str, at: At) -> str:
@@ -126,12 +113,10 @@ def scalar_text(value: object, field: str, at: At) -> str:
         return str(value)
     if not isinstance(value, str):
         is_list = isinstance(value, (list, tuple))
-        raise InputError(
-            f"{value!r} is of type {type(value).__name__}",
-            expected="one text" if is_list else "text, or a whole number",
-            fix=f"Write the path as '{field}[]'." if is_list else "Name another path.",
-            where=at(field),
-        )
+        got = f"{value!r} is of type {type(value).__name__}"
+        expected = "one text" if is_list else "text, or a whole number"
+        fix = f"Write the path as '{field}[]'." if is_list else "Name another path."
+        raise InputError(got, expected=expected, fix=fix, where=at(field))
     return whole_characters(value, at, field).strip()
 
 
@@ -160,10 +145,8 @@ class Expression:
         """Return the values: of a template one text, or none where a path of it is missing."""
         if isinstance(self.of, FieldPath):
             return self.of.find(values, at)
-        try:
-            return [self.of.fill(values, at)]
-        except MissingPath:
-            return []
+        text = self.of.fill(values, at)
+        return [] if text is None else [text]
 
 
 GLOBAL = "global"  # Scope of a rule without scope keys
@@ -224,11 +207,8 @@ class Condition(Strict):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if sum(value is not None for value in (self.exists, self.equals, self.in_)) != 1:
-            raise problem(
-                "several tests, or none",
-                "one of exists, equals, in",
-                "Write several tests as several paths, several values as `in: [a, b]`.",
-            )
+            fix = "Write several tests as several paths, several values as `in: [a, b]`."
+            raise problem("several tests, or none", "one of exists, equals, in", fix)
         return self
 
 
@@ -274,19 +254,16 @@ class ValueSpec(Strict):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         groups = self.template.groups if self.template else []
-        most = self.pattern.groups if self.pattern else -1
+        known = self.pattern.groups if self.pattern else -1
         if self.path is None and (self.template is None or self.pattern is not None):
             raise problem("no path", "path: where the value is", "Add the key.")
         if groups and self.pattern is None:
-            raise problem(
-                f"{{{groups[0]}}} without a pattern", "pattern: beside it", "Add the pattern."
-            )
-        if groups and max(groups) > most:
-            raise problem(
-                f"the template names group {max(groups)}, the pattern has {most}",
-                "a group of the pattern; {0} is all that it matches",
-                "Add a group in (...), or name another.",
-            )
+            got = f"{{{groups[0]}}} without a pattern"
+            raise problem(got, "pattern: beside it", "Add the pattern.")
+        if groups and max(groups) > known:
+            got = f"the template names group {max(groups)}, the pattern has {known}"
+            expected = "a group of the pattern; {0} is all that it matches"
+            raise problem(got, expected, "Add a group in (...), or name another.")
         if self.template and self.template.has_relative and (self.path is None or self.pattern):
             raise problem("{.path} with nothing to look in", "path: without pattern", "Mend it.")
         return self
@@ -334,28 +311,19 @@ def _scope(value: object) -> object:
     return [] if value == GLOBAL else listed(value)
 
 
-def _order(value: object) -> Order:
-    known = [order.value for order in Order]
-    if value not in known:
-        raise problem(
-            f"unknown order {value!r}", ", ".join(known), nearest(str(value), known), "order"
-        )
-    return Order(value)
+def _choice(kind: type[Order] | type[Ties], key: str, what: str) -> PlainValidator:
+    def read(value: object) -> object:
+        known = [one.value for one in kind]
+        if value not in known:
+            expected, fix = ", ".join(known), nearest(str(value), known)
+            raise problem(f"{what} {value!r}", expected, fix, key)
+        return kind(str(value))
+
+    return PlainValidator(read)
 
 
-def _ties(value: object) -> Ties:
-    known = [ties.value for ties in Ties]
-    if value not in known:
-        raise problem(f"ties {value!r}", ", ".join(known), nearest(str(value), known), "ties")
-    return Ties(value)
-
-
-def _counted(value: object) -> str:
-    """Return a value of metadata as str() gives it: rules compare metadata so."""
-    return str(_plain(value))
-
-
-Counted = Annotated[str, PlainValidator(_counted)]
+# A value of metadata as str() gives it: rules compare metadata so.
+Counted = Annotated[str, PlainValidator(lambda value: str(_plain(value)))]
 
 
 class RuleSpec(Strict):
@@ -368,8 +336,8 @@ class RuleSpec(Strict):
         description="keys on which both agree, or the word global"
     )
     name: Text = ""
-    order: Annotated[Order, PlainValidator(_order)] = Order.EFFECTIVE
-    ties: Annotated[Ties, PlainValidator(_ties)] = Ties.UNDECIDED
+    order: Annotated[Order, _choice(Order, "order", "unknown order")] = Order.EFFECTIVE
+    ties: Annotated[Ties, _choice(Ties, "ties", "ties")] = Ties.UNDECIDED
     condition: dict[str, Annotated[list[Counted], BeforeValidator(listed)]] = Field({})
     relation: Text = SUPERSEDES
     confidence: float = 1.0

@@ -1,0 +1,351 @@
+"""Serve variants of CAR: a safe frontier (Def. 9), and the frontiers of a latent scope (Def. 8).
+
+Safe: every edge holds with its confidence, independently of the others. A rule is one edge between
+two records though they share several entities. Another rule, even of the same name, and another
+explicit edge (unless it repeats the first) are further chances. A record is maximal in S when no
+chain of edges that hold leads from it to another record of S. With several relations, no chain of
+any one of them (Def. 10). The closure at theta is `Authority.closure(ids, theta)`. Only edges
+between records of S matter, and their weakly connected parts are independent. A part with few
+uncertain edges is worked out over all their outcomes. A larger one is sampled. All outcomes, or
+samples, go through the part at once, eight to a byte.
+
+Latent: p(σ | q) is a mixture of two linkers. Names: values of the records' scopes in the query
+text. Each occurrence is one vote, shared by the scopes that bear the name. Anchors: the scopes of
+the retrieved documents, each document with its softmaxed score, shared by its entities. A_k(q, σ)
+are the anchors that have σ among their entities. The probability of a document is that of the
+scopes for which it is in front(cl(A_k(q, σ))). A scope that is named but that no anchor has leads
+to no document, so the probabilities then sum to less than 1: the first stage did not find it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.authority.config import LatentConfig, LatentScope, VariantConfig
+from argus.authority.entities import Entity, ScopeNames
+from argus.authority.relation import Authority, Link, chain_to
+from argus.authority.resolution import Hit, Resolution, ranked_hits
+from argus.errors import InputError
+from argus.measures.intervals import wilson
+
+EXACT_EDGES = 16  # uncertain edges of a part that is worked out exactly: 65,536 outcomes
+MAX_LINKS = 200_000  # supersessions between the given records
+MAX_DRAWS = 500_000_000  # uncertain edges times samples
+
+Bits = npt.NDArray[np.uint8]
+# superseded -> (superseder, relation) -> probability that one of their edges holds.
+Links = dict[str, dict[tuple[str, str], float]]
+
+
+class Chance(NamedTuple):
+    """Pr[maximal] of one record. samples and half_width are 0 where it is exact.
+
+    half_width: of the 95% Wilson interval.
+    """
+
+    probability: float
+    samples: int = 0
+    half_width: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SafeFrontier:
+    """front_alpha(S) in the order given, with the chance of every record of S in force."""
+
+    ids: tuple[str, ...]
+    alpha: float
+    chances: dict[str, Chance]
+
+    @property
+    def is_exact(self) -> bool:
+        """True if nothing was sampled."""
+        return not any(chance.samples for chance in self.chances.values())
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Records whose interval holds alpha: more samples might decide otherwise."""
+        return tuple(
+            id_
+            for id_, chance in self.chances.items()
+            if chance.samples and abs(chance.probability - self.alpha) <= chance.half_width
+        )
+
+
+def safe_frontier(
+    authority: Authority,
+    ids: Iterable[str],
+    alpha: float,
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+    exact_edges: int = EXACT_EDGES,
+) -> SafeFrontier:
+    """Return {d in S: Pr[no d' in S with d ⇝ d'] >= alpha} for S = `ids` (Def. 9).
+
+    exact_edges: parts with up to so many uncertain edges (at most 20) are exact. The others take
+    `samples` random outcomes, and their share decides. Records not in force at the time of a view
+    are not in S. Raises InputError for an unknown id, alpha outside [0, 1], no samples, and where
+    too much lies between the records.
+    """
+    default = "Leave it out for the default."
+    for is_good, got, expected, fix in (
+        (0 <= alpha <= 1, f"alpha {alpha}", "a probability from 0 to 1", "0.95 is a usual choice."),
+        (samples >= 1, f"{samples} samples", "1 or more", default),
+        (
+            0 <= exact_edges <= 20, f"exact_edges {exact_edges}",
+            "0 to 20: every edge more doubles the work", default,
+        ),
+    ):  # fmt: skip
+        if not is_good:
+            raise InputError(got, expected=expected, fix=fix)
+    members = list(dict.fromkeys(filter(authority.in_force, ids)))
+    links = _between(authority, members)
+    rng = np.random.default_rng(seed)
+    chances = dict.fromkeys(members, Chance(1.0))
+    for part in _parts(links):
+        inside = {id_: above for id_, above in links.items() if id_ in part}
+        own = [id_ for id_ in members if id_ in part]
+        chances |= _chances(inside, own, samples, rng, exact_edges)
+    safe = (id_ for id_ in members if chances[id_].probability >= alpha - 1e-9)
+    return SafeFrontier(tuple(safe), alpha, chances)
+
+
+def _between(authority: Authority, members: Sequence[str]) -> Links:
+    """Return the direct supersessions on chains between members, parallel ones as one each."""
+    above, below = authority.reach(members), authority.superseded_by_any(members)
+    part = authority.among(id_ for id_ in above if id_ in below or above[id_] is None)
+    weights: Links = {}
+    n = 0
+    for id_ in part.records:
+        for link in dict.fromkeys(part.links(id_)):  # two shared entities are one rule check
+            n += 1
+            if n > MAX_LINKS:
+                raise InputError(
+                    f"more than {MAX_LINKS:,} supersessions between {len(members):,} records",
+                    expected="few enough to weigh every one of them",
+                    fix="Ask for fewer records at once, or of narrower scopes; the closure at a "
+                    "threshold (theta) has no such limit.",
+                )
+            key, others = (link.superseder, link.relation), weights.setdefault(id_, {})
+            others[key] = 1 - (1 - others.get(key, 0.0)) * (1 - link.confidence)
+    return weights
+
+
+def _parts(links: Links) -> list[set[str]]:
+    """Return the weakly connected parts."""
+    part_of: dict[str, set[str]] = {}
+    for older, above in links.items():
+        for newer, _ in above:
+            first, second = (part_of.setdefault(id_, {id_}) for id_ in (older, newer))
+            if first is not second:
+                first |= second
+                part_of.update(dict.fromkeys(second, first))
+    return list({id(part): part for part in part_of.values()}.values())
+
+
+def _chances(
+    links: Links, members: list[str], samples: int, rng: np.random.Generator, exact_edges: int
+) -> dict[str, Chance]:
+    """Return Pr[maximal] of the members of one part."""
+    uncertain = [p for above in links.values() for p in above.values() if p < 1]
+    n = len(uncertain)
+    if n <= exact_edges:
+        outcomes = np.arange(2**n)
+        weights = np.ones(2**n)
+        holds = []
+        for i, p in enumerate(uncertain):
+            on = (outcomes >> i & 1).astype(bool)
+            weights *= np.where(on, p, 1 - p)
+            holds.append(np.packbits(on))
+        dominated = _dominated(links, set(members), holds, 2**n)
+        return {
+            id_: Chance(float(np.clip(weights[~dominated[id_]].sum(), 0, 1))) for id_ in members
+        }
+    if n * samples > MAX_DRAWS:
+        got = f"{n:,} uncertain supersessions in one part, {samples:,} samples"
+        fix = "Take fewer samples, or ask for fewer records at once."
+        raise InputError(got, expected=f"at most {MAX_DRAWS:,} draws", fix=fix)
+    holds = [np.packbits(rng.random(samples) < p) for p in uncertain]
+    dominated = _dominated(links, set(members), holds, samples)
+    chances = {}
+    for id_ in members:
+        share = 1 - int(dominated[id_].sum()) / samples
+        low, high = wilson(share, samples)
+        chances[id_] = Chance(share, samples, float(high - low) / 2)
+    return chances
+
+
+def _dominated(
+    links: Links, members: set[str], holds: list[Bits], n: int
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return for every member in which of n outcomes a chain leads from it to another.
+
+    holds: per uncertain edge, in the order of `links`, the outcomes in which it holds, packed.
+    """
+    always = np.packbits(np.ones(n, bool))
+    never = np.zeros_like(always)
+    edges: dict[str, list[tuple[str, str, Bits]]] = {}
+    place = iter(holds)
+    for older, above in links.items():
+        edges[older] = [
+            (newer, name, next(place) if p < 1 else always) for (newer, name), p in above.items()
+        ]
+    # Per record and relation: the outcomes in which a chain leads from it to a member.
+    reaches: dict[str, dict[str, Bits]] = {}
+    newest_first = TopologicalSorter({old: [new for new, _ in links[old]] for old in links})
+    for id_ in newest_first.static_order():
+        own: dict[str, Bits] = {}
+        for newer, name, on in edges.get(id_, ()):
+            further = always if newer in members else reaches[newer].get(name, never)
+            own[name] = own.get(name, never) | (on & further)
+        reaches[id_] = own
+    return {
+        id_: np.unpackbits(np.bitwise_or.reduce([never, *reaches[id_].values()]), count=n) > 0
+        for id_ in members
+    }
+
+
+def serve_safely(
+    scores: Mapping[str, float], authority: Authority, alpha: float, k: int
+) -> tuple[Resolution, SafeFrontier]:
+    """Serve front_alpha(cl(A)) of anchors A: probably active records, in the anchors' places.
+
+    scores: of the anchors in force, best first. Documents without record are served as they are.
+    """
+    known = [id_ for id_ in scores if id_ in authority]
+    frontier = safe_frontier(authority, authority.closure(known), alpha)
+    safe = set(frontier.ids)
+    hits: dict[str, Hit] = {}
+    retired: dict[str, tuple[str, ...]] = {}
+    for rank, (anchor, score) in enumerate(scores.items(), 1):
+        reached = authority.reach([anchor]) if anchor in authority else {anchor: None}
+        serving = [i for i in reached if i in safe or i not in authority]
+        if anchor not in serving:
+            retired[anchor] = tuple(serving)
+        for id_ in serving:
+            hits.setdefault(id_, Hit(id_, 0, score, anchor, rank, tuple(chain_to(id_, reached))))
+    unknown = tuple(id_ for id_ in scores if id_ not in authority)
+    return Resolution(tuple(scores), ranked_hits(hits.values(), k), retired, unknown, {}), frontier
+
+
+Posterior = dict[Entity, float]  # p(σ | q), most likely first, ties by key and value; sums to 1
+
+
+def scope_posterior(
+    text: str,
+    anchors: Mapping[str, float],
+    authority: Authority,
+    names: ScopeNames,
+    config: LatentConfig | None = None,
+) -> Posterior:
+    """Return p(σ | q) of a query text and its first stage's documents with their scores.
+
+    Anchors that are not in force count for nothing. Empty where the text names nothing and no
+    anchor has a scope. Raises InputError for an unknown document and a score that is no number.
+    """
+    config = config or LatentConfig()
+    anchors = {id_: score for id_, score in anchors.items() if authority.in_force(id_)}
+    by_name = _shared((bearers, 1.0) for bearers in names.bearers(text))
+    weights = _softmax(anchors, config.temperature)
+    by_anchor = _shared((sorted(authority.record(id_).entities), w) for id_, w in weights.items())
+    share = config.names if by_anchor else 1.0
+    if not by_name:
+        share = 0.0
+    mixed = {
+        entity: share * by_name.get(entity, 0.0) + (1 - share) * by_anchor.get(entity, 0.0)
+        for entity in {*by_name, *by_anchor}
+    }
+    ordered = sorted(mixed.items(), key=lambda item: (-item[1], item[0]))
+    return {entity: p for entity, p in ordered if p > 0}
+
+
+def expectation(
+    authority: Authority, posterior: Mapping[Entity, float], anchors: Mapping[str, float]
+) -> dict[str, float]:
+    """Return E over σ of 1[d in front(cl(A_k(q, σ)))]: the documents of one query's run.
+
+    Most probable first, ties by id. Raises InputError for an unknown anchor.
+    """
+    chances: dict[str, float] = {}
+    fronts: dict[tuple[str, ...], list[str]] = {}
+    members: dict[Entity, list[str]] = {}  # A_k(q, σ) of every σ that an anchor has
+    for id_ in anchors:
+        for entity in authority.record(id_).entities:
+            members.setdefault(entity, []).append(id_)
+    for entity, probability in posterior.items():
+        inside = tuple(members.get(entity, ()))
+        if inside not in fronts:
+            fronts[inside] = authority.controlling(inside)
+        for id_ in fronts[inside]:
+            chances[id_] = chances.get(id_, 0.0) + probability
+    return dict(sorted(chances.items(), key=lambda item: (-item[1], item[0])))
+
+
+def map_scope(posterior: Mapping[Entity, float]) -> Entity | None:
+    """Return σ̂ = argmax p(σ | q), ties by key and value. None of an empty posterior."""
+    return min(posterior, key=lambda entity: (-posterior[entity], entity), default=None)
+
+
+def map_frontier(
+    authority: Authority, posterior: Mapping[Entity, float], anchors: Mapping[str, float]
+) -> dict[str, float]:
+    """Return front(cl(A_k(q, σ̂))), each document with p(σ̂ | q): the MAP variant of Def. 8."""
+    best = map_scope(posterior)
+    return expectation(authority, {best: posterior[best]} if best else {}, anchors)
+
+
+def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, float]:
+    """Return the shares of votes per entity, each shared by several. They sum to 1."""
+    votes_of: dict[Entity, float] = {}
+    for entities, weight in votes:
+        several = tuple(entities)
+        for entity in several:
+            votes_of[entity] = votes_of.get(entity, 0.0) + weight / len(several)
+    total = math.fsum(votes_of.values())
+    return {entity: value / total for entity, value in votes_of.items()} if total else {}
+
+
+def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
+    for id_, score in scores.items():
+        if not math.isfinite(score):
+            got = f"document {id_!r} has the score {score}"
+            raise InputError(got, expected="a number", fix="Look at what the first stage returned.")
+    top = max(scores.values(), default=0.0)
+    return {id_: math.exp((score - top) / temperature) for id_, score in scores.items()}
+
+
+def serve_by_scope(
+    query: str, scores: Mapping[str, float], authority: Authority, config: VariantConfig, k: int
+) -> tuple[Resolution, Posterior]:
+    """Serve the documents that control under the scopes which the question may have, likely first.
+
+    The score of a document is its probability: that of the scopes for which it controls
+    (expectation), or that of the likeliest scope (map). Raises InputError where no scope is told.
+    """
+    anchors = {id_: score for id_, score in scores.items() if id_ in authority}
+    names = ScopeNames(r for r in authority.records.values() if authority.in_force(r.id))
+    posterior = scope_posterior(query, anchors, authority, names, config.latent)
+    if not posterior:
+        got = "no scope: the question names none, and no document found has one"
+        fix = "Leave it out to serve what controls all that was found."
+        raise InputError(got, expected="records with scopes", fix=fix, where="--scope")
+    serve = map_frontier if config.scope is LatentScope.MAP else expectation
+    paths: dict[str, tuple[str, int, tuple[Link, ...]]] = {}
+    retired: dict[str, tuple[str, ...]] = {}
+    for rank, anchor in enumerate(anchors, 1):
+        controlling = authority.controlling_chains([anchor])
+        if anchor not in controlling:
+            retired[anchor] = tuple(controlling)
+        for id_, chain in controlling.items():
+            paths.setdefault(id_, (anchor, rank, chain))
+    chances = serve(authority, posterior, anchors)
+    hits = [Hit(id_, 0, p, *paths[id_]) for id_, p in chances.items()]
+    unknown = tuple(id_ for id_ in scores if id_ not in authority)
+    return Resolution(tuple(scores), ranked_hits(hits, k), retired, unknown, {}), posterior
