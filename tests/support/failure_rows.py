@@ -98,11 +98,8 @@ def system(name, rows, **changed):
             {
                 "id": mode.id, "name": mode.name, "category": mode.category,
                 "direct": mode.direct, "threshold_text": mode.threshold_text,
-                "measured": s.measured,
-                "measured_failed": s.measured_failed, "measured_found": s.measured_found,
-                "among_failed": s.failed, "among_found": s.found, "difference": s.difference,
-                "low": s.low, "high": s.high, "leading": leads.count(mode.id),
-                "not_applicable": None if s.measured else "not measured",
+                **s, "leading": leads.count(mode.id),
+                "not_applicable": None if s["measured"] else "not measured",
             }
         )  # fmt: skip
     described.sort(key=lambda mode: (-(mode["difference"] or 0.0), mode["id"]))

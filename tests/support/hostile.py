@@ -101,9 +101,9 @@ def _generative(place: Path) -> None:
     keys = [HitKey(" river", 12, 4.5, "body"), HitKey(ATTACKS[0], 3, 2.25, "title")]
     hit = Hit(ID, 6.75, ATTACKS[1], f"By the river. {ATTACKS[0]}", keys)
     answers = {q.id: Answer(q.id, [hit]) for q in QUESTIONS}
-    with AnswerFile(folder / FILE, {"mode": "seal"}, "</s>").appending() as file:
+    with AnswerFile(folder / FILE, {"mode": "seal"}, "</s>").appending() as add:
         for question in QUESTIONS:
-            file.add(question, answers[question.id])
+            add(question, answers[question.id])
     topics = [Topic(question) for question in QUESTIONS]
     results = Results(topics, lambda topic: answers[topic.query.id], {})
     folder.write_table(TABLE, questions_table(results))

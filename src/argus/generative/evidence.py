@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
 from argus.errors import InputError
+from argus.generative.index import NgramIndex
 from argus.generative.passage_scores import (
     Reader,
-    WeightedKeys,
+    Readings,
     class_keys,
     first_scores,
     read,
@@ -31,62 +31,6 @@ from argus.generative.settings import Scoring
 
 _AT_ONCE = 512  # passages read in one go: bounds the memory for their tokens
 UNIGRAM = "unigram"
-
-
-class Markers(Protocol):
-    """The part of a vocabulary that evidence uses."""
-
-    @property
-    def border(self) -> int:
-        """The token that begins every passage."""
-
-    @property
-    def pad(self) -> int | None:
-        """Padding."""
-
-    @property
-    def unknown(self) -> int | None:
-        """The token for text that the tokenizer does not know."""
-
-    @property
-    def query_start(self) -> int:
-        """The token that begins every pseudo-query."""
-
-
-class EvidenceIndex(Protocol):
-    """The part of an n-gram index that evidence uses (`argus.generative.index.NgramIndex`)."""
-
-    @property
-    def n_tokens(self) -> int:
-        """Tokens of all passages, borders in front included."""
-
-    @property
-    def vocabulary_size(self) -> int:
-        """Tokens are below it."""
-
-    @property
-    def vocabulary(self) -> Markers:
-        """The vocabulary's markers."""
-
-    def counts(self, ngrams: Sequence[Sequence[int]], /) -> IntArray:
-        """Return the occurrences of each n-gram."""
-
-    def occurrences(
-        self, ngrams: Sequence[Sequence[int]], most: int, /
-    ) -> tuple[IntArray, IntArray]:
-        """Return pointers and ascending positions, none of an n-gram with more than `most`."""
-
-    def documents_at(self, positions: IntArray, /) -> IntArray:
-        """Return the passage of each position."""
-
-    def tokens_of(self, documents: IntArray, /) -> tuple[IntArray, np.ndarray]:
-        """Return pointers and tokens of passages, each with its border in front."""
-
-    def order(self, documents: IntArray, /) -> np.ndarray:
-        """Return a hash of each passage's id, uint64."""
-
-    def continuations(self, ngram: Sequence[int], /) -> tuple[np.ndarray, np.ndarray]:
-        """Return distinct next tokens and how often each comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +63,7 @@ class Ranked:
 
 
 def aggregate(
-    index: EvidenceIndex,
+    index: NgramIndex,
     keys: Iterable[Key],
     unigrams: FloatArray | Float64Array | None,
     scoring: Scoring,
@@ -138,12 +82,13 @@ def aggregate(
             f"k={k}", expected="at least 1", fix="Say how many passages to return.", where="k"
         )
     keys = merged(keys)
-    counts = _counts(index, [key.tokens for key in keys])
+    ngrams = [key.tokens for key in keys]
+    counts = np.asarray(index.counts(ngrams), np.int64) if ngrams else np.zeros(0, np.int64)
     weights = key_weights(keys, counts, index.n_tokens, index.vocabulary.query_start, scoring)
     single, single_counts = _single_tokens(index, keys, unigrams, scoring)
     added = best_unigrams(single, len(keys))
     weighted = class_keys(
-        [key.tokens for key in keys] + [(token,) for token in added.tolist()],
+        [*ngrams, *((token,) for token in added.tolist())],
         np.concatenate([weights, single[added]]),
         np.concatenate([counts, single_counts[added]]),
         scoring,
@@ -151,20 +96,41 @@ def aggregate(
     views = {key.tokens: key.view for key in keys}
     if not len(weighted.rare):
         return Ranked(np.zeros(0, np.int64), np.zeros(0), [], views)
-    candidates = _candidates(index, weighted, scoring)
+    rare = [weighted.ngrams[i] for i in weighted.rare]
+    ptr, positions = index.occurrences(rare, scoring.max_occurrences)
+    documents = np.asarray(index.documents_at(positions), np.int64)
+    border = index.vocabulary.border
+    passages, scores = first_scores(weighted, ptr, positions, documents, border, scoring)
+    candidates = passages[_best(index, passages, scores, scoring.full_documents)]
     prepared = reader(weighted, single, scoring)
-    scores = _read_scores(index, prepared, candidates)
+    parts = _readings(index, prepared, candidates, record=False)
+    scores = np.concatenate([part.scores for part in parts])
     best = _best(index, candidates, scores, k)
-    matched = _matches(index, prepared, weighted, single_counts, candidates[best])
+    matched: list[list[Matched]] = []
+    key_counts = weighted.counts.tolist()
+    for readings in _readings(index, prepared, candidates[best], record=True):
+        added_by, what = readings.added.tolist(), readings.matched.tolist()
+        for start, end in pairwise(readings.ptr.tolist()):
+            matched.append(
+                [
+                    Matched(weighted.ngrams[m], key_counts[m], weight)
+                    if m >= 0
+                    else Matched((-1 - m,), int(single_counts[-1 - m]), weight)
+                    for m, weight in zip(what[start:end], added_by[start:end], strict=True)
+                ]
+            )
     return Ranked(candidates[best], scores[best], matched, views)
 
 
-def _counts(index: EvidenceIndex, ngrams: Sequence[tuple[int, ...]]) -> IntArray:
-    return np.asarray(index.counts(ngrams), np.int64) if ngrams else np.zeros(0, np.int64)
+def _readings(
+    index: NgramIndex, prepared: Reader, documents: IntArray, *, record: bool
+) -> Iterator[Readings]:
+    for i in range(0, len(documents), _AT_ONCE):
+        yield read(prepared, *index.tokens_of(documents[i : i + _AT_ONCE]), record=record)
 
 
 def _single_tokens(
-    index: EvidenceIndex,
+    index: NgramIndex,
     keys: Sequence[Key],
     unigrams: FloatArray | Float64Array | None,
     scoring: Scoring,
@@ -190,18 +156,7 @@ def _single_tokens(
     return unigram_weights(unigrams, counts, index.n_tokens, excluded, scoring), counts
 
 
-def _candidates(index: EvidenceIndex, weighted: WeightedKeys, scoring: Scoring) -> IntArray:
-    """Return the passages that the first stage finds, the `full_documents` best of them."""
-    rare = [weighted.ngrams[i] for i in weighted.rare]
-    ptr, positions = index.occurrences(rare, scoring.max_occurrences)
-    documents = np.asarray(index.documents_at(positions), np.int64)
-    passages, scores = first_scores(
-        weighted, ptr, positions, documents, index.vocabulary.border, scoring
-    )
-    return passages[_best(index, passages, scores, scoring.full_documents)]
-
-
-def _best(index: EvidenceIndex, documents: IntArray, scores: Float64Array, most: int) -> IntArray:
+def _best(index: NgramIndex, documents: IntArray, scores: Float64Array, most: int) -> IntArray:
     """Return the rows of the best passages, by (score descending, hash of the id ascending)."""
     rows = np.arange(len(documents))
     if most < len(rows):
@@ -209,37 +164,3 @@ def _best(index: EvidenceIndex, documents: IntArray, scores: Float64Array, most:
     order = np.lexsort((index.order(documents[rows]), -scores[rows]))
     best: IntArray = rows[order[:most]]
     return best
-
-
-def _read_scores(index: EvidenceIndex, prepared: Reader, documents: IntArray) -> Float64Array:
-    parts = [
-        read(prepared, *index.tokens_of(documents[i : i + _AT_ONCE]), record=False).scores
-        for i in range(0, len(documents), _AT_ONCE)
-    ]
-    return np.concatenate(parts)
-
-
-def _matches(
-    index: EvidenceIndex,
-    prepared: Reader,
-    weighted: WeightedKeys,
-    counts: IntArray,
-    documents: IntArray,
-) -> list[list[Matched]]:
-    """Return the n-grams that found each passage."""
-    matches: list[list[Matched]] = []
-    key_counts = weighted.counts.tolist()
-    for i in range(0, len(documents), _AT_ONCE):
-        readings = read(prepared, *index.tokens_of(documents[i : i + _AT_ONCE]), record=True)
-        bounds, added = readings.ptr.tolist(), readings.added.tolist()
-        what = readings.matched.tolist()
-        for start, end in pairwise(bounds):
-            matches.append(
-                [
-                    Matched(weighted.ngrams[m], key_counts[m], weight)
-                    if m >= 0
-                    else Matched((-1 - m,), int(counts[-1 - m]), weight)
-                    for m, weight in zip(what[start:end], added[start:end], strict=True)
-                ]
-            )
-    return matches

@@ -47,32 +47,23 @@ def need_model(model: Path | None) -> Path:
 
     Raises InputError with a remedy where there is none.
     """
-    fix = (
-        "Train one on your corpus: argus research generative train; or give the folder of a "
-        "seq2seq "
-        "checkpoint of SEAL or MINDER in the format of transformers."
-    )
     if model is None:
-        raise InputError(
-            "no model is given, and none ships with Argus",
-            expected="--model DIR: a seq2seq language model that writes n-grams for questions",
-            fix=fix,
-            where="--model",
-        )
-    if (model / MODEL / "config.json").is_file():
-        return model / MODEL
-    if not (model / "config.json").is_file():
-        raise InputError(
-            "no such folder"
-            if not model.exists()
-            else "no config.json in it"
-            if model.is_dir()
-            else "is a file",
-            expected="the folder of a seq2seq model: config.json, weights, tokenizer",
-            fix=fix,
-            where=model,
-        )
-    return model
+        got = "no model is given, and none ships with Argus"
+        expected = "--model DIR: a seq2seq language model that writes n-grams for questions"
+    else:
+        for folder in (model / MODEL, model):
+            if (folder / "config.json").is_file():
+                return folder
+        got = "no config.json in it" if model.is_dir() else "is a file"
+        got = got if model.exists() else "no such folder"
+        expected = "the folder of a seq2seq model: config.json, weights, tokenizer"
+    raise InputError(
+        got,
+        expected=expected,
+        fix="Train one on your corpus: argus research generative train; or give the folder of a "
+        "seq2seq checkpoint of SEAL or MINDER in the format of transformers.",
+        where=model or "--model",
+    )
 
 
 def is_from_scratch(model: Path) -> bool:

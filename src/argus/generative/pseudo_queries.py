@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.documents import EXPANSIONS, file_in, rows_by_document
@@ -25,7 +24,7 @@ def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
     any is not in the result. Raises InputError, with the line, for a row without either field, a
     query that is no text, and a document that comes twice. And where no row has a query.
     """
-    path = queries_file(Path(path))
+    path = file_in(Path(path), EXPANSIONS)
     rows = {doc_id: _queries(row) for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)}
     by_document = {doc_id: queries for doc_id, queries in rows.items() if queries}
     if not by_document:
@@ -38,49 +37,24 @@ def read(path: Path | str, *, coerce_ids: bool = False) -> dict[str, list[str]]:
     return by_document
 
 
-def queries_file(path: Path) -> Path:
-    """Return the file that `path` stands for: itself, or the expansions in that folder."""
-    return file_in(path, EXPANSIONS)
-
-
-@dataclass(frozen=True)
-class OfCorpus:
-    """Pseudo-queries of a corpus by document id.
-
-    file: that they were read from, if any. elsewhere: how many documents with pseudo-queries are
-    not in the corpus.
-    """
-
-    by_document: dict[str, list[str]]
-    file: Path | None = None
-    elsewhere: int = 0
-
-
 def of_documents(
     pseudo_queries: Path | str | Mapping[str, list[str]] | None,
     documents: Sequence[Document],
     *,
     coerce_ids: bool = False,
-) -> OfCorpus:
-    """Return the pseudo-queries of the documents. None if it is None.
+) -> tuple[dict[str, list[str]], Path | None, int]:
+    """Return the pseudo-queries of the documents, the file that they were read from, and others.
 
-    pseudo_queries: by document id, or a file or folder. Raises InputError as `read` and
-    `of_corpus` do.
+    pseudo_queries: by document id, or a file or folder. None for none. The last: how many documents
+    with pseudo-queries are not among these. Raises InputError as `read` does, and where none is.
     """
     if pseudo_queries is None:
-        return OfCorpus({})
+        return {}, None, 0
     file = None
     if not isinstance(pseudo_queries, Mapping):
-        file = queries_file(Path(pseudo_queries))
+        file = file_in(Path(pseudo_queries), EXPANSIONS)
         pseudo_queries = read(file, coerce_ids=coerce_ids)
-    known = of_corpus(pseudo_queries, {d.id for d in documents}, file or "pseudo-queries")
-    return OfCorpus(known, file, len(pseudo_queries) - len(known))
-
-
-def of_corpus(
-    pseudo_queries: Mapping[str, list[str]], ids: set[str], where: Path | str
-) -> dict[str, list[str]]:
-    """Return those of documents with these ids. InputError if there is none."""
+    ids = {document.id for document in documents}
     known = {id_: queries for id_, queries in pseudo_queries.items() if id_ in ids}
     if pseudo_queries and not known:
         raise InputError(
@@ -89,9 +63,9 @@ def of_corpus(
             expected="pseudo-queries by the ids of the corpus",
             fix="Check --pseudo-queries, --corpus and --id-field; --limit may have cut the corpus "
             "too short.",
-            where=where,
+            where=file or "pseudo-queries",
         )
-    return known
+    return known, file, len(pseudo_queries) - len(known)
 
 
 def _queries(row: Row) -> list[str]:
@@ -101,22 +75,15 @@ def _queries(row: Row) -> list[str]:
             pick_field(row, FIELDS, what="queries")
         return []
     value = row.values[field]
-    if not isinstance(value, list):
+    wrong = [one for one in value if not isinstance(one, str)] if isinstance(value, list) else []
+    if not isinstance(value, list) or wrong:
         raise InputError(
-            f"{value!r:.60} is of type {type(value).__name__}",
-            expected="a list of strings",
-            fix=f"Write {_EXAMPLE}.",
+            f"{wrong[0]!r:.60} among the queries"
+            if wrong
+            else f"{value!r:.60} is of type {type(value).__name__}",
+            expected="strings alone" if wrong else "a list of strings",
+            fix="Quote it, or leave it out." if wrong else f"Write {_EXAMPLE}.",
             where=row.at(field),
         )
-    return list(dict.fromkeys(filter(None, (_text(row, field, one) for one in value))))
-
-
-def _text(row: Row, field: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise InputError(
-            f"{value!r:.60} among the queries",
-            expected="strings alone",
-            fix="Quote it, or leave it out.",
-            where=row.at(field),
-        )
-    return " ".join(whole_characters(value, row.at, field).split())
+    texts = (" ".join(whole_characters(one, row.at, field).split()) for one in value)
+    return list(dict.fromkeys(filter(None, texts)))

@@ -9,8 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise, product
-from typing import TYPE_CHECKING
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -22,16 +21,12 @@ from argus.generative.decode.beams import Hypotheses, Search, Timings, beam_sear
 from argus.generative.decode.model import Seq2Seq, Sources
 from argus.generative.decode.own import own_search
 from argus.generative.decode.rescore import Targets, score_all
-from argus.generative.evidence import Ranked, aggregate
+from argus.generative.evidence import aggregate
 from argus.generative.index import NgramIndex
 from argus.generative.scoring import Key
 from argus.generative.settings import Cure, Decoding, Mode, Scoring
 from argus.generative.vocabulary import Vocabulary
 from argus.progress import announce, progress
-
-if TYPE_CHECKING:
-    from argus.generative.vocabulary import Vocabulary
-
 
 BODY, TITLE, QUERY, QUESTION = "body", "title", "query", "question"
 
@@ -114,10 +109,15 @@ def question_ngrams(question: str, longest: int = LONGEST) -> list[str]:
     """
     question = " ".join(question.split())
     words = list(_WORD.finditer(question))
+    spellings = [dict.fromkeys((w.group(), w.group()[0].upper() + w.group()[1:])) for w in words]
+    gaps = [question[a.end() : b.start()] for a, b in pairwise(words)]
     ngrams: dict[str, None] = {}
     for n in range(1, longest + 1):
         for first in range(len(words) - n + 1):
-            ngrams |= dict.fromkeys(_spellings(question, words[first : first + n]))
+            between = [*gaps[first : first + n - 1], ""]
+            for spelling in product(*spellings[first : first + n]):
+                parts = zip(spelling, between, strict=True)
+                ngrams["".join(word + gap for word, gap in parts)] = None
     return list(ngrams)
 
 
@@ -130,18 +130,6 @@ def question_ngram_tokens(
     """
     ngrams = vocabulary.encode(question_ngrams(question, longest))
     return list(dict.fromkeys(tuple(tokens) for tokens in ngrams if tokens))
-
-
-def _spellings(question: str, words: list[re.Match[str]]) -> list[str]:
-    """Return the text of consecutive words in every spelling."""
-    gaps = [question[a.end() : b.start()] for a, b in pairwise(words)]
-    options = [
-        dict.fromkeys((word.group(), word.group()[0].upper() + word.group()[1:])) for word in words
-    ]
-    return [
-        "".join(word + gap for word, gap in zip(spelling, [*gaps, ""], strict=True))
-        for spelling in product(*options)
-    ]
 
 
 @dataclass
@@ -193,7 +181,18 @@ class GenerativeSearcher:
         A batch that does not fit into memory is halved, and so are all that follow. Raises
         InputError for k below 1 and for an id that is given twice.
         """
-        _check(queries, k)
+        if k < 1:
+            raise InputError(
+                f"k = {k}", expected="at least 1", fix="Ask for one document or more.", where="--k"
+            )
+        twice = next((id_ for id_, n in Counter(q.id for q in queries).items() if n > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"two queries have the id {twice!r}",
+                expected="one query per id",
+                fix="Rename one of the two.",
+                where="queries",
+            )
         left = list(queries)
         with progress("searching", len(left)) as on:
             while left:
@@ -202,7 +201,7 @@ class GenerativeSearcher:
                 if written is None:
                     continue  # the batch is smaller now
                 for query, keys in zip(part, written, strict=True):
-                    yield self._answer(query, keys, k)
+                    yield Answer(query.id, [] if keys is None else self._hits(keys, k))
                     on(1)
                 left = left[len(part) :]
 
@@ -213,20 +212,22 @@ class GenerativeSearcher:
     def keys(self, questions: Sequence[str]) -> list[QuestionKeys]:
         """Return the keys that the model writes for questions with text, and their scores."""
         sources, places = self.encode(questions)
-        keys: list[list[list[Key]]] = [[] for _ in questions]
+        keys: list[list[Key]] = [[] for _ in questions]
         unigrams: FloatArray = np.zeros((0, 0), np.float32)
         for view in self.views:
             if view.search is None:
                 of_view = [self._own_words(question) for question in questions]
             else:
-                written, first = self._decode(view, _part(sources, places, view.name, questions))
+                mine = slice(places[view.name], places[view.name] + len(questions))
+                source = Sources(sources.hidden[mine], sources.mask[mine])
+                written, first = self._decode(source, view.search)
                 unigrams = first if view.name == BODY else unigrams
                 of_view = [self._keys_of(view, hypotheses) for hypotheses in written]
             if self.decoding.rescore or view.search is None:
                 of_view = self.rescored(view, of_view, sources, places[view.rescored_by])
-            for mine, scored in zip(keys, of_view, strict=True):
-                mine.append(scored)
-        return [QuestionKeys(list(chain(*mine)), u) for mine, u in zip(keys, unigrams, strict=True)]
+            for own, scored in zip(keys, of_view, strict=True):
+                own += scored
+        return [QuestionKeys(own, first) for own, first in zip(keys, unigrams, strict=True)]
 
     def encode(self, questions: Sequence[str]) -> tuple[Sources, dict[str | None, int]]:
         """Return the encoder inputs of questions, and where those of each marker begin.
@@ -236,16 +237,12 @@ class GenerativeSearcher:
         import torch
 
         markers = {v.name for v in self.views if v.search} | {v.rescored_by for v in self.views}
-        ordered = sorted(markers, key=str)
-        limit = self.model.source_tokens
+        ordered, vocabulary = sorted(markers, key=str), self.model.vocabulary
+        inputs: list[list[int]] = []
+        for marker in ordered:
+            inputs += vocabulary.sources(questions, marker, limit=self.model.source_tokens)
         with self._timed("encoding"), torch.inference_mode():
-            sources = self.model.encode(
-                [
-                    source
-                    for marker in ordered
-                    for source in self.model.vocabulary.sources(questions, marker, limit=limit)
-                ]
-            )
+            sources = self.model.encode(inputs)
         return sources, {marker: i * len(questions) for i, marker in enumerate(ordered)}
 
     def rescored(
@@ -294,13 +291,12 @@ class GenerativeSearcher:
         announce(f"out of memory: {self.batch} questions at once instead of {len(queries)}")
         return None
 
-    def _decode(self, view: KeyView, sources: Sources) -> tuple[list[Hypotheses], FloatArray]:
-        assert view.search is not None
+    def _decode(self, source: Sources, search: Search) -> tuple[list[Hypotheses], FloatArray]:
         if self.decoding.own is not None:
             with self._timed("decoding"):
-                return own_search(self.decoding.own, self.model, sources, self.index, view.search)
+                return own_search(self.decoding.own, self.model, source, self.index, search)
         timings = Timings()
-        decoded = beam_search(self.model, sources, self.index, view.search, timings)
+        decoded = beam_search(self.model, source, self.index, search, timings)
         self.seconds["decoding"] += timings.total
         self.seconds["constraint"] += timings.constraint
         return decoded
@@ -331,53 +327,25 @@ class GenerativeSearcher:
             if len(ngram) >= least and (ended or not whole_only)
         ]
 
-    def _answer(self, query: Query, written: QuestionKeys | None, k: int) -> Answer:
-        if written is None:
-            return Answer(query.id)
+    def _hits(self, written: QuestionKeys, k: int) -> list[Hit]:
         with self._timed("ranking"):
             ranked = aggregate(self.index, written.keys, written.unigrams, self.scoring, k)
         with self._timed("reading"):
-            return Answer(query.id, self._hits(ranked))
-
-    def _hits(self, ranked: Ranked) -> list[Hit]:
-        ngrams = list(dict.fromkeys(m.tokens for matched in ranked.matched for m in matched))
-        texts = dict(zip(ngrams, self.model.vocabulary.decode_all(ngrams), strict=True))
-        return [
-            Hit(
-                self.index.id_of(document),
-                score,
-                *self.index.title_and_text(document),
-                [HitKey(texts[m.tokens], m.count, m.weight, ranked.view_of(m)) for m in matched],
-            )
-            for document, score, matched in zip(
-                ranked.documents.tolist(), ranked.scores.tolist(), ranked.matched, strict=True
-            )
-        ]
+            ngrams = list(dict.fromkeys(m.tokens for matched in ranked.matched for m in matched))
+            texts = dict(zip(ngrams, self.model.vocabulary.decode_all(ngrams), strict=True))
+            scores = zip(ranked.documents.tolist(), ranked.scores.tolist(), strict=True)
+            return [
+                Hit(
+                    self.index.id_of(document),
+                    score,
+                    *self.index.title_and_text(document),
+                    [HitKey(texts[m.tokens], m.count, m.weight, ranked.view_of(m)) for m in mine],
+                )
+                for (document, score), mine in zip(scores, ranked.matched, strict=True)
+            ]
 
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:
         begun = time.perf_counter()
         yield
         self.seconds[step] += time.perf_counter() - begun
-
-
-def _part(
-    sources: Sources, places: dict[str | None, int], marker: str, questions: Sequence[str]
-) -> Sources:
-    mine = slice(places[marker], places[marker] + len(questions))
-    return Sources(sources.hidden[mine], sources.mask[mine])
-
-
-def _check(queries: Sequence[Query], k: int) -> None:
-    if k < 1:
-        raise InputError(
-            f"k = {k}", expected="at least 1", fix="Ask for one document or more.", where="--k"
-        )
-    twice = next((id_ for id_, n in Counter(q.id for q in queries).items() if n > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"two queries have the id {twice!r}",
-            expected="one query per id",
-            fix="Rename one of the two.",
-            where="queries",
-        )

@@ -51,13 +51,20 @@ class Vocabulary:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._tokenizer.encode_special_tokens = True  # "</s>" in a text is text
-        before = self._n_ids()
+        ids = self._tokenizer.get_vocab  # a vocabulary may have holes
+        before = max(ids().values(), default=-1) + 1
         self.title_end, self.query_start = self._marker(TITLE_END), self._marker(QUERY_START)
-        self.size = self._n_ids()
+        self.size = max(ids().values()) + 1
         self.added = self.size - before
-        self.border = self._id("eos_token")
-        self.pad = self._id_or_none("pad_token")
-        self.unknown = self._id_or_none("unk_token")
+        border = self._id("eos_token")
+        if border is None:
+            raise InputError(
+                "the tokenizer has no eos_token",
+                expected="an end-of-sequence token: it marks where passages begin",
+                fix="Give the tokenizer of a seq2seq model (BART, T5), or --tokenizer bpe:SIZE.",
+                where="--tokenizer",
+            )
+        self.border, self.pad, self.unknown = border, self._id("pad_token"), self._id("unk_token")
         self._before, self._after = self._wrapping()
 
     @property
@@ -124,14 +131,10 @@ class Vocabulary:
         with writable(folder):
             tokenizer(tokenizer_object=copied, **specials).save_pretrained(folder)
 
-    def _n_ids(self) -> int:
-        """Return one more than the greatest id: a vocabulary may have holes."""
-        return max(self._tokenizer.get_vocab().values(), default=-1) + 1
-
     def _marker(self, text: str) -> int:
         """Return the id of a marker: the token that its text is, else one added under its name."""
         ids = self._tokenizer.encode(text, add_special_tokens=False).ids
-        if len(ids) == 1 and ids[0] != self._id_or_none("unk_token"):
+        if len(ids) == 1 and ids[0] != self._id("unk_token"):
             return int(ids[0])
         space = self._tokenizer.encode(" a", add_special_tokens=False).tokens[0][:1]
         name = text.replace(" ", space if space in "Ġ▁" else "")
@@ -141,21 +144,10 @@ class Vocabulary:
         assert marker is not None
         return int(marker)
 
-    def _id_or_none(self, name: str) -> int | None:
+    def _id(self, name: str) -> int | None:
         token = self._names.get(name)
         id_ = None if token is None else self._tokenizer.token_to_id(token)
         return None if id_ is None else int(id_)
-
-    def _id(self, name: str) -> int:
-        id_ = self._id_or_none(name)
-        if id_ is None:
-            raise InputError(
-                f"the tokenizer has no {name}",
-                expected="an end-of-sequence token: it marks where passages begin",
-                fix="Give the tokenizer of a seq2seq model (BART, T5), or --tokenizer bpe:SIZE.",
-                where="--tokenizer",
-            )
-        return id_
 
     def _wrapping(self) -> tuple[list[int], list[int]]:
         """Return the tokens around an encoder input. By default, a border follows it."""

@@ -76,7 +76,7 @@ SECTIONS: dict[str, Home] = {
         "Generative search", "research generative search", "argus.generative.jobs.search_section"
     ),
     "generative_failures": Home(
-        "Failures", "research generative analyse", "argus.generative.failures.report.section"
+        "Failures", "research generative analyse", "argus.generative.failures.report"
     ),
     "kb": Home("Knowledge base", "research kb build", "argus.kb.findings"),
     "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.summary"),

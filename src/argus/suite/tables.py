@@ -285,9 +285,8 @@ def thesis_sheets(
     outputs: retrievers by the name of the task that they answered, two of which go on one page.
     """
     from argus.generative.failures.analyse import analyse_failures
-    from argus.generative.failures.report.tables import SHOWN
     from argus.generative.failures.settings import FailureConfig
-    from argus.generative.failures.tables import csv_tables
+    from argus.generative.failures.tables import csv_tables, declared
 
     tables: dict[str, tuple[list[str], list[list[Entry]]]] = {}
     starts = [(name, i) for name in tasks for i in range(0, len(outputs[name]), PAIR)]
@@ -314,7 +313,7 @@ def thesis_sheets(
                 if NUMBERED.fullmatch(table):
                     _, merged = tables.setdefault(table, (list(columns), []))
                     merged += ([name, retriever, *map(_entry, row)] for row in rows)
-    titles = {shown.name: shown.heading.format(k=THESIS_K) for shown in SHOWN}
+    titles: dict[str, str] = {s.name: s.heading.format(k=THESIS_K) for s in declared()["table"]}
     for table, (columns, merged) in sorted(tables.items()):
         number, rest = NUMBERED.fullmatch(table).groups()  # type: ignore[union-attr]
         sheet, title = f"thesis-{int(number)}-{rest.replace('_', '-')}", titles.get(table, rest)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from argus.generative.failures.columns import COLUMNS
-from argus.generative.failures.diagnosis import Spread, derived, diagnose, outcome
+from argus.generative.failures.diagnosis import derived, diagnose, outcome
 from argus.generative.failures.taxonomy import taxonomy
 
 MODES = taxonomy()
@@ -19,7 +19,7 @@ def row(**known: Any) -> dict[str, Any]:
     return dict.fromkeys(COLUMNS) | {"query_id": "q", "hit_1": 0, "hit_k": 0} | known
 
 
-def told(known: dict[str, Any], held: dict[str, Spread] | None = None) -> list[tuple[str, str]]:
+def told(known: dict[str, Any], held: dict[str, Any] | None = None) -> list[tuple[str, str]]:
     found = diagnose(derived(known, 10), MODES, held or {}, 10)
     return [(finding.mode.id, finding.evidence) for finding in found]
 
@@ -45,8 +45,8 @@ def test_a_verdict_decides_whether_an_annotation_is_missing(
 
 def test_traits_that_go_with_success_in_this_run_come_last() -> None:
     held = {
-        "dominance": Spread(10, 5, 5, 0.2, 0.6, -0.4, -0.6, -0.1),
-        "too-many-unigrams": Spread(10, 5, 5, 0.6, 0.2, 0.4, 0.1, 0.6),
+        "dominance": {"difference": -0.4},
+        "too-many-unigrams": {"difference": 0.4},
     }
     found = told(row(unigram_share=0.95, dominance=0.9), held)
     assert [id_ for id_, _ in found] == ["too-many-unigrams", "dominance"]

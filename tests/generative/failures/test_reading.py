@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from argus.data.topics import DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.types import Query, Topic
-from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive, WordTokens, words
+from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive, split_words, words
 from argus.generative.failures.reading import (
     Problem,
     Problems,
@@ -22,7 +22,7 @@ from argus.generative.failures.reading import (
     read_case,
 )
 
-PLAIN = Reading(WordTokens())
+PLAIN = Reading(split_words)
 
 
 def read(record, reading: Reading = PLAIN, number: int = 7):
@@ -121,7 +121,7 @@ def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
     assert weights(case) == {"b": 2.0}
     assert [n.text for n in case.ngrams] == ["b"]
     assert amiss == {Problem.KEYS: 1}
-    assert problems.examples[Problem.KEYS][0].where == "[7].ctxs[0].keys[0]"
+    assert problems.listed()[Problem.KEYS]["first"].startswith("[7].ctxs[0].keys[0]: ")
 
 
 def test_the_weights_of_an_ngram_listed_twice_are_added():
@@ -136,7 +136,7 @@ def test_a_passage_listed_twice_counts_once_at_its_better_rank(name):
     case, amiss, problems = read(asked(ctxs=ctxs))
     assert [(p.id, p.text) for p in case.passages] == [("1", "text 0"), ("2", "text 1")]
     assert amiss[Problem.TWICE] == 1
-    assert problems.examples[Problem.TWICE][0].where == "[7].ctxs[2]"
+    assert problems.listed()[Problem.TWICE]["first"] == "[7].ctxs[2]: 1"
 
 
 def test_positives_without_ids_are_known_by_title_and_text():
@@ -153,7 +153,7 @@ def test_positives_without_ids_are_known_by_title_and_text():
 
 
 def test_judgements_take_the_place_of_the_files_positives():
-    reading = Reading(WordTokens(), qrels={"q": {"p1": 0, "p2": 2, "p3": 1}, "none": {"p1": 0}})
+    reading = Reading(split_words, qrels={"q": {"p1": 0, "p2": 2, "p3": 1}, "none": {"p1": 0}})
     ctxs = [{"id": "p1", "text": "x"}, {"id": "p3", "title": "T", "text": "y"}]
     case, _, _ = read(asked(ctxs=ctxs), reading)
     assert case.positives == (Positive("p2", "", None), Positive("p3", "T", "y"))
@@ -169,7 +169,7 @@ def without_id(**fields):
 def test_a_question_without_id_has_that_of_the_same_words():
     ids = {words("What is OLD"): "q"}
     judged = {"q": {"p1": 0, "p2": 1}, "7": {"p1": 1}}
-    reading = Reading(WordTokens(), qrels=judged, answers={"q": ("Bern",)}, ids=ids)
+    reading = Reading(split_words, qrels=judged, answers={"q": ("Bern",)}, ids=ids)
     case, amiss, _ = read(without_id(), reading)
     assert (case.id, case.answers) == ("q", ("Bern",))
     assert case.positives == (Positive("p2", "", None),)
@@ -230,9 +230,7 @@ def test_what_is_no_question_gives_none_and_is_noted(content, found):
     case, amiss, problems = read(content)
     assert case is None
     assert amiss == {Problem.RECORDS: 1}
-    (example,) = problems.examples[Problem.RECORDS]
-    assert example.where == "[7]"
-    assert example.text.startswith(found)
+    assert problems.listed()[Problem.RECORDS]["first"].startswith(f"[7]: {found}")
 
 
 def test_broken_characters_are_replaced_and_noted():
@@ -276,28 +274,27 @@ def test_problems_of_several_processes_are_the_same_in_any_order():
     for numbers in ([5, 0], [3, 1], [4, 2]):
         part = Problems()
         for number in numbers:
+            note = part.of_record(number)
             for place in "ab":
-                part.note(Problem.KEYS, number, place, number)
-            part.note(Problem.NO_ANSWERS, number, "", "x" * 100)
+                note(Problem.KEYS, place, number)
+            note(Problem.NO_ANSWERS, "", "x" * 100)
         parts.append(part)
     merged = []
     for order in permutations(parts):
         whole = Problems()
         for part in order:
             whole.merge(part)
-        merged.append(whole.as_dict())
+        merged.append((whole.listed(), whole.examples))
     assert all(one == merged[0] for one in merged)
-    assert list(merged[0]) == ["questions_without_answers", "ngrams_unreadable"]
-    assert merged[0]["ngrams_unreadable"] == {
-        "message": "n-grams that could not be read, left out",
+    listed, examples = merged[0]
+    assert list(listed) == [Problem.NO_ANSWERS, Problem.KEYS]
+    assert listed[Problem.KEYS] == {
+        "what": "n-grams that could not be read, left out",
         "count": 12,
-        "examples": [
-            {"where": "[0].a", "found": "0"},
-            {"where": "[0].b", "found": "0"},
-            {"where": "[1].a", "found": "1"},
-        ],
+        "first": "[0].a: 0",
     }
-    assert merged[0]["questions_without_answers"]["examples"][0]["found"] == "x" * 80 + "..."
+    assert examples[Problem.KEYS] == [(0, "a", "0"), (0, "b", "0"), (1, "a", "1")]
+    assert listed[Problem.NO_ANSWERS]["first"] == "[0]: " + "x" * 80 + "..."
 
 
 JSON = st.recursive(
@@ -319,7 +316,7 @@ RECORD = st.fixed_dictionaries(
 
 @given(RECORD | JSON, st.sampled_from(["annotated", "answer"]))
 def test_whatever_a_record_holds_is_read_or_noted(record, correct):
-    case, amiss, _ = read(record, Reading(WordTokens(), correct=correct))
+    case, amiss, _ = read(record, Reading(split_words, correct=correct))
     if case is None:
         assert amiss or "settings" in record
         return

@@ -66,7 +66,7 @@ def test_an_append_that_was_killed_tells_what_the_command_did(corpus, tmp_path, 
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(job, "_summary", killed)
+        broken.setattr(job, "manifest_of", killed)
         with pytest.raises(KeyboardInterrupt):
             build_ngrams(more, out=tmp_path / "ix", config=APPEND)
     for passages in (1, 0):

@@ -19,7 +19,7 @@ from argus.generative.settings import Decoding, Mode, NgramSearchConfig, Scoring
 from argus.generative.training.inputs import read_inputs
 from argus.generative.training.settings import GenerativeTuneConfig
 from argus.generative.tuning.job import tune_generative
-from argus.generative.tuning.lists import rank_lists, rank_questions
+from argus.generative.tuning.lists import rank_example, rank_lists, rank_questions
 from argus.generative.tuning.loss import SETTLED, passage_scores, rank_task
 from argus.training.settings import LoopConfig
 from tests.support.ngrams import write
@@ -108,20 +108,8 @@ def test_scores_that_can_be_learnt_are_those_of_the_search(searcher, mode, penal
 
 def one_of(listed, searching):
     """Return an example of all passages of a list."""
-    from argus.generative.tuning.lists import RankExample, _numbered, distinct
-
-    keys = distinct(listed.passages)
-    markers = list(dict.fromkeys(key.marker for key in keys))
-    sources = tuple(
-        tuple(searching.model.vocabulary.sources([listed.query.text], m)[0]) for m in markers
-    )
-    numbers = {key: n for n, key in enumerate(keys)}
-    return RankExample(
-        sources,
-        tuple((markers.index(k.marker), k) for k in keys),
-        tuple(_numbered(p, numbers) for p in listed.passages),
-        (),
-    )
+    vocabulary, text = searching.model.vocabulary, listed.query.text
+    return rank_example(listed.passages, lambda m: vocabulary.sources([text], m)[0], ())
 
 
 def test_the_loss_is_the_margins_and_what_is_written(ready, asked, searcher):

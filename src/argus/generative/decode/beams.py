@@ -227,17 +227,12 @@ class Beams:
         normalizers = self.logits.logsumexp(1).double().cpu().numpy()
         logits = self.logits.cpu().numpy()
         begun = time.perf_counter()
-        pointers, allowed = self.continuations()
+        pointers, allowed, self.counts = self.index.next_tokens(self.rows)
         self.timings.constraint += time.perf_counter() - begun
         return Pool(
             self.written, self.first_rows, logits, normalizers, self.sums,
             pointers, allowed, self.barred,
         )  # fmt: skip
-
-    def continuations(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """Return the continuations of each row: (pointers (rows + 1,), tokens)."""
-        pointers, tokens, self.counts = self.index.next_tokens(self.rows)
-        return pointers, tokens
 
     def extend(self, parents: npt.NDArray[np.int64], tokens: npt.NDArray[np.int64]) -> None:
         """Go on with rows in the index."""
@@ -292,36 +287,6 @@ class Beams:
 SMOOTHING = Scoring.smoothing
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """All that may follow the rows of one question: row, token, sum and occurrences, (n,) each."""
-
-    rows: IntArray
-    tokens: IntArray
-    sums: FloatSums
-    counts: IntArray
-
-    @classmethod
-    def of(cls, pool: Pool, counts: IntArray, question: int) -> Candidates:
-        """Return the candidates of a question, by row, then by token."""
-        begin, end = pool.first_rows[question], pool.first_rows[question + 1]
-        places = np.arange(pool.pointers[begin], pool.pointers[end])
-        rows = np.repeat(np.arange(begin, end), np.diff(pool.pointers[begin : end + 1]))
-        allowed = ~pool.barred[pool.tokens[places]]
-        rows, places = rows[allowed], places[allowed]
-        tokens = pool.tokens[places].astype(np.int64)
-        sums = pool.sums[rows] - pool.normalizers[rows] + pool.logits[rows, tokens]
-        return cls(rows, tokens, sums, counts[places])
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Output of a round: places among the candidates, best first, and which of them go on."""
-
-    places: IntArray
-    goes_on: npt.NDArray[np.bool_]
-
-
 class BacktrackingBeams(Beams):
     """Plain beams, and rounds that go back to the beginnings that were dropped.
 
@@ -341,42 +306,39 @@ class BacktrackingBeams(Beams):
         self._after = self.layers
         self._known: list[set[tuple[int, ...]]] = [set() for _ in self.hypotheses]
 
-    def choices(self, candidates: Candidates) -> list[Choice]:
-        """Return the n-grams of each round."""
-        layers = self.layers[candidates.rows]
-        free = np.ones(len(layers), np.bool_)
-        share = (candidates.counts + SMOOTHING) / (self.index.n_tokens + SMOOTHING)
-        odds = candidates.sums - np.log(share)
-        choices = []
-        for round_ in range(self.search.rounds + 1):
-            mine = np.flatnonzero(free & (layers <= round_))
-            ranked = (odds if round_ else candidates.sums)[mine]
-            choice = self.choice(candidates, mine, ranked, self.search.beams)
-            free[choice.places[choice.goes_on]] = False
-            choices.append(choice)
-        return choices
-
     def selection(self, pool: Pool) -> Step:
-        """Return the n-grams of all rounds. One hypothesis may go on in several."""
-        parts: list[tuple[IntArray, IntArray, FloatSums, npt.NDArray[np.bool_]]] = []
-        layers: list[IntArray] = []
+        """Return the n-grams of all rounds. One hypothesis may go on in several.
+
+        A round writes the 2 x beams best, the first of equal ones before others.
+        """
+        parts: list[tuple[IntArray, IntArray, FloatSums, npt.NDArray[np.bool_], IntArray]] = []
         pointers = [0]
-        for question in range(len(self.hypotheses)):
-            candidates = Candidates.of(pool, self.counts, question)
-            choices = self.choices(candidates)
-            for layer, choice in enumerate(choices):
-                at = choice.places
-                parts.append(
-                    (candidates.rows[at], candidates.tokens[at], candidates.sums[at],
-                     choice.goes_on)
-                )  # fmt: skip
-                layers.append(np.full(len(at), layer))
-            pointers.append(pointers[-1] + sum(len(choice.places) for choice in choices))
-        rows, tokens, sums, goes_on = (
+        for begin, end in pairwise(pool.first_rows.tolist()):
+            places = np.arange(pool.pointers[begin], pool.pointers[end])  # by row, then by token
+            rows = np.repeat(np.arange(begin, end), np.diff(pool.pointers[begin : end + 1]))
+            allowed = ~pool.barred[pool.tokens[places]]
+            rows, places = rows[allowed], places[allowed]
+            tokens = pool.tokens[places].astype(np.int64)
+            sums = pool.sums[rows] - pool.normalizers[rows] + pool.logits[rows, tokens]
+            share = (self.counts[places] + SMOOTHING) / (self.index.n_tokens + SMOOTHING)
+            odds, free = sums - np.log(share), np.ones(len(rows), np.bool_)
+            pointers.append(pointers[-1])
+            for round_ in range(self.search.rounds + 1):
+                eligible = np.flatnonzero(free & (self.layers[rows] <= round_))
+                ranked = (odds if round_ else sums)[eligible]
+                best = greatest(ranked, 2 * self.search.beams)
+                at = eligible[best[np.argsort(-ranked[best], kind="stable")]]
+                goes_on = np.zeros(len(at), np.bool_)
+                goes_on[np.flatnonzero(~self.ended(tokens[at]))[: self.search.beams]] = True
+                free[at[goes_on]] = False
+                layer = np.full(len(at), round_)
+                parts.append((rows[at], tokens[at], sums[at], goes_on, layer))
+                pointers[-1] += len(at)
+        rows, tokens, sums, on, layers = (
             np.concatenate(column) for column in zip(*parts, strict=True)
         )
-        self._after = np.concatenate(layers)[goes_on]
-        return Step(np.array(pointers), rows, tokens, sums, goes_on)
+        self._after = layers[on]
+        return Step(np.array(pointers), rows, tokens, sums, on)
 
     def extend(self, parents: IntArray, tokens: IntArray) -> None:
         """Go on with rows in the index, each in its round."""
@@ -397,20 +359,6 @@ class BacktrackingBeams(Beams):
                     hypotheses.ngrams.append(ngram)
                     hypotheses.log_probabilities.append(sums[at])
                     hypotheses.ended.append(ended[at])
-
-    def choice(
-        self, candidates: Candidates, eligible: IntArray, ranked: FloatArray | FloatSums, beams: int
-    ) -> Choice:
-        """Return the 2 x beams best of some candidates, of which the beams best not ended go on.
-
-        ranked: (len(eligible),), the values that rank them. The first of equal ones is better.
-        """
-        best = greatest(ranked, 2 * beams)
-        best = best[np.argsort(-ranked[best], kind="stable")]
-        places = eligible[best]
-        goes_on = np.zeros(len(places), np.bool_)
-        goes_on[np.flatnonzero(~self.ended(candidates.tokens[places]))[:beams]] = True
-        return Choice(places, goes_on)
 
 
 def beam_search(

@@ -42,7 +42,16 @@ class Seq2Seq:
     """
 
     def __init__(self, network: Any, vocabulary: Vocabulary, device: str, name: str) -> None:
-        _require_rows(network, vocabulary, name)
+        rows = int(network.get_input_embeddings().num_embeddings)
+        if rows < vocabulary.size:
+            raise InputError(
+                f"the model has {rows:,} embeddings, the vocabulary {vocabulary.size:,} tokens, "
+                f"{vocabulary.added} of them markers that were added",
+                expected="a row for every token",
+                fix="Train it for the index: argus research generative train --model DIR gives the "
+                "markers theirs.",
+                where=name,
+            )
         self.network = network.float().to(device).eval()
         self.vocabulary, self.device, self.name = vocabulary, device, name
         self.start = start_token(network)
@@ -159,20 +168,6 @@ def token_limit(network: Any, part: str) -> int | None:
     return None
 
 
-def _require_rows(network: Any, vocabulary: Vocabulary, name: str) -> None:
-    rows = int(network.get_input_embeddings().num_embeddings)
-    if rows < vocabulary.size:
-        raise InputError(
-            f"the model has {rows:,} embeddings, the vocabulary {vocabulary.size:,} tokens, "
-            f"{vocabulary.added} of them markers that were added",
-            expected="a row for every token",
-            fix="Train it for the index: argus research generative train --model DIR gives the "
-            "markers "
-            "theirs.",
-            where=name,
-        )
-
-
 def load_network(folder: Path) -> Any:
     """Load a seq2seq LM. Raises InputError for a folder without one, and for damaged weights."""
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
@@ -184,8 +179,7 @@ def load_network(folder: Path) -> Any:
             "no such folder" if not folder.is_dir() else "no model in it (no config.json)",
             expected="a folder with a seq2seq language model in transformers' format",
             fix="Train one (argus research generative train), or give the folder of a SEAL or "
-            "MINDER "
-            "checkpoint that was saved with save_pretrained.",
+            "MINDER checkpoint that was saved with save_pretrained.",
             where=folder,
         )
     try:
@@ -199,7 +193,14 @@ def load_network(folder: Path) -> Any:
             )
         network, loading = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
         mismatched = (key for key, *_ in loading["mismatched_keys"])
-        _require_weights(folder, sorted({*loading["missing_keys"], *mismatched}))
+        if wrong := sorted({*loading["missing_keys"], *mismatched}):  # they would be random
+            raise InputError(
+                f"{len(wrong):,} weights of the model are missing or of another shape "
+                f"({', '.join(wrong[:3])}{', ...' if len(wrong) > 3 else ''})",
+                expected="the weights of the architecture that config.json names",
+                fix="Copy the whole folder again, or convert the checkpoint anew.",
+                where=folder,
+            )
         return network
     except InputError:
         raise
@@ -212,24 +213,12 @@ def load_network(folder: Path) -> Any:
         ) from error
 
 
-def _require_weights(folder: Path, wrong: Sequence[str]) -> None:
-    """Raise InputError if weights are missing or of another shape: they would be random."""
-    if wrong:
-        raise InputError(
-            f"{len(wrong):,} weights of the model are missing or of another shape "
-            f"({', '.join(wrong[:3])}{', ...' if len(wrong) > 3 else ''})",
-            expected="the weights of the architecture that config.json names",
-            fix="Copy the whole folder again, or convert the checkpoint anew.",
-            where=folder,
-        )
-
-
 def check_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:
     """Raise InputError unless the tokenizer beside a model is the index's."""
-    theirs = open_vocabulary(folder)
-    if theirs.fingerprint != vocabulary.fingerprint:
+    own = open_vocabulary(folder)
+    if own.fingerprint != vocabulary.fingerprint:
         raise InputError(
-            f"its vocabulary ({theirs.size:,} tokens, {theirs.fingerprint[:8]}) is not that of the "
+            f"its vocabulary ({own.size:,} tokens, {own.fingerprint[:8]}) is not that of the "
             f"index ({vocabulary.size:,} tokens, {vocabulary.fingerprint[:8]})",
             expected="a model that was trained with the index's tokenizer",
             fix=f"Build the index with --tokenizer {folder}, or train the model on the index: "

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import IntArray
-from argus.indexes.words import STOP_WORDS
 from argus.indexes.words import words as split
 
-if TYPE_CHECKING:
-    from argus.generative.vocabulary import Vocabulary
+Split = Callable[[Sequence[str]], Sequence[Sequence[Hashable]]]
+"""Split texts into the tokens of the analysis."""
+TITLE, BODY, QUERY = "title", "body", "query"
+"""Source of an n-gram: a title, a text, or (MINDER) a pseudo-query."""
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -22,73 +22,25 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(split(text))
 
 
-def holds(text: Sequence[str], part: Sequence[str]) -> bool:
-    """Return whether the words of `part` stand in `text` one after the other. False for no word."""
-    n = len(part)
-    if not n:
-        return False
-    whole = tuple(part)
-    return any(
-        text[at] == whole[0] and tuple(text[at : at + n]) == whole
-        for at in range(len(text) - n + 1)
-    )
+def split_words(texts: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the words of each text: a `Split` where no tokenizer was given."""
+    return [words(text) for text in texts]
 
 
 def holds_any(text: Sequence[str], parts: Iterable[Sequence[str]]) -> bool:
-    """Return whether any of several word sequences stands in a text."""
-    return any(holds(text, part) for part in parts)
+    """Return whether one of several word sequences stands in a text, word after word.
 
-
-def content(question: Sequence[str]) -> list[str]:
-    """Return the different words of a question that are not stop words, in order."""
-    return [word for word in dict.fromkeys(question) if word not in STOP_WORDS]
-
-
-class Tokens(Protocol):
-    """Splits texts. name: its name in the report."""
-
-    name: str
-
-    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
-        """Return the tokens of each text."""
-        ...
-
-
-class WordTokens:
-    """Words in place of tokens, where no tokenizer was given."""
-
-    name = "words"
-
-    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
-        """Return the words of each text, case-folded."""
-        return [words(text) for text in texts]
-
-
-class VocabularyTokens:
-    """The tokens of an index or of a model. name: of the folder that it was opened from."""
-
-    def __init__(self, vocabulary: Vocabulary, name: str) -> None:
-        self.vocabulary, self.name = vocabulary, name
-
-    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
-        """Return the tokens of each text as it is, after a space."""
-        return [tuple(ids) for ids in self.vocabulary.encode(texts)]
-
-
-class PublishedTokens(VocabularyTokens):
-    """The tokens of texts as they stand, nothing added or taken off: as the thesis counts."""
-
-    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
-        """Return the tokens of each text."""
-        return [tuple(ids) for ids in self.vocabulary.encode_as_is(texts)]
-
-
-T = TypeVar("T")
-
-_ATTRIBUTE = "_memo"
-"""Results of a case that `once` keeps."""
-TITLE, BODY, QUERY = "title", "body", "query"
-"""Source of an n-gram: a title, a text, or (MINDER) a pseudo-query."""
+    An empty sequence stands in none.
+    """
+    by_first: dict[str, list[tuple[str, ...]]] = {}
+    for part in parts:
+        if part:
+            by_first.setdefault(part[0], []).append(tuple(part))
+    return any(
+        tuple(text[at : at + len(part)]) == part
+        for at, word in enumerate(text)
+        for part in by_first.get(word, ())
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +78,8 @@ class Keys:
 class Passage:
     """A passage that was found.
 
-    correct: whether it is a positive. None without judgements. keys: None
-    if the file has none for it.
+    correct: whether it is a positive. None without judgements. keys: None if the file has none
+    for it.
     """
 
     id: str
@@ -171,20 +123,3 @@ class Case:
         if self.positives or (self.by_answer and self.answers):
             return True
         return any(passage.correct is not None for passage in self.passages)
-
-    @property
-    def first(self) -> Keys | None:
-        """The n-grams of the first passage. None without a passage, or without n-grams."""
-        keys = self.passages[0].keys if self.passages else None
-        return keys if keys is not None and len(keys) else None
-
-
-def once(case: Case, name: Hashable, make: Callable[[], T]) -> T:
-    """Return the result of `make`. It is called once per question and name.
-
-    It is kept with the question, as a cached property is, and goes with it.
-    """
-    memo = vars(case).setdefault(_ATTRIBUTE, {})
-    if name not in memo:
-        memo[name] = make()
-    return cast(T, memo[name])

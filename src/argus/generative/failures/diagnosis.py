@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from argus.generative.failures.aggregates import Value
 from argus.generative.failures.case import words
-from argus.generative.failures.columns import Row, number
+from argus.generative.failures.columns import SWITCHED_OFF, Row, number
 from argus.generative.failures.judging import FAILED as NO_VERDICT
 from argus.generative.failures.judging import NO, PARTIAL, YES
 from argus.generative.failures.measures import UNANNOTATED, to_table
 from argus.generative.failures.tables import figures
-from argus.generative.failures.tables.rows import Value
 from argus.generative.failures.taxonomy import FailureMode
 from argus.measures.intervals import newcombe
 from argus.measures.significance import paired_difference
 
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
-_VERDICTS = {YES: 1.0, PARTIAL: 0.75, None: 0.5, NO_VERDICT: 0.5, NO: 0.0}
-_SWITCHED_OFF = {"titles": "titles", "queries": "pseudo-queries", "unigrams": "single tokens"}
-_IN_WORDS = {
-    YES: "judged: one of them answers the question",
-    PARTIAL: "judged: the answer follows from one of them",
-    NO: "judged: none answers the question",
-    NO_VERDICT: "no verdict could be had",
-    None: "not judged",
+_VERDICTS = {
+    YES: (1.0, "judged: one of them answers the question"),
+    PARTIAL: (0.75, "judged: the answer follows from one of them"),
+    None: (0.5, "not judged"),
+    NO_VERDICT: (0.5, "no verdict could be had"),
+    NO: (0.0, "judged: none answers the question"),
 }
+"""By the best verdict: how far the annotation is to blame, and the verdict in words."""
+_KINDS = {"titles": "titles", "queries": "pseudo-queries", "unigrams": "single tokens", None: ""}
 
 
 @dataclass(frozen=True)
@@ -39,31 +39,6 @@ class Finding:
     mode: FailureMode
     severity: float
     evidence: str
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Frequency of a mode among the questions with its indicator.
-
-    measured: questions, judged or not. measured_failed, measured_found: those without, with a
-    correct passage in the first k. failed, found: shares among these. None if there are none,
-    and found also for a mode that only a failed question can have. difference: failed - found,
-    with its 95% interval (Newcombe).
-    """
-
-    measured: int
-    measured_failed: int
-    measured_found: int
-    failed: float | None
-    found: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-
-    @property
-    def misleading(self) -> bool:
-        """Whether it holds more often where the passage is found."""
-        return self.difference is not None and self.difference < 0
 
 
 def outcome(row: Row) -> str:
@@ -79,88 +54,36 @@ def derived(row: Row, k: int) -> dict[str, Any]:
     annotation_gap: 1 to 0 by verdict, 0.5 without one, 0 where no unannotated passage holds an
     answer. metadata_share: of titles and pseudo-queries together. title_share: title_repetition
     over k, or over the passages of a shorter list. apart: 1 where terms are in a positive, never
-    side by side. For a replay, see `_replay_indicators`.
+    side by side.
+
+    Without a replay, these are None. pruning_gain: 1 where pruned n-grams would bring a positive
+    into the first k, 0.5 where it would rank better, else 0. outvoted: 1 where one comes among the
+    first k without some kind of key. unknown_to_model: 1 where the question failed and neither
+    brings one among them.
     """
     answer, adjacent = row.get("answer_outcome"), row.get("gold_adjacent")
     titles, repetition = row.get("title_score_share"), row.get("title_repetition")
-    queries = row.get("query_score_share") or 0.0
-    gap = _VERDICTS[row.get("judged")] if answer == UNANNOTATED else 0.0
     looked_up = "cut_answer" in row and row.get("answer_hit_1") is not None
+    gap = _VERDICTS[row.get("judged")][0] if answer == UNANNOTATED else 0.0
     listed = min(k, row.get("passages") or k)
-    return {
+    whole = {
         **row,
         "annotation_gap": None if answer is None else gap,
         "answer_is_cut": int(row["cut_answer"] is not None) if looked_up else None,
-        "metadata_share": None if titles is None else titles + queries,
+        "metadata_share": None if titles is None else titles + (row.get("query_score_share") or 0),
         "title_share": None if repetition is None else repetition / listed,
         "apart": None if adjacent is None else int(not adjacent),
-        **_replay_indicators(row, k),
+        **dict.fromkeys(("pruning_gain", "outvoted", "unknown_to_model")),
     }
-
-
-def _replay_indicators(row: Row, k: int) -> dict[str, Any]:
-    """Return the figures of a replay. All are None without one.
-
-    pruning_gain: 1 where pruned n-grams would bring a positive into the first k, 0.5 where it
-    would rank better, else 0. outvoted: 1 where one comes among the first k without some kind of
-    key. unknown_to_model: 1 where the question failed and neither brings one among them.
-    """
-    if row.get("pruned") is None:
-        return {"pruning_gain": None, "outvoted": None, "unknown_to_model": None}
-    now, then = row["rank_now"], row["rank_unpruned"]
-    better = then is not None and (now is None or then < now)
-    brought = _within(then, k) and not _within(now, k)
-    outvoted = not _within(now, k) and _outvoting(row, k) is not None
-    return {
-        "pruning_gain": 1.0 if brought else 0.5 if better and row["pruned"] else 0.0,
-        "outvoted": int(outvoted),
-        "unknown_to_model": int(not row["hit_k"] and not brought and not outvoted),
-    }
-
-
-def diagnose(
-    row: dict[str, Any], modes: Sequence[FailureMode], spreads: Mapping[str, Spread], k: int
-) -> list[Finding]:
-    """Return the modes that hold for a question: those that show the failure itself come first.
-
-    Traits that go with failing follow by severity. Those that hold more often for found passages
-    in this run come last. row: as `derived` returns it.
-    """
-    findings = []
-    for place, mode in enumerate(modes):
-        value = _value(mode, row)
-        if value is None or not mode.applies(value):
-            continue
-        severity, direct = mode.severity(value), mode.is_direct(value)
-        misleading = not direct and mode.id in spreads and spreads[mode.id].misleading
-        finding = Finding(mode, severity, _in_words(mode, row, k))
-        findings.append(((not direct, misleading, -severity, place), finding))
-    return [finding for _, finding in sorted(findings, key=lambda pair: pair[0])]
-
-
-def spreads(rows: Iterable[dict[str, Any]], modes: Sequence[FailureMode]) -> dict[str, Spread]:
-    """Return by mode how often it holds among failed and found questions. Rows as `derived`."""
-    rows = list(rows)
-    return {mode.id: _spread(mode, rows) for mode in modes if mode.column}
-
-
-def _spread(mode: FailureMode, rows: Sequence[dict[str, Any]]) -> Spread:
-    values = [(value, row["hit_k"]) for row in rows if (value := _value(mode, row)) is not None]
-    failed, hits = (
-        [mode.applies(value) for value, hit in values if hit == side] for side in (0, 1)
-    )
-    counts = len(values), len(failed), len(hits)
-    shares = [sum(holds) / len(holds) if holds else None for holds in (failed, hits)]
-    if mode.failed_only:
-        return Spread(*counts, shares[0], None, None, None, None)
-    if shares[0] is None or shares[1] is None:
-        return Spread(*counts, shares[0], shares[1], None, None, None)
-    low, high = newcombe(shares[0], len(failed), shares[1], len(hits))
-    return Spread(*counts, shares[0], shares[1], shares[0] - shares[1], low, high)
-
-
-def _value(mode: FailureMode, row: dict[str, Any]) -> float | None:
-    return number(row, mode.column) if mode.column else None
+    if row.get("pruned") is not None:
+        now, then = row["rank_now"], row["rank_unpruned"]
+        better = then is not None and (now is None or then < now)
+        brought = _within(then, k) and not _within(now, k)
+        outvoted = not _within(now, k) and _outvoting(row, k) is not None
+        whole["pruning_gain"] = 1.0 if brought else 0.5 if better and row["pruned"] else 0.0
+        whole["outvoted"] = int(outvoted)
+        whole["unknown_to_model"] = int(not row["hit_k"] and not brought and not outvoted)
+    return whole
 
 
 def _within(rank: int | None, k: int) -> bool:
@@ -169,35 +92,89 @@ def _within(rank: int | None, k: int) -> bool:
 
 def _outvoting(row: Row, k: int) -> str | None:
     """Return the kind of keys without which a positive ranks best, if that is among the first k."""
-    within = {what: rank for what, rank in _ranks_without(row).items() if _within(rank, k)}
-    return min(within, key=lambda what: within[what] or 0) if within else None
+    ranks = {what: row.get(f"rank_without_{what}") for what in SWITCHED_OFF}
+    within = {what: rank for what, rank in ranks.items() if rank is not None and rank <= k}
+    return min(within, key=within.__getitem__, default=None)
 
 
-def _ranks_without(row: Row) -> dict[str, int | None]:
-    """Return the best positive's rank by the kind of keys that is left out."""
-    return {
-        "titles": row.get("rank_without_titles"),
-        "queries": row.get("rank_without_queries"),
-        "unigrams": row.get("rank_without_unigrams"),
-    }
+def diagnose(
+    row: dict[str, Any],
+    modes: Sequence[FailureMode],
+    spreads: Mapping[str, Mapping[str, Any]],
+    k: int,
+) -> list[Finding]:
+    """Return the modes that hold for a question: those that show the failure itself come first.
+
+    Traits that go with failing follow by severity. Those that hold more often for found passages
+    in this run come last. row: as `derived` returns it. spreads: see there.
+    """
+    findings = []
+    for place, mode in enumerate(modes):
+        value = number(row, mode.column) if mode.column else None
+        if value is None or not mode.applies(value):
+            continue
+        severity, direct = mode.severity(value), mode.is_direct(value)
+        difference = spreads.get(mode.id, {}).get("difference")
+        misleading = not direct and difference is not None and difference < 0
+        finding = Finding(mode, severity, _evidence(mode, row, k))
+        findings.append(((not direct, misleading, -severity, place), finding))
+    return [finding for _, finding in sorted(findings, key=lambda pair: pair[0])]
 
 
-def _in_words(mode: FailureMode, row: dict[str, Any], k: int) -> str:
-    named = dict(row)
-    named["k"] = k
-    named["verdict"] = _IN_WORDS.get(row.get("judged"), "")
-    beams = row.get("pruned_kept_by")
-    named["kept_by"] = f"{beams} beams keep it" if beams else "no beam size tried keeps it"
-    ngrams = row.get("pruned") or 0
-    named["dropped"] = f"{ngrams:,} n-gram{'' if ngrams == 1 else 's'}"
-    now, then = row.get("rank_now"), row.get("rank_unpruned")
-    named["now"] = now if now is not None else "nowhere"
-    named["unpruned"] = then if then is not None else "nowhere"
-    named["ranks"] = f"{then} instead of {named['now']}"
+def _evidence(mode: FailureMode, row: dict[str, Any], k: int) -> str:
+    beams, ngrams = row.get("pruned_kept_by"), row.get("pruned") or 0
+    now, then = row.get("rank_now") or "nowhere", row.get("rank_unpruned")
     outvoting = _outvoting(row, k)
-    named["outvoting"] = _SWITCHED_OFF.get(outvoting or "", "")
-    named["outvoting_rank"] = _ranks_without(row).get(outvoting or "")
-    return mode.evidence.format(**named)
+    words_of = {
+        "k": k,
+        "verdict": _VERDICTS[row.get("judged")][1],
+        "kept_by": f"{beams} beams keep it" if beams else "no beam size tried keeps it",
+        "dropped": f"{ngrams:,} n-gram{'' if ngrams == 1 else 's'}",
+        "now": now,
+        "unpruned": then or "nowhere",
+        "ranks": f"{then} instead of {now}",
+        "outvoting": _KINDS[outvoting],
+        "outvoting_rank": row.get(f"rank_without_{outvoting}"),
+    }
+    return mode.evidence.format(**row | words_of)
+
+
+def spreads(
+    rows: Sequence[dict[str, Any]], modes: Sequence[FailureMode]
+) -> dict[str, dict[str, Any]]:
+    """Return by mode how often it holds among the questions with its indicator. Rows as `derived`.
+
+    measured: questions, judged or not.
+    measured_failed, measured_found: those without, with a correct passage in the first k.
+    among_failed, among_found: shares among these. None if there are none, and among_found also for
+    a mode that only a failed question can have.
+    difference, low, high: among_failed - among_found, with its 95% interval (Newcombe).
+    """
+    by_mode: dict[str, dict[str, Any]] = {}
+    for mode in modes:
+        if not mode.column:
+            continue
+        values = [(number(row, mode.column), row["hit_k"]) for row in rows]
+        known = [(mode.applies(value), hit) for value, hit in values if value is not None]
+        failed, found = ([holds for holds, hit in known if hit == side] for side in (0, 1))
+        shares = [sum(holds) / len(holds) if holds else None for holds in (failed, found)]
+        difference = low = high = None
+        if mode.failed_only:
+            shares[1] = None
+        if shares[0] is not None and shares[1] is not None:
+            difference = shares[0] - shares[1]
+            low, high = newcombe(shares[0], len(failed), shares[1], len(found))
+        by_mode[mode.id] = {
+            "measured": len(known),
+            "measured_failed": len(failed),
+            "measured_found": len(found),
+            "among_failed": shares[0],
+            "among_found": shares[1],
+            "difference": difference,
+            "low": low,
+            "high": high,
+        }
+    return by_mode
 
 
 COMPARED = (
@@ -213,26 +190,19 @@ DIAGNOSIS_SCHEMA = pa.schema(
         ("evidence", pa.list_(pa.string())),
     ]
 )
-_UNMEASURED = Spread(0, 0, 0, None, None, None, None, None)
-_NO_QUERIES = "the system wrote no pseudo-query for any question"
 
 
 @dataclass(frozen=True)
 class System:
     """One system's rows, and the modes of failure that hold for each of them.
 
-    name: name of the system.
-    rows: its rows.
-    findings: modes of failure that hold for each row.
-    spreads: mode to how often it holds.
-    modes: modes that are looked for.
+    spreads: see there. Without modes that are not looked for.
     """
 
     name: str
     rows: Sequence[Row]
     findings: list[list[Finding]]
-    spreads: dict[str, Spread]
-    modes: list[FailureMode]
+    spreads: dict[str, dict[str, Any]]
 
 
 def diagnosed(name: str, rows: Sequence[Row], modes: Sequence[FailureMode], k: int) -> System:
@@ -244,7 +214,7 @@ def diagnosed(name: str, rows: Sequence[Row], modes: Sequence[FailureMode], k: i
     known = [m for m in modes if writes_queries or m.column != "query_ngrams_first"]
     whole = [derived(row, k) for row in rows]
     spread = spreads(whole, known)
-    return System(name, rows, [diagnose(row, known, spread, k) for row in whole], spread, known)
+    return System(name, rows, [diagnose(row, known, spread, k) for row in whole], spread)
 
 
 def system_summary(
@@ -256,10 +226,36 @@ def system_summary(
     and found.
     figures: its tables (see `argus.generative.failures.tables`).
     modes: modes of failure, those that explain most first: the fields of the mode and of its
-    `Spread`, with among_failed and among_found as shares, leading (failed questions whose diagnosis
-    begins with it), and not_applicable (why it is not measured, else None).
+    spread (see `spreads`), with leading (failed questions whose diagnosis begins with it), and
+    not_applicable (why it is not measured, else None).
     """
     outcomes = Counter(outcome(row) for row in system.rows)
+    leading = Counter(
+        findings[0].mode.id
+        for row, findings in zip(system.rows, system.findings, strict=True)
+        if findings and outcome(row) == FAILED
+    )
+    unmeasured = spreads([], modes)
+    of_modes = []
+    for mode in modes:
+        if not mode.column:
+            continue
+        spread = system.spreads.get(mode.id)
+        why = None if spread and spread["measured"] else f"needs {mode.needs}"
+        if spread is None:
+            why = "the system wrote no pseudo-query for any question"
+        of_modes.append(
+            {
+                "id": mode.id,
+                "name": mode.name,
+                "category": mode.category,
+                "direct": mode.direct,
+                "threshold_text": mode.threshold_text,
+                **{name: _round(v) for name, v in (spread or unmeasured[mode.id]).items()},
+                "leading": leading[mode.id],
+                "not_applicable": why,
+            }
+        )
     return {
         "questions": {
             "total": len(system.rows),
@@ -269,8 +265,21 @@ def system_summary(
             "found": outcomes[FOUND],
         },
         "figures": figures(to_table(system.rows), k=k, seed=seed, strict=strict),
-        "modes": sorted((_mode(m, system) for m in modes if m.column), key=_telling),
+        "modes": sorted(of_modes, key=_explaining),
     }
+
+
+def _explaining(mode: dict[str, Any]) -> tuple[bool, int, float, float]:
+    """Return the place of a mode: those that explain most come first.
+
+    First come modes that show the failure itself and lead a diagnosis, by number of questions.
+    Then come traits, by how much more often they hold for failed questions (the lower end of the
+    interval, since few questions prove little). Modes that hold for no failed question come last.
+    """
+    failed = mode["among_failed"] or 0.0
+    least = -1.0 if mode["low"] is None else mode["low"]
+    leading = mode["leading"] if mode["direct"] else 0
+    return (not failed, -leading, -least, -failed)
 
 
 def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) -> pa.Table:
@@ -278,11 +287,9 @@ def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) 
     rows: list[dict[str, Any]] = [
         {
             "system": system.name,
-            "query_id": row["query_id"],
-            "question": row["question"],
+            **{name: row[name] for name in ("query_id", "question", "first_correct")},
             "pair": pair,
             "outcome": outcome(row),
-            "first_correct": row["first_correct"],
             "modes": [finding.mode.name for finding in findings],
             "evidence": [finding.evidence for finding in findings],
         }
@@ -299,10 +306,12 @@ def pairs(systems: Sequence[System]) -> list[list[str]]:
     them, so where that pairs fewer than the words alone, the words decide. A key twice in a
     file is not paired.
     """
-    by_id = [[f"{row['query_id']} {_words(row)}" for row in s.rows] for s in systems]
-    by_words = [[_words(row) for row in s.rows] for s in systems]
-    alone = len(systems) == 1 or len(_shared(by_id)) >= len(_shared(by_words))
-    return by_id if alone else by_words
+    by_words = [[" ".join(words(row["question"])) for row in s.rows] for s in systems]
+    by_id = [
+        [f"{row['query_id']} {text}" for row, text in zip(s.rows, texts, strict=True)]
+        for s, texts in zip(systems, by_words, strict=True)
+    ]
+    return by_words if len(_shared(by_id)) < len(_shared(by_words)) else by_id
 
 
 def comparison(
@@ -317,100 +326,45 @@ def comparison(
     columns: names of the columns of `rows`.
     rows: per figure, its means, second minus first, the interval and the p-value.
     """
-    if len(systems) != 2:
-        return None
     shared = sorted(_shared(paired))
-    if not shared:
+    if len(systems) != 2 or not shared:
         return None
     sides = [
         dict(zip(names, s.rows, strict=True)) for names, s in zip(paired, systems, strict=True)
     ]
-    columns = ["figure", "questions", "first", "second", "difference", "low", "high", "p"]
+    rows: list[list[Value]] = []
+    for name in COMPARED:
+        values = [{q: number(side[q], name) for q in shared} for side in sides]
+        ids = [q for q in shared if values[0][q] is not None and values[1][q] is not None]
+        if ids:
+            before, after = ({q: of_side[q] or 0.0 for q in ids} for of_side in values)
+            change = paired_difference(before, after, seed=seed)
+            means = (change.mean_before, change.mean_after, change.mean_difference)
+            ends = (change.low, change.high, change.p_value)
+            rows.append([name, len(ids), *map(_round, (*means, *ends))])
     return {
         "questions": len(shared),
         "only_first": len(systems[0].rows) - len(shared),
         "only_second": len(systems[1].rows) - len(shared),
-        "columns": columns,
-        "rows": [row for name in COMPARED for row in _compared(name, sides, shared, seed)],
+        "columns": ["figure", "questions", "first", "second", "difference", "low", "high", "p"],
+        "rows": rows,
     }
 
 
-def _compared(
-    name: str, sides: Sequence[Mapping[str, Row]], shared: Sequence[str], seed: int
-) -> Iterator[list[Value]]:
-    """Yield the row of a figure, none where no question has it on both sides."""
-    values = [{q: number(side[q], name) for q in shared} for side in sides]
-    before, after = ({q: v for q, v in of_side.items() if v is not None} for of_side in values)
-    ids = [q for q in shared if q in before and q in after]
-    if not ids:
-        return
-    change = paired_difference({q: before[q] for q in ids}, {q: after[q] for q in ids}, seed=seed)
-    means = (change.mean_before, change.mean_after, change.mean_difference)
-    yield [name, len(ids), *map(_round, (*means, change.low, change.high, change.p_value))]
-
-
-def _words(row: Row) -> str:
-    return " ".join(words(row["question"]))
-
-
 def _shared(named: Sequence[Sequence[str]]) -> set[str]:
-    """Return the names that each of two lists has once."""
+    """Return the names that each of several lists has once."""
     once = [{name for name, n in Counter(names).items() if n == 1} for names in named]
     return set.intersection(*once)
 
 
-def described_modes(modes: Sequence[FailureMode]) -> list[dict[str, Any]]:
+def _round(value: float | None) -> float | None:
+    return None if value is None else value if isinstance(value, int) else round(float(value), 5)
+
+
+def described_modes(modes: Iterable[FailureMode]) -> list[dict[str, Any]]:
     """Return the taxonomy as it is shown."""
     keys = (
         "id", "category", "name", "definition", "indicator", "needs", "threshold_text", "reference",
         "direct",
     )  # fmt: skip
     return [{key: getattr(mode, key) for key in keys} for mode in modes]
-
-
-def _mode(mode: FailureMode, system: System) -> dict[str, Any]:
-    spread = system.spreads.get(mode.id, _UNMEASURED)
-    failing = [
-        findings
-        for row, findings in zip(system.rows, system.findings, strict=True)
-        if outcome(row) == FAILED
-    ]
-    why = None
-    if mode.id not in system.spreads:
-        why = _NO_QUERIES
-    elif not spread.measured:
-        why = f"needs {mode.needs}"
-    return {
-        "id": mode.id,
-        "name": mode.name,
-        "category": mode.category,
-        "direct": mode.direct,
-        "threshold_text": mode.threshold_text,
-        "measured": spread.measured,
-        "measured_failed": spread.measured_failed,
-        "measured_found": spread.measured_found,
-        "among_failed": _round(spread.failed),
-        "among_found": _round(spread.found),
-        "difference": _round(spread.difference),
-        "low": _round(spread.low),
-        "high": _round(spread.high),
-        "leading": sum(bool(f) and f[0].mode.id == mode.id for f in failing),
-        "not_applicable": why,
-    }
-
-
-def _telling(mode: dict[str, Any]) -> tuple[bool, int, float, float]:
-    """Return the place of a mode: those that explain most come first.
-
-    First come modes that show the failure itself and lead a diagnosis, by number of questions.
-    Then come traits, by how much more often they hold for failed questions (the lower end of the
-    interval, since few questions prove little). Modes that hold for no failed question come last.
-    """
-    failed = mode["among_failed"] or 0.0
-    least = -1.0 if mode["low"] is None else mode["low"]
-    leading = mode["leading"] if mode["direct"] else 0
-    return (not failed, -leading, -least, -failed)
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else round(float(value), 5)

@@ -30,8 +30,6 @@ MODE_COLUMNS = (
     "id", "name", "category", "threshold_text", "measured_failed", "among_failed", "measured_found",
     "among_found", "difference", "low", "high", "leading",
 )  # fmt: skip
-CsvTable = tuple[Sequence[str], Sequence[Sequence[object]]]
-"""Columns and rows."""
 LISTED_BY = " | "
 """Between the parts of a list in a CSV file."""
 
@@ -41,10 +39,13 @@ def write_files(
     systems: Sequence[System],
     paired: Sequence[Sequence[str]],
     summary: dict[str, Any],
+    lost: Mapping[str, Sequence[dict[str, Any]]],
+    judged: pa.Table | None,
 ) -> None:
     """Write rows, diagnoses and tables. Those of two systems stand in one file.
 
-    Tables of an earlier analysis in the folder are removed. paired: of `pairs`.
+    Files of an earlier analysis in the folder are removed. paired: of `pairs`. lost: rows of
+    dropped n-grams by system, empty without a replay. judged: verdicts of a judge.
     """
     measured = [
         to_table(system.rows).add_column(
@@ -56,55 +57,47 @@ def write_files(
     _write(folder, DIAGNOSIS, diagnosis_table(systems, paired))
     shutil.rmtree(folder / TABLES, ignore_errors=True)
     folder.own(TABLES).mkdir()
-    tables = _joined({system["name"]: system["figures"] for system in summary["systems"]})
-    for name, (columns, rows) in {**_own_tables(summary), **tables}.items():
-        write_csv(folder / TABLES / f"{name}.csv", columns, rows)
-
-
-def _own_tables(summary: dict[str, Any]) -> dict[str, CsvTable]:
-    """Return the tables of all systems: modes, the comparison, and k."""
-    settings: list[list[object]] = [
-        ["k", summary["k"]],
-        ["correct", summary["correct"]],
-        ["tokens", summary["tokens"]],
-    ]
-    modes = [
-        [system["name"], *_cells(mode)] for system in summary["systems"] for mode in system["modes"]
-    ]
-    tables: dict[str, CsvTable] = {
-        "settings": (["setting", "value"], settings),
-        "modes": (["system", *MODE_COLUMNS], modes),
-    }
-    compared = summary["comparison"]
-    if compared:
-        tables["comparison"] = (compared["columns"], compared["rows"])
-    return tables
-
-
-def _cells(mode: dict[str, Any]) -> list[object]:
-    return [mode[name] for name in MODE_COLUMNS]
-
-
-def write_optional(
-    folder: ArtifactFolder, lost: Mapping[str, Sequence[dict[str, Any]]], judged: pa.Table | None
-) -> None:
-    """Write lost n-grams and a judge's verdicts. Remove those files of an earlier analysis.
-
-    lost: rows of dropped n-grams, by system. Empty without a replay.
-    """
+    for name, (columns, rows) in _tables(summary).items():
+        _write_csv(folder / TABLES / f"{name}.csv", columns, rows)
     for name in (PRUNED, JUDGED):
         for suffix in (".parquet", ".csv"):
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
     if lost:
-        rows: list[dict[str, Any]] = [
-            {"system": system, **row} for system, ngrams in lost.items() for row in ngrams
-        ]
-        _write(folder, PRUNED, pa.Table.from_pylist(rows, PRUNED_SCHEMA))
+        ngrams = [{"system": system, **row} for system, rows in lost.items() for row in rows]
+        _write(folder, PRUNED, pa.Table.from_pylist(ngrams, PRUNED_SCHEMA))
     if judged is not None:
         _write(folder, JUDGED, judged)
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def _tables(summary: dict[str, Any]) -> dict[str, tuple[Sequence[str], list[Sequence[object]]]]:
+    """Return columns and rows of every table that applies, the system in the first column."""
+    modes: list[Sequence[object]] = [
+        [system["name"], *(mode[name] for name in MODE_COLUMNS)]
+        for system in summary["systems"]
+        for mode in system["modes"]
+    ]
+    tables: dict[str, tuple[Sequence[str], list[Sequence[object]]]] = {
+        "settings": (
+            ["setting", "value"], [[name, summary[name]] for name in ("k", "correct", "tokens")],
+        ),
+        "modes": (["system", *MODE_COLUMNS], modes),
+    }  # fmt: skip
+    if compared := summary["comparison"]:
+        tables["comparison"] = compared["columns"], compared["rows"]
+    for system in summary["systems"]:
+        for name, columns, rows in csv_tables(system["figures"]):
+            _, all_rows = tables.setdefault(name, (["system", *columns], []))
+            all_rows += ([system["name"], *row] for row in rows)
+    return tables
+
+
+def _write(folder: ArtifactFolder, name: str, table: pa.Table) -> None:
+    folder.write_table(name, table)
+    rows = ([row[c] for c in table.column_names] for row in table.to_pylist())
+    _write_csv(folder.own(f"{name}.csv"), table.column_names, rows)
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a CSV file, whole or not at all. None is empty."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -112,23 +105,6 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object
         writer.writerows([_cell(value) for value in row] for row in rows)
 
 
-def _write(folder: ArtifactFolder, name: str, table: pa.Table) -> None:
-    folder.write_table(name, table)
-    rows = ([row[c] for c in table.column_names] for row in table.to_pylist())
-    write_csv(folder.own(f"{name}.csv"), table.column_names, rows)
-
-
 def _cell(value: object) -> object:
     text = LISTED_BY.join(str(part) for part in value) if isinstance(value, list) else value
     return harmless(text) if isinstance(text, str) else text
-
-
-def _joined(figures: Mapping[str, dict[str, Any]]) -> dict[str, CsvTable]:
-    """Return every table that applies to some system, with the system in its first column."""
-    columns_of: dict[str, list[str]] = {}
-    rows_of: dict[str, list[list[object]]] = {}
-    for system, of_system in figures.items():
-        for name, columns, rows in csv_tables(of_system):
-            columns_of.setdefault(name, ["system", *columns])
-            rows_of.setdefault(name, []).extend([system, *row] for row in rows)
-    return {name: (columns_of[name], rows_of[name]) for name in columns_of}

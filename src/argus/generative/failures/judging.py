@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,8 +15,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from argus.errors import ArgusError
-from argus.generative.failures.case import Case
-from argus.generative.failures.measures import UNANNOTATED, annotation, texts_with_answer
+from argus.generative.failures.case import Case, holds_any, words
 from argus.jobs.recorded_model import Answers, RecordedModel
 from argus.llm import (
     ChatConfig,
@@ -96,15 +95,13 @@ def candidates(case: Case, k: int) -> list[Candidate]:
 
     None unless the question's `answer_outcome` is `unannotated`.
     """
-    holding = texts_with_answer(case, k)
-    if holding is None or annotation(case, k)["answer_outcome"] != UNANNOTATED:
+    if not case.positives or any(passage.correct for passage in case.passages[:k]):
         return []
+    answers = [words(answer) for answer in case.answers]
     return [
-        Candidate(
-            case.id, passage.id, rank, case.question, case.answers, passage.title, passage.text
-        )
-        for rank, (passage, holds) in enumerate(zip(case.passages, holding, strict=False), start=1)
-        if holds
+        Candidate(case.id, p.id, rank, case.question, case.answers, p.title, p.text)
+        for rank, p in enumerate(case.passages[:k], start=1)
+        if holds_any(words(p.text), answers)
     ]
 
 
@@ -117,11 +114,6 @@ def prompt(candidate: Candidate) -> Prompt:
         text=candidate.text,
     )
     return Prompt(text, system=RULES, max_tokens=MAX_TOKENS)
-
-
-def prompts(passages: Sequence[Candidate]) -> list[Prompt]:
-    """Return the prompts, in the order of the passages."""
-    return [prompt(candidate) for candidate in passages]
 
 
 def best(verdicts: Iterable[str | None]) -> str:
@@ -137,7 +129,7 @@ def best(verdicts: Iterable[str | None]) -> str:
 
 LEDGER = "answers.sqlite"
 NOT_ASKED = "not asked: "
-_MOST_REASONS = 20
+_MAX_REASONS = 20
 _TEXTS = (
     "system", "query_id", "question", "answers", "passage_id", "title", "text",
     "state", "verdict", "explanation", "reason",
@@ -183,19 +175,30 @@ def judge_passages(
     if passages:
         with Ledger(Path(ledger)) as opened:
             model = RecordedModel(open_model(config, opened))
-            answers = model.complete(prompts([c for _, c in passages]), schema=Judgement)
-            outcomes = list(answers)
+            outcomes = list(model.complete([prompt(c) for _, c in passages], schema=Judgement))
             spent = model.summary()
-        _require_one(outcomes, config.label)
+        if not any(outcome.state is State.OK for outcome in outcomes):
+            raise _without_verdict(outcomes, config.label)
     rows = [_row(system, c, o) for (system, c), o in zip(passages, outcomes, strict=True)]
-    verdicts = {system: _best_of(rows, system) for system in candidates}
+    of_system = {name: [row for row in rows if row["system"] == name] for name in candidates}
+    verdicts, left = {}, {}
+    for name, own in of_system.items():
+        by_question: dict[str, list[str | None]] = {}
+        for row in own:
+            by_question.setdefault(row["query_id"], []).append(row["verdict"])
+        verdicts[name] = {question: best(given) for question, given in by_question.items()}
+        left[name] = {question: given.count(None) for question, given in by_question.items()}
+    reasons = Counter(r["reason"].partition("; it begins ")[0] for r in rows if not r["verdict"])
     summary: dict[str, Any] = {
         "model": config.label,
-        "systems": {system: _counts(rows, verdicts[system], system) for system in candidates},
-        "failures": _reasons(rows),
+        "systems": {
+            name: _counts(own, verdicts[name], left[name]) for name, own in of_system.items()
+        },
+        "failures": [
+            {"reason": reason, "passages": n} for reason, n in reasons.most_common(_MAX_REASONS)
+        ],
         "language_model": spent,
     }
-    left = {system: _open(rows, system) for system in candidates}
     return Verdicts(verdicts, left, pa.Table.from_pylist(rows, schema=SCHEMA), summary)
 
 
@@ -205,7 +208,7 @@ def estimate_judging(
     ledger: Path | str,
 ) -> Estimate:
     """Estimate the questions and cost of `judge_passages`. Asks nothing, writes nothing."""
-    questions = prompts([candidate for _, candidate in _listed(candidates)])
+    questions = [prompt(candidate) for _, candidate in _listed(candidates)]
     with ledger_to_read(Path(ledger)) as opened:
         return estimate(questions, opened, config, schema=Judgement)
 
@@ -214,16 +217,13 @@ def _listed(candidates: Mapping[str, Iterable[Candidate]]) -> list[tuple[str, Ca
     return [(system, c) for system, of_system in candidates.items() for c in of_system]
 
 
-def _require_one(outcomes: Sequence[Outcome[Judgement]], name: str) -> None:
-    """Raise ArgusError where no passage has a verdict."""
-    if any(outcome.state is State.OK for outcome in outcomes):
-        return
+def _without_verdict(outcomes: Sequence[Outcome[Judgement]], name: str) -> ArgusError:
     first = outcomes[0]
-    why = _reason(first).rstrip(". ")
-    mend = "raise the budget" if first.state is State.NOT_ASKED else "see what the model answers"
-    raise ArgusError(
-        f"none of {len(outcomes):,} passages got a verdict of {name}. The first reason: {why}. "
-        f"To mend it, {mend} (or take another model), then run the same command: it asks only "
+    remedy = "raise the budget" if first.state is State.NOT_ASKED else "see what the model answers"
+    return ArgusError(
+        f"none of {len(outcomes):,} passages got a verdict of {name}. The first reason: "
+        f"{_reason(first).rstrip('. ')}. "
+        f"To mend it, {remedy} (or take another model), then run the same command: it asks only "
         "what has no verdict. Leave the model out to analyse without verdicts."
     )
 
@@ -232,13 +232,8 @@ def _row(system: str, candidate: Candidate, outcome: Outcome[Judgement]) -> dict
     judgement = outcome.value if outcome.state is State.OK else None
     return {
         "system": system,
-        "query_id": candidate.query_id,
-        "passage_id": candidate.passage_id,
-        "rank": candidate.rank,
-        "question": candidate.question,
+        **asdict(candidate),
         "answers": ANSWERS_PARTED_BY.join(candidate.answers),
-        "title": candidate.title,
-        "text": candidate.text,
         "state": str(outcome.state),
         "verdict": None if judgement is None else judgement.verdict,
         "explanation": "" if judgement is None else judgement.explanation,
@@ -250,57 +245,27 @@ def _reason(outcome: Outcome[Judgement]) -> str:
     return f"{NOT_ASKED if outcome.state is State.NOT_ASKED else ''}{outcome.reason}"
 
 
-def _best_of(rows: Sequence[dict[str, Any]], system: str) -> dict[str, str]:
-    """Return the best verdict on every question of a system of which a passage was judged."""
-    by_question: dict[str, list[str | None]] = {}
-    for row in rows:
-        if row["system"] == system:
-            by_question.setdefault(row["query_id"], []).append(row["verdict"])
-    return {question: best(verdicts) for question, verdicts in by_question.items()}
-
-
-def _open(rows: Sequence[dict[str, Any]], system: str) -> dict[str, int]:
-    """Return how many passages of every question of a system have no verdict."""
-    own = [row for row in rows if row["system"] == system]
-    without = Counter(row["query_id"] for row in own if row["verdict"] is None)
-    return {row["query_id"]: without[row["query_id"]] for row in own}
-
-
 def _counts(
-    rows: Sequence[dict[str, Any]], verdicts: Mapping[str, str], system: str
-) -> dict[str, Any]:
-    """Return counts of questions by verdict, and of passages by state and by verdict.
+    rows: Sequence[dict[str, Any]], verdicts: Mapping[str, str], left: Mapping[str, int]
+) -> dict[str, dict[str, int]]:
+    """Return a system's counts of questions by verdict, and of passages by state and by verdict.
 
     incomplete: questions that have a verdict below YES, and a passage without one.
     """
-    own = [row for row in rows if row["system"] == system]
-    questions, states = Counter(verdicts.values()), Counter(row["state"] for row in own)
-    passages = Counter(row["verdict"] for row in own)
-    open_ = {row["query_id"] for row in own if row["verdict"] is None}
+    questions, states = Counter(verdicts.values()), Counter(row["state"] for row in rows)
+    passages = Counter(row["verdict"] for row in rows)
+    open_ = (question for question, n in left.items() if n)
     return {
         "questions": {
             "total": len(verdicts),
-            "YES": questions[YES],
-            "PARTIAL": questions[PARTIAL],
-            "NO": questions[NO],
-            "failed": questions[FAILED],
-            "incomplete": sum(verdicts[q] in VERDICTS[1:] for q in open_),
+            **{verdict: questions[verdict] for verdict in (*VERDICTS, FAILED)},
+            "incomplete": sum(verdicts[question] in (PARTIAL, NO) for question in open_),
         },
         "passages": {
-            "total": len(own),
+            "total": len(rows),
             "ok": states[State.OK],
             "failed": states[State.FAILED],
             "not_asked": states[State.NOT_ASKED],
-            "YES": passages[YES],
-            "PARTIAL": passages[PARTIAL],
-            "NO": passages[NO],
+            **{verdict: passages[verdict] for verdict in VERDICTS},
         },
     }
-
-
-def _reasons(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return reasons for missing verdicts, commonest first, without the model's answers."""
-    reasons = Counter(
-        row["reason"].partition("; it begins ")[0] for row in rows if row["verdict"] is None
-    )
-    return [{"reason": r, "passages": n} for r, n in reasons.most_common(_MOST_REASONS)]

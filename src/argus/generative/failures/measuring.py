@@ -19,35 +19,23 @@ import numpy as np
 from argus.data.fields import FieldNames
 from argus.data.json_list import Item
 from argus.data.provenance import content_hash
-from argus.data.topics import TOPIC_ID_FIELDS, read_topics
 from argus.data.types import IntArray, Qrels, Query, Run
 from argus.engine import EngineConfig, Work, open_engine
 from argus.errors import InputError
-from argus.generative.failures.case import (
-    Case,
-    Positive,
-    PublishedTokens,
-    Tokens,
-    VocabularyTokens,
-    WordTokens,
-    holds_any,
-    words,
-)
+from argus.generative.failures.case import Case, Positive, Split, holds_any, split_words, words
 from argus.generative.failures.columns import Row
 from argus.generative.failures.judging import Candidate, candidates
 from argus.generative.failures.measures import measure
 from argus.generative.failures.outputs import Output, open_outputs
-from argus.generative.failures.problems import Notes, Problem, Problems
+from argus.generative.failures.problems import Problem, Problems
 from argus.generative.failures.reading import (
-    QUESTION_FIELDS,
     Reading,
-    id_of,
     listed_passages,
-    parsed,
+    question_id,
+    question_of,
     read_case,
-    text_of,
+    read_record,
 )
-from argus.generative.failures.settings import FailureConfig
 from argus.generative.index import NgramIndex
 from argus.measures.implicitness import STOP_WORDS
 from argus.progress import progress
@@ -60,8 +48,7 @@ def indexed(case: Case, index: NgramIndex, k: int) -> Row:
     sorts the hashes of its ids, 16 bytes per passage.
     """
     lookup = lookup_of(index)
-    known = [lookup.number_of(positive) for positive in case.positives or ()]
-    positives = [number for number in known if number is not None]
+    positives = lookup.numbers_of(case.positives)
     listed = (lookup.number_of_id(passage.id) for passage in case.passages[:k])
     near = dict.fromkeys([*positives, *(number for number in listed if number is not None)])
     pieces, word = most_pieces(case, index)
@@ -74,22 +61,6 @@ def indexed(case: Case, index: NgramIndex, k: int) -> Row:
     }
 
 
-def with_texts(case: Case, index: NgramIndex) -> Case:
-    """Return a case whose positives have the index's title and text where the file has none."""
-    if not any(positive.text is None for positive in case.positives or ()):
-        return case
-    lookup = lookup_of(index)
-    return replace(case, positives=tuple(_with_text(p, lookup) for p in case.positives or ()))
-
-
-def _with_text(positive: Positive, lookup: IndexLookup) -> Positive:
-    number = lookup.number_of(positive) if positive.text is None else None
-    if number is None:
-        return positive
-    title, text = lookup.index.title_and_text(number)
-    return replace(positive, title=positive.title or title, text=text or None)
-
-
 def coverage(question: str, index: NgramIndex) -> float | None:
     """Return the share of a question's different words that the corpus has (thesis, Table 12).
 
@@ -98,20 +69,15 @@ def coverage(question: str, index: NgramIndex) -> float | None:
     A token that stands for unknown text is no word. None without words.
     """
     spellings: dict[str, set[str]] = {}
-    for word in spelled(question):
+    for word in _spelled(question):
         spellings.setdefault(word.casefold(), set()).update((word, word[0].upper() + word[1:]))
     if not spellings:
         return None
-    tokens = index.vocabulary.encode([s for one in spellings.values() for s in one])
-    unknown = index.vocabulary.unknown
-    known = iter(
-        [
-            count > 0 and unknown not in ngram
-            for ngram, count in zip(tokens, index.counts(tokens).tolist(), strict=True)
-        ]
-    )
-    there = [any([next(known) for _ in one]) for one in spellings.values()]
-    return sum(there) / len(there)
+    written = [spelling for one in spellings.values() for spelling in one]
+    tokens, unknown = index.vocabulary.encode(written), index.vocabulary.unknown
+    counts = zip(written, tokens, index.counts(tokens).tolist(), strict=True)
+    there = {spelling for spelling, ngram, n in counts if n > 0 and unknown not in ngram}
+    return sum(not one.isdisjoint(there) for one in spellings.values()) / len(spellings)
 
 
 def most_pieces(case: Case, index: NgramIndex) -> tuple[int | None, str | None]:
@@ -122,7 +88,7 @@ def most_pieces(case: Case, index: NgramIndex) -> tuple[int | None, str | None]:
     """
     titles = [positive.title for positive in case.positives or ()]
     for texts in (case.answers, titles, [case.question]):
-        content = [w for text in texts for w in spelled(text) if w.casefold() not in STOP_WORDS]
+        content = [w for text in texts for w in _spelled(text) if w.casefold() not in STOP_WORDS]
         if content:
             sizes = [len(tokens) for tokens in index.vocabulary.encode(content)]
             most = int(np.argmax(sizes))
@@ -153,7 +119,7 @@ def cut_answer(index: NgramIndex, answers: Sequence[str], near: Iterable[int]) -
     return None
 
 
-def spelled(text: str) -> Iterator[str]:
+def _spelled(text: str) -> Iterator[str]:
     """Yield the runs of letters and digits of a text as they are written."""
     for inside, run in groupby(text, lambda c: bool(words(c))):
         if inside:
@@ -166,11 +132,22 @@ class IndexLookup:
     def __init__(self, index: NgramIndex) -> None:
         self.index = index
 
+    def numbers_of(self, positives: Iterable[Positive] | None) -> list[int]:
+        """Return the numbers of the positives that are there."""
+        numbers = map(self.number_of, positives or ())
+        return [number for number in numbers if number is not None]
+
     def number_of(self, positive: Positive) -> int | None:
         """Return the number of a positive: by its id, else by title and text. None if not there."""
         if positive.id is not None:
             return self.number_of_id(positive.id)
-        return self._number_of_text(positive.title, positive.text or "")
+        (tokens,) = self.index.vocabulary.encode([positive.text or ""])
+        same = words(positive.title), words(positive.text or "")
+        for number in self.index.documents(tokens).tolist() if tokens else ():
+            title, text = self.index.title_and_text(number)
+            if (words(title), words(text)) == same:
+                return int(number)
+        return None
 
     def number_of_id(self, id_: str) -> int | None:
         """Return the number of the passage with an id. None if the index has none."""
@@ -179,17 +156,16 @@ class IndexLookup:
         begin, end = (int(np.searchsorted(hashes, hash_, side)) for side in ("left", "right"))
         return next((n for n in numbers[begin:end].tolist() if self.index.id_of(n) == id_), None)
 
-    def _number_of_text(self, title: str, text: str) -> int | None:
-        """Return the first passage of the same words. Its tokens are looked up as an n-gram."""
-        (tokens,) = self.index.vocabulary.encode([text])
-        if not tokens:
-            return None
-        same = words(title), words(text)
-        for number in self.index.documents(tokens).tolist():
-            own_title, own_text = self.index.title_and_text(number)
-            if (words(own_title), words(own_text)) == same:
-                return int(number)
-        return None
+    def with_texts(self, case: Case) -> Case:
+        """Return a case whose positives have the index's texts where the file has none."""
+        positives = []
+        for one in case.positives or ():
+            number = self.number_of(one) if one.text is None else None
+            if number is not None:
+                title, text = self.index.title_and_text(number)
+                one = replace(one, title=one.title or title, text=text or None)
+            positives.append(one)
+        return replace(case, positives=tuple(positives)) if positives else case
 
     @cached_property
     def _sorted(self) -> tuple[np.ndarray, IntArray]:
@@ -241,50 +217,44 @@ class Measurements:
     """
 
     rows: list[Row] = field(default_factory=list)
-    positives: list[tuple[int, ...]] = field(default_factory=list)
+    positives: list[list[int]] = field(default_factory=list)
     candidates: list[list[Candidate]] = field(default_factory=list)
     known: int = 0
     renamed: list[str] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
-    _ids: set[str] = field(default_factory=set)
 
-    def add(self, other: Measurements) -> None:
-        """Add the contents of another part."""
-        for row, positives, of_row in zip(
-            other.rows, other.positives, other.candidates, strict=True
-        ):
-            self._add(row, positives, of_row)
+    def add(self, other: Measurements, ids: set[str]) -> None:
+        """Add another part. A question whose id is among `ids` is given another."""
+        for row, of_row in zip(other.rows, other.candidates, strict=True):
+            own = id_ = row["query_id"]
+            times = 1
+            while id_ in ids:
+                times += 1
+                id_ = f"{own} ({times})"
+            if id_ != own:
+                self.renamed.append(id_)
+            ids.add(id_)
+            self.rows.append({**row, "query_id": id_})
+            self.candidates.append([replace(candidate, query_id=id_) for candidate in of_row])
+        self.positives += other.positives
         self.known += other.known
         self.problems.merge(other.problems)
 
-    def _add(self, row: Row, positives: tuple[int, ...], candidates: list[Candidate]) -> None:
-        """Take over a question. One whose id has come before is given another."""
-        own = id_ = row["query_id"]
-        times = 1
-        while id_ in self._ids:
-            times += 1
-            id_ = f"{own} ({times})"
-        if id_ != own:
-            self.renamed.append(id_)
-        self._ids.add(id_)
-        self.rows.append({**row, "query_id": id_})
-        self.positives.append(positives)
-        self.candidates.append([replace(candidate, query_id=id_) for candidate in candidates])
 
-
-def measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
+def _measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
     """Return the function that measures a block of records, in one process."""
     index = NgramIndex.open(setup.index) if setup.index else None
-    kind = PublishedTokens if setup.strict else VocabularyTokens
-    tokens: Tokens = kind(index.vocabulary, "index") if index else WordTokens()
+    vocabulary = index.vocabulary if index else None
     if setup.tokenizer is not None:
         from argus.generative.vocabulary import open_vocabulary
 
-        tokens = kind(open_vocabulary(setup.tokenizer), "tokenizer")
+        vocabulary = open_vocabulary(setup.tokenizer)
+    split: Split = split_words
+    if vocabulary is not None:
+        split = vocabulary.encode_as_is if setup.strict else vocabulary.encode
     reading = Reading(
-        tokens=tokens, correct=setup.correct, qrels=setup.qrels, answers=setup.answers,
-        ids=setup.ids, border=setup.border, strict=setup.strict,
-    )  # fmt: skip
+        split, setup.correct, setup.qrels, setup.answers, setup.ids, setup.border, setup.strict
+    )
 
     def measure_block(items: list[Item]) -> Measurements:
         measured = Measurements()
@@ -292,16 +262,17 @@ def measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
             case = read_case(item.content, item.number, reading, measured.problems)
             if case is None:
                 continue
-            numbers: list[int | None] = []
+            numbers: list[int] = []
             of_index: Row = {}
             if index is not None:
-                case, lookup = with_texts(case, index), lookup_of(index)
-                listed = [lookup.number_of_id(p.id) for p in case.passages[: setup.k]]
+                lookup = lookup_of(index)
+                case = lookup.with_texts(case)
+                listed = (lookup.number_of_id(p.id) for p in case.passages[: setup.k])
                 measured.known += sum(number is not None for number in listed)
-                numbers = [lookup.number_of(positive) for positive in case.positives or ()]
+                numbers = lookup.numbers_of(case.positives)
                 of_index = indexed(case, index, setup.k)
             measured.rows.append(measure(case, setup.k) | of_index)
-            measured.positives.append(tuple(n for n in numbers if n is not None))
+            measured.positives.append(numbers)
             measured.candidates.append(candidates(case, setup.k) if setup.judged else [])
         return measured
 
@@ -313,11 +284,20 @@ def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
 
     workers: processes. 1 measures in this one.
     """
-    measured = Measurements()
-    with progress(f"measuring {output.name}", None) as advance:
-        for part in _parts(_blocks(output.items()), setup, workers):
-            measured.add(part)
-            advance(len(part.rows))
+    measured, ids = Measurements(), set[str]()
+    early: dict[int, Measurements] = {}  # parts that came before those of earlier blocks
+    done = 0
+    work = Work(setup=_measurer, shared=setup, what="measuring")
+    with (
+        progress(f"measuring {output.name}", None) as advance,
+        open_engine(EngineConfig(workers=workers)) as engine,
+    ):
+        for number, part in engine.run(work, _blocks(output.items())):
+            early[number] = part
+            while done in early:
+                measured.add(early[done], ids)
+                advance(len(early.pop(done).rows))
+                done += 1
     return measured
 
 
@@ -334,43 +314,6 @@ def _blocks(items: Iterator[Item]) -> Iterator[list[Item]]:
         yield block
 
 
-def _parts(blocks: Iterator[list[Item]], setup: Setup, workers: int) -> Iterator[Measurements]:
-    """Yield the part of every block, in their order."""
-    early: dict[int, Measurements] = {}
-    with open_engine(EngineConfig(workers=workers)) as engine:
-        work = Work(setup=measurer, shared=setup, what="measuring")
-        for here, (number, part) in enumerate(engine.run(work, blocks), 1):
-            early[number] = part
-            first = here - len(early)
-            while first in early:
-                yield early.pop(first)
-                first += 1
-
-
-def make_setup(
-    config: FailureConfig,
-    home: Path | None,
-    queries: Path | None,
-    qrels: Qrels | None,
-    fields: FieldNames,
-) -> Setup:
-    """Return the setup of the workers. Opens index and tokenizer once, to check them."""
-    if home is not None:
-        NgramIndex.open(home)
-    if config.tokenizer is not None:
-        from argus.generative.vocabulary import open_vocabulary
-
-        open_vocabulary(config.tokenizer)
-    topics = read_topics(queries, coerce_ids=fields.coerce_ids) if queries else []
-    return Setup(
-        k=config.k, correct=config.correct.value, tokenizer=config.tokenizer, strict=config.strict,
-        index=home,
-        qrels=qrels,
-        answers={t.query.id: t.answers for t in topics if t.answers} or None,
-        ids=ids_of_questions(t.query for t in topics) or None, judged=config.llm is not None,
-    )  # fmt: skip
-
-
 def ids_of_questions(queries: Iterable[Query]) -> dict[tuple[str, ...], str]:
     """Return the ids of questions by their words. Those that several have are left out."""
     questions = [(words(query.text), query.id) for query in queries]
@@ -384,44 +327,33 @@ def check_measured(output: Output, measured: Measurements, setup: Setup) -> None
     Raises InputError if it holds no question, no passage, none of the questions that are
     judged, or passages of another index.
     """
-    _need_questions(output, measured)
-    if setup.qrels is not None and all(row["query_id"] not in setup.qrels for row in measured.rows):
-        raise InputError(
-            f"--qrels judges {len(setup.qrels):,} questions ({next(iter(setup.qrels))!r}, ...), "
-            f"none of the {len(measured.rows):,} of this output "
-            f"({measured.rows[0]['query_id']!r}, ...)",
-            expected="judgements of the questions that were asked",
-            fix="Check that both belong together. A file whose questions have no ids needs "
-            "--queries, too, which has ids and texts.",
-            where=output.file,
-        )
-    listed = any(row["passages"] for row in measured.rows)
-    matched = measured.known or any(measured.positives)
-    if setup.index is not None and listed and not matched:
-        raise InputError(
-            "no passage and no positive of this output is in --corpus-index",
-            expected="the index of the passages that were searched",
-            fix="Check that both belong together; ids must be the same.",
-            where=output.file,
-        )
-
-
-def _need_questions(output: Output, measured: Measurements) -> None:
     rows = measured.rows
-    if any(row["passages"] for row in rows):
+    listed = any(row["passages"] for row in rows)
+    if not listed:
+        what = f"{len(rows):,} questions, no passage" if rows else "no question in it"
+        if unreadable := measured.problems.counts[Problem.RECORDS]:
+            what += f"; {unreadable:,} records are no question"
+        if output.broken:
+            what += f": {output.broken}"
+        expected = "at least one question with the passages that were found for it (ctxs)"
+        fix = "Check that these are results, not questions alone."
+    elif setup.qrels is not None and all(row["query_id"] not in setup.qrels for row in rows):
+        what = (
+            f"--qrels judges {len(setup.qrels):,} questions ({next(iter(setup.qrels))!r}, ...), "
+            f"none of the {len(rows):,} of this output ({rows[0]['query_id']!r}, ...)"
+        )
+        expected = "judgements of the questions that were asked"
+        fix = (
+            "Check that both belong together. A file whose questions have no ids needs "
+            "--queries, too, which has ids and texts."
+        )
+    elif setup.index is not None and not measured.known and not any(measured.positives):
+        what = "no passage and no positive of this output is in --corpus-index"
+        expected = "the index of the passages that were searched"
+        fix = "Check that both belong together; ids must be the same."
+    else:
         return
-    what = f"{len(rows):,} questions, no passage" if rows else "no question in it"
-    unreadable = measured.problems.counts.get(Problem.RECORDS, 0)
-    if unreadable:
-        what += f"; {unreadable:,} records are no question"
-    if output.broken:
-        what += f": {output.broken}"
-    raise InputError(
-        what,
-        expected="at least one question with the passages that were found for it (ctxs)",
-        fix="Check that these are results, not questions alone.",
-        where=output.file,
-    )
+    raise InputError(what, expected=expected, fix=fix, where=output.file)
 
 
 def ranked(output: Path, queries: Sequence[Query]) -> Run:
@@ -435,16 +367,10 @@ def ranked(output: Path, queries: Sequence[Query]) -> Run:
     ids, problems = ids_of_questions(queries), Problems()
     run: Run = {}
     for item in opened.items():
-        note = Notes(problems, item.number)
-        try:
-            record = parsed(item.content, note)
-        except ValueError:
-            continue  # the analysis counts it
-        if not isinstance(record, dict):
-            continue
-        question = next(filter(None, (text_of(record, name) for name in QUESTION_FIELDS)), "")
-        id_ = id_of(record, TOPIC_ID_FIELDS) or ids.get(words(question))
-        if id_ is None:
+        note = problems.of_record(item.number)
+        record = read_record(item.content, note)
+        id_ = None if record is None else question_id(record, question_of(record), ids)
+        if record is None or id_ is None:
             continue
         passages = listed_passages(record, note)
         run[id_] = {

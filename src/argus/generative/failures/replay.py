@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,86 +41,17 @@ def gold_ngrams(
     if search is None:
         return []
     ngrams: dict[Ngram, None] = {}
+    n = len(search.prefix)
     for document in documents:
-        _, array = index.tokens_of(np.array([document]))
-        tokens = array.tolist()
+        tokens = index.tokens_of(np.array([document]))[1].tolist()
         if search.last is None:
             begin, end = index.splits(np.array([document]))[0].tolist()
             of_document = _windows(tokens[begin:end], search)
         else:
             of_document = _closed(tokens, search, partial)
-        allowed = (n for n in of_document if search.barred.isdisjoint(_free(n, search)))
+        allowed = (ngram for ngram in of_document if search.barred.isdisjoint(ngram[n:]))
         ngrams.update(dict.fromkeys(allowed))
     return list(ngrams)
-
-
-def keeps_partial(searcher: GenerativeSearcher, view: KeyView) -> bool:
-    """Return whether a search keeps n-grams of a view that were not written to their end."""
-    return view.name == TITLE and searcher.decoding.partial_titles
-
-
-def scored(
-    searcher: GenerativeSearcher,
-    view: KeyView,
-    ngrams: Sequence[Ngram],
-    sources: Sources,
-    places: Places,
-) -> list[Key]:
-    """Return n-grams as keys with the scores that the search would give them.
-
-    sources, places: of one question, as `GenerativeSearcher.encode` gives them. Teacher-forced by
-    the view's rules, or with the sums of its beam search where it does not score again. N-grams
-    without weight, since a beginning is too improbable, are left out. So short n-grams are scored
-    first.
-    """
-    scored_keys: list[Key] = []
-    least = _least(searcher, view)
-    low: set[Ngram] = set()
-    reach, left = 2 if least > -math.inf else sys.maxsize, list(ngrams)
-    while left:
-        now = [ngram for ngram in left if len(ngram) <= reach]
-        keys = _scored_at_once(searcher, view, now, sources, places) if now else []
-        scored_keys += keys
-        low.update(key.tokens for key in keys if key.log_probability < least)
-        left = [ngram for ngram in left if len(ngram) > reach and ngram[:reach] not in low]
-        reach *= 2
-    return scored_keys
-
-
-def _least(searcher: GenerativeSearcher, view: KeyView) -> float:
-    """Return a log-probability below which no n-gram of a view weighs anything, nor a longer one.
-
-    It has to exceed the share in the corpus of an n-gram that occurs once (eq. 2). Whole titles
-    and pseudo-queries are few. Other scorings have no such limit.
-    """
-    scoring, n = searcher.scoring, searcher.index.n_tokens
-    if view.name != BODY or scoring.length_penalty:
-        return -math.inf
-    return math.log((1 + scoring.smoothing) / (n + scoring.smoothing)) - ROUNDING
-
-
-def _scored_at_once(
-    searcher: GenerativeSearcher,
-    view: KeyView,
-    ngrams: Sequence[Ngram],
-    sources: Sources,
-    places: Places,
-) -> list[Key]:
-    if searcher.decoding.rescore:
-        keys = [Key(ngram, 0.0, view.name) for ngram in ngrams]
-        return searcher.rescored(view, [keys], sources, places[view.rescored_by])[0]
-    assert view.search is not None
-    opening = view.search.opening
-    paths = {ngram: (*opening, *_free(ngram, view.search)) for ngram in ngrams}
-    targets = Targets(places[view.name], frozenset({opening, *paths.values()}))
-    (logs,) = score_all(searcher.model, sources, [targets])
-    before = logs.get(opening, 0.0)
-    return [Key(n, min(0.0, logs[path] - before), view.name) for n, path in paths.items()]
-
-
-def _free(ngram: Ngram, search: Search) -> Ngram:
-    """Return the written part of an n-gram: all but the prefix."""
-    return ngram[len(search.prefix) :]
 
 
 def _windows(text: Sequence[int], search: Search) -> Iterator[Ngram]:
@@ -136,14 +67,65 @@ def _closed(tokens: Sequence[int], search: Search, partial: bool) -> Iterator[Ng
         if tokens[at : at + n] != prefix or search.last not in tokens[at + n :]:
             continue
         end = tokens.index(search.last, at + n) + 1
-        longest = min(end, at + n + search.longest)
-        for stop in range(at + n + 2, longest + 1):
+        for stop in range(at + n + 2, min(end, at + n + search.longest) + 1):
             if partial or stop == end:
                 yield tuple(tokens[at:stop])
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+def scored(
+    searcher: GenerativeSearcher,
+    view: KeyView,
+    ngrams: Sequence[Ngram],
+    sources: Sources,
+    places: Places,
+) -> list[Key]:
+    """Return n-grams as keys with the scores that the search would give them.
+
+    sources, places: of one question, as `GenerativeSearcher.encode` gives them. Teacher-forced by
+    the view's rules, or with the sums of its beam search where it does not score again. N-grams
+    without weight, since a beginning is too improbable, are left out. So short n-grams are scored
+    first: to weigh anything, a log-probability has to exceed the share in the corpus of an n-gram
+    that occurs once (eq. 2). Whole titles and pseudo-queries are few, and other scorings have no
+    such limit.
+    """
+    scoring, n = searcher.scoring, searcher.index.n_tokens
+    reach, least = sys.maxsize, -math.inf
+    if view.name == BODY and not scoring.length_penalty:
+        reach = 2
+        least = math.log((1 + scoring.smoothing) / (n + scoring.smoothing)) - ROUNDING
+    scored_keys: list[Key] = []
+    low: set[Ngram] = set()
+    left = list(ngrams)
+    while left:
+        now = [ngram for ngram in left if len(ngram) <= reach]
+        keys = _scored_at_once(searcher, view, now, sources, places) if now else []
+        scored_keys += keys
+        low.update(key.tokens for key in keys if key.log_probability < least)
+        left = [ngram for ngram in left if len(ngram) > reach and ngram[:reach] not in low]
+        reach *= 2
+    return scored_keys
+
+
+def _scored_at_once(
+    searcher: GenerativeSearcher,
+    view: KeyView,
+    ngrams: Sequence[Ngram],
+    sources: Sources,
+    places: Places,
+) -> list[Key]:
+    if searcher.decoding.rescore:
+        keys = [Key(ngram, 0.0, view.name) for ngram in ngrams]
+        return searcher.rescored(view, [keys], sources, places[view.rescored_by])[0]
+    assert view.search is not None
+    opening, n = view.search.opening, len(view.search.prefix)
+    paths = {ngram: (*opening, *ngram[n:]) for ngram in ngrams}
+    targets = Targets(places[view.name], frozenset({opening, *paths.values()}))
+    (logs,) = score_all(searcher.model, sources, [targets])
+    before = logs.get(opening, 0.0)
+    return [Key(n, min(0.0, logs[path] - before), view.name) for n, path in paths.items()]
+
+
+class Left(NamedTuple):
     """Step and place at which a prefix left the beam.
 
     at: its length in tokens, from 1. The search's prefix (a title's border) is not counted. rank:
@@ -322,8 +304,8 @@ def followed(
     texts = _texts(searcher.index.vocabulary, [one.key.tokens for one in pruned])
     lost = []
     for one, text in zip(pruned, texts, strict=True):
-        exit_, least = fates[one.key]
-        step, rank = (exit_.at, exit_.rank) if exit_ else (None, None)
+        left_at, least = fates[one.key]
+        step, rank = left_at or (None, None)
         lost.append(Lost(text, one.key.view, one.weight, step, rank, least))
     return tuple(lost)
 
@@ -372,7 +354,8 @@ def without(index: NgramIndex, keys: Sequence[Key], what: str) -> list[Key] | No
     """
     v = index.vocabulary
     if what == "unigrams":
-        return [key for key in keys if not _single(key.tokens, v.title_end)]
+        end = v.title_end
+        return [k for k in keys if len(k.tokens) > 1 and (len(k.tokens), k.tokens[1]) != (2, end)]
     there, opening = (
         (index.titles, v.border)
         if what == "titles"
@@ -399,10 +382,6 @@ def rank_without(
     if what == "unigrams":
         scoring = replace(scoring, unigrams=0)
     return best_rank(index, left, unigrams, scoring, positives)
-
-
-def _single(tokens: tuple[int, ...], title_end: int) -> bool:
-    return len(tokens[:-1] if len(tokens) == 2 and tokens[1] == title_end else tokens) == 1
 
 
 POSITIVES = 3
@@ -526,7 +505,12 @@ class Replay:
         missing: list[Key] = []
         known = {key.tokens for key in have}
         for view in searcher.views:
-            ngrams = gold_ngrams(index, documents, view, partial=keeps_partial(searcher, view))
+            ngrams = gold_ngrams(
+                index,
+                documents,
+                view,
+                partial=view.name == TITLE and searcher.decoding.partial_titles,
+            )
             of_documents.update(ngrams)
             new = [ngram for ngram in ngrams if ngram not in known]
             missing += scored(searcher, view, new, sources, places) if new else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,29 +25,6 @@ FOUND_SHARE = 4
 """One in so many replayed questions was found: modes that hold there, too, explain little."""
 
 
-@dataclass
-class ReplayedOutput:
-    """Figures of replaying an output.
-
-    as_searched: whether the replay used the settings in the answers. of: questions with positives.
-    questions: of these, those that were replayed. same: questions in whose replay the best positive
-    has the rank that it has in the output, of `compared`. lost: rows of pruned.parquet.
-    """
-
-    mode: str
-    beams: int
-    as_searched: bool
-    questions: int = 0
-    of: int = 0
-    same: int = 0
-    compared: int = 0
-    lost: list[dict[str, Any]] = field(default_factory=list)
-
-    def summary(self) -> dict[str, Any]:
-        """Return it for summary.json."""
-        return {name: value for name, value in vars(self).items() if name != "lost"}
-
-
 def replay_output(
     output: Output,
     measured: Measurements,
@@ -55,11 +32,16 @@ def replay_output(
     model: Path,
     config: ReplayConfig,
     device: str | None,
-) -> ReplayedOutput:
-    """Add the columns of a replay to rows, in place.
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Add the columns of a replay to rows, in place. Return its summary and rows of pruned.parquet.
 
     Questions without a positive in the index are left out. Raises InputError if the answers say
-    that another model or index made them.
+    that another model or index made them. Keys of the summary:
+
+    mode, beams: of the search. as_searched: whether the replay used the settings in the answers.
+    of: questions with positives. questions: of these, those that were replayed.
+    same: questions in whose replay the best positive has the rank that it has in the output, of
+    `compared`.
     """
     from argus.generative.failures.replay import Replay
 
@@ -69,28 +51,27 @@ def replay_output(
     replayer = Replay(open_searcher(opened, model, search, device))
     able = [i for i, positives in enumerate(measured.positives) if positives]
     sample = _sample(measured.rows, able, config.questions)
-    as_searched = _as_searched(output.settings, config)
-    whole = ReplayedOutput(str(search.mode), search.decoding.beams, as_searched, of=len(able))
+    beams = search.decoding.beams
+    decoding = output.settings.get("decoding")
+    stored = decoding.get("beams") if isinstance(decoding, dict) else None
+    as_searched = bool(output.settings) and config.beams in (None, stored)
+    as_searched = as_searched and config.mode in (None, output.settings.get("mode"))
+    same = compared = 0
+    lost: list[dict[str, Any]] = []
     with progress(f"replaying {output.name}", len(sample)) as advance:
         for i in sample:
             row = measured.rows[i]
             replayed = replayer.replay(row["question"], measured.positives[i])
             measured.rows[i] = {**row, **replayed.row()}
-            rank = row["first_correct"]
-            whole.questions += 1
-            whole.compared += rank is not None
-            whole.same += rank is not None and replayed.now == rank
-            whole.lost += [{"query_id": row["query_id"], **lost.row()} for lost in replayed.lost]
+            compared += row["first_correct"] is not None
+            same += replayed.now == row["first_correct"] is not None
+            lost += [{"query_id": row["query_id"], **ngram.row()} for ngram in replayed.lost]
             advance(1)
-    return whole
-
-
-def _as_searched(settings: Mapping[str, object], config: ReplayConfig) -> bool:
-    """Whether a replay is made as the output says that its search was."""
-    decoding = settings.get("decoding")
-    beams = decoding.get("beams") if isinstance(decoding, dict) else None
-    same_mode = config.mode is None or config.mode == settings.get("mode")
-    return bool(settings) and same_mode and config.beams in (None, beams)
+    summary = {
+        "mode": str(search.mode), "beams": beams, "as_searched": as_searched,
+        "questions": len(sample), "of": len(able), "same": same, "compared": compared,
+    }  # fmt: skip
+    return summary, lost
 
 
 def _sample(rows: Sequence[Row], able: Sequence[int], most: int) -> list[int]:
@@ -109,8 +90,7 @@ def _check_origin(
     if not {"index", "model"} <= stored.keys():
         return
     now = identity(index, home, model_hash(model), config)
-    pairs = (("model", now["model"]), ("index", now["index"]))
-    other = [name for name, hash_ in pairs if stored[name] != hash_]
+    other = [name for name in ("model", "index") if stored[name] != now[name]]
     if other:
         raise InputError(
             f"these answers were made with another {' and '.join(other)}",
@@ -124,30 +104,23 @@ def search_config(
     settings: Mapping[str, object], model: Path, config: ReplayConfig
 ) -> NgramSearchConfig:
     """Return the settings of the search. Those of `config` go before those that it says."""
-    decoding = _known(Decoding, settings.get("decoding"))
+    try:
+        decoding = _known(Decoding, settings.get("decoding"))
+        mode = config.mode or Mode(str(settings.get("mode", Mode.SEAL)))
+        scoring = _known(Scoring, settings.get("scoring"))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"settings of the search that cannot be read ({error})",
+            expected="answers.jsonl as argus research generative search wrote it",
+            fix="Give the DPR file from another folder, and --mode and --beams.",
+            where="OUTPUT",
+        ) from error
     if config.beams is not None:
         decoding = replace(decoding, beams=config.beams)
-    try:
-        mode = config.mode or Mode(str(settings.get("mode", Mode.SEAL)))
-    except ValueError as error:
-        raise _unreadable(error) from error
-    scoring = _known(Scoring, settings.get("scoring"))
     return NgramSearchConfig(model=model, mode=mode, decoding=decoding, scoring=scoring)
 
 
 def _known(kind: type[S], values: object) -> S:
     """Return settings of a kind from plain values, unknown names left out."""
     plain = values if isinstance(values, dict) else {}
-    try:
-        return kind(**{f.name: plain[f.name] for f in fields(kind) if f.name in plain})
-    except (TypeError, ValueError) as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: Exception) -> InputError:
-    return InputError(
-        f"settings of the search that cannot be read ({error})",
-        expected="answers.jsonl as argus research generative search wrote it",
-        fix="Give the DPR file from another folder, and --mode and --beams.",
-        where="OUTPUT",
-    )
+    return kind(**{f.name: plain[f.name] for f in fields(kind) if f.name in plain})

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from argus.errors import InputError
 
@@ -71,7 +71,7 @@ def taxonomy(thresholds: Mapping[str, float] | None = None) -> list[FailureMode]
     thresholds: by id. Raises InputError for an id that has none or whose mode is a matter of yes or
     no, for a value that is no number, and for one that no question could reach.
     """
-    modes = {mode.id: mode for mode in _read()}
+    modes = {entry["id"]: FailureMode(**entry) for entry in _content()["mode"]}
     for id_, value in (thresholds or {}).items():
         if id_ not in modes or modes[id_].column is None or modes[id_].fixed:
             measured = ", ".join(m.id for m in modes.values() if m.column and not m.fixed)
@@ -96,12 +96,9 @@ def taxonomy(thresholds: Mapping[str, float] | None = None) -> list[FailureMode]
 
 
 @cache
-def _read() -> tuple[FailureMode, ...]:
+def _content() -> dict[str, Any]:
     text = files("argus.generative.failures").joinpath("taxonomy.toml").read_text(encoding="utf-8")
-    return tuple(FailureMode(**entry) for entry in tomllib.loads(text)["mode"])
-
-
-_CITATION = re.compile(r"\[(\d+)\]")
+    return tomllib.loads(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,10 +119,8 @@ class Reference:
 
 
 @cache
-def references() -> dict[int, Reference]:
-    """Return the works by number, in the order of taxonomy.toml."""
-    text = files("argus.generative.failures").joinpath("taxonomy.toml").read_text(encoding="utf-8")
-    works = [Reference(**entry) for entry in tomllib.loads(text)["reference"]]
+def _references() -> dict[int, Reference]:
+    works = [Reference(**entry) for entry in _content()["reference"]]
     return {work.number: work for work in works}
 
 
@@ -134,9 +129,8 @@ def cited(text: str) -> list[Reference]:
 
     Numbers without an entry are left out.
     """
-    numbers = dict.fromkeys(int(number) for number in _CITATION.findall(text))
-    known = references()
-    return [known[number] for number in numbers if number in known]
+    numbers = dict.fromkeys(int(number) for number in re.findall(r"\[(\d+)\]", text))
+    return [_references()[number] for number in numbers if number in _references()]
 
 
 def spelt_out(text: str) -> str:
@@ -144,18 +138,13 @@ def spelt_out(text: str) -> str:
 
     After the name of a cited work they stand in brackets: "SEAL (Bevilacqua et al. 2022 [18])".
     """
-    known = references()
-    return re.sub(
-        r"(?P<before>(?<!\w)(?P<word>\w++) )?\[(?P<number>\d+)\]",
-        lambda match: _spelt(match, known),
-        text,
-    )
 
+    def spell(match: re.Match[str]) -> str:
+        reference = _references().get(int(match["number"]))
+        if reference is None:
+            return match[0]
+        before = match["before"] or ""
+        bare = not before or match["word"] in ("and", "or")
+        return f"{before}{reference.short}" if bare else f"{before}({reference.short})"
 
-def _spelt(match: re.Match[str], known: dict[int, Reference]) -> str:
-    reference = known.get(int(match["number"]))
-    if reference is None:
-        return match[0]
-    before = match["before"] or ""
-    bare = not before or match["word"] in ("and", "or")
-    return f"{before}{reference.short}" if bare else f"{before}({reference.short})"
+    return re.sub(r"(?P<before>(?<!\w)(?P<word>\w++) )?\[(?P<number>\d+)\]", spell, text)

@@ -76,7 +76,17 @@ def build_index(
             counts=PassageCounts(),
         )
         manifest.write(folder)
-    _check_same(manifest, vocabulary, titles, folder)
+    for what, was, now in (
+        ("tokenizer", manifest.vocabulary, vocabulary.fingerprint),
+        ("--titles", manifest.titles, titles),
+    ):
+        if was != now:
+            raise InputError(
+                f"holds an index with another {what}",
+                expected=f"the same {what} as when it was begun",
+                fix="Give another --out, or build it again with --fresh.",
+                where=folder / FILE,
+            )
     corpus = list(documents)
     if manifest.finished:
         index = NgramIndex.open(folder)
@@ -149,16 +159,13 @@ def compare(
             unknown.append((document.id, " ".join((title, document.text, *queries))))
         elif hashes[document.id] != list(document_hash(document, queries)[:columns]):
             changed.append(document.id)
-    blocks = (unknown[at : at + BLOCK] for at in range(0, len(unknown), BLOCK))
-    new = [id_ for block in blocks for id_ in _with_tokens(block, index.vocabulary)]
+    new = []
+    for at in range(0, len(unknown), BLOCK):
+        block = unknown[at : at + BLOCK]
+        encoded = index.vocabulary.encode([text for _, text in block])
+        new += [id_ for (id_, _), tokens in zip(block, encoded, strict=True) if tokens]
     unchanged = len(hashes) - len(missing) - len(changed)
     return Changes(new, changed, sorted(missing), unchanged)
-
-
-def _with_tokens(texts: Sequence[tuple[str, str]], vocabulary: Vocabulary) -> list[str]:
-    """Return the ids of those texts that have a token."""
-    encoded = vocabulary.encode([text for _, text in texts])
-    return [id_ for (id_, _), tokens in zip(texts, encoded, strict=True) if tokens]
 
 
 def _add(
@@ -180,7 +187,8 @@ def _add(
     counts = deepcopy(manifest.counts)
     left = [d for d in documents if d.id not in indexed]
     blocks = tokenized(left, vocabulary, pseudo_queries, titles=manifest.titles, counts=counts)
-    for passages in _grouped(blocks, segment_tokens):
+    blocks = (block for block in blocks if block.ids)
+    while passages := list(_taken(blocks, segment_tokens)):
         name = f"{len(manifest.segments) + 1:04d}"
         segment = make_segment(passages, vocabulary.border, vocabulary.size)
         indexed.update(id_ for part in passages for id_ in part.ids)
@@ -199,31 +207,12 @@ def _add(
     replace(manifest, finished=True, counts=counts).write(folder)
 
 
-def _grouped(blocks: Iterable[Passages], most: int) -> Iterator[list[Passages]]:
-    """Yield blocks in groups of about `most` tokens."""
-    group: list[Passages] = []
-    for block in blocks:
-        if block.ids:
-            group.append(block)
-        if sum(len(b.tokens) for b in group) >= most:
-            yield group
-            group = []
-    if group:
-        yield group
-
-
-def _check_same(manifest: Manifest, vocabulary: Vocabulary, titles: bool, folder: Path) -> None:
-    for what, was, now in (
-        ("tokenizer", manifest.vocabulary, vocabulary.fingerprint),
-        ("--titles", manifest.titles, titles),
-    ):
-        if was != now:
-            raise InputError(
-                f"holds an index with another {what}",
-                expected=f"the same {what} as when it was begun",
-                fix="Give another --out, or build it again with --fresh.",
-                where=folder / FILE,
-            )
+def _taken(blocks: Iterator[Passages], most: int) -> Iterator[Passages]:
+    """Yield the next blocks, until they have about `most` tokens."""
+    tokens = 0
+    while tokens < most and (block := next(blocks, None)) is not None:
+        tokens += len(block.tokens)
+        yield block
 
 
 def _changed(changes: Changes, folder: Path | None) -> InputError:

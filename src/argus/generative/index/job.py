@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from typing_extensions import TypedDict
-
 from argus.corpora import Corpus
 from argus.data.fields import FieldNames
-from argus.data.folders import MANIFEST, ArtifactFolder, read_section
+from argus.data.folders import MANIFEST, ArtifactFolder
+from argus.data.reading import reading
 from argus.data.types import Document
 from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.generative.folders import INDEX, described, manifest_of
-from argus.generative.index import Changes, NgramIndex, append, build_index
+from argus.generative.index import NgramIndex, append, build_index
 from argus.generative.index.manifest import TOKENIZER, read_manifest
-from argus.generative.pseudo_queries import OfCorpus, of_documents
+from argus.generative.pseudo_queries import of_documents
 from argus.generative.settings import TRAINED, NgramBuildConfig
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
 from argus.jobs.result import Result
@@ -75,56 +75,79 @@ def build_ngrams(
     """
     fields = fields or FieldNames()
     documents, path = read_documents(corpus, fields, limit, None)
-    queries = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
-    _require_texts(documents, queries.by_document, titles=config.titles is not False)
+    queries, file, elsewhere = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    with_titles = config.titles is not False
+    if not queries and not any(
+        d.text.strip() or (with_titles and d.title.strip()) for d in documents
+    ):
+        raise InputError(
+            f"{len(documents):,} documents, none with a {'title or a ' if with_titles else ''}text",
+            expected="at least one passage with words",
+            fix="Check the names of the columns (--text-field, --title-field).",
+            where="--corpus",
+        )
     folder = ArtifactFolder(Path(out), fresh=fresh)
     earlier = _earlier_tokenizer(folder)
-    name = config.tokenizer or ""
+    name, home = config.tokenizer or "", folder / INDEX
     tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
-    keep_input(folder, [path, queries.file, tokenizer])
+    keep_input(folder, [path, file, tokenizer])
     settings: dict[str, Any] = {
         "tokenizer": config.tokenizer or earlier,
         "titles": config.titles,
         "limit": limit,
     }
-    record = Record(JOB, dict(settings), {"corpus": path, "pseudo_queries": queries.file})
-    make = _append if config.append else _new
-    built = make(record, folder, config, documents, queries.by_document)
-    summary = _summary(built, folder / INDEX, record, queries)
+    record = Record(JOB, settings, {"corpus": path, "pseudo_queries": file})
+    addition, markers_added = None, 0
+    if config.append:
+        index, addition = _append(record, folder, config, documents, queries)
+    else:
+        with record.timed("tokenizer"):
+            vocabulary = _vocabulary(name, documents, queries, folder)
+        record.open(folder)
+        with record.timed("indexing"):
+            index = build_index(
+                documents, vocabulary, folder.own(INDEX),
+                pseudo_queries=queries, titles=with_titles,
+            )  # fmt: skip
+        markers_added = vocabulary.added
+    manifest = manifest_of(home)
+    counts, size = manifest.counts, sum(index.bytes().values())
+    summary: dict[str, Any] = {
+        "index": str(home),
+        "passages": {
+            "total": index.n_documents,
+            "empty_ids": counts.empty_ids[:_NAMED],
+            "title_only": counts.title_only,
+            "untitled": counts.untitled,
+            "with_queries": counts.with_queries,
+            "empty": len(counts.empty_ids),
+        },
+        "tokens": {
+            "total": index.n_tokens,
+            "types": len(index.continuations(())[0]),
+            "vocabulary": index.vocabulary_size,
+            "unknown": counts.unknown_tokens,
+        },
+        "titles": index.titles,
+        "segments": len(manifest.segments),
+        "bytes": size,
+        "bytes_per_token": round(size / index.n_tokens, 3),
+        "seconds": round(sum(record.timings_s.values()), 2),
+        "pseudo_queries": None,
+        "markers_added": markers_added,
+    }
+    if queries:
+        summary["pseudo_queries"] = {
+            "documents": len(queries),
+            "queries": sum(map(len, queries.values())),
+            "elsewhere": elsewhere,
+        }
+    if addition is not None:
+        summary["added"] = addition
     record.encoder["what"] = "index"
-    record.encoder["fingerprint"] = described(folder / INDEX)
+    record.encoder["fingerprint"] = described(home)
     folder.write_results(JOB, summary, record.manifest(dict(summary["passages"])))
-    return BuildResult(built.index, summary)
-
-
-@dataclass(frozen=True)
-class _Built:
-    """An index, the additions to it, and the markers added to its tokenizer.
-
-    addition: None for a new index.
-    """
-
-    index: NgramIndex
-    addition: dict[str, Any] | None = None
-    markers_added: int = 0
-
-
-def _new(
-    record: Record,
-    folder: ArtifactFolder,
-    config: NgramBuildConfig,
-    documents: Sequence[Document],
-    queries: Mapping[str, list[str]],
-) -> _Built:
-    with record.timed("tokenizer"):
-        vocabulary = _vocabulary(config.tokenizer or "", documents, queries, folder)
-    record.open(folder)
-    with record.timed("indexing"):
-        index = build_index(
-            documents, vocabulary, folder.own(INDEX),
-            pseudo_queries=queries, titles=config.titles is not False,
-        )  # fmt: skip
-    return _Built(index, markers_added=vocabulary.added)
+    return BuildResult(index, summary)
 
 
 def _append(
@@ -133,7 +156,8 @@ def _append(
     config: NgramBuildConfig,
     documents: Sequence[Document],
     queries: Mapping[str, list[str]],
-) -> _Built:
+) -> tuple[NgramIndex, dict[str, Any]]:
+    """Add new documents to the index. Return it, and the additions since the last finished run."""
     if folder.fresh:
         raise InputError(
             "--append with --fresh",
@@ -153,59 +177,28 @@ def _append(
         )
     record.config["titles"] = titles
     record.open(folder)
-    recorded = _told(folder)
+    earlier = _earlier(folder)
     with record.timed("indexing"):
         changes = append(home, documents, pseudo_queries=queries)
     index = NgramIndex.open(home)
-    return _Built(index, _addition(index, documents, changes, recorded))
-
-
-def _told(folder: ArtifactFolder) -> int | None:
-    """Return the number of passages that the last finished run reported. None if none did."""
-    record = read_section(_Told, folder.path, JOB, of=MANIFEST)
-    return None if record is None else record["counts"]["total"]
-
-
-def _addition(
-    index: NgramIndex, documents: Sequence[Document], changes: Changes, recorded: int | None
-) -> dict[str, Any]:
-    """Return the additions to the index, with those of a run that was killed before it reported."""
-    ids = index.ids()
-    here = {document.id for document in documents}
+    ids, here = index.ids(), {document.id for document in documents}
     first = len(ids) - len(changes.new)
-    first = first if recorded is None else min(first, recorded)
+    if earlier is not None:
+        with _reading(folder):
+            first = min(first, earlier["counts"]["total"])
     new = sum(id_ in here for id_ in ids[first:])
-    return {"passages": new, "unchanged": changes.unchanged + len(changes.new) - new}
+    return index, {"passages": new, "unchanged": changes.unchanged + len(changes.new) - new}
 
 
-def _require_texts(
-    documents: Sequence[Document], queries: Mapping[str, list[str]], *, titles: bool
-) -> None:
-    """Raise InputError, before anything is written, where there is nothing to index."""
-    if queries or any(d.text.strip() or (titles and d.title.strip()) for d in documents):
-        return
-    raise InputError(
-        f"{len(documents):,} documents, none with a {'title or a ' if titles else ''}text",
-        expected="at least one passage with words",
-        fix="Check the names of the columns (--text-field, --title-field).",
-        where="--corpus",
-    )
+def _earlier(folder: ArtifactFolder) -> dict[str, Any] | None:
+    """Return the section of manifest.json of the last finished run. None without one."""
+    section: dict[str, Any] | None = folder.read_json(MANIFEST).get(JOB)
+    return section
 
 
-class _Counts(TypedDict):
-    total: int
-
-
-class _Told(TypedDict):
-    """The fields read from an earlier run's section of manifest.json: its passages."""
-
-    counts: _Counts
-
-
-class _Section(TypedDict):
-    """The fields read from the job's section of manifest.json."""
-
-    config: dict[str, Any]
+def _reading(folder: ArtifactFolder) -> AbstractContextManager[None]:
+    fix = "Build the index again with --fresh."
+    return reading(folder / MANIFEST, expected="the file as Argus wrote it", fix=fix)
 
 
 def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
@@ -216,8 +209,10 @@ def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
     """
     if folder.fresh or read_manifest(folder / INDEX) is None:
         return None
-    record = read_section(_Section, folder.path, JOB, of=MANIFEST)
-    return None if record is None else record["config"]["tokenizer"]
+    earlier = _earlier(folder)
+    with _reading(folder):
+        tokenizer: str | None = None if earlier is None else earlier["config"]["tokenizer"]
+        return tokenizer
 
 
 def _vocabulary(
@@ -244,58 +239,8 @@ def _vocabulary(
         earlier = open_vocabulary(home / TOKENIZER)
         if earlier.size == size or name == _earlier_tokenizer(folder):
             return earlier
-    return train_vocabulary(_texts(documents, queries), size)
-
-
-def _texts(documents: Sequence[Document], queries: Mapping[str, list[str]]) -> Iterator[str]:
-    for document in documents:
-        yield document.title
-        yield document.text
-        yield from queries.get(document.id, ())
-
-
-def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> dict[str, Any]:
-    index, manifest = built.index, manifest_of(home)
-    counts = manifest.counts
-    size = sum(index.bytes().values())
-    summary: dict[str, Any] = {
-        "index": str(home),
-        "passages": {
-            "total": index.n_documents,
-            "empty_ids": counts.empty_ids[:_NAMED],
-            "title_only": counts.title_only,
-            "untitled": counts.untitled,
-            "with_queries": counts.with_queries,
-            "empty": len(counts.empty_ids),
-        },
-        "tokens": {
-            "total": index.n_tokens,
-            "types": len(index.continuations(())[0]),
-            "vocabulary": index.vocabulary_size,
-            "unknown": counts.unknown_tokens,
-        },
-        "titles": index.titles,
-        "segments": len(manifest.segments),
-        "bytes": size,
-        "bytes_per_token": round(size / index.n_tokens, 3),
-        "seconds": round(sum(record.timings_s.values()), 2),
-        "pseudo_queries": _queries(queries),
-        "markers_added": built.markers_added,
-    }
-    if built.addition is not None:
-        summary["added"] = built.addition
-    return summary
-
-
-def _queries(queries: OfCorpus) -> dict[str, Any] | None:
-    by_document = queries.by_document
-    if not by_document:
-        return None
-    return {
-        "documents": len(by_document),
-        "queries": sum(map(len, by_document.values())),
-        "elsewhere": queries.elsewhere,
-    }
+    texts = (text for d in documents for text in (d.title, d.text, *queries.get(d.id, ())))
+    return train_vocabulary(texts, size)
 
 
 def build_headline(summary: dict[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.reading import UNREADABLE, damage
+from argus.data.reading import reading
 from argus.data.types import IntArray
 from argus.errors import InputError
 from argus.generative.index import kernels
@@ -35,43 +35,22 @@ def open_segment(folder: Path, border: int, size: int) -> Segment:
 
     Raises InputError if one is missing, cut, or does not fit the others.
     """
-    segment = Segment(*[_array(folder / f"{f.name}.npy") for f in fields(Segment)])
-    if (fault := _first_fault(segment, border, size)) is not None:
-        name, what = fault
-        raise _damaged(folder / f"{name}.npy", what)
+    expected = "the array as `argus research generative build` wrote it"
+    fix = "Build the index again with --fresh."
+    arrays = []
+    for f in fields(Segment):
+        path = folder / f"{f.name}.npy"
+        with reading(path, expected=expected, fix=fix):
+            arrays.append(np.asarray(np.load(path, mmap_mode="r", allow_pickle=False)))
+    segment = Segment(*arrays)
+    for fault in _faults, _large_faults:  # the second relies on what the first checks
+        for name, what in fault(segment, border, size):
+            raise InputError(what, expected=expected, fix=fix, where=folder / f"{name}.npy")
     return segment
 
 
-def _array(path: Path) -> Array:
-    try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except UNREADABLE as error:
-        raise _damaged(path, f"cannot be read ({damage(error)})") from error
-
-
-def _damaged(path: Path, what: str) -> InputError:
-    return InputError(
-        what,
-        expected="the array as `argus research generative build` wrote it",
-        fix="Build the index again with --fresh.",
-        where=path,
-    )
-
-
-def _first_fault(segment: Segment, border: int, size: int) -> Fault | None:
-    """Return the first fault of a segment of so many token ids. None if it is sound.
-
-    Later checks rely on earlier ones.
-    """
-    for faults in (_headers, _pointers, _lists, _large):
-        for fault in faults(segment, border, size):
-            return fault
-    return None
-
-
-def _headers(s: Segment, border: int, size: int) -> Iterator[Fault]:
-    """Yield arrays of another type or shape than the others and `ngram.json` ask for."""
-    del border
+def _faults(s: Segment, border: int, size: int) -> Iterator[Fault]:
+    """Yield faults of the arrays that are small. Each relies on those before it."""
     n, d = s.suffixes.size, s.order.size
     tokens, listed, id_bytes = text_type(size), s.list_tokens.size, s.id_bytes.size
     expected: dict[str, tuple[type[Any], tuple[int, ...]]] = {
@@ -85,40 +64,27 @@ def _headers(s: Segment, border: int, size: int) -> Iterator[Fault]:
     for name, (dtype, shape) in expected.items():
         array: Array = getattr(s, name)
         if array.dtype != dtype or array.shape != shape:
-            yield (
-                name,
-                f"{array.dtype} of shape {array.shape}, and {np.dtype(dtype)} of shape {shape} "
-                "fits the other arrays",
+            got, fits = (
+                f"{array.dtype} of shape {array.shape}",
+                f"{np.dtype(dtype)} of shape {shape}",
             )
-
-
-def _pointers(s: Segment, border: int, size: int) -> Iterator[Fault]:
-    """Yield pointers that fall, or do not lead from the beginning of an array to its end."""
-    del size
+            yield name, f"{got}, and {fits} fits the other arrays"
     for name, end, least in (
-        ("first", s.n_tokens, 0), ("list_pointers", len(s.list_tokens), 0),
-        ("starts", s.n_tokens, 1), ("id_pointers", len(s.id_bytes), 0),
+        ("first", n, 0), ("list_pointers", listed, 0), ("starts", n, 1),
+        ("id_pointers", id_bytes, 0),
     ):  # fmt: skip
         pointers: IntArray = getattr(s, name)
         if pointers[0] != 0 or pointers[-1] != end or (np.diff(pointers) < least).any():
             yield name, f"pointers that do not rise from 0 to {end:,}"
-    lengths = np.diff(s.starts)
     text_at, queries_at = s.splits[:, 0], s.splits[:, 1]
-    if ((text_at < 0) | (queries_at < text_at) | (lengths < queries_at)).any():
+    if ((text_at < 0) | (queries_at < text_at) | (np.diff(s.starts) < queries_at)).any():
         yield "splits", "places that lie outside of their passages"
-    if s.first[border + 1] - s.first[border] < s.n_documents:
-        yield "first", f"fewer borders (token {border}) than the {s.n_documents:,} passages"
-
-
-def _lists(s: Segment, border: int, size: int) -> Iterator[Fault]:
-    """Yield continuation lists whose tokens or rows are not those of the token before."""
-    del border
-    if not len(s.list_tokens):
-        return
+    if s.first[border + 1] - s.first[border] < d:
+        yield "first", f"fewer borders (token {border}) than the {d:,} passages"
+    if listed and s.list_tokens.max() >= size:
+        yield "list_tokens", f"token ids from {size:,} on"
     owners = np.flatnonzero(np.diff(s.list_pointers))
     begins, ends = s.list_pointers[owners], s.list_pointers[owners + 1]
-    if s.list_tokens.max() >= size:
-        yield "list_tokens", f"token ids from {size:,} on"
     if (
         (np.diff(s.list_begins) < 1).any()
         or (s.list_begins[begins] != s.first[owners]).any()
@@ -127,7 +93,7 @@ def _lists(s: Segment, border: int, size: int) -> Iterator[Fault]:
         yield "list_begins", "rows that are not those of the tokens in first.npy"
 
 
-def _large(s: Segment, border: int, size: int) -> Iterator[Fault]:
+def _large_faults(s: Segment, border: int, size: int) -> Iterator[Fault]:
     """Yield faults of the two large arrays: numbers out of range, and arrays that do not match."""
     if _range(s.text)[1] >= size:
         yield "text", f"token ids from {size:,} on"
@@ -226,11 +192,10 @@ class NgramIndex:
             raise InputError(
                 "no n-gram index in it" if manifest is None else "its build was interrupted",
                 expected="a folder that `argus research generative build` wrote to its end",
-                fix="Run the same `argus research generative build` again: it goes on where it "
-                "stopped."
-                if manifest is not None
-                else "Make one: argus research generative build --corpus X --tokenizer T --out "
-                "DIR.",
+                fix="Make one: argus research generative build --corpus X --tokenizer T --out DIR."
+                if manifest is None
+                else "Run the same `argus research generative build` again: it goes on where it "
+                "stopped.",
                 where=path,
             )
         return open_segments(path, manifest)

@@ -8,57 +8,18 @@ its hits. It is read by position, so no more than one answer is in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Annotated, NotRequired, TypeVar
+from typing import IO, Any
 
-from pydantic import BeforeValidator
-from typing_extensions import TypedDict
-
-from argus.data.reading import parse_json, read_record
+from argus.data.reading import parse_json, reading
 from argus.data.types import Query
-from argus.errors import InputError, Location
+from argus.errors import InputError
 from argus.generative.answer import Answer, Hit, HitKey
 
 FILE = "answers.jsonl"
-
-T = TypeVar("T")
-
-
-class _Header(TypedDict):
-    """The first line. settings: of any search, also one of an earlier version."""
-
-    settings: NotRequired[dict[str, object]]
-    border: NotRequired[str | None]
-
-
-def _as_tuple(value: object) -> object:
-    """Return a list, which JSON has in place of a tuple, as one."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-_KeyLine = Annotated[tuple[str, int, float, str], BeforeValidator(_as_tuple)]
-"""Text, count, weight, view."""
-
-
-class _HitLine(TypedDict):
-    """A passage."""
-
-    doc_id: str
-    score: float
-    title: str
-    text: str
-    keys: list[_KeyLine]
-
-
-class _AnswerLine(TypedDict):
-    """A question with its hits."""
-
-    query_id: str
-    question: str
-    hits: list[_HitLine]
 
 
 class AnswerFile:
@@ -86,27 +47,35 @@ class AnswerFile:
                 place, line = file.tell(), file.readline()
                 if not line.endswith(b"\n"):
                     return  # the end, or a line cut by a kill
-                row = _read(_AnswerLine, self.path, line)
-                self._places[row["query_id"], row["question"]] = place
+                query, _ = _read(self.path, line)
+                self._places[query.id, query.text] = place
 
     def __contains__(self, query: Query) -> bool:
         """Return whether a question is answered."""
         return (query.id, query.text) in self._places
 
     @contextmanager
-    def appending(self) -> Iterator[_Appender]:
+    def appending(self) -> Iterator[Callable[[Query, Answer], None]]:
         """Yield a function that adds answers. A line cut by a kill is removed first."""
         with self.path.open("r+b" if self.path.is_file() else "w+b") as file:
             file.truncate(_whole(file))
             if not file.seek(0, 2):
                 file.write(_line({"settings": self.settings, "border": self.border}))
-            yield _Appender(file, self._places)
+
+            def add(query: Query, answer: Answer) -> None:
+                place = file.tell()
+                hits = [_hit_line(hit) for hit in answer.hits]
+                file.write(_line({"query_id": query.id, "question": query.text, "hits": hits}))
+                file.flush()
+                self._places[query.id, query.text] = place
+
+            yield add
 
     def read(self, query: Query) -> Answer:
         """Return the answer to a question that is answered."""
         with self.path.open("rb") as file:
             file.seek(self._places[query.id, query.text])
-            return _answer(_read(_AnswerLine, self.path, file.readline()))
+            return _read(self.path, file.readline())[1]
 
     def _check_header(self, line: bytes) -> None:
         stored = _header(self.path, line)["settings"]
@@ -143,78 +112,58 @@ def find_answer(path: Path, query_id: str, text: str | None = None) -> StoredAns
     id_ = json.dumps(query_id, ensure_ascii=False).encode("utf-8")
     last = None
     with path.open("rb") as file:
-        header = _header(path, file.readline())
+        border = _header(path, file.readline()).get("border")
         for line in file:
             if id_ in line and line.endswith(b"\n"):
-                row = _read(_AnswerLine, path, line)
-                same = row["query_id"] == query_id and text in (None, row["question"])
-                last = row if same else last
-    if last is None:
-        return None
-    query = Query(query_id, last["question"])
-    return StoredAnswer(query, _answer(last), header.get("border") or None)
+                query, answer = _read(path, line)
+                if query.id == query_id and text in (None, query.text):
+                    last = StoredAnswer(query, answer, border or None)
+    return last
 
 
-def _answer(row: _AnswerLine) -> Answer:
-    return Answer(row["query_id"], [_hit(hit) for hit in row["hits"]])
+def _header(path: Path, line: bytes) -> dict[str, Any]:
+    """Return the first line: the settings of any search, also one of an earlier version."""
+    with _reading(path):
+        header: dict[str, Any] = parse_json(line)
+        if not isinstance(header.get("settings"), dict):
+            raise ValueError("no settings in its first line")
+        return header
 
 
-def _hit(hit: _HitLine) -> Hit:
-    keys = [HitKey(*key) for key in hit["keys"]]
-    return Hit(hit["doc_id"], hit["score"], hit["title"], hit["text"], keys)
+def _read(path: Path, line: bytes) -> tuple[Query, Answer]:
+    """Return the question of a line, and its answer."""
+    with _reading(path):
+        row = parse_json(line)
+        hits = [
+            Hit(
+                hit["doc_id"], float(hit["score"]), hit["title"], hit["text"],
+                [HitKey(*key) for key in hit["keys"]],
+            )
+            for hit in row["hits"]
+        ]  # fmt: skip
+        return Query(row["query_id"], row["question"]), Answer(row["query_id"], hits)
 
 
-def _header(path: Path, line: bytes) -> _Header:
-    header = _read(_Header, path, line)
-    if "settings" not in header:
-        raise _broken(path, "no settings in its first line")
-    return header
-
-
-def _read(kind: type[T], path: Path, line: bytes) -> T:
-    try:
-        return read_record(kind, parse_json(line), where=path)
-    except ValueError as error:
-        raise _broken(path, str(error)) from error
-    except InputError as error:
-        place = error.where.field if isinstance(error.where, Location) else None
-        raise _broken(path, f"{place}: {error.got}" if place else error.got) from error
-
-
-def _broken(path: Path, why: str) -> InputError:
-    return InputError(
-        f"cannot be read ({why})",
+def _reading(path: Path) -> AbstractContextManager[None]:
+    return reading(
+        path,
         expected="answers as `argus research generative search` wrote them",
         fix="Start over with --fresh, or give another --out.",
-        where=path,
     )
 
 
-class _Appender:
-    def __init__(self, file: IO[bytes], places: dict[tuple[str, str], int]) -> None:
-        self._file, self._places = file, places
-
-    def add(self, query: Query, answer: Answer) -> None:
-        """Write an answer to the disk."""
-        place = self._file.tell()
-        hits = [_hit_line(hit) for hit in answer.hits]
-        row: _AnswerLine = {"query_id": query.id, "question": query.text, "hits": hits}
-        self._file.write(_line(row))
-        self._file.flush()
-        self._places[query.id, query.text] = place
-
-
-def _hit_line(hit: Hit) -> _HitLine:
+def _hit_line(hit: Hit) -> dict[str, Any]:
+    keys = [(key.text, int(key.count), float(key.weight), key.view) for key in hit.keys]
     return {
         "doc_id": hit.doc_id,
         "score": float(hit.score),
         "title": hit.title,
         "text": hit.text,
-        "keys": [(key.text, int(key.count), float(key.weight), key.view) for key in hit.keys],
+        "keys": keys,
     }
 
 
-def _line(row: _Header | _AnswerLine) -> bytes:
+def _line(row: Mapping[str, object]) -> bytes:
     return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
 
 

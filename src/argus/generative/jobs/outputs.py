@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import ranking, write_run
 from argus.data.topics import INDENT, DprPassage, DprResult, write_dpr, write_kilt
-from argus.data.types import Document, Run, Topic
+from argus.data.types import Document, Topic
 from argus.generative.answer import Answer, Hit
 from argus.generative.settings import Format
 
@@ -42,16 +44,14 @@ class Results:
     def dpr(self) -> Iterator[DprResult]:
         """Yield every question with its passages."""
         for topic, answer in self:
-            yield DprResult(topic, tuple(self._passages(answer)))
-
-    def run(self) -> Run:
-        """Return documents and scores of all questions."""
-        return {t.query.id: {hit.doc_id: hit.score for hit in a.hits} for t, a in self}
-
-    def _passages(self, answer: Answer) -> Iterator[DprPassage]:
-        for hit in answer.hits:
-            keys = tuple((key.text, key.count, key.weight) for key in hit.keys)
-            yield DprPassage(hit.doc_id, *shown(hit, self.originals), hit.score, keys)
+            passages = tuple(
+                DprPassage(
+                    hit.doc_id, *shown(hit, self.originals), hit.score,
+                    tuple((key.text, key.count, key.weight) for key in hit.keys),
+                )
+                for hit in answer.hits
+            )  # fmt: skip
+            yield DprResult(topic, passages)
 
 
 def shown(hit: Hit, originals: Mapping[str, Document]) -> tuple[str, str]:
@@ -74,12 +74,13 @@ def write_results(
         elif name is Format.KILT:
             path = write_kilt(folder.own(KILT), results.dpr())
         else:
-            path = _write_run(results.run(), folder)
+            path = _write_run(results, folder)
         files[str(name)] = str(path)
     return files
 
 
-def _write_run(run: Run, folder: ArtifactFolder) -> Path:
+def _write_run(results: Results, folder: ArtifactFolder) -> Path:
+    run = {t.query.id: answer.scores() for t, answer in results}
     ids = (*run, *(doc for scores in run.values() for doc in scores))
     if all(id_.split() == [id_] for id_ in ids):
         write_run(folder.own(RUN), run)
@@ -100,23 +101,15 @@ def questions_table(results: Results) -> pa.Table:
     keys: its five heaviest n-grams, parted by " · ".
     n_keys: n-grams that it was found by.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for topic, answer in results:
-        first = answer.hits[0] if answer.hits else None
-        rows.append(
-            {
-                "query_id": topic.query.id,
-                "question": topic.query.text,
-                "hits": len(answer.hits),
-                "first": first.doc_id if first else None,
-                "title": shown(first, results.originals)[0] if first else None,
-                "score": first.score if first else None,
-                "keys": " · ".join(key.text.strip() for key in first.keys[:SHOWN_KEYS])
-                if first
-                else None,
-                "n_keys": len(first.keys) if first else 0,
-            }
-        )
+        row: dict[str, Any] = {"query_id": topic.query.id, "question": topic.query.text}
+        row |= {"hits": len(answer.hits), "n_keys": 0}
+        for hit in answer.hits[:1]:
+            row |= {"first": hit.doc_id, "title": shown(hit, results.originals)[0]}
+            heaviest = " · ".join(key.text.strip() for key in hit.keys[:SHOWN_KEYS])
+            row |= {"score": hit.score, "keys": heaviest, "n_keys": len(hit.keys)}
+        rows.append(row)
     schema = pa.schema(
         {
             "query_id": pa.string(), "question": pa.string(), "hits": pa.int64(),
@@ -129,12 +122,10 @@ def questions_table(results: Results) -> pa.Table:
 
 def view_shares(results: Results) -> dict[str, float]:
     """Return each view's share of the weights that make the scores of the first hits."""
-    sums: dict[str, float] = {}
+    sums: defaultdict[str, float] = defaultdict(float)
     for _, answer in results:
         for hit in answer.hits[:SHARED_HITS]:
             for key in hit.keys:
-                sums[key.view] = sums.get(key.view, 0.0) + key.weight
+                sums[key.view] += key.weight
     total = sum(sums.values())
-    if not total:
-        return {}
-    return {view: round(weight / total, 4) for view, weight in sorted(sums.items())}
+    return {view: round(w / total, 4) for view, w in sorted(sums.items())} if total else {}

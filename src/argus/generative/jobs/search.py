@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from argus.data.topics import TopicFormat, read_topics, topics_file
 from argus.data.types import Document, Query, Topic
 from argus.data.writing import one_writer
 from argus.errors import InputError
-from argus.generative.answer import Answer, Hit
+from argus.generative.answer import Answer
 from argus.generative.folders import index_folder, is_from_scratch, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.jobs.answers import FILE, AnswerFile
@@ -105,7 +105,13 @@ def search_ngrams(
     in OUT.
     """
     fields = fields or FieldNames()
-    topics, source = _topics(queries, kind, fields, limit)
+    source = None
+    if isinstance(queries, (str, Path)):
+        path = Path(queries)
+        topics = read_topics(path, kind, coerce_ids=fields.coerce_ids, limit=limit)
+        source = topics_file(path)
+    else:
+        topics = _checked(queries, limit)
     home, model = index_folder(index), need_model(config.model)
     config = with_scoring(config, model)
     opened = NgramIndex.open(home)
@@ -123,19 +129,56 @@ def search_ngrams(
     answers = AnswerFile(folder / FILE, identity(opened, home, weights, config), border)
     if not fresh:
         answers.check()
-    left = [t.query for t in topics if t.query.text.strip() and t.query not in answers]
+    asked = [t.query for t in topics if t.query.text.strip()]
+    left = [query for query in asked if query not in answers]
     searcher = None
     if left:
         with record.timed("loading the model"):
             searcher = open_searcher(opened, model, config, device)
     record.open(folder, about=[home.parent])
     folder.own(FILE, goes_on=True)
-    pace = _answer(searcher, left, answers, config, record)
-    results = Results(topics, _reader(answers), originals)
+    start = time.perf_counter()
+    if searcher is not None:
+        with record.timed("searching"), answers.appending() as add:
+            for query, answer in zip(left, searcher.search(left, config.k), strict=True):
+                add(query, answer)
+    seconds = time.perf_counter() - start if left else 0.0
+
+    def read(topic: Topic) -> Answer:
+        return answers.read(topic.query) if topic.query in answers else Answer(topic.query.id)
+
+    results = Results(topics, read, originals)
     with record.timed("writing"):
         files = write_results(results, folder, config.formats, compact=config.compact)
         folder.write_table(TABLE, questions_table(results), csv=True)
-    summary = _summary(config, model, home, results, files, pace)
+    hits = keys = answered = 0
+    for _, answer in results:
+        hits, answered = hits + len(answer.hits), answered + bool(answer.hits)
+        keys += sum(len(hit.keys) for hit in answer.hits)
+    by_step = searcher.seconds if searcher else {}
+    summary: dict[str, Any] = {
+        "index": str(home),
+        "model": str(model),
+        "mode": str(config.mode),
+        "k": config.k,
+        "questions": {
+            "total": len(topics),
+            "answered": answered,
+            "nothing_found": len(asked) - answered,
+            "without_text": len(topics) - len(asked),
+        },
+        "hits": hits,
+        "keys_per_hit": round(keys / hits, 2) if hits else None,
+        "view_shares": view_shares(results),
+        "exact_texts": bool(originals),
+        "files": files,
+        "answered_now": len(left),
+        "seconds": round(seconds, 2),
+        "queries_per_s": round(len(left) / seconds, 3) if left else None,
+        "seconds_by_step": {step: round(spent, 3) for step, spent in by_step.items()},
+        "batch_wanted": config.decoding.batch,
+        "batch": searcher.batch if searcher else config.decoding.batch,
+    }
     folder.write_results(JOB, summary, record.manifest(dict(summary["questions"])))
     return SearchResult(folder.path, write_report(folder.path), results, summary)
 
@@ -164,31 +207,21 @@ def ask(
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields or FieldNames())
     searcher = open_searcher(opened, model, config, device)
-    topic = Topic(Query("query", text))
-    (answer,) = searcher.search([topic.query], config.k)
-    return {
-        "query": text,
-        "index": str(home),
-        "model": str(model),
-        "mode": str(config.mode),
-        "results": [_hit(rank, hit, originals) for rank, hit in enumerate(answer.hits, start=1)],
-    }
-
-
-def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> dict[str, Any]:
-    title, text = shown(hit, originals)
-    keys: list[dict[str, Any]] = [
-        {"text": k.text, "count": int(k.count), "weight": float(k.weight), "view": k.view}
-        for k in hit.keys
-    ]
-    return {
-        "rank": rank,
-        "id": hit.doc_id,
-        "score": float(hit.score),
-        "title": title,
-        "text": text,
-        "keys": keys,
-    }
+    (answer,) = searcher.search([Query("query", text)], config.k)
+    hits: list[dict[str, Any]] = []
+    for rank, hit in enumerate(answer.hits, start=1):
+        title, body = shown(hit, originals)
+        keys = [
+            {"text": k.text, "count": int(k.count), "weight": float(k.weight), "view": k.view}
+            for k in hit.keys
+        ]
+        score = float(hit.score)
+        hits.append(
+            {"rank": rank, "id": hit.doc_id, "score": score, "title": title, "text": body,
+             "keys": keys}
+        )  # fmt: skip
+    paths = {"index": str(home), "model": str(model)}
+    return {"query": text, **paths, "mode": str(config.mode), "results": hits}
 
 
 def with_scoring(config: NgramSearchConfig, model: Path) -> NgramSearchConfig:
@@ -222,14 +255,10 @@ def identity(
     return {"index": content.hex(), "model": weights, **settings}
 
 
-def _topics(
-    queries: Path | str | Sequence[Topic], kind: TopicFormat, fields: FieldNames, limit: int | None
-) -> tuple[list[Topic], Path | None]:
-    if isinstance(queries, (str, Path)):
-        path = Path(queries)
-        return read_topics(path, kind, coerce_ids=fields.coerce_ids, limit=limit), topics_file(path)
+def _checked(topics: Sequence[Topic], limit: int | None) -> list[Topic]:
+    """Return the first topics. Raises InputError for none, and for an id that two have."""
     check_limit(limit)
-    topics = list(queries)[:limit]
+    topics = list(topics)[:limit]
     twice = [id_ for id_, n in Counter(t.query.id for t in topics).items() if n > 1]
     if twice or not topics:
         raise InputError(
@@ -238,7 +267,7 @@ def _topics(
             fix="Rename one of the two." if twice else "Give some.",
             where="queries",
         )
-    return topics, None
+    return topics
 
 
 def _originals(
@@ -250,74 +279,6 @@ def _originals(
     documents = corpus.documents(fields)
     check_corpus(index, documents, None)
     return {d.id: d for d in documents}
-
-
-def _answer(
-    searcher: GenerativeSearcher | None,
-    left: Sequence[Query],
-    answers: AnswerFile,
-    config: NgramSearchConfig,
-    record: Record,
-) -> dict[str, Any]:
-    """Answer the open questions. searcher: None if none is left."""
-    seconds, batch = 0.0, config.decoding.batch
-    by_step: dict[str, float] = {}
-    if searcher is not None:
-        start = time.perf_counter()
-        with record.timed("searching"), answers.appending() as file:
-            for query, answer in zip(left, searcher.search(left, config.k), strict=True):
-                file.add(query, answer)
-        seconds, batch = time.perf_counter() - start, searcher.batch
-        by_step = {step: round(spent, 3) for step, spent in searcher.seconds.items()}
-    return {
-        "answered_now": len(left),
-        "seconds": round(seconds, 2),
-        "queries_per_s": round(len(left) / seconds, 3) if left else None,
-        "seconds_by_step": by_step,
-        "batch_wanted": config.decoding.batch,
-        "batch": batch,
-    }
-
-
-def _reader(answers: AnswerFile) -> Callable[[Topic], Answer]:
-    def answer(topic: Topic) -> Answer:
-        empty = Answer(topic.query.id, [])
-        return answers.read(topic.query) if topic.query in answers else empty
-
-    return answer
-
-
-def _summary(
-    config: NgramSearchConfig,
-    model: Path,
-    home: Path,
-    results: Results,
-    files: dict[str, str],
-    pace: dict[str, Any],
-) -> dict[str, Any]:
-    hits = keys = answered = 0
-    for _, answer in results:
-        hits, answered = hits + len(answer.hits), answered + bool(answer.hits)
-        keys += sum(len(hit.keys) for hit in answer.hits)
-    without_text = sum(not t.query.text.strip() for t in results.topics)
-    return {
-        "index": str(home),
-        "model": str(model),
-        "mode": str(config.mode),
-        "k": config.k,
-        "questions": {
-            "total": len(results.topics),
-            "answered": answered,
-            "nothing_found": len(results.topics) - answered - without_text,
-            "without_text": without_text,
-        },
-        "hits": hits,
-        "keys_per_hit": round(keys / hits, 2) if hits else None,
-        "view_shares": view_shares(results),
-        "exact_texts": bool(results.originals),
-        "files": files,
-        **pace,
-    }
 
 
 def headline(summary: dict[str, Any]) -> Iterator[str]:

@@ -23,24 +23,17 @@ def section(folder: Path, summary: dict[str, Any]) -> Section:
     """Build it from generative_search.parquet."""
     rows = read_table(folder / FILE).slice(0, MAX_ROWS).to_pylist()
     columns = {
-        "question": "text",
-        "first passage": "text",
-        "score": "share",
-        "found by": "text",
-        "n-grams": "count",
-        "passages": "count",
-    }
+        "question": "text", "first passage": "text", "score": "share", "found by": "text",
+        "n-grams": "count", "passages": "count",
+    }  # fmt: skip
     cells = [
         [
             f"{row['question']} · {row['query_id']}",
             naming(row["title"], row["first"]) if row["first"] is not None else "nothing found",
-            row["score"],
-            row["keys"] or "",
-            row["n_keys"],
-            row["hits"],
+            row["score"], row["keys"] or "", row["n_keys"], row["hits"],
         ]
         for row in rows
-    ]
+    ]  # fmt: skip
     questions, shares = summary["questions"], summary["view_shares"]
     total = questions["total"]
     plots = {"generative_views": _views(shares)} if shares else {}

@@ -104,8 +104,12 @@ def likeness(passage: Sequence[str], question: str) -> Floats:
     the question do not count, unless there are no others.
     """
     terms = [_letters(word) for word in dict.fromkeys(query_words(question))]
-    like = {w: max((_dice(_grams(w), q) for q in terms), default=0.0) for w in set(passage)}
-    return np.array([like[w] for w in passage], np.float64)
+    like = {}
+    for word in set(passage):
+        a = _letters("".join(words(word)))
+        dice = (2 * len(a & b) / (len(a) + len(b)) for b in terms if a and b)
+        like[word] = max(dice, default=0.0)
+    return np.array([like[word] for word in passage], np.float64)
 
 
 def start_probabilities(passage: Sequence[str], question: str, span: int) -> Floats:
@@ -137,21 +141,10 @@ def is_stop_word(word: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def _grams(word: str) -> frozenset[str]:
-    return _letters("".join(words(word)))
-
-
-@lru_cache(maxsize=1 << 16)
 def _letters(word: str) -> frozenset[str]:
+    """Return the letter 3-grams of a word, its borders marked."""
     marked = f"\0{word}\0"
-    return frozenset(marked[i : i + _N] for i in range(len(marked) - _N + 1)) if word else _NONE
-
-
-_NONE: frozenset[str] = frozenset()
-
-
-def _dice(a: frozenset[str], b: frozenset[str]) -> float:
-    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+    return frozenset(marked[i : i + _N] for i in range(len(marked) - _N + 1))
 
 
 Slots = npt.NDArray[np.int32]
@@ -322,71 +315,55 @@ class Drawn:
     def batch(self, epoch: int, numbers: Sequence[int]) -> list[Pair]:
         """Return the examples of those numbers in an epoch."""
         drafts = [self._draft(epoch, number) for number in numbers]
-        encoded = self.vocabulary.encode([d.target for d in drafts])
-        return [self._pair(d, ids) for d, ids in zip(drafts, encoded, strict=True)]
+        encoded = self.vocabulary.encode([target for _, target, _, _ in drafts])
+        pairs = []
+        for (source, _, view, forced), ids in zip(drafts, encoded, strict=True):
+            end = [] if view == View.BODY else [self.vocabulary.title_end]
+            target = tuple((ids + end)[: self.config.target_tokens])
+            pairs.append(Pair(source, target, view.name.lower(), forced))
+        return pairs
 
-    def _pair(self, draft: _Draft, ids: list[int]) -> Pair:
-        config, vocabulary = self.config, self.vocabulary
-        marker = None if draft.plain else draft.view.name.lower()
-        source = vocabulary.sources(
-            [draft.source], marker, limit=config.source_tokens, kind=draft.kind
-        )[0]
-        end = [] if draft.view == View.BODY else [vocabulary.title_end]
-        target = (ids + end)[: config.target_tokens]
-        forced = (vocabulary.query_start,) if draft.forced else ()
-        return Pair(tuple(source), tuple(target), draft.view.name.lower(), forced)
-
-    def _draft(self, epoch: int, number: int) -> _Draft:
-        origin, view, document, question = (int(value) for value in self.slots[number])
-        rng = np.random.default_rng([self.config.seed, epoch, number])
-        source = self._source(Source(origin), document, question, rng)
-        if view == View.TITLE:
-            target = self.material.documents[document].title
-        elif view == View.QUERY:
-            target = _one(self.material.pseudo[document], rng)
-        else:
-            target = self._span(document, source, origin in SUPERVISED, rng)
-        return _Draft(
-            source=source,
-            target=target,
-            view=View(view),
-            plain=view == View.BODY and rng.random() < self.config.plain_share,
-            forced=view == View.QUERY and rng.random() < 0.5,
-            kind=GOLD if origin in SUPERVISED else self.kind,
-        )
-
-    def _source(
-        self, origin: Source, document: int, question: int, rng: np.random.Generator
-    ) -> str:
+    def _draft(self, epoch: int, number: int) -> tuple[tuple[int, ...], str, View, tuple[int, ...]]:
+        """Return source, target as text, view, and the tokens that are forced, of an example."""
+        origin, at, document, question = (int(value) for value in self.slots[number])
+        view, material, config = View(at), self.material, self.config
+        rng = np.random.default_rng([config.seed, epoch, number])
         if origin == Source.QUESTION:
-            return self.material.questions[question].text
-        if origin == Source.TITLE:
-            return self.material.documents[document].title
-        if origin == Source.PSEUDO:
-            return _one(self.material.pseudo[document], rng)
-        words = self.material.documents[document].text.split()
-        n = int(rng.integers(self.config.least_words, self.config.most_words + 1))
-        start = int(rng.integers(max(1, len(words) - n + 1)))
-        return " ".join(words[start : start + n])
-
-    def _span(self, document: int, source: str, similar: bool, rng: np.random.Generator) -> str:
-        words, n = self.material.documents[document].text.split(), self.config.span_words
-        if similar or rng.random() < self.config.copied:
-            probabilities = start_probabilities(words, source, n)
-            start = int(rng.choice(len(probabilities), p=probabilities))
+            source = material.questions[question].text
+        elif origin == Source.TITLE:
+            source = material.documents[document].title
+        elif origin == Source.PSEUDO:
+            source = _one(material.pseudo[document], rng)
         else:
-            start = int(rng.integers(max(1, len(words) - n + 1)))
-        return " ".join(words[start : start + n])
+            n = int(rng.integers(config.least_words, config.most_words + 1))
+            source = _span(material.documents[document].text.split(), n, rng)
+        if view == View.TITLE:
+            target = material.documents[document].title
+        elif view == View.QUERY:
+            target = _one(material.pseudo[document], rng)
+        else:
+            words, n = material.documents[document].text.split(), config.span_words
+            if origin in SUPERVISED or rng.random() < config.copied:
+                probabilities = start_probabilities(words, source, n)
+                start = int(rng.choice(len(probabilities), p=probabilities))
+                target = " ".join(words[start : start + n])
+            else:
+                target = _span(words, n, rng)
+        is_plain = view == View.BODY and rng.random() < config.plain_share
+        is_forced = view == View.QUERY and rng.random() < 0.5
+        kind = GOLD if origin in SUPERVISED else self.kind
+        marker = None if is_plain else view.name.lower()
+        (ids,) = self.vocabulary.sources([source], marker, limit=config.source_tokens, kind=kind)
+        return tuple(ids), target, view, (self.vocabulary.query_start,) if is_forced else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    source: str
-    target: str
-    view: View
-    plain: bool
-    forced: bool
-    kind: str
+def _span(words: Sequence[str], n: int, rng: np.random.Generator) -> str:
+    start = int(rng.integers(max(1, len(words) - n + 1)))
+    return " ".join(words[start : start + n])
+
+
+def _one(texts: Sequence[str], rng: np.random.Generator) -> str:
+    return texts[int(rng.integers(len(texts)))]
 
 
 def build_examples(
@@ -409,9 +386,23 @@ def build_examples(
     """
     number = {d.id: i for i, d in enumerate(documents)}
     hidden = {title_key(d.title) for d in documents if d.id in set(held_out)} - {""}
-    counts: dict[str, int] = {}
-    questions = _questions(queries, qrels or {}, number, counts)
-    pseudo = _pseudo(pseudo_queries or {}, number, hidden)
+    questions, gold_unknown = [], 0
+    for query in queries:
+        judged = [d for d, grade in sorted((qrels or {}).get(query.id, {}).items()) if grade > 0]
+        gold = tuple(number[doc] for doc in judged if doc in number)
+        gold_unknown += len(judged) - len(gold)
+        if gold and query.text.strip():
+            questions.append(Question(query.id, query.text, gold))
+    counts = {
+        "questions": len(questions),
+        "questions_without_gold": len(queries) - len(questions),
+        "gold_unknown": gold_unknown,
+    }
+    pseudo = {}
+    for id_, texts in (pseudo_queries or {}).items():
+        usable = [text for text in texts if text.strip() and title_key(text) not in hidden]
+        if id_ in number and usable:
+            pseudo[number[id_]] = usable
     material = Material(documents, questions, pseudo)
     train, validation = plan(material, hidden, config)
     kind = UNSUPERVISED if questions else GOLD
@@ -436,37 +427,3 @@ def fingerprint(examples: TrainingSet) -> str:
     parts += [f"{n} {list(queries)}" for n, queries in sorted(material.pseudo.items())]
     parts.append(str(examples.validation))
     return content_hash(*parts, examples.train.slots.tobytes()).hex()
-
-
-def _questions(
-    queries: Sequence[Query], qrels: Qrels, number: Mapping[str, int], counts: dict[str, int]
-) -> list[Question]:
-    answerable = []
-    unknown = 0
-    for query in queries:
-        judged = [doc for doc, grade in sorted(qrels.get(query.id, {}).items()) if grade > 0]
-        gold = tuple(number[doc] for doc in judged if doc in number)
-        unknown += len(judged) - len(gold)
-        if gold and query.text.strip():
-            answerable.append(Question(query.id, query.text, gold))
-    counts |= {
-        "questions": len(answerable),
-        "questions_without_gold": len(queries) - len(answerable),
-    }
-    counts["gold_unknown"] = unknown
-    return answerable
-
-
-def _pseudo(
-    pseudo_queries: Mapping[str, Sequence[str]], number: Mapping[str, int], hidden: Collection[str]
-) -> dict[int, list[str]]:
-    by_number = {}
-    for id_, texts in pseudo_queries.items():
-        usable = [text for text in texts if text.strip() and title_key(text) not in hidden]
-        if id_ in number and usable:
-            by_number[number[id_]] = usable
-    return by_number
-
-
-def _one(texts: Sequence[str], rng: np.random.Generator) -> str:
-    return texts[int(rng.integers(len(texts)))]

@@ -58,20 +58,6 @@ def read_inputs(
     are not valid.
     """
     documents, path = read_documents(corpus, fields, limit, None)
-    questions, judged = _questions(queries, qrels, fields)
-    pseudo = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
-    files = {
-        "corpus": path,
-        "queries": _path(queries),
-        "qrels": _path(qrels),
-        "pseudo_queries": pseudo.file,
-    }
-    return Inputs(documents, questions, judged, pseudo.by_document, files)
-
-
-def _questions(
-    queries: Path | str | None, qrels: Path | str | None, fields: FieldNames
-) -> tuple[list[Query], Qrels]:
     if (queries is None) != (qrels is None):
         there, missing = ("--questions", "--qrels")[:: 1 if qrels is None else -1]
         raise InputError(
@@ -80,13 +66,15 @@ def _questions(
             fix=f"Add {missing}, or leave out {there}.",
             where=there,
         )
-    if queries is None or qrels is None:
-        return [], {}
-    return read_queries(Path(queries), coerce_ids=fields.coerce_ids), read_judgements(qrels)
-
-
-def _path(path: Path | str | None) -> Path | None:
-    return None if path is None else Path(path)
+    questions: list[Query] = []
+    judged: Qrels = {}
+    files: dict[str, Origin | None] = {"corpus": path, "queries": None, "qrels": None}
+    if queries is not None and qrels is not None:
+        questions = read_queries(Path(queries), coerce_ids=fields.coerce_ids)
+        judged = read_judgements(qrels)
+        files |= {"queries": Path(queries), "qrels": Path(qrels)}
+    pseudo, file, _ = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    return Inputs(documents, questions, judged, pseudo, {**files, "pseudo_queries": file})
 
 
 QUESTIONS, QRELS = "held_out.jsonl", "held_out.tsv"
@@ -100,18 +88,31 @@ def choose(documents: Sequence[Document], hold_out: int | Path) -> list[str]:
     without title.
     """
     titled = [d.id for d in documents if d.title.strip()]
+    with_title = set(titled)
     if isinstance(hold_out, Path):
-        return _listed(hold_out, documents, set(titled))
-    if not 0 <= hold_out <= len(titled):
+        listed = read_ids(hold_out, "a number, or a file with the id of a document on each line")
+        known = {d.id for d in documents}
+        for line, id_ in listed:
+            if id_ not in with_title:
+                raise InputError(
+                    f"line {line}: document {id_!r} "
+                    + ("has no title" if id_ in known else "is not in the corpus"),
+                    expected="ids of documents with a title, one a line",
+                    fix="Remove the line, or check that --corpus and the file belong together.",
+                    where=hold_out,
+                )
+        chosen = {id_ for _, id_ in listed}
+    elif not 0 <= hold_out <= len(titled):
         raise InputError(
             f"{hold_out:,} titles to hold out, of {len(titled):,}",
             expected="a number from 0 to the titles that the corpus has",
             fix="Give another number.",
             where="--hold-out",
         )
-    ranked = sorted(titled, key=lambda id_: content_hash("generative-hold-out", id_))
-    first = set(ranked[:hold_out])
-    return [id_ for id_ in titled if id_ in first]
+    else:
+        ranked = sorted(titled, key=lambda id_: content_hash("generative-hold-out", id_))
+        chosen = set(ranked[:hold_out])
+    return [id_ for id_ in titled if id_ in chosen]
 
 
 def write_held_out(folder: ArtifactFolder, documents: Sequence[Document], ids: list[str]) -> None:
@@ -122,19 +123,3 @@ def write_held_out(folder: ArtifactFolder, documents: Sequence[Document], ids: l
     write_jsonl(folder.own(QUESTIONS), ({"_id": id_, "text": titles[id_]} for id_ in ids))
     rows = ("query-id\tcorpus-id\tscore", *(f"{id_}\t{id_}\t1" for id_ in ids))
     write_whole(folder.own(QRELS), "\n".join(rows) + "\n")
-
-
-def _listed(path: Path, documents: Sequence[Document], titled: set[str]) -> list[str]:
-    listed = read_ids(path, "a number, or a file with the id of a document on each line")
-    known = {d.id for d in documents}
-    for line, id_ in listed:
-        if id_ not in titled:
-            raise InputError(
-                f"line {line}: document {id_!r} "
-                + ("has no title" if id_ in known else "is not in the corpus"),
-                expected="ids of documents with a title, one a line",
-                fix="Remove the line, or check that --corpus and the file belong together.",
-                where=path,
-            )
-    ids = {id_ for _, id_ in listed}
-    return [d.id for d in documents if d.id in ids]

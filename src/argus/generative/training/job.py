@@ -20,15 +20,15 @@ from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
 from argus.generative.folders import MODEL, SCRATCH, index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.training.examples import Pair, TrainingSet, fingerprint, seq2seq_task
+from argus.generative.training.examples import TrainingSet, fingerprint, seq2seq_task
 from argus.generative.training.inputs import choose, read_inputs, write_held_out
 from argus.generative.training.model import new_network, open_network, save_network
-from argus.generative.training.settings import GenerativeTrainConfig, LearningConfig
+from argus.generative.training.settings import GenerativeTrainConfig
 from argus.generative.vocabulary import Vocabulary
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
-from argus.training.loop import Task, Trained, train
+from argus.training.loop import train
 from argus.training.settings import training_lines
 from argus.version import __version__
 
@@ -89,13 +89,13 @@ def train_generative(
     InputError for bad input: nothing to learn from, a model of another tokenizer, another training
     in OUT.
     """
-    on = check_device(device)
+    on, learning = check_device(device), config.learning
     inputs = read_inputs(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
     vocabulary = NgramIndex.open(index_folder(index)).vocabulary
     base = None if config.model == SCRATCH else Path(config.model)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [base, Path(index), *inputs.files.values()])
-    settings = {"model": config.model, "limit": limit, **config.learning.described()}
+    settings = {"model": config.model, "limit": limit, **learning.described()}
     record = Record(SECTION, settings, inputs.files)
     held_out = choose(inputs.documents, config.hold_out)
     with record.timed("planning the examples"):
@@ -104,17 +104,53 @@ def train_generative(
     with record.timed("making the model"):
         network = _network(config, base, vocabulary).to(on)
     record.open(folder)
-    key, weights = _key(config, base, examples)
+    weights = None if base is None else base_hash(base)
+    begun = weights or str(sorted(asdict(config.size).items()))
+    options = [f"{name}={value}" for name, value in sorted(learning.described().items())]
+    pad = vocabulary.border if vocabulary.pad is None else vocabulary.pad
+    task = seq2seq_task(
+        start_token(network), pad, label_smoothing=learning.label_smoothing, dtype=learning.dtype
+    )
     with record.timed("training"):
         trained = train(
-            network, _task(network, vocabulary, config.learning), examples.train,
-            examples.validation, config.learning, folder=folder.own(STATE), key=key, device=on,
+            network, task, examples.train, examples.validation, learning,
+            folder=folder.own(STATE), device=on,
+            key=content_hash(begun, fingerprint(examples), *options).hex(),
         )  # fmt: skip
-    summary = _summary(config, examples, trained, network, on)
-    note = _note(config, summary, vocabulary, weights)
+    state, rate = trained.progress, trained.tokens_per_s
+    summary: dict[str, Any] = {
+        "model": config.model,
+        "weights": sum(p.numel() for p in network.parameters()),
+        "dtype": learning.dtype,
+        "device": on,
+        "examples": examples.counts,
+        "views": examples.views,
+        "steps": state.step,
+        "stopped": state.stopped,
+        "out_of_time": state.out_of_time,
+        **state.losses(),
+        "seconds": round(state.seconds, 2),
+        "evaluation_seconds": round(state.evaluation_seconds, 2),
+        "tokens_per_s": None if rate is None else round(rate, 1),
+        "halved": state.halved,
+        "batch": state.passes or learning.batch_size,
+        "peak_memory_bytes": trained.peak_memory_bytes,
+        "device_memory_bytes": trained.device_memory_bytes,
+    }
+    scratch: dict[str, str | float] = {"name": SCRATCH, **asdict(config.size)}
+    note = {
+        "argus": __version__,
+        "vocabulary": vocabulary.fingerprint,
+        "base": scratch if weights is None else {"name": config.model, "weights": weights},
+        "settings": {"examples": asdict(config.examples), "training": learning.described()},
+        **{
+            name: summary[name]
+            for name in ("views", "examples", "steps", "stopped", "evaluations", "best")
+        },
+    }
     model = save_network(network, vocabulary, folder.own(MODEL), note)
     write_held_out(folder, inputs.documents, held_out)
-    folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
+    folder.write_table(LOSSES, pa.Table.from_pylist(state.steps))
     folder.write_results(SECTION, summary, record.manifest(dict(summary["examples"])))
     return GenerativeTrainResult(folder.path, model, summary)
 
@@ -136,23 +172,6 @@ def _network(config: GenerativeTrainConfig, base: Path | None, vocabulary: Vocab
     return network
 
 
-def _task(network: Any, vocabulary: Vocabulary, config: LearningConfig) -> Task[Pair]:
-    pad = vocabulary.border if vocabulary.pad is None else vocabulary.pad
-    return seq2seq_task(
-        start_token(network), pad, label_smoothing=config.label_smoothing, dtype=config.dtype
-    )
-
-
-def _key(
-    config: GenerativeTrainConfig, base: Path | None, examples: TrainingSet
-) -> tuple[str, str | None]:
-    """Return the hash of data and settings, and the hash of the first weights."""
-    weights = None if base is None else base_hash(base)
-    begun = weights or str(sorted(asdict(config.size).items()))
-    settings = [f"{name}={value}" for name, value in sorted(config.learning.described().items())]
-    return content_hash(begun, fingerprint(examples), *settings).hex(), weights
-
-
 def _require_examples(examples: TrainingSet, documents: int) -> None:
     """Raise InputError if there is nothing to learn from, or nothing to validate with."""
     if len(examples.train) and examples.validation:
@@ -167,60 +186,6 @@ def _require_examples(examples: TrainingSet, documents: int) -> None:
         fix="Check --corpus, --questions and --qrels; hold out less.",
         where="--corpus",
     )
-
-
-def _summary(
-    config: GenerativeTrainConfig,
-    examples: TrainingSet,
-    trained: Trained,
-    network: Any,
-    device: str,
-) -> dict[str, Any]:
-    state, settings = trained.progress, config.learning
-    return {
-        "model": config.model,
-        "weights": sum(p.numel() for p in network.parameters()),
-        "dtype": settings.dtype,
-        "device": device,
-        "examples": examples.counts,
-        "views": examples.views,
-        "steps": state.step,
-        "stopped": state.stopped,
-        "out_of_time": state.out_of_time,
-        **state.losses(),
-        "seconds": round(state.seconds, 2),
-        "evaluation_seconds": round(state.evaluation_seconds, 2),
-        "tokens_per_s": None if trained.tokens_per_s is None else round(trained.tokens_per_s, 1),
-        "halved": state.halved,
-        "batch": state.passes or settings.batch_size,
-        "peak_memory_bytes": trained.peak_memory_bytes,
-        "device_memory_bytes": trained.device_memory_bytes,
-    }
-
-
-def _note(
-    config: GenerativeTrainConfig,
-    summary: dict[str, Any],
-    vocabulary: Vocabulary,
-    weights: str | None,
-) -> dict[str, Any]:
-    """Return argus.json: the model's origin and its views."""
-    scratch: dict[str, str | float] = {"name": SCRATCH, **asdict(config.size)}
-    return {
-        "argus": __version__,
-        "vocabulary": vocabulary.fingerprint,
-        "base": scratch if weights is None else {"name": config.model, "weights": weights},
-        "settings": {
-            "examples": asdict(config.examples),
-            "training": config.learning.described(),
-        },
-        "views": summary["views"],
-        "examples": summary["examples"],
-        "steps": summary["steps"],
-        "stopped": summary["stopped"],
-        "evaluations": summary["evaluations"],
-        "best": summary["best"],
-    }
 
 
 def headline(summary: dict[str, Any]) -> Iterator[str]:

@@ -21,16 +21,15 @@ from argus.devices import check_device
 from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.jobs.search import open_searcher, with_scoring
-from argus.generative.searcher import GenerativeSearcher
 from argus.generative.training.inputs import read_inputs
 from argus.generative.training.model import save_network
 from argus.generative.training.settings import GenerativeTuneConfig
-from argus.generative.tuning.lists import RankExample, RankList, Taught, lists_again, rank_questions
+from argus.generative.tuning.lists import RankList, rank_lists, rank_questions
 from argus.generative.tuning.loss import rank_task
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
-from argus.training.loop import Task, Trained, train
+from argus.training.loop import train
 from argus.training.settings import training_lines
 from argus.version import __version__
 
@@ -94,39 +93,65 @@ def tune_generative(
     inputs = read_inputs(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [base, home, *inputs.files.values()])
-    record = Record(
-        SECTION, {"model": str(base), "limit": limit, **_settings(config)}, inputs.files
-    )
+    settings = _settings(config)
+    record = Record(SECTION, {"model": str(base), "limit": limit, **settings}, inputs.files)
     searcher = open_searcher(NgramIndex.open(home), base, config.search, on)
-    check_corpus(searcher.index, inputs.documents, None)
+    model, indexed = searcher.model, searcher.index
+    check_corpus(indexed, inputs.documents, None)
     with record.timed("ranking the questions"):
         taught = rank_questions(inputs, searcher, config)
     record.open(folder, about=[home.parent])
     weights = base_hash(base)
-    with record.timed("training"):
-        trained = train(
-            searcher.model.network, _task(searcher, config), taught.examples, taught.validation,
-            config.training, folder=folder.own(STATE),
-            key=_key(config, weights, searcher.index, taught), device=on,
-        )  # fmt: skip
-    with record.timed("ranking the questions to validate with again"):
-        after = lists_again(searcher, taught.before, config)
-    summary = _summary(config, base, taught, after, trained, searcher)
-    note = _note(config, base, weights, searcher)
-    vocabulary = searcher.model.vocabulary
-    model = save_network(searcher.model.network, vocabulary, folder.own(MODEL), note)
-    folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
-    folder.write_results(SECTION, summary, record.manifest(dict(summary["lists"])))
-    return GenerativeTuneResult(folder.path, model, summary)
-
-
-def _task(searcher: GenerativeSearcher, config: GenerativeTuneConfig) -> Task[RankExample]:
-    model = searcher.model
+    options = json.dumps(settings, sort_keys=True)
     pad = model.vocabulary.border if model.vocabulary.pad is None else model.vocabulary.pad
-    return rank_task(
-        model.start, pad, searcher.scoring, searcher.index.n_tokens,
+    task = rank_task(
+        model.start, pad, searcher.scoring, indexed.n_tokens,
         margin=config.margin, rank_weight=config.rank_weight,
     )  # fmt: skip
+    with record.timed("training"):
+        trained = train(
+            model.network, task, taught.examples, taught.validation, config.training,
+            folder=folder.own(STATE), device=on,
+            key=content_hash(
+                weights, taught.fingerprint, options, indexed.hashes().tobytes()
+            ).hex(),
+        )  # fmt: skip
+    with record.timed("ranking the questions to validate with again"):
+        after = rank_lists(
+            searcher, [one.query for one in taught.before], [one.gold for one in taught.before],
+            passages=config.passages, keys=config.keys,
+        )  # fmt: skip
+    state, rate = trained.progress, trained.tokens_per_s
+    summary: dict[str, Any] = {
+        "model": str(base),
+        "mode": str(config.search.mode),
+        "weights": sum(p.numel() for p in model.network.parameters()),
+        "dtype": "float32",
+        "device": model.device,
+        "lists": taught.counts,
+        "before": _places(taught.before),
+        "after": _places(after),
+        "steps": state.step,
+        "stopped": state.stopped,
+        **state.losses(),
+        "seconds": round(state.seconds, 2),
+        "tokens_per_s": None if rate is None else round(rate, 1),
+        "peak_memory_bytes": trained.peak_memory_bytes,
+        "device_memory_bytes": trained.device_memory_bytes,
+    }
+    origin: dict[str, str | float] = {"name": str(base), "weights": weights}
+    if is_from_scratch(base):  # it stays one: its single tokens are as noisy as ever
+        origin = parse_json(read_own(base / NOTE))["base"]
+    note = {
+        "argus": __version__,
+        "vocabulary": model.vocabulary.fingerprint,
+        "base": origin,
+        "tuned": {"name": str(base), "weights": weights, **settings},
+    }
+    saved = save_network(model.network, model.vocabulary, folder.own(MODEL), note)
+    folder.write_table(LOSSES, pa.Table.from_pylist(state.steps))
+    folder.write_results(SECTION, summary, record.manifest(dict(summary["lists"])))
+    return GenerativeTuneResult(folder.path, saved, summary)
 
 
 def _settings(config: GenerativeTuneConfig) -> dict[str, object]:
@@ -144,56 +169,7 @@ def _settings(config: GenerativeTuneConfig) -> dict[str, object]:
     }
 
 
-def _key(config: GenerativeTuneConfig, weights: str, index: NgramIndex, taught: Taught) -> str:
-    """Return the hash of all that is learnt, and how."""
-    settings = json.dumps(_settings(config), sort_keys=True)
-    return content_hash(weights, taught.fingerprint, settings, index.hashes().tobytes()).hex()
-
-
-def _summary(
-    config: GenerativeTuneConfig,
-    base: Path,
-    taught: Taught,
-    after: list[RankList],
-    trained: Trained,
-    searcher: GenerativeSearcher,
-) -> dict[str, Any]:
-    state, rate = trained.progress, trained.tokens_per_s
-    return {
-        "model": str(base),
-        "mode": str(config.search.mode),
-        "weights": sum(p.numel() for p in searcher.model.network.parameters()),
-        "dtype": "float32",
-        "device": searcher.model.device,
-        "lists": taught.counts,
-        "before": places(taught.before),
-        "after": places(after),
-        "steps": state.step,
-        "stopped": state.stopped,
-        **state.losses(),
-        "seconds": round(state.seconds, 2),
-        "tokens_per_s": None if rate is None else round(rate, 1),
-        "peak_memory_bytes": trained.peak_memory_bytes,
-        "device_memory_bytes": trained.device_memory_bytes,
-    }
-
-
-def _note(
-    config: GenerativeTuneConfig, base: Path, weights: str, searcher: GenerativeSearcher
-) -> dict[str, Any]:
-    """Return argus.json. A model from scratch stays one: its single tokens are as noisy as ever."""
-    begun: dict[str, str | float] = {"name": str(base), "weights": weights}
-    if is_from_scratch(base):
-        begun = parse_json(read_own(base / NOTE))["base"]
-    return {
-        "argus": __version__,
-        "vocabulary": searcher.model.vocabulary.fingerprint,
-        "base": begun,
-        "tuned": {"name": str(base), "weights": weights, **_settings(config)},
-    }
-
-
-def places(lists: Sequence[RankList]) -> dict[str, Any]:
+def _places(lists: Sequence[RankList]) -> dict[str, Any]:
     """Return the means over lists."""
     n = max(1, len(lists))
     ranks = [one.place for one in lists if one.place is not None]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -14,7 +13,7 @@ from argus.data.types import Query
 from argus.errors import InputError
 from argus.generative.evidence import UNIGRAM, Matched, Ranked, aggregate
 from argus.generative.searcher import BODY, GenerativeSearcher
-from argus.generative.training.examples import Drawn, Pair, Question, Source, fingerprint, plan
+from argus.generative.training.examples import Drawn, Pair, Source, fingerprint, plan
 from argus.generative.training.inputs import Inputs
 from argus.generative.training.settings import GenerativeTuneConfig
 from argus.generative.vocabulary import GOLD, Vocabulary
@@ -83,40 +82,27 @@ def rank_lists(
     passages: in a list at most. keys: of a passage at most.
     """
     lists: list[RankList] = []
+    index, scoring = searcher.index, searcher.scoring
     with progress("ranking", len(queries)) as on:
-        for query, right, ranked in _ranked(searcher, queries, gold, passages):
-            listed = tuple(
-                ListedPassage(
-                    searcher.index.id_of(document) in right,
-                    _keys(searcher, ranked, matched[:keys]),
-                    sum(m.weight for m in matched[:keys]),
+        for begin in range(0, len(queries), size := searcher.batch):
+            part = queries[begin : begin + size]
+            written = searcher.keys([query.text for query in part])
+            for query, right, own in zip(part, gold[begin : begin + size], written, strict=True):
+                ranked = aggregate(index, own.keys, own.unigrams, scoring, passages)
+                listed = tuple(
+                    ListedPassage(
+                        index.id_of(document) in right,
+                        _keys(searcher, ranked, matched[:keys]),
+                        sum(m.weight for m in matched[:keys]),
+                    )
+                    for document, matched in zip(
+                        ranked.documents.tolist(), ranked.matched, strict=True
+                    )
                 )
-                for document, matched in zip(ranked.documents.tolist(), ranked.matched, strict=True)
-            )
-            place = next((n for n, passage in enumerate(listed, 1) if passage.right), None)
-            lists.append(RankList(query, right, listed, place))
-            on(1)
+                place = next((n for n, passage in enumerate(listed, 1) if passage.right), None)
+                lists.append(RankList(query, right, listed, place))
+                on(1)
     return lists
-
-
-def _ranked(
-    searcher: GenerativeSearcher,
-    queries: Sequence[Query],
-    gold: Sequence[frozenset[str]],
-    passages: int,
-) -> Iterator[tuple[Query, frozenset[str], Ranked]]:
-    size = searcher.batch
-    for begin in range(0, len(queries), size):
-        part = queries[begin : begin + size]
-        for query, right, written in zip(
-            part, gold[begin : begin + size], searcher.keys([q.text for q in part]), strict=True
-        ):
-            index, scoring = searcher.index, searcher.scoring
-            yield (
-                query,
-                right,
-                aggregate(index, written.keys, written.unigrams, scoring, passages),
-            )
 
 
 def _keys(
@@ -124,13 +110,12 @@ def _keys(
 ) -> tuple[tuple[ScoredKey, float], ...]:
     """Return keys with their coverage weight: 1 - beta * the share of tokens that came before."""
     views = {view.name: view for view in searcher.views}
-    penalty = searcher.scoring.repetition_penalty
     before: set[int] = set()
     keys = []
     for match in matched:
         name = ranked.view_of(match)
         types = set(match.tokens)
-        factor = 1 - penalty * len(types & before) / len(types)
+        factor = 1 - searcher.scoring.repetition_penalty * len(types & before) / len(types)
         before |= types
         single = name == UNIGRAM
         key = ScoredKey(
@@ -143,11 +128,6 @@ def _keys(
         )
         keys.append((key, factor))
     return tuple(keys)
-
-
-def distinct(passages: Sequence[ListedPassage]) -> list[ScoredKey]:
-    """Return the keys of passages, each once."""
-    return list(dict.fromkeys(key for key, _ in chain(*(p.keys for p in passages))))
 
 
 VALIDATION = 2**31
@@ -203,24 +183,30 @@ class RankExamples:
         wrong = [p for p in listed.passages if not p.right]
         drawn = [side[int(rng.integers(len(side)))] for side in (right, wrong)]
         passages = [right[0], wrong[0], *drawn]
-        keys = distinct(passages)
-        markers = list(dict.fromkeys(key.marker for key in keys))
-        number_of = {key: n for n, key in enumerate(keys)}
-        return RankExample(
-            sources=tuple(self._source(listed.query.text, marker) for marker in markers),
-            keys=tuple((markers.index(key.marker), key) for key in keys),
-            passages=tuple(_numbered(p, number_of) for p in passages),
-            pairs=tuple(self.written.batch(epoch, self.slots[number])),
-        )
+        pairs = tuple(self.written.batch(epoch, self.slots[number]))
+        text, vocabulary = listed.query.text, self.vocabulary
 
-    def _source(self, text: str, marker: str | None) -> tuple[int, ...]:
-        return tuple(self.vocabulary.sources([text], marker, limit=self.limit)[0])
+        def source(marker: str | None) -> list[int]:
+            return vocabulary.sources([text], marker, limit=self.limit)[0]
+
+        return rank_example(passages, source, pairs)
 
 
-def _numbered(
-    passage: ListedPassage, number_of: dict[ScoredKey, int]
-) -> tuple[tuple[int, float], ...]:
-    return tuple((number_of[key], factor) for key, factor in passage.keys)
+def rank_example(
+    passages: Sequence[ListedPassage],
+    source: Callable[[str | None], Sequence[int]],
+    pairs: tuple[Pair, ...],
+) -> RankExample:
+    """Return the example of some passages. source: encoder input of a marker."""
+    keys = list(dict.fromkeys(key for key, _ in chain(*(p.keys for p in passages))))
+    markers = list(dict.fromkeys(key.marker for key in keys))
+    number_of = {key: n for n, key in enumerate(keys)}
+    return RankExample(
+        sources=tuple(tuple(source(marker)) for marker in markers),
+        keys=tuple((markers.index(key.marker), key) for key in keys),
+        passages=tuple(tuple((number_of[key], factor) for key, factor in p.keys) for p in passages),
+        pairs=pairs,
+    )
 
 
 @dataclass(frozen=True)
@@ -252,17 +238,22 @@ def rank_questions(
     rows = np.concatenate([slots, checking])
     rows = rows[rows[:, 0] == Source.QUESTION]
     questions = {n: question for n, question in enumerate(material.questions) if question.gold}
-    lists = dict(zip(questions, _lists(inputs, searcher, [*questions.values()], config),
-                     strict=True))  # fmt: skip
+    ids = [document.id for document in inputs.documents]
+    ranked = rank_lists(
+        searcher, [Query(question.id, question.text) for question in questions.values()],
+        [frozenset(ids[number] for number in question.gold) for question in questions.values()],
+        passages=config.passages, keys=config.keys,
+    )  # fmt: skip
+    lists = dict(zip(questions, ranked, strict=True))
     written = Drawn(rows, material, searcher.model.vocabulary, config.examples, GOLD)
     of_question = {n: np.flatnonzero(rows[:, 3] == n).tolist() for n in questions}
-    make = partial(
-        RankExamples, written=written, vocabulary=searcher.model.vocabulary,
-        seed=config.training.seed, limit=searcher.model.source_tokens,
-    )  # fmt: skip
 
     def those(numbers: Sequence[int]) -> RankExamples:
-        return make([lists[n] for n in numbers], slots=[of_question[n] for n in numbers])
+        return RankExamples(
+            [lists[n] for n in numbers], written, [of_question[n] for n in numbers],
+            searcher.model.vocabulary, seed=config.training.seed,
+            limit=searcher.model.source_tokens,
+        )  # fmt: skip
 
     to_learn = {int(number) for number in slots[:, 3]}
     to_check = questions.keys() - to_learn
@@ -276,46 +267,18 @@ def rank_questions(
         "nothing_wrong": sum(one.place is not None for one in lists.values()) - len(teaching),
         "without_gold": examples.counts["questions_without_gold"],
     }
-    _require_some(counts)
+    if not (learn and check):
+        raise InputError(
+            f"{len(learn):,} questions to learn from and {len(check):,} to validate with; "
+            f"{counts['out_of_list']:,} have no right passage in their list, "
+            f"{counts['nothing_wrong']:,} no wrong one, {counts['without_gold']:,} none in the "
+            "corpus",
+            expected="at least one of either: some hundred questions that the model half answers",
+            fix="Check --questions, --qrels and --model; more --passages make longer lists.",
+            where="--questions",
+        )
     validation = those(check)
     return Taught(
         those(learn), validation.batch(VALIDATION, range(len(check))),
         [lists[n] for n in sorted(to_check)], counts, fingerprint(examples),
     )  # fmt: skip
-
-
-def _lists(
-    inputs: Inputs,
-    searcher: GenerativeSearcher,
-    questions: Sequence[Question],
-    config: GenerativeTuneConfig,
-) -> list[RankList]:
-    ids = [document.id for document in inputs.documents]
-    return rank_lists(
-        searcher, [Query(question.id, question.text) for question in questions],
-        [frozenset(ids[number] for number in question.gold) for question in questions],
-        passages=config.passages, keys=config.keys,
-    )  # fmt: skip
-
-
-def lists_again(
-    searcher: GenerativeSearcher, lists: Sequence[RankList], config: GenerativeTuneConfig
-) -> list[RankList]:
-    """Return the model's present ranking for the questions of some lists."""
-    return rank_lists(
-        searcher, [one.query for one in lists], [one.gold for one in lists],
-        passages=config.passages, keys=config.keys,
-    )  # fmt: skip
-
-
-def _require_some(counts: dict[str, Any]) -> None:
-    if counts["train"] and counts["validation"]:
-        return
-    raise InputError(
-        f"{counts['train']:,} questions to learn from and {counts['validation']:,} to validate "
-        f"with; {counts['out_of_list']:,} have no right passage in their list, "
-        f"{counts['nothing_wrong']:,} no wrong one, {counts['without_gold']:,} none in the corpus",
-        expected="at least one of either: some hundred questions that the model half answers",
-        fix="Check --questions, --qrels and --model; more --passages make longer lists.",
-        where="--questions",
-    )

@@ -76,22 +76,16 @@ def passage_scores(
     keys = [key for example in batch for _, key in example.keys]
     logs = log_probabilities(network, batch, start, pad, device)
     weights = key_weights(logs, keys, scoring, n_tokens)
-    rows: list[int] = []
-    columns: list[int] = []
-    factors: list[float] = []
+    parts: list[tuple[int, int, float]] = []  # of the sums: passage, key, and factor
     first = passage = 0
     for example in batch:
         for of_passage in example.passages:
-            for number, factor in of_passage:
-                rows.append(passage)
-                columns.append(first + number)
-                factors.append(factor)
+            parts += ((passage, first + number, factor) for number, factor in of_passage)
             passage += 1
         first += len(example.keys)
-    parts = weights[torch.tensor(columns, dtype=torch.long, device=device)]
-    parts = parts * torch.tensor(factors, dtype=torch.float64, device=device)
+    rows, columns, factors = torch.tensor(parts, dtype=torch.float64, device=device).view(-1, 3).T
     scores = torch.zeros(passage, dtype=torch.float64, device=device)
-    return scores.index_add(0, torch.tensor(rows, dtype=torch.long, device=device), parts)
+    return scores.index_add(0, rows.long(), weights[columns.long()] * factors)
 
 
 def log_probabilities(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from argus.generative.failures.case import WordTokens
+from argus.generative.failures.case import split_words
 from argus.generative.failures.columns import OF_OUTPUT
 from argus.generative.failures.measures import measure, to_table
 from argus.generative.failures.reading import Problems, Reading, read_case
@@ -40,7 +40,7 @@ def row(
     correct: Literal["annotated", "answer"] = "annotated",
 ) -> dict[str, Any]:
     """Measure a question, words being the tokens."""
-    settings = Reading(WordTokens(), correct)
+    settings = Reading(split_words, correct)
     case = read_case(json.dumps(record).encode(), number, settings, Problems())
     assert case is not None
     return measure(case, k)

@@ -8,6 +8,7 @@ import pytest
 
 from argus.generative.failures.measuring import BLOCK, Setup, measure_output
 from argus.generative.failures.outputs import Output
+from argus.generative.failures.problems import Problem
 from tests.support.failures import passage, record, write_output
 
 SETUP = Setup(k=10, correct="annotated")
@@ -30,8 +31,8 @@ def test_two_processes_measure_what_one_does_in_the_same_order(tmp_path):
     alone, shared = (measure_output(Output("a", file), SETUP, workers) for workers in (1, 2))
     assert len(alone.rows) == BLOCK * 2 + 3
     assert alone.rows == shared.rows
-    assert alone.problems.as_dict() == shared.problems.as_dict()
-    assert alone.problems.as_dict()["records_unreadable"]["count"] == 1
+    assert alone.problems.listed() == shared.problems.listed()
+    assert alone.problems.counts[Problem.RECORDS] == 1
 
 
 def test_rows_do_not_depend_on_the_order_of_questions(tmp_path):

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from argus.generative.failures.measures import generation, scoring
+from argus.generative.failures.measures import measure
 from argus.generative.scoring import Key, key_weights
 from argus.generative.settings import Scoring
 from tests.generative.failures.measures.making import found, made
@@ -60,7 +60,7 @@ def test_the_published_order_follows_frequency_but_for_one_pair():
 
 def test_dominance_and_title_share():
     # 216.33 + 196.06 + 103.56 + 83.47 + 39.20 = 638.62; the title is the heaviest: 0.33875.
-    row = scoring(CASE, 10)
+    row = measure(CASE, 10)
     assert sum(SCORES.values()) == pytest.approx(638.62)
     assert row["dominance"] == row["title_score_share"] == pytest.approx(216.33 / 638.62)
     assert row["dominance"] == pytest.approx(0.33875, abs=5e-6)
@@ -70,7 +70,7 @@ def test_dominance_and_title_share():
 
 def test_frequency_and_overlap():
     # (9 + 23 + 1851 + 777 + 4024) / 5 = 1336.8; does, he, love, reba of 8 tokens.
-    row = generation(CASE, 10)
+    row = measure(CASE, 10)
     assert row["frequency_top"] == row["frequency_all"] == pytest.approx(1336.8)
     assert row["rarest_top"] == 9
     assert (row["overlap"], row["unigram_share"]) == (0.5, 0.2)

@@ -3,7 +3,7 @@ import re
 import pytest
 
 import argus
-from argus.generative.failures.report.tables import span
+from argus.generative.failures.report import span
 from tests.support.failure_rows import rows_of, system, written
 from tests.support.pages import tables
 

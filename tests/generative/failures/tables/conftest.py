@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 
 from argus.generative.failures.columns import COLUMNS
-from argus.generative.failures.tables.rows import Rows
 
 
 @pytest.fixture
@@ -19,8 +18,3 @@ def table() -> Callable[..., pa.Table]:
         return pa.table({name: pa.array(v, COLUMNS[name]) for name, v in columns.items()})
 
     return build
-
-
-@pytest.fixture
-def rows(table: Callable[..., pa.Table]) -> Callable[..., Rows]:
-    return lambda **columns: Rows.of(table(**columns), k=10, seed=0)

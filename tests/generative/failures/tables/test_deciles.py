@@ -1,13 +1,19 @@
+from collections import namedtuple
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.generative.failures.tables.rows import deciles
+from argus.generative.failures import aggregates
 from tests.support.draws import examples
 
+Decile = namedtuple("Decile", "number low high mean weight hit other", defaults=[None])
 questions = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1)), min_size=10, max_size=60)
+
+
+def deciles(values, outcomes):
+    return [Decile(*row) for row in aggregates.deciles(values, outcomes)]
 
 
 def reference(found, groups=10):
@@ -37,7 +43,7 @@ def test_groups_are_what_a_plain_count_in_fractions_says(found):
     for decile, (weight, low, high, rate) in zip(made, reference(found), strict=True):
         assert decile.weight == pytest.approx(float(weight))
         assert (decile.low, decile.high) == (low, high)
-        assert decile.outcomes["hit"] == pytest.approx(float(rate), abs=1e-12)
+        assert decile.hit == pytest.approx(float(rate), abs=1e-12)
 
 
 @settings(max_examples=examples(40), deadline=None)
@@ -59,12 +65,12 @@ def test_a_tie_across_a_border_counts_on_both_sides():
     first, second, third, *_ = deciles(values, {"hit": hits})
     # First: the whole of 0 (a hit) and 0.5 of the 1s (half of them hits): (1 + 0.25) / 1.5
     assert (first.low, first.high) == (0, 1)
-    assert first.outcomes["hit"] == pytest.approx(1.25 / 1.5)
+    assert first.hit == pytest.approx(1.25 / 1.5)
     assert first.mean == pytest.approx(0.5 / 1.5)
     # Second: the other 1.5 of the 1s: half are hits.
-    assert (second.low, second.high, second.outcomes["hit"]) == (1, 1, 0.5)
+    assert (second.low, second.high, second.hit) == (1, 1, 0.5)
     # Third: 2 and half of 3.
-    assert (third.number, third.low, third.high, third.outcomes["hit"]) == (3, 2, 3, 0)
+    assert (third.number, third.low, third.high, third.hit) == (3, 2, 3, 0)
 
 
 def test_missing_values_and_outcomes_are_left_out():
@@ -72,6 +78,6 @@ def test_missing_values_and_outcomes_are_left_out():
     hits = [1.0, None, None, None, *[0.0] * 16, 1.0, 1.0]
     made = deciles(values, {"hit": hits})
     assert made[0].weight == 2
-    assert made[0].outcomes["hit"] == 1.0  # of 0 and 1 only 0 has an outcome
-    assert made[1].outcomes["hit"] is None
-    assert made[2].outcomes["hit"] == 0.0
+    assert made[0].hit == 1.0  # of 0 and 1 only 0 has an outcome
+    assert made[1].hit is None
+    assert made[2].hit == 0.0

@@ -1,1 +1,0 @@
-"""The report of an analysis of failures: its section, tables and figures."""
