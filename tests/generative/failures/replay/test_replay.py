@@ -77,8 +77,9 @@ def plain_pruned(parts, searcher, question, document):
     return found
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("document", [0, 1, 4])
+@pytest.mark.parametrize(
+    ("question", "document"), [(QUESTIONS[0], 0), (QUESTIONS[1], 1), (QUESTIONS[1], 4)]
+)
 def test_what_is_pruned_is_what_the_definition_says(parts, question, document):
     searcher = searcher_of(parts)
     replayed = Replay(searcher).replay(question, [document])
@@ -91,8 +92,8 @@ def test_what_is_pruned_is_what_the_definition_says(parts, question, document):
     assert followed == [(pruned.weight, pruned.key.view) for pruned in replayed.pruned[:50]]
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_each_is_followed_until_a_beam_keeps_it(parts, question):
+def test_each_is_followed_until_a_beam_keeps_it(parts):
+    question = QUESTIONS[0]
     searcher = searcher_of(parts, EVERYTHING, beams=1)
     replayed = Replay(searcher, most_beams=64).replay(question, [0, 1, 4])
     sizes = (1, 2, 4, 8, 16, 32, 64)
@@ -112,8 +113,7 @@ def test_each_is_followed_until_a_beam_keeps_it(parts, question):
             assert tokens not in writes[size // 2]
 
 
-@pytest.mark.parametrize("rescore", [True, False])
-@pytest.mark.parametrize("partial", [True, False])
+@pytest.mark.parametrize(("rescore", "partial"), [(True, False), (False, True)])
 def test_a_beam_as_large_as_all_candidates_prunes_nothing(parts, rescore, partial):
     searcher = searcher_of(
         parts, EVERYTHING, beams=600, title_tokens=20, query_tokens=40,
