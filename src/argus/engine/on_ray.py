@@ -149,14 +149,14 @@ class RayEngine:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         sees = self.ray.remote(os.path.exists)
-        asked = {
+        refs = {
             node["NodeManagerAddress"]: sees.options(
                 num_cpus=0,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
             ).remote(path)
             for node in self.nodes
         }
-        return [address for address, ref in asked.items() if not self.ray.get(ref)]
+        return [address for address, ref in refs.items() if not self.ray.get(ref)]
 
 
 class Actor:

@@ -82,7 +82,7 @@ def ranker(
     size = None if reservoir is None or reservoir >= n else reservoir
     workers = (workers or available_cores()) if device == "cpu" else 1
     room = WORKING_BYTES // (4 * max(size or n, 1) * workers)
-    most = block or max(1, min(BLOCK_QUERIES if size is None else RESERVOIR_QUERIES, room))
+    step = block or max(1, min(BLOCK_QUERIES if size is None else RESERVOIR_QUERIES, room))
     count = _counter(vectors, graph, device, unit=unit)
 
     def rank(queries: range, advance: Callable[[int], None] | None = None) -> PairRanks:
@@ -93,7 +93,7 @@ def ranker(
                 advance(len(chunk))
             return part
 
-        chunks = [*_chunks(queries, most, None if size is None else RESERVOIR_QUERIES)]
+        chunks = [*_chunks(queries, step, None if size is None else RESERVOIR_QUERIES)]
         # Each worker multiplies on one BLAS thread and counts on the same core: no core waits.
         threads = 1 if workers > 1 else None
         with threadpool_limits(threads, "blas"), ThreadPoolExecutor(workers) as pool:

@@ -58,9 +58,9 @@ def torch_counter(
         similarity[send(excluded_rows[inside]), send(excluded[inside])] = -torch.inf
         left_out = np.bincount(excluded_rows[inside], minlength=len(chunk))
         out.pool[:] = (len(ids) - left_out)[rows]
-        most = max(1, WORKING_BYTES // (4 * similarity.shape[1]))
-        for start in range(0, len(rows), most):
-            part = slice(start, start + most)
+        step = max(1, WORKING_BYTES // (4 * similarity.shape[1]))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
             asking, level = send(rows[part]), send(exact[part].astype(np.float32))[:, None]
             values = similarity[asking]
             above = (values > level + bound).sum(dim=1)
@@ -88,9 +88,9 @@ def _compare(
 ) -> torch.Tensor:
     """Return the products in float64 of some queries with some columns, shape (n,)."""
     products = torch.empty(len(rows), dtype=torch.float64, device=queries.device)
-    most = max(1, WORKING_BYTES // (16 * queries.shape[1]))
-    for start in range(0, len(rows), most):
-        part = slice(start, start + most)
+    step = max(1, WORKING_BYTES // (16 * queries.shape[1]))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
         left, right = queries[rows[part]].double(), columns[places[part]].double()
         products[part] = (left * right).sum(dim=1)
     return products

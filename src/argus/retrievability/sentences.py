@@ -71,7 +71,7 @@ def hold_out(
 
 
 def _drawn(
-    document: Document, position: int, spans: Sequence[Span], most: int, seed: int
+    document: Document, position: int, spans: Sequence[Span], n: int, seed: int
 ) -> list[HeldOut]:
     """Draw sentences that stand once, in their order. Only drawn documents are copied."""
     texts = [document.text[span.start : span.end] for span in spans]
@@ -83,7 +83,7 @@ def _drawn(
         rest = _without(document, spans[i])
         if texts[i] not in rest:
             held[i] = HeldOut(position, texts[i], rest)
-        if len(held) == most:
+        if len(held) == n:
             break
     return [held[i] for i in sorted(held)]
 

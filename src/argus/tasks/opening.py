@@ -8,24 +8,32 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from argus.settings import settings_of
-from argus.tasks.bright import BrightConfig, is_bright, read_bright
-from argus.tasks.car import CarConfig, is_car, read_car
-from argus.tasks.collection import (
+from argus.tasks.collections import (
     INSTRUCTION,
     CollectionConfig,
-    is_collection,
-    read_beir,
-    read_rarb,
-)
-from argus.tasks.impliret import ImpliretConfig, is_impliret, read_impliret
-from argus.tasks.kilt import KiltConfig, is_kilt, read_kilt
-from argus.tasks.mteb import (
     MtebConfig,
+    is_collection,
     is_mteb,
     is_mteb_task,
     of_dictionary,
     of_mteb_task,
+    read_beir,
     read_mteb,
+    read_rarb,
+)
+from argus.tasks.papers import (
+    BrightConfig,
+    CarConfig,
+    ImpliretConfig,
+    KiltConfig,
+    is_bright,
+    is_car,
+    is_impliret,
+    is_kilt,
+    read_bright,
+    read_car,
+    read_impliret,
+    read_kilt,
 )
 from argus.tasks.task import Task, judged_of, refused
 

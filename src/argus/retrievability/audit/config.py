@@ -71,14 +71,14 @@ class AuditConfig:
 
         n: entities with text. related: how many of them the entity with the fewest is related to.
         """
-        most = max(self.pool)
+        pool = max(self.pool)
         reservoir, largest = self.reservoir_for(n), n - 1 - related
-        if reservoir is not None and reservoir < n and reservoir < 2 * most:
-            got, where = f"a reservoir of {reservoir} for N={most}", "--reservoir"
+        if reservoir is not None and reservoir < n and reservoir < 2 * pool:
+            got, where = f"a reservoir of {reservoir} for N={pool}", "--reservoir"
             expected = "at least twice N, so that enough neutrals are left of it for every query"
-            fix = f"Use --reservoir {2 * most} or more, or 0 for none."
-        elif most - 1 > largest:
-            got, where = f"N={most} needs {most - 1} neutrals per query", "--pool"
+            fix = f"Use --reservoir {2 * pool} or more, or 0 for none."
+        elif pool - 1 > largest:
+            got, where = f"N={pool} needs {pool - 1} neutrals per query", "--pool"
             expected = (
                 f"at most the {largest} that are eligible ({n} entities with text, less the query "
                 "and its neighbours)"

@@ -311,24 +311,24 @@ class Findings:
         }
         if (drawn := probes.drawn) is not None:
             own, by_own = self.own_probes[drawn], self.retrieved_by_own[drawn]
-            asked, missed = int((own > 0).sum()), int(((own > 0) & (by_own == 0)).sum())
+            n_asked, missed = int((own > 0).sum()), int(((own > 0) & (by_own == 0)).sum())
             sample: dict[str, Any] = {"drawn": len(drawn), "of": n}
-            sample |= {"asked": asked, "missed": missed}
-            if asked:
-                low, high = wilson(missed / asked, asked)
+            sample |= {"asked": n_asked, "missed": missed}
+            if n_asked:
+                low, high = wilson(missed / n_asked, n_asked)
                 sample |= {"missed_low": float(low), "missed_high": float(high)}
             figures["sample"] = sample
         return figures
 
     def _success(self, kind: str) -> dict[str, Any]:
         """Return how often one kind of probe brings its document back."""
-        asked = self.probes.kind == kind
-        ranks = self.probes.rank[asked]
+        of_kind = self.probes.kind == kind
+        ranks = self.probes.rank[of_kind]
         if not len(ranks):
             return {"probes": 0, "success_at_1": None, "success_at_k": None, "mrr": None}
         share, n = float((ranks <= self.k).mean()), len(ranks)
         if self.probes.drawn is not None:  # documents are drawn, each with several probes
-            n = len(np.unique(self.probes.target[asked]))
+            n = len(np.unique(self.probes.target[of_kind]))
         low, high = wilson(share, n)
         first, mrr = float((ranks == 1).mean()), float((1 / ranks).mean())
         success = {"success_at_1": first, "success_at_k": share, "mrr": mrr}

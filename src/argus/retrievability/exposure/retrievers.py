@@ -64,8 +64,8 @@ def ask_probes(
     require_known(answers.run, known, name)
     rows = {document.id: row for row, document in enumerate(probes.documents)}
     answered = np.array([query.id in answers.run for query in probes.queries], bool)
-    asked = [query for query, ok in zip(probes.queries, answered, strict=True) if ok]
-    lists = [ranking(answers.run[query.id])[:k] for query in asked]
+    queries_answered = [query for query, ok in zip(probes.queries, answered, strict=True) if ok]
+    lists = [ranking(answers.run[query.id])[:k] for query in queries_answered]
     top = np.full((len(lists), k), -1, np.int64)
     for i, ids in enumerate(lists):
         top[i, : len(ids)] = [rows.get(id_, -1) for id_ in ids]
@@ -76,7 +76,7 @@ def ask_probes(
         probes,
         kind=probes.kind[answered],
         target=target,
-        queries=asked,
+        queries=queries_answered,
         rank=np.where(target >= 0, places, 0),
         top=top,
         failed=[

@@ -1,35 +1,99 @@
-"""Retrieval tasks of mteb: a task object, its dictionary, or the folder of its data set.
-
-A folder is that of the hub (`corpus/`, `queries/`, `qrels/`, of a task in several subsets
-`SUBSET-corpus/` and so on; Parquet, JSON lines), or the output of `datasets` (Arrow). The
-dictionary is the one that a task has for a split: `corpus`, `queries` and `relevant_docs`, tables
-or dictionaries.
-"""
+"""Read tasks in the layouts of BEIR, RAR-b and mteb: corpus, queries, judgements by split."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from argus.data.documents import read_queries
+from argus.corpora.opening import open_corpus
+from argus.data.documents import check_unique, documents_in, find_file, read_queries
 from argus.data.fields import FieldNames
 from argus.data.qrels import grade_of, read_qrels
-from argus.data.rows import id_value, text_value
+from argus.data.rows import ARROW, FORMATS, Row, id_value, read_rows, text_value
 from argus.data.types import Document, Qrels, Query
 from argus.settings import Doc
-from argus.tasks.collection import identical_ids
-from argus.tasks.files import choose_split, documents_of, rows_in, splits_in
 from argus.tasks.task import NDCG, Task, refused
 
+OWN_DOCUMENT = ("arguana", "quora")  # BEIR: queries are documents of the corpus, under their ids
+INSTRUCTION = "instruction.txt"
 PARTS = ("corpus", "queries", "relevant_docs")
 METRICS = {"ndcg": "nDCG", "map": "AP", "recall": "R", "precision": "P", "mrr": "RR",
            "hit_rate": "Success", "accuracy": "Success"}  # fmt: skip
 ITS_LOADER = "Load the task with its own loader."
 _METRIC = re.compile(r"([a-z_]+)_at_(\d+)")
+_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 Values = Any  # of a foreign object: tables of `datasets`, dictionaries, lists
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionConfig:
+    """Which judgements of a BEIR folder count."""
+
+    split: Annotated[str, Doc("Which judgements: qrels/SPLIT.tsv.")] = "test"
+    identical: Annotated[
+        bool | None,
+        Doc(
+            "Whether the document of a query's own id is taken out of its results, as BEIR's "
+            "scorer does for all collections; default: for those whose queries are documents."
+        ),
+    ] = None
+
+
+def read_beir(folder: Path, config: CollectionConfig) -> Task:
+    """Read a BEIR folder. Of its queries read those that the split judges, as BEIR itself does.
+
+    Raises InputError as reading its files does, and for a split that is not there.
+    """
+    documents = open_corpus(folder).documents(FieldNames())
+    files = {name: find_file(folder, [name]) for name in ("corpus", "queries")}
+    judgements = files["qrels"] = find_file(folder / "qrels", [config.split])
+    if judgements is None:
+        there = sorted(path.stem for path in (folder / "qrels").glob("*") if path.is_file())
+        expected = f"qrels/{config.split}.tsv; there is {', '.join(there) or 'none'}"
+        got = f"no judgements of the split {config.split!r}"
+        raise refused(folder, got, expected, "Name the split (split=...).")
+    qrels = read_qrels(judgements)
+    judged = [query for query in read_queries(folder) if query.id in qrels]
+    names = {part.lower() for part in folder.resolve().parts[-2:]}
+    takes_out = config.identical
+    if takes_out is None:
+        takes_out = not names.isdisjoint(OWN_DOCUMENT)
+    return Task(
+        folder.resolve().name, documents, judged, qrels,
+        excluded=identical_ids(documents, judged) if takes_out else {},
+        files={name: file for name, file in files.items() if file is not None},
+    )  # fmt: skip
+
+
+def read_rarb(folder: Path, config: CollectionConfig) -> Task:
+    """Read a folder of RAR-b: that of BEIR, with `instruction.txt`, the task's own instruction."""
+    file = folder / INSTRUCTION
+    if not file.is_file():
+        expected = "a folder of RAR-b (full/NAME), with its instruction"
+        fix = "Read it as beir:FOLDER, if there is none."
+        raise refused(folder, f"no {INSTRUCTION} in the folder", expected, fix)
+    task = read_beir(folder, config)
+    text = file.read_text(encoding="utf-8").strip()
+    return replace(task, name=f"rarb/{task.name}", instruction=text)
+
+
+def is_collection(folder: Path) -> bool:
+    """Return whether a folder holds a corpus, queries and judgements."""
+    return bool(
+        find_file(folder, ["corpus"]) and find_file(folder, ["queries"])
+        and (folder / "qrels").is_dir()
+    )  # fmt: skip
+
+
+def identical_ids(
+    documents: Sequence[Document], queries: Sequence[Query]
+) -> dict[str, frozenset[str]]:
+    """Return the exclusions of queries that are documents themselves: their own id."""
+    known = {document.id for document in documents}
+    return {query.id: frozenset({query.id}) for query in queries if query.id in known}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +105,10 @@ class MtebConfig:
 
 
 def read_mteb(folder: Path, config: MtebConfig) -> Task:
-    """Read the data set of a task out of a folder. Queries without judgement are left out.
+    """Read the data set of a task of mteb out of a folder. Queries without judgement are left out.
 
+    A folder is that of the hub (`corpus/`, `queries/`, `qrels/`, of a task in several subsets
+    `SUBSET-corpus/` and so on; Parquet, JSON lines), or the output of `datasets` (Arrow).
     Ids that are numbers are read as text, as mteb reads them. Raises InputError as reading its
     files does, and for a part that is missing.
     """
@@ -57,7 +123,7 @@ def read_mteb(folder: Path, config: MtebConfig) -> Task:
     wording = _part(folder, config, ("instruction",), optional=True)
     return Task(
         f"mteb/{'-'.join(filter(None, [folder.resolve().name, config.subset]))}",
-        documents_of(corpus, FieldNames(coerce_ids=True)), judged, qrels,
+        read_shards(corpus, FieldNames(coerce_ids=True)), judged, qrels,
         instructions={
             id_value(row, "query-id", coerce=True): text_value(row, "instruction")
             for row in rows_in(wording)
@@ -203,3 +269,69 @@ def _qrels(judgements: Values, where: str) -> Qrels:
             expected = "rows of query-id, corpus-id and score"
             raise refused(where, f"{row!r:.60}", expected, ITS_LOADER) from error
     return qrels
+
+
+def splits_in(folder: Path) -> dict[str, list[Path]]:
+    """Return the files of each split in a folder, in order. A split may be a folder of shards.
+
+    A split's name is the file's without ending and number of the shard: "biology".
+    """
+    splits: dict[str, list[Path]] = {}
+    if not folder.is_dir():
+        return splits
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            shards = sorted(file for file in path.iterdir() if _is_rows(file))
+            if shards:
+                splits.setdefault(path.name, []).extend(shards)
+        elif _is_rows(path):
+            name = path.name.removesuffix(".gz").rpartition(".")[0]
+            splits.setdefault(_SHARD.sub("", name), []).append(path)
+    return splits
+
+
+def _is_rows(path: Path) -> bool:
+    endings = [s.lower() for s in path.suffixes if s.lower() != ".gz"][-1:]
+    return path.is_file() and bool(endings) and endings[0] in (*FORMATS, ARROW)
+
+
+def choose_split(folder: Path, split: str, setting: str, where: str) -> tuple[str, list[Path]]:
+    """Return one split of a folder and its files. Without a name, return the only one.
+
+    setting: by which it is chosen. Raises InputError, which lists them, where it is not clear.
+    """
+    splits = splits_in(folder)
+    if not split and len(splits) == 1:
+        split = next(iter(splits))
+    if split in splits:
+        return split, splits[split]
+    got = f"{setting} {split!r}" if split else f"{len(splits)} to choose from"
+    expected = f"{setting}=..., one of {', '.join(splits) or '(there is none)'} in {folder}"
+    fix = "Name one of them." if splits else "Check the folder: it lacks this part."
+    raise refused(where, got, expected, fix)
+
+
+def rows_in(files: Sequence[Path]) -> Iterator[Row]:
+    """Yield the rows of files, one after the other."""
+    for file in files:
+        yield from read_rows(file)
+
+
+def read_shards(files: Sequence[Path], fields: FieldNames) -> list[Document]:
+    """Read the documents of all files. Raise InputError for an id that stands in two of them."""
+    documents = [document for file in files for document in documents_in(file, fields)]
+    if len(files) > 1:
+        check_unique(documents)
+    return documents
+
+
+def once(rows: Iterator[Row], id_of: Callable[[Row], str]) -> Iterator[tuple[str, Row]]:
+    """Yield rows with their ids. Raise InputError for an id that stands twice."""
+    lines: dict[str, Row] = {}
+    for row in rows:
+        id_ = id_of(row)
+        if id_ in lines:
+            got = f"id {id_!r} stands in row {lines[id_].line} of {lines[id_].file.name} already"
+            raise refused(row.at(), got, "one row per id", "Remove or rename one of the two.")
+        lines[id_] = row
+        yield id_, row

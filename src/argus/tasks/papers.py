@@ -1,0 +1,345 @@
+"""Read tasks as their papers publish them: BRIGHT, CAR, ImpliRet, KILT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from argus.authority.benchmarks.collection import CORPUS, EDGES, QUERIES, read_benchmark
+from argus.authority.benchmarks.released import read_released
+from argus.data.documents import check_unique, find_file
+from argus.data.fields import FieldNames
+from argus.data.rows import Row, id_value, pick_field, read_json_lines, read_rows, text_value
+from argus.data.runs import EXCLUDED_FIELD, EXCLUDES_NOTHING, read_id_list
+from argus.data.topics import topic_of
+from argus.data.types import Document, Qrels, Query
+from argus.settings import Choices, Doc, check_settings
+from argus.tasks.collections import choose_split, once, read_shards, rows_in, splits_in
+from argus.tasks.task import Task, refused
+
+EXAMPLES, ANSWER = "examples", "gold_answer"
+STACK_EXCHANGE = (
+    "biology", "earth_science", "economics", "psychology", "robotics", "stackoverflow",
+    "sustainable_living",
+)  # fmt: skip
+MATHEMATICS = ("aops", "theoremqa_questions")
+CAR_METRICS = ("Success@5", "Success@10", "Success@20", "RR")  # TCA at 5, 10 and 20, and MRR
+VERSION = "_v1"
+# Files with the questions and hypothetical documents of a released file of CAR.
+BESIDE = {"ghsa_real_pairs": ("ghsa_freeform_cache.jsonl", "ghsa_hyde_cache.jsonl")}
+LETTERS = {"arithmetic": "A", "wknow": "W", "temporal": "T"}
+SETTINGS = {"multi": "Multi", "uni": "Uni"}
+GROUP = "tuple_set_id"
+PAGE, PARAGRAPH = "page", "paragraph"
+KILT_METRICS = ("Rprec", "R@5")  # measures of the leaderboard, R-precision first
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrightConfig:
+    """Which task of BRIGHT."""
+
+    domain: Annotated[str, Doc("Such as biology; the only one where the folder has one.")] = ""
+    long: Annotated[bool, Doc("Whether whole pages are searched, not passages of them.")] = False
+    reasoning: Annotated[
+        str, Doc("Whose reasoning is asked in place of the queries, such as gpt4.")
+    ] = ""
+
+
+def read_bright(folder: Path, config: BrightConfig) -> Task:
+    """Read a task of BRIGHT (Su et al., 2024): reasoning-intensive retrieval.
+
+    As `xlangai/BRIGHT` is laid out: FOLDER/examples, FOLDER/documents, FOLDER/long_documents and
+    FOLDER/NAME_reason hold a file per domain, in Parquet (`biology-00000-of-00001.parquet`) or JSON
+    lines (`biology.jsonl`). Examples have `id`, `query`, `excluded_ids`, `gold_ids` and
+    `gold_ids_long`, those of the Stack Exchange a `gold_answer`, too; documents `id` and `content`.
+
+    A document that a question excludes may be no gold one, and has to be in the corpus. Raises
+    InputError naming file, row and field, and for a domain in doubt.
+    """
+    kind = f"{config.reasoning}_reason" if config.reasoning else EXAMPLES
+    pages = "long_documents" if config.long else "documents"
+    where = f"bright:{folder}"
+    domain, examples = choose_split(folder / kind, config.domain, "domain", where)
+    documents = read_shards(
+        choose_split(folder / pages, domain, "domain", where)[1],
+        FieldNames(id="id", text="content"),
+    )
+    known = {document.id for document in documents}
+    queries, qrels, excluded, answers = [], Qrels(), {}, {}
+    gold = "gold_ids_long" if config.long else "gold_ids"
+    for id_, row in once(rows_in(examples), lambda row: id_value(row, "id")):
+        queries.append(Query(id_, text_value(row, pick_field(row, ["query"], what="query"))))
+        pick_field(row, [gold], what="list of gold documents")
+        qrels[id_] = dict.fromkeys(read_id_list(row, gold), 1)
+        if barred := _barred(row, known, qrels[id_]):
+            excluded[id_] = barred
+        if row.values.get(ANSWER):
+            answers[id_] = text_value(row, ANSWER)
+    settings = (domain, *(["long"] if config.long else []), *filter(None, [config.reasoning]))
+    return Task(
+        f"bright/{'-'.join(settings)}", documents, queries, qrels, excluded=excluded,
+        instruction=instruction(domain, "documents" if config.long else "passages"),
+        answers=answers,
+        files={f"examples {file.name}": file for file in examples},
+    )  # fmt: skip
+
+
+def _barred(row: Row, known: set[str], gold: dict[str, int]) -> frozenset[str]:
+    pick_field(row, [EXCLUDED_FIELD], what="list of excluded documents")
+    excluded = frozenset(read_id_list(row, EXCLUDED_FIELD)) - {EXCLUDES_NOTHING}
+    wrong = next((id_ for id_ in sorted(excluded) if id_ not in known or id_ in gold), None)
+    if wrong is not None:
+        got = f"{wrong!r} is a gold document" if wrong in gold else f"{wrong!r} is no document"
+        fix = "Check that examples and documents are of one domain and one setting."
+        place, expected = row.at(EXCLUDED_FIELD), "documents of the corpus that are not gold"
+        raise refused(place, got, expected, fix)
+    return excluded
+
+
+def instruction(domain: str, unit: str) -> str:
+    """Return the instruction that models get in the published runs, or ""."""
+    if domain in STACK_EXCHANGE:
+        return f"Given a {domain} post, retrieve relevant {unit} that help answer the post"
+    if domain == "pony":
+        return f"Given a {domain} question, retrieve relevant {unit} that help answer the question"
+    if domain == "leetcode":
+        return "Given a coding problem, retrieve relevant examples that help answer the problem"
+    if domain in MATHEMATICS:
+        return "Given a Math problem, retrieve relevant examples that help answer the problem"
+    if domain == "theoremqa_theorems":
+        return "Given a Math problem, retrieve relevant theorems that help answer the problem"
+    return ""
+
+
+def is_bright(folder: Path) -> bool:
+    """Return whether a folder has examples and documents."""
+    pages = ("documents", "long_documents")
+    return bool(splits_in(folder / EXAMPLES)) and any(splits_in(folder / name) for name in pages)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CarConfig:
+    """Parts that belong to a released file."""
+
+    split: Annotated[str, Doc("train, dev or test; all questions where none is named.")] = ""
+    queries: Annotated[
+        Path | None, Doc("Questions, in place of its own: rows of id and query.")
+    ] = None
+    distractors: Annotated[
+        Path | None, Doc("Further documents: rows of doc_id and text, such as the scorer's corpus.")
+    ] = None
+
+
+def read_car(place: Path, config: CarConfig) -> Task:
+    """Read CAR (Bacellar, 2026): a released file, or a benchmark folder of Argus.
+
+    A folder has `corpus.jsonl`, `queries.jsonl` and `supersedes.jsonl`. A file is called as it was
+    released: `car:data/finsuperqa_v1.jsonl`, `car:data/ghsa_real_pairs.json`,
+    `car:data/fda_recall_pairs.json`, `car:data/legal_scotus_expanded_pairs.json`; `split=test`
+    reads `finsuperqa_test_ids.txt` beside it. TCA@k, the share of questions with a controlling
+    document among the first k, is Success@k.
+
+    Raises InputError as `read_released` and `read_benchmark` do, and for settings of a file that
+    are said of a folder.
+    """
+    name = place.stem.removesuffix(VERSION)
+    if place.is_dir():
+        if config.split or config.distractors:
+            got, expected = "a folder with split or distractors", "those of a released file"
+            fix = "Name the file itself, such as finsuperqa_v1.jsonl."
+            raise refused(place, got, expected, fix)
+        benchmark = read_benchmark(place, str(config.queries or QUERIES))
+    elif not place.is_file():
+        expected = "a released file of CAR, or a benchmark folder"
+        raise refused(place, "no such file or folder", expected, "Check the path.")
+    else:
+        beside = [place.with_name(file) for file in BESIDE.get(place.stem, ())]
+        queries, texts = [one if one.is_file() else None for one in beside] or (None, None)
+        split = place.with_name(f"{name}_{config.split}_ids.txt") if config.split else None
+        benchmark = read_released(
+            place, queries=config.queries or queries, split=split, distractors=config.distractors,
+            hypotheticals=texts,
+        )  # fmt: skip
+    name = "-".join(filter(None, [benchmark.name.removesuffix(VERSION), config.split]))
+    return Task(
+        f"car/{name}",
+        [record.document for record in benchmark.records],
+        [Query(question.id, question.text) for question in benchmark.questions],
+        {question.id: dict.fromkeys(question.gold, 1) for question in benchmark.questions},
+        CAR_METRICS, benchmark=benchmark,
+        files={"benchmark": place / CORPUS if place.is_dir() else place},
+    )  # fmt: skip
+
+
+def is_car(place: Path) -> bool:
+    """Return whether a folder has supersessions, or a file is called as a released one is."""
+    if place.is_dir():
+        return (place / CORPUS).is_file() and (place / EDGES).is_file()
+    return place.is_file() and (place.stem.endswith(VERSION) or place.stem.endswith("_pairs"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImpliretConfig:
+    """Which of the six tables."""
+
+    part: Annotated[str, Doc("What has to be inferred."), Choices(("", *LETTERS))] = ""
+    setting: Annotated[str, Doc("How many speakers."), Choices(("", *SETTINGS))] = ""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def read_impliret(place: Path, config: ImpliretConfig) -> Task:
+    """Read a table of ImpliRet (Taghavi et al., 2025): the document implies the answer.
+
+    One table per part and setting, `A_Multi.csv` to `T_Uni.csv` (or JSON lines): arithmetic, world
+    knowledge, temporal; forum threads of many speakers, chats of one. A row is a document and the
+    one query that it answers. All documents of a table are the corpus. place: a file, or a folder,
+    of which part and setting name the table.
+
+    Ids are those of the rows with the table's letters before them: wm-q0000 belongs to wm-d0000.
+    Raises InputError naming file, row and field, and for a table in doubt.
+    """
+    (part, setting), file = _table_of(place, config)
+    letters = f"{LETTERS[part]}{SETTINGS[setting]}"
+    prefix = f"{part[0]}{setting[0]}"
+    documents, queries, qrels = [], [], Qrels()
+
+    def number_of(row: Row) -> str:
+        return id_value(row, pick_field(row, ["id"], what="id"), coerce=True)
+
+    for number, row in once(read_rows(file), number_of):
+        query, document = f"{prefix}-q{number:0>4}", f"{prefix}-d{number:0>4}"
+        for field in ("pos_document", "question"):
+            pick_field(row, [field], what=field)
+        group = {"group": row.values[GROUP]} if GROUP in row.values else {}
+        documents.append(Document(document, text_value(row, "pos_document"), metadata=group))
+        queries.append(Query(query, text_value(row, "question")))
+        qrels[query] = {document: 1}
+    return Task(f"impliret/{part}-{setting}", documents, queries, qrels, files={letters: file})
+
+
+def _table_of(place: Path, config: ImpliretConfig) -> tuple[tuple[str, str], Path]:
+    tables = dict(_tables(place))
+    fitting = {
+        key: file for key, file in tables.items()
+        if config.part in ("", key[0]) and config.setting in ("", key[1])
+    }  # fmt: skip
+    if len(fitting) == 1:
+        return next(iter(fitting.items()))
+    names = ", ".join(f"part={part},setting={setting}" for part, setting in fitting or tables)
+    got = f"{len(fitting)} tables" if fitting else "no such table"
+    expected = f"one of {names or 'A_Multi.csv, W_Multi.csv, ... T_Uni.csv'}"
+    raise refused(place, got, expected, "Name part and setting.")
+
+
+def _tables(place: Path) -> Iterator[tuple[tuple[str, str], Path]]:
+    """Yield the tables that are there, by part and setting."""
+    for part, letter in LETTERS.items():
+        for setting, name in SETTINGS.items():
+            stem = f"{letter}_{name}"
+            files = [find_file(folder, [stem]) for folder in (place, place / "data")]
+            own = [place] if place.is_file() and place.name.startswith(f"{stem}.") else []
+            file = next((file for file in (*own, *files) if file is not None), None)
+            if file is not None:
+                yield (part, setting), file
+
+
+def is_impliret(place: Path) -> bool:
+    """Return whether a folder holds a table, or a file is one."""
+    return any(True for _ in _tables(place))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KiltConfig:
+    """Place of the pages, and the unit of a document."""
+
+    knowledge: Annotated[Path | None, Doc("The knowledge source: JSON lines of pages.")] = None
+    unit: Annotated[
+        str, Doc("What is retrieved; KILT judges pages."), Choices((PAGE, PARAGRAPH))
+    ] = PAGE
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def read_kilt(place: Path, config: KiltConfig) -> Task:
+    """Read a data set of KILT (Petroni et al., 2021) and its knowledge source, which is the corpus.
+
+    A data set is JSON lines of `id`, `input` and `output`. Each output has its `provenance`, pages
+    by `wikipedia_id` and paragraphs from `start_paragraph_id` to `end_paragraph_id`. The knowledge
+    source is JSON lines, too, of `wikipedia_id`, `wikipedia_title` and `text`, a list of
+    paragraphs. The published file is called kilt_knowledgesource.json.
+
+    Pages that any output points to are relevant. Each output is a set of evidence of its own.
+    Raises InputError naming file, line and field, and without a knowledge source.
+    """
+    if config.knowledge is None or not config.knowledge.is_file():
+        got = f"no file {config.knowledge}" if config.knowledge else "no knowledge source"
+        raise refused(place, got, f"kilt:{place},knowledge=FILE", "Name the file of pages.")
+    documents = [
+        doc for row in read_json_lines(config.knowledge) for doc in _kilt_documents(row, config)
+    ]
+    check_unique(documents)
+    queries, qrels, evidence = [], Qrels(), {}
+    for id_, row in once(read_rows(place), lambda row: topic_of(row, coerce_ids=True).query.id):
+        queries.append(Query(id_, text_value(row, "input")))
+        sets = list(dict.fromkeys(_evidence(row, config)))
+        if sets:
+            qrels[id_] = dict.fromkeys(sorted(frozenset().union(*sets)), 1)
+            evidence[id_] = sets
+    return Task(
+        f"kilt/{place.stem.removesuffix('-kilt')}", documents, queries, qrels, KILT_METRICS,
+        evidence=evidence, files={"questions": place, "knowledge": config.knowledge},
+    )  # fmt: skip
+
+
+def _kilt_documents(row: Row, config: KiltConfig) -> Iterator[Document]:
+    pick_field(row, ["wikipedia_id"], what="page id")
+    page = id_value(row, "wikipedia_id", coerce=True)
+    title = text_value(row, "wikipedia_title")
+    paragraphs = row.values.get("text")
+    if not isinstance(paragraphs, list) or not all(isinstance(p, str) for p in paragraphs):
+        got, fix = f"{paragraphs!r:.60}", "Check that this is a knowledge source."
+        raise refused(row.at("text"), got, "a list of paragraphs", fix)
+    texts = [paragraph.strip() for paragraph in paragraphs]
+    if config.unit == PAGE:
+        yield Document(page, "\n".join(text for text in texts if text), title)
+        return
+    for number, text in enumerate(texts):
+        if text and not (number == 0 and text == title):
+            yield Document(f"{page}:{number}", text, title, {"wikipedia_id": page})
+
+
+def _evidence(row: Row, config: KiltConfig) -> Iterator[frozenset[str]]:
+    """Yield the pages that each output of a question points to, if there are any."""
+    for output in row.values.get("output") or []:
+        parts = output.get("provenance") or []
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            got, expected = f"{parts!r:.60}", 'a list of objects, [{"wikipedia_id": "..."}, ...]'
+            raise refused(row.at("output.provenance"), got, expected, "Mend or remove the line.")
+        ids = frozenset(
+            id_ for part in parts for id_ in _places(Row(part, row.file, row.line), config)
+        )
+        if ids:
+            yield ids
+
+
+def _places(part: Row, config: KiltConfig) -> list[str]:
+    pick_field(part, ["wikipedia_id"], what="page id")
+    page = id_value(part, "wikipedia_id", coerce=True)
+    if config.unit == PAGE:
+        return [page]
+    first, last = (part.values.get(f"{end}_paragraph_id") for end in ("start", "end"))
+    if not isinstance(first, int) or not isinstance(last, int) or not 0 <= first <= last:
+        got, where = f"paragraphs {first!r} to {last!r}", part.at("start_paragraph_id")
+        fix = "Read pages (unit=page): this data set names no paragraphs."
+        raise refused(where, got, "numbers of paragraphs, from 0", fix)
+    return [f"{page}:{number}" for number in range(first, last + 1)]
+
+
+def is_kilt(place: Path) -> bool:
+    """Return whether a file is called as the data sets of KILT are."""
+    return place.is_file() and place.name.endswith("-kilt.jsonl")
