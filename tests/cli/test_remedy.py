@@ -34,7 +34,7 @@ def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, 
     ran = remedy("synthesize", *model, "--budget", 1)
     assert (ran.code, ran.out) == (2, "")
     assert "both prices, or neither price and no budget" in ran.err
-    assert "--input-price, --output-price" in ran.err and "--max-total-tokens" in ran.err
+    assert "--input-price and --output-price" in ran.err and "--max-total-tokens" in ran.err
     endpoint.behave = lambda prompt, n: {"status": 401, "content": "who are you?"}
     ran = remedy("synthesize", *model)
     assert (ran.code, ran.out) == (2, "")

@@ -9,9 +9,8 @@ import pytest
 from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.documents import read_queries
 from argus.data.topics import read_topics
-from argus.data.types import Document, Query, Topic
+from argus.data.types import Document
 from argus.errors import InputError
-from argus.generative.jobs.search import _topics
 from argus.knowledge.base import KnowledgeBase
 from argus.knowledge.relations import RelationGraph
 from argus.scenarios.qa.inputs import draw
@@ -32,7 +31,6 @@ def test_a_limit_that_leaves_none_or_counts_from_the_end_is_refused(tmp_path, li
         lambda: read_corpus(file, limit=limit),
         lambda: read_queries(file, limit=limit),
         lambda: read_topics(file, limit=limit),
-        lambda: _topics([Topic(Query("q", "text"))], None, None, limit),
         lambda: draw([], limit, 0),
         lambda: base.first(limit),
     ):

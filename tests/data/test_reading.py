@@ -4,25 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from typing_extensions import TypedDict
 
-from argus.data.reading import read_arrays, read_record
-from argus.errors import InputError, Location
-
-
-class Count(TypedDict):
-    n: int
-
-
-@pytest.mark.parametrize(
-    ("value", "section", "field"),
-    [([], "", None), ([], "audit", "audit"), ({"n": "1"}, "", "n"), ({}, "audit", "audit.n")],
-)
-def test_the_place_that_does_not_fit_is_named(tmp_path, value, section, field):
-    path = tmp_path / "summary.json"
-    with pytest.raises(InputError) as error:
-        read_record(Count, value, where=path, section=section)
-    assert error.value.where == Location(path, field=field)
+from argus.data.reading import read_arrays
+from argus.errors import InputError
 
 
 def test_a_file_is_not_unpacked_beyond_its_own_size(tmp_path, monkeypatch):

@@ -86,7 +86,7 @@ def test_identifiers_stand_beside_those_of_the_kth_passage(copied, ranked, weigh
         ("none.json", None, "no such file; expected answers.jsonl, or DPR JSON"),
         ("x.jsonl", "", "cannot be read"),
         ("x.jsonl", '{"q1": 1}\n', "no settings in its first line"),
-        ("x.jsonl", '{"settings": {}}\n{"query_id": "q1"}\n', "question: field required"),
+        ("x.jsonl", '{"settings": {}}\n{"query_id": "q1"}\n', "cannot be read"),
         ("x.jsonl", '{"settings": {}}\n', "does not hold this question"),
         ("x.json", '[{"id": "q7", "question": "?", "ctxs": []}]', "no query has the id 'q1'"),
         ("x.json", '[{"id": "q1", "question": "?"}]', "expected ctxs"),

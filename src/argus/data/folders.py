@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from argus.commands import invocation_of
 from argus.data.provenance import describe_inputs, file_hash
-from argus.data.reading import WRITTEN, parse_json, read_own, read_record, reading
+from argus.data.reading import WRITTEN, parse_json, read_own, reading
 from argus.data.writing import (
     check_held,
     check_plain,
@@ -36,7 +36,6 @@ from argus.progress import remark
 if TYPE_CHECKING:
     import pyarrow as pa
 
-T = TypeVar("T")
 MARKER = ".argus"
 NOTE = "# Argus wrote these here; --fresh removes them.\n"  # the first line of that file
 SUMMARY, MANIFEST = "summary.json", "manifest.json"
@@ -266,15 +265,6 @@ def read_manifest(folder: Path) -> dict[str, ManifestSection]:
             for name in ("config", "inputs", "encoder"):
                 section[name] = {**section[name]}
     return sections
-
-
-def read_section(kind: type[T], folder: Path, job: str, *, of: str = SUMMARY) -> T | None:
-    """Return a job's section of a JSON file in a folder, as a record. None where it has none.
-
-    of: the file, summary.json or manifest.json. Raises InputError for a damaged one.
-    """
-    section = ArtifactFolder(folder).read_json(of).get(job)
-    return None if section is None else read_record(kind, section, where=folder / of, section=job)
 
 
 def corpora_in(folder: Path) -> dict[str, tuple[str, str, Mapping[str, Any]]]:

@@ -1,6 +1,6 @@
 """Read files that may be damaged: each failure becomes an error that names the file.
 
-Files that Argus wrote come back through here: JSON, records of JSON, arrays of numpy. Disks and
+Files that Argus wrote come back through here: JSON and arrays of numpy. Disks and
 people change files, so every reader treats its input as foreign.
 """
 
@@ -10,18 +10,16 @@ import json
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from argus.errors import ArgusError, InputError, Location
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-T = TypeVar("T")
 MAX_BYTES = 1 << 28  # of a file that is held in memory as a whole
 WRITTEN = "Run the command again with the same --out; vectors are kept."  # mends a table of a job
 UNREADABLE = (
@@ -76,42 +74,6 @@ def parse_json(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-
-
-def read_record(kind: type[T], value: object, *, where: Path, section: str = "") -> T:
-    """Return `value`, read from JSON, as a record of type `kind`. Unknown keys stay.
-
-    kind: a TypedDict of `typing_extensions`, which pydantic reads on every Python. section: the
-    key of summary.json under which the value stands. Nothing is converted: a number in quotes is
-    no number. Raises InputError, with the place in the file, for any other value.
-    """
-    from pydantic import ValidationError
-
-    try:
-        _adapter(cast(Hashable, kind)).validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(step) for step in (section, *first["loc"]) if step != "")
-        given = "" if isinstance(first["input"], dict) else f"{first['input']!r}"[:80] + ": "
-        got = f"{given}{first['msg'].lower()}, in {len(error.errors())} place(s)"
-        expected, at = "the file as Argus wrote it", Location(where, field=place or None)
-        raise InputError(got, expected=expected, fix=WRITTEN, where=at) from error
-    return cast(T, value)
-
-
-@cache
-def _adapter(kind: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
-
-
-def record_of(kind: type[T], value: object) -> T:
-    """Return the fields of an object that `kind`, a TypedDict, names.
-
-    mypy does not see that both have the same types. tests/data/test_reading.py lists the pairs.
-    """
-    return cast(T, {name: getattr(value, name) for name in kind.__annotations__})
 
 
 def read_arrays(file: Path, *, fix: str) -> dict[str, npt.NDArray[Any]]:

@@ -7,16 +7,24 @@ from contextlib import closing
 
 import pytest
 
-from argus.service.jobs.table import FILE
+from argus.service.jobs.planning import JobRequest, Planned
+from argus.service.jobs.table import FILE, JobState, JobTable
 from argus.service.workplace import STATE
-from tests.service.jobs.conftest import judging, serving, start, wait
+from tests.service.jobs.conftest import serving, wait
 
 
 @pytest.fixture
 def table(work):
-    with serving(work) as client:
-        wait(client, start(client, judging(work)))
-    return work / STATE / FILE
+    """The table of a service that ran here, with a job that has ended."""
+    (work / STATE).mkdir()
+    jobs, folder = JobTable(work / STATE), str(work / "report")
+    jobs.settle()
+    request = JobRequest(command="report", options={"folder": folder})
+    id_ = jobs.add(request, Planned(("report",), ("--", folder), ()))
+    jobs.begin(id_)
+    jobs.end(id_, JobState.DONE, 0)
+    jobs.close()
+    return jobs.path
 
 
 @pytest.mark.parametrize("damage", ["random", "short", "folder", "columns"])
