@@ -12,7 +12,7 @@ import argus
 from argus.evaluation.config import ChunkedCorpus
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
-from argus.verdict.counts import Results
+from argus.verdict.verdict import Results
 from tests.support.chunks import write_part
 from tests.support.printed import (
     CAPITALS,

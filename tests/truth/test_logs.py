@@ -120,14 +120,6 @@ def test_the_overview_of_a_log_says_what_was_read(argus, log):
     assert answer.split(". ")[0] in (log / "out" / "report.html").read_text()
 
 
-def test_a_doubtful_count_says_what_it_may_be_and_what_would_be_good(tmp_path):
-    needs = {"k": 10, "documents": {"total": 17, "measured": 17}, "alone": {"unreached": 0}}
-    (tmp_path / "summary.json").write_text(json.dumps({"needs": needs}))
-    answer = read_verdict(tmp_path).answer
-    assert answer.startswith("Doubtful: 17 of 17 documents come back for something")
-    assert "81.6% to 100.0% of all" in answer and "90%" in answer and "70%" in answer
-
-
 @pytest.fixture
 def served(log):
     """A log of 60 questions of which the last is foreign to the corpus."""

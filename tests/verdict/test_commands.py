@@ -9,7 +9,7 @@ import typer
 
 import argus
 from argus.cli.main import app
-from argus.verdict.counts import KINDS, Results
+from argus.verdict.verdict import KINDS, Results
 
 
 def parses(line):
@@ -33,7 +33,7 @@ def folder(exposed, files, tmp_path):
 def test_what_measures_each_count_parses(folder):
     places = Results.of(folder).places
     for kind in KINDS:
-        parses(kind.measured_by(places))
+        parses(getattr(places, kind.measured_by))
 
 
 def test_paths_with_spaces_are_quoted(folder):
@@ -50,16 +50,6 @@ SECTIONS = {
     "superseded": {"authority": {
         "k": 10, "documents": {"total": 20, "superseded": 10},
         "proxies": {"text": {"documents": 10, "reachable": 0.2}}}},
-    "some scenarios": {"ablation": {
-        "headline": "nDCG@10", "coverage": {
-            "documents": 40, "with_remedy": 4, "relevant": 9, "relevant_with_remedy": 4},
-        "whole": {"usual": {"component": "M+E", "lambda": 0.7}, "rows": [
-            {"system": "documents", "component": None, "lambda": None, "comparison": None},
-            {"system": "scenarios", "component": "M+E", "lambda": 0.7,
-             "comparison": {"mean_difference": 0.2, "low": 0.1, "high": 0.3}}]}}},
-    "a blend in a store": {"written": {
-        "remedy": "blend-1", "store": "qdrant:http://127.0.0.1:6333/docs",
-        "collection": "qdrant:http://127.0.0.1:6333/docs_argus"}},
     "a log": {"traffic": {
         "k": 10, "superseded": None, "questions": {"different": 9}, "retriever": None,
         "log": {"hash_only": False, "asks": 9, "files": {"log.jsonl": "plain"}, "fields": {},

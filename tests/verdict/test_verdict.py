@@ -76,7 +76,7 @@ def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_other
         count = counts_of(out)["in_force_served"]
         assert (count.count, count.total) == (1 - served, 1)
     verdict = argus.read_verdict(out)
-    assert "0 of 1 superseded documents bring what replaced them" in verdict.answer
+    assert "served what is in force (0 of 1 superseded documents)" in verdict.answer
     serving = [a.command for a in verdict.actions if "authority search" in a.command]
     assert serving and str(tmp_path / "edges.jsonl") in serving[0]
 

@@ -136,7 +136,7 @@ probe = Group("Predict how reachable entities are, before anything is indexed.")
 
 
 def _prediction(result: Any, given: Mapping[str, Any]) -> str:
-    from argus.verdict.counts import Results
+    from argus.verdict.verdict import Results
 
     places = Results.of(given["audit"]).places
     options = places.options_of("research probe predict")

@@ -34,7 +34,6 @@ from argus.reports.svg import svg
 from argus.reports.templates import environment
 from argus.runs import record_runs
 from argus.verdict import read_verdict
-from argus.verdict.counts import SHORT
 from argus.visible import visible_json
 
 # What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers
@@ -147,7 +146,7 @@ def _page(folder: Path, summary: dict[str, object], manifest: dict[str, Manifest
             "pairs": {n: p for part in sections.values() for n, p in part.pairs.items()},
             "tables": tables, "tables_json": _for_script(tables), "drawn": drawn,
             "plots": drawn.plots, "glossary": glossary(sections), "title": _title(manifest),
-            "verdict": read_verdict(folder), "short": SHORT, "js": _asset("report.js"),
+            "verdict": read_verdict(folder), "js": _asset("report.js"),
         }  # fmt: skip
         return render("report.html.j2", summary=summary, manifest=manifest, **shown)
 

@@ -20,8 +20,8 @@ from argus.indexes.header import parse_index_spec, read_header
 from argus.python_file import is_own
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
-from argus.verdict.counts import Results
 from argus.verdict.places import Places, Project
+from argus.verdict.verdict import Results
 
 TEXT_FIELDS = ("id", "title", "text")
 UNNAMED = Path("argus-out")

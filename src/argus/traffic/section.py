@@ -12,7 +12,7 @@ from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.retrievers.protocol import note_lines
 from argus.traffic.figures import in_words
-from argus.verdict.counts import describe_log
+from argus.verdict.verdict import describe_log
 
 MAX_NAMED = 5
 

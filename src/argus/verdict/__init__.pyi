@@ -1,12 +1,10 @@
-from .counts import (
+from .verdict import (
     CountBounds as CountBounds,
+    FolderVerdict as FolderVerdict,
     Validity as Validity,
+    VerdictAction as VerdictAction,
     VerdictCount as VerdictCount,
     VerdictLevel as VerdictLevel,
-)
-from .verdict import (
-    FolderVerdict as FolderVerdict,
-    VerdictAction as VerdictAction,
     read_verdict as read_verdict,
     verdict_lines as verdict_lines,
 )

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from argus.commands import Invocation, command, takes, words_of
+from argus.commands import command, takes, words_of
 from argus.data.folders import ManifestSection
 from argus.data.text_files import read_toml
 from argus.errors import InputError
-from argus.stores.spec import BLENDED, KINDS, asks_store, is_store, parse_store
+from argus.stores.spec import BLENDED, KINDS, asks_store, is_store
 
 FILE = "argus.toml"
-PREFIX = "sentence-transformers:"
-"""Prefix of the fingerprints of encoders that `--encoder` takes by their name."""
 DEFAULT = "all-MiniLM-L6-v2"
 INDEX_FILE = "index.json"
 QUERIES = "QUERIES"
@@ -25,7 +23,8 @@ PLACES = frozenset({"--encoder", "--correction", "--store-ids"})
 """Options that may name a file or folder."""
 PARENT, ENCODER = "--parent-field", "--encoder"
 STORE_PREFIX = re.compile(rf"(?:{BLENDED})?(?:(?:{'|'.join(KINDS)}|http):(?!//))?")
-MEMBER_SUFFIX = re.compile(r"(?<=\.py):\w+$|@[\w.-]+$")
+MEMBER_SUFFIX = re.compile(r"[@:/][\w.-]+$")
+"""A state of an index, a name in a module, or a collection, behind a path."""
 Settings = Mapping[str, object]
 
 
@@ -44,35 +43,22 @@ class Project:
             return cls()  # whoever names it with --config is told of the fault
 
     def value(self, name: str, *commands: str, only: bool = False) -> str | None:
-        """Return the value of an option: for one of these commands, for all, or for any other.
+        """Return the first text of an option: for these commands, for all, then for any other.
 
-        commands: names with dots, such as "remedy.scenarios". only: for no other command.
+        commands: names with dots, such as "tune.try". only: not for any other, which may use the
+        name for something else.
         """
-
-        def below(settings: Settings) -> Iterator[Settings]:
-            for inner in settings.values():
-                if isinstance(inner, Mapping):
-                    yield inner
-                    yield from below(inner)
-
-        return self._first(name, commands, () if only else (self.settings, *below(self.settings)))
-
-    def of_job(self, name: str, command: str) -> str | None:
-        """Return the value of an option for a command that is run with the file."""
-        return self._first(name, (command,), (self.settings,))
-
-    def _first(self, name: str, commands: Iterable[str], tables: Iterable[Settings]) -> str | None:
-        """Return the first text that an option has, in the commands' tables and in these."""
-        own: list[Settings] = []
+        tables: list[object] = []
         for dotted in commands:
-            own.append(self.settings)
+            table: object = self.settings
             for word in dotted.split("."):
-                inner = own[-1].get(word)
-                own[-1] = inner if isinstance(inner, Mapping) else {}
-        for table in (*own, *tables):
-            value = table.get(name, table.get(name.replace("-", "_")))
-            if isinstance(value, str) and value:
-                return value
+                table = table.get(word) if isinstance(table, Mapping) else None
+            tables.append(table)
+        for table in (*tables, *([self.settings] if only else _nested(self.settings))):
+            if isinstance(table, Mapping):
+                value = table.get(name, table.get(name.replace("-", "_")))
+                if isinstance(value, str) and value:
+                    return value
         return None
 
     def is_of(self, corpus: str | None) -> bool:
@@ -82,6 +68,14 @@ class Project:
             return True
         own_path, path = Path(own).resolve(), Path(corpus).resolve()
         return own_path in (path, path.parent)
+
+
+def _nested(settings: Settings) -> Iterator[Settings]:
+    """Yield a table, then every table in it."""
+    yield settings
+    for inner in settings.values():
+        if isinstance(inner, Mapping):
+            yield from _nested(inner)
 
 
 @dataclass(frozen=True)
@@ -175,10 +169,6 @@ class Places:
         headings: headings of the options in the help, such as "Input". By default all.
         """
         options: dict[str, dict[str, object]] = {"Input": {}, "Encoder": {}}
-        if self.parent_field is not None:
-            options["Input"][PARENT] = self.parent_field
-        if self.encoder is not None:
-            options["Encoder"][ENCODER] = self.encoder
         for job, section in self.manifest.items():
             for heading, block in section.get("invocation", {}).get("options", {}).items():
                 options.setdefault(heading, {}).update(block)
@@ -191,11 +181,12 @@ class Places:
                 options.setdefault(heading, {})[option] = value
         return words_of({h: options.get(h, {}) for h in headings or options}, name)
 
-    def _telling(self, name: str, *words: str) -> list[str]:
+    def _asking(self, name: str, *words: str) -> list[str]:
         """Return the words of a command that reads the corpus or asks its store."""
         options = self.options_of(name)
         if ENCODER not in options and any(asks_store(word) for word in words):
-            options += [ENCODER, DEFAULT if self._encoder is not None else "MODEL"]
+            has_default = any(section["encoder"] for section in self.manifest.values())
+            options += [ENCODER, DEFAULT if has_default else "MODEL"]
         return [*name.split(), *words, *options]
 
     @property
@@ -225,7 +216,7 @@ class Places:
     def exposing(self) -> str:
         """The command that searches for all documents by their own sentences."""
         asking = ["--corpus", self.corpus] if self.retriever is None else self.answering
-        return command(*self._telling("check", *asking), "--out", self.out)
+        return command(*self._asking("check", *asking), "--out", self.out)
 
     @property
     def auditing_authority(self) -> str:
@@ -243,7 +234,7 @@ class Places:
             system = self.corpus if in_store else self.index or self.beside
             words = ["--retriever", system, *words]
             made = "" if in_store or self.index else f"{self.indexing} && "
-        asking = self._telling("traffic audit", self.log, *words)
+        asking = self._asking("traffic audit", self.log, *words)
         return made + command(*asking, "--out", self.out)
 
     @property
@@ -258,52 +249,35 @@ class Places:
         """The command that asks judged questions, of a new index where there is no system."""
         asking = ["--queries", self.queries, "--qrels", self.qrels, "--out", self.out]
         if self.retriever is not None:
-            return command(*self._telling("evaluate", *self.answering), *asking)
+            return command(*self._asking("evaluate", *self.answering), *asking)
         if self.index is None and is_store(self.corpus):
             system = ["--retriever", self.corpus, "--corpus", self.corpus]
-            return command(*self._telling("evaluate", *system), *asking)
+            return command(*self._asking("evaluate", *system), *asking)
         chunks = ["--corpus", self.corpus, *self.options_of("evaluate", "Input", "Store")]
         options = chunks if chunks[2:] and self.corpus != "CORPUS" else []
         evaluating = command("evaluate", "--index", self.index or self.beside, *options, *asking)
         return evaluating if self.index else f"{self.indexing} && {evaluating}"
 
-    def evaluating_blend(self, store: str, collection: str) -> str:
-        """Return the command that compares a store with the blend that was written into it."""
-        systems = ["--retriever", store, "--retriever", f"{BLENDED}{collection}"]
-        asking = self._telling("evaluate", *systems, "--corpus", store)
-        judged = ("--queries", self.queries, "--qrels", self.qrels)
-        return command(*asking, *judged, "--out", f"{self.out}-judged")
-
     @property
     def blending(self) -> str:
         """The command that blends the search of an index, a store, or a file."""
         if self.index is None and is_store(self.corpus):
-            return command(*self._telling("tune apply blend", "--store", self.corpus))
-        blending = self._blending_index(self.index or self.beside)
-        return blending if self.index else f"{self.indexing} && {blending}"
-
-    @property
-    def blending_beside(self) -> str:
-        """The command that builds an index beside the results, and blends its search."""
-        return f"{self.indexing} && {self._blending_index(self.beside)}"
-
-    def _blending_index(self, index: str) -> str:
+            return command(*self._asking("tune apply blend", "--store", self.corpus))
         chunks = ["--corpus", self.corpus, *self.options_of("tune apply blend", "Input", "Store")]
         options = chunks if self.parent_field and self.corpus != "CORPUS" else []
-        return command("tune", "apply", "blend", "--index", index, *options)
+        index = self.index or self.beside
+        blending = command("tune", "apply", "blend", "--index", index, *options)
+        return blending if self.index else f"{self.indexing} && {blending}"
 
     @property
     def indexing(self) -> str:
         """The command that builds an index beside the results."""
-        return self._indexing_into(self.beside)
+        return command(*self._asking("index build", "--corpus", self.corpus), "--out", self.beside)
 
     @property
     def indexing_again(self) -> str:
         """The command that builds the index of the folder again."""
-        return self._indexing_into(self.out)
-
-    def _indexing_into(self, out: str) -> str:
-        return command(*self._telling("index build", "--corpus", self.corpus), "--out", out)
+        return command(*self._asking("index build", "--corpus", self.corpus), "--out", self.out)
 
     @property
     def serving_index(self) -> str:
@@ -343,20 +317,6 @@ class Places:
         return named if named and (Path(named) / INDEX_FILE).is_file() else None
 
     @property
-    def encoder(self) -> str | None:
-        """The encoder, where it is not the default."""
-        if self._encoder is None:
-            return self._set("encoder")
-        return None if self._encoder.rpartition("/")[2] == DEFAULT else self._encoder
-
-    @property
-    def _encoder(self) -> str | None:
-        """The first encoder of a run that `--encoder` takes by its name."""
-        prints = (one["encoder"].get("fingerprint", "") for one in self.manifest.values())
-        known = next((one for one in prints if one.startswith(PREFIX)), None)
-        return known and known.removeprefix(PREFIX).partition("@")[0].partition(" ")[0]
-
-    @property
     def rules(self) -> list[object]:
         """Options that name the rules of supersession."""
         if edges := self._input("edges"):
@@ -378,8 +338,20 @@ class Places:
         return self._input(name) or self._set(name, command)
 
     def _from_here(self, name: str, job: str) -> str:
-        """Return a name that a job recorded, as the current folder has it."""
-        return from_here(name, self.folder, self.manifest[job].get("invocation"))
+        """Return a name that a job recorded, as the current folder has it.
+
+        Paths are relative to the folder in which the job ran. Other names stay as they are.
+        """
+        run, here = self.manifest[job].get("invocation"), Path.cwd()
+        if run is None or Path(run["directory"]) == here:
+            return name
+        prefix = STORE_PREFIX.match(name)
+        start = prefix.end() if prefix else 0
+        there = os.path.normpath(Path(run["directory"], name[start:]))
+        if not any(Path(path).exists() for path in (there, MEMBER_SUFFIX.sub("", there))):
+            return name
+        shown = os.path.relpath(there) if Path(there).is_relative_to(here) else there
+        return f"{name[:start]}{shown}"
 
     def _set(self, name: str, *commands: str, only: bool = False) -> str | None:
         """Return the value that argus.toml gives an option, if it is about this corpus.
@@ -394,39 +366,3 @@ class Places:
         """Return a file beside the corpus, as in a BEIR collection."""
         path = Path(self.corpus).parent / name
         return str(path) if path.is_file() else None
-
-
-def from_here(name: str, folder: Path, run: Invocation | None) -> str:
-    """Return the name of a file, store, retriever or index as the current folder has it.
-
-    A path in or beside the folder of results is looked for there first, then where it was: the
-    folder may have been moved since. A name that is in neither place stays as it is.
-    """
-    if run is None:
-        return name
-    prefix = STORE_PREFIX.match(name)
-    text = name[prefix.end() if prefix else 0 :]
-    suffix = _suffix(name)
-    path = text.removesuffix(suffix)
-    was = Path(os.path.normpath(Path(run["directory"], path)))
-    out = os.path.abspath(folder)  # noqa: PTH100
-    moved = Path(os.path.normpath(Path(out, os.path.relpath(was, run["out"]))))
-    there = next((place for place in (moved, was) if place.exists()), None)
-    here = Path.cwd()
-    if there is None or there == Path(os.path.normpath(here / path)):
-        return name
-    shown = there.relative_to(here) if there.is_relative_to(here) else there
-    return f"{name[: len(name) - len(text)]}{shown}{suffix}"
-
-
-def _suffix(name: str) -> str:
-    """Return the part behind the path: a collection, a name in a module, a state."""
-    store = name.removeprefix(BLENDED)
-    if is_store(store):
-        try:
-            collection = parse_store(store).collection
-        except InputError:
-            return ""
-        return f"/{collection}" if collection else ""
-    suffix = MEMBER_SUFFIX.search(name)
-    return suffix[0] if suffix and not Path(name).exists() else ""

@@ -1,26 +1,36 @@
 """Read the verdict of a folder of results: four counts, and the commands to run next.
 
-Rules look at the results and yield actions. Gains were measured on other collections: they are an
-expectation, no promise.
+Four questions are counted, each from the first of its sources that ran: the store, the sentences of
+documents, the questions that people ask, and superseded documents. To add a source, add its job and
+a function from the job's section to a count to `KINDS`. It returns None if it cannot count.
+Rules then look at the results and yield actions. Gains were measured on other collections: they are
+an expectation, no promise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from argus.commands import command
-from argus.measures.coverage import coverage_words
+from argus.data.folders import SUMMARY, ArtifactFolder, read_manifest, torn_jobs
+from argus.data.reading import WRITTEN, reading
+from argus.measures.intervals import Discrimination, wilson
 from argus.stores.spec import BLENDED
-from argus.verdict import counts as c
-from argus.verdict.counts import KINDS, SHORT, Results, VerdictCount, VerdictLevel
-from argus.verdict.places import PARENT
+from argus.verdict.places import PARENT, Places, Project
 
+DEPTH = 10
+"""Results of a question that are read: it fails where none of them is wanted."""
+JUDGE = "argus traffic judge"
+"""Source of a count that is estimated from judged questions of a log."""
+STUDY = "16 judged collections of 11 families (docs/results.md, What reachability tells)"
 MAX_ACTIONS = 5
-CHANGES = ("blend", "adapt", "scenarios", "ablation", "remedy", "index")
-"""Jobs that change an index, or measure a change of it."""
+CHANGES = ("blend", "adapt", "scenarios", "remedy", "index")
+"""Jobs that change an index."""
 BLENDING = frozenset(("blend", "repair", "adapt", "written"))
 """Jobs after which no blend is proposed."""
 COMPARED = frozenset(
@@ -37,13 +47,95 @@ BLEND_MEASURED = (
     "the best fixed fusion of each +0.053 (docs/results/blend.md)"
 )
 """Gain of the blend where it was measured, beside its rivals on the same vectors."""
-VIEWS_GAIN = 0.022
-"""Gain of its sentences and hubs there, which a store serves by itself."""
-FOUND_BY = {
-    "argus research scenarios needs": "come back for something that they are needed for",
-    "argus check": "bring what replaced them",
-}
-"""Words for the items that are found, in place of their kind's, by the command that counted."""
+
+
+class VerdictLevel(StrEnum):
+    """Grade of a count."""
+
+    GOOD = "good"
+    DOUBTFUL = "doubtful"
+    BAD = "bad"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CountBounds:
+    """Shares at which a count is good or bad. Between them it is doubtful.
+
+    good: share from which it is good, inclusive.
+    bad: share up to which it is bad, inclusive.
+    why: where the bounds come from, in one sentence.
+    """
+
+    good: float
+    bad: float
+    why: str
+
+    def level(self, low: float, high: float) -> VerdictLevel:
+        """Grade the 95% interval of a share: the whole of it must lie beyond a bound.
+
+        low, high: ends of the interval, equal where everything was counted.
+        """
+        if low >= self.good:
+            return VerdictLevel.GOOD
+        return VerdictLevel.BAD if high <= self.bad else VerdictLevel.DOUBTFUL
+
+    @property
+    def words(self) -> str:
+        """The bounds as a person reads them."""
+        return f"good: at least {100 * self.good:g}%; bad: at most {100 * self.bad:g}%"
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """Evidence that a figure predicts which real questions fail.
+
+    kind: measured here, measured elsewhere, or not validated.
+    text: the evidence.
+    """
+
+    kind: Literal["measured here", "measured elsewhere", "not validated"]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerdictCount:
+    """One line of the verdict: how many of how many.
+
+    name: by_itself, by_its_words, by_need or in_force_served.
+    short: the count in a few words.
+    total: items that it is of, 0 where it is not measured.
+    count: how many of them are found.
+    unit: unit of the items.
+    low, high: 95% interval of the share.
+    level: good, doubtful, bad or not measured.
+    source: command that counted it.
+    meaning: meaning of the count, in words.
+    validity: evidence that it predicts failures of real questions.
+    command: command that measures it, where it is not measured.
+    """
+
+    name: str
+    short: str
+    total: int = 0
+    count: int = 0
+    unit: str = ""
+    low: float = 0.0
+    high: float = 1.0
+    level: VerdictLevel = VerdictLevel.NOT_MEASURED
+    bounds: CountBounds | None = None
+    source: str = ""
+    meaning: str = ""
+    validity: tuple[Validity, ...] = ()
+    command: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """The share that is found. None where nothing was measured."""
+        return self.count / self.total if self.total else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +159,121 @@ class FolderVerdict:
     """The verdict of a folder of results.
 
     answer: the verdict in one sentence.
-    explanations: notes on figures that seem to contradict each other.
     """
 
     answer: str
     counts: tuple[VerdictCount, ...]
-    explanations: tuple[str, ...]
     actions: tuple[VerdictAction, ...]
 
     @property
     def is_measured(self) -> bool:
         """Tell whether any count was measured, or there is an action."""
         return bool(self.actions) or any(count.total for count in self.counts)
+
+
+BOUNDS = {
+    "reach": CountBounds(
+        good=0.999,
+        bad=0.99,
+        why="An exact search brings every record back for its own vector. A store that lost 22 of "
+        "2,000 after deletions (98.9%) was seen to be broken.",
+    ),
+    "held out": CountBounds(
+        good=0.63,
+        bad=0.47,
+        why="By comparison alone: all-MiniLM-L6-v2 finds 63.0% on wiki2, 55.2% on cranfield and "
+        "47.2% on Python's documentation (docs/results.md, Exposure).",
+    ),
+    "left in": CountBounds(
+        good=0.95,
+        bad=0.8,
+        why="A convention: the sentence stands in the document word for word, so that nearly every "
+        "one should find it.",
+    ),
+    "needed": CountBounds(
+        good=0.9,
+        bad=0.7,
+        why="A convention: at most one in ten without an answer is good, three in ten are bad. "
+        "MiniLM on Python's documentation: 82.3% of 504 documents come back for some need of "
+        "theirs (docs/results.md, Scenarios).",
+    ),
+    "answered": CountBounds(
+        good=0.9,
+        bad=0.7,
+        why="A convention: one question in ten without an answer is good, three in ten are bad.",
+    ),
+    "superseded": CountBounds(
+        good=0.94,
+        bad=0.75,
+        why="The second stage of argus authority search brings 94% to what controls them, plain "
+        "MiniLM 26% (docs/results.md, Superseded documents). Three in four is bad by convention.",
+    ),
+    "stale": CountBounds(
+        good=1.0,
+        bad=0.95,
+        why="Nothing superseded has to be served at all: filtering by the rules removes it.",
+    ),
+}
+"""Shares at which each count is good or bad: declared here, once, with the reason."""
+
+EXPOSURE = Validity(
+    "measured elsewhere", f"AUC 0.50 to 0.52 for the failure of real questions, chance, on {STUDY}"
+)
+NEEDS = Validity(
+    "measured elsewhere",
+    "AUC 0.66 (0.59 to 0.73) for the failure of real questions, on one collection, Python's "
+    "documentation (docs/results.md, What reachability tells)",
+)
+REACH = Validity("not validated", "a fact about the store; real questions are not asked")
+AUTHORITY = Validity(
+    "not validated",
+    "superseded documents ask with their own words; whether people ask so is not known",
+)
+
+
+Fields = dict[str, Any]
+"""Fields of a count, with the name of its bounds and, unless it is Wilson's, its interval."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The sections of a folder's summary.json, its tables, and the inputs of its jobs."""
+
+    folder: Path
+    sections: dict[str, Any]
+    places: Places
+
+    @classmethod
+    def of(cls, folder: Path) -> Results:
+        """Read a folder, without the jobs that were stopped while they wrote.
+
+        A folder without results has no sections. Raises InputError where a file is damaged.
+        """
+        files, torn = ArtifactFolder(folder), torn_jobs(folder)
+        sections = {j: s for j, s in files.read_json(SUMMARY).items() if j not in torn}
+        return cls(folder, sections, Places(folder, read_manifest(folder), Project.of()))
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Raise InputError for figures that are not as their job wrote them."""
+        return reading(
+            self.folder / SUMMARY, "its figures cannot be read",
+            expected="the file as Argus wrote it", fix="Run the job again.",
+        )  # fmt: skip
+
+    def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
+        """Return rows of these columns. None are there if the table, or a column, is not.
+
+        Raises InputError for a table that is damaged.
+        """
+        from argus.data.tables import open_parquet, read_table
+
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file():
+            return []
+        if not set(columns) <= set(open_parquet(path, fix=WRITTEN).schema_arrow.names):
+            return []
+        table = read_table(path, columns)
+        return list(zip(*(column.to_pylist() for column in table), strict=True))
 
 
 def read_verdict(folder: Path | str) -> FolderVerdict:
@@ -89,13 +284,12 @@ def read_verdict(folder: Path | str) -> FolderVerdict:
     """
     results = Results.of(Path(folder))
     with results.reading():
-        counts = c.count_all(results)
+        counts = _count_all(results)
         by_name = {count.name: count for count in counts}
         # In the order that breaks ties of their gains.
         actions = [one for rule in (_repair, _improve, _measure) for one in rule(results, by_name)]
         actions.sort(key=lambda action: -action.brings)
-        notes = tuple(_explanations(results))
-        return FolderVerdict(_answer(results, counts), counts, notes, tuple(actions[:MAX_ACTIONS]))
+        return FolderVerdict(_answer(results, counts), counts, tuple(actions[:MAX_ACTIONS]))
 
 
 def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
@@ -112,11 +306,9 @@ def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
                 f"{count.count:,} of {count.total:,} {count.unit} ({count.share:.1%}{interval}) "
                 f"{count.meaning} [{count.bounds.words}]"
             )
-        yield f"  {count.level.upper():<12} {SHORT[count.name]}: {figures}"
+        yield f"  {count.level.upper():<12} {count.short}: {figures}"
         for validity in count.validity:
             yield f"  {'':<12}   {validity}"
-    for text in verdict.explanations:
-        yield f"  {text}"
     if verdict.actions:
         yield "next, by what it is expected to bring:"
     for number, action in enumerate(verdict.actions, 1):
@@ -128,50 +320,233 @@ def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
 def _answer(results: Results, counts: tuple[VerdictCount, ...]) -> str:
     """Say it in plain words: the input, bad counts first, counts not measured last."""
     log = results.sections.get("traffic")
-    parts = [c.describe_log(log)] if log is not None else []
+    parts = [describe_log(log)] if log is not None else []
     for level in (VerdictLevel.BAD, VerdictLevel.DOUBTFUL, VerdictLevel.GOOD):
-        texts = []
-        for kind, count in zip(KINDS, counts, strict=True):
-            if count.level is not level or count.bounds is None:
-                continue
-            found = FOUND_BY.get(count.source, kind.found)
-            text = f"{count.count:,} of {count.total:,} {count.unit} {found}"
-            if level is VerdictLevel.DOUBTFUL:
-                share = f"{count.low:.1%}"
-                share += f" to {count.high:.1%}" if count.low < count.high else ""
-                text += f", {share} of all ({count.bounds.words})"
-            texts.append(text)
-        parts += [f"{level.capitalize()}: {'; '.join(texts)}."] if texts else []
-    missing = [SHORT[one.name] for one in counts if one.level is VerdictLevel.NOT_MEASURED]
+        texts = [
+            f"{one.short} ({one.count:,} of {one.total:,} {one.unit})"
+            for one in counts
+            if one.level is level
+        ]
+        parts += [f"{level.capitalize()}: {', '.join(texts)}."] if texts else []
+    missing = [one.short for one in counts if one.level is VerdictLevel.NOT_MEASURED]
     if missing:
         parts.append(f"Not measured: {', '.join(missing)}.")
     return " ".join(parts)
 
 
-def _explanations(results: Results) -> Iterator[str]:
-    """Yield notes on figures that seem to contradict each other."""
-    audit, exposure = results.sections.get("audit", {}), results.sections.get("exposure", {})
-    has_rps = audit.get("mean_rps") is not None
-    if has_rps and exposure:
-        low = audit["share_below_0.33"] or 0.0
-        documents = exposure["documents"]
-        counted = documents["measured" if "sample" in exposure else "total"]
-        yield (
-            f"“{exposure['never_retrieved']:,} of {counted:,} never come "
-            f"back” and “{low:.1%} blind spots” are two questions. The first counts documents that "
-            f"none of all queries brought into the top {exposure['k']}: one lucky query is enough "
-            f"to leave it. The second counts entities that fewer than a third of their related "
-            f"entities bring into the top {audit['k']} of {audit['pool']:,}. A document can come "
-            "back for something and still not for what it is related to."
-        )
-    if has_rps and (here := c.validity_of_rps(results)) is not None:
-        yield f"RPS, {here}."
-    if audit or exposure:
-        both = "Both measure" if audit and exposure else "This measures"
-        yield (
-            f"{both} reachability, and cannot tell which real questions fail: AUC 0.50 to 0.52 on "
-            "16 judged collections, where 0.50 is chance."
-        )
+def _count_all(results: Results) -> tuple[VerdictCount, ...]:
+    """Return the four counts. One that nothing measured names the command that does."""
+    counts, sections = [], results.sections
+    for kind in KINDS:
+        ran = (f(results, sections[job]) for job, f in kind.sources.items() if job in sections)
+        fields = next((fields for fields in ran if fields and fields["total"]), None)
+        count = VerdictCount(name=kind.name, short=kind.short)
+        if fields is None:
+            counts.append(replace(count, command=getattr(results.places, kind.measured_by)))
+            continue
+        bounds, share = BOUNDS[fields.pop("bounds")], fields["count"] / fields["total"]
+        interval = fields.pop("interval", None)  # by default Wilson's of a sample
+        low, high = map(float, interval or wilson(share, fields["total"]))
+        level = bounds.level(low, high)
+        counts.append(replace(count, low=low, high=high, level=level, bounds=bounds, **fields))
+    return tuple(counts)
+
+
+def _count_reach(results: Results, section: Any) -> Fields | None:
+    reached, broken = section["reached"], sum(section["broken"].values())
+    total, count = reached["asked"] + broken, reached["reached"]
+    is_whole = reached["asked"] >= section["reachable"] and total > 0
+    return {
+        "count": count, "total": total, "bounds": "reach",
+        "interval": (count / total, count / total) if is_whole else None,
+        "unit": "records", "source": "argus check",
+        "meaning": f"come back in the top {section['k']}, asked for by their own vectors"
+        + (f"; {broken:,} have no whole vector" if broken else ""),
+        "validity": (REACH,),
+    }  # fmt: skip
+
+
+def _count_exposure(results: Results, section: Any) -> Fields | None:
+    figures = section.get("parents") or section
+    kind, left_in = figures["sentence"], "retriever" in section
+    return {
+        "count": round((kind["success_at_k"] or 0.0) * kind["probes"]), "total": kind["probes"],
+        "bounds": "left in" if left_in else "held out",
+        "interval": (kind["low"], kind["high"]) if "low" in kind and "high" in kind else None,
+        "unit": "sentences", "source": "argus check",
+        "meaning": f"bring their own {'document' if 'parents' in section else 'text'} into the top "
+        f"{figures['k']}; "
+        + ("the sentence stays in it" if left_in else "it is searched without the sentence"),
+        "validity": (EXPOSURE,),
+    }  # fmt: skip
+
+
+def _count_traffic(results: Results, section: Any) -> Fields | None:
+    asks = (section["superseded"] or {}).get("asks")
+    return asks and _served(asks["n"], asks, section, "asks", "argus traffic", "asks")
+
+
+def _count_lint(results: Results, section: Any) -> Fields | None:
+    rate = section["rates"].get("stale_queries")
+    of, source = "queries of the run", "argus authority lint"
+    return rate and _served(rate["queries"], rate, section, "queries", source, of)
+
+
+def _served(n: int, stale: Any, section: Any, unit: str, source: str, of: str) -> Fields:
+    return {
+        "count": n - round(stale["share"] * n), "total": n, "bounds": "stale",
+        "unit": unit, "source": source,
+        "meaning": f"were served nothing superseded in the top {section['k']}",
+        "validity": (_real_questions(n, of),),
+    }  # fmt: skip
+
+
+def _count_judging(results: Results, section: Any) -> Fields | None:
+    hit = next((one for one in section["estimates"] if one["measure"] == "hits@k"), None)
+    return hit and {
+        "count": round(hit["mean"] * section["asked"]), "total": section["asked"],
+        "bounds": "answered", "interval": (hit["low"], hit["high"]),
+        "unit": "real questions", "source": JUDGE,
+        "meaning": f"have something relevant in the top {section['k']}, estimated",
+        "validity": (_real_questions(hit["judged"], "judged questions"),),
+    }  # fmt: skip
+
+
+def _count_evaluation(results: Results, section: Any) -> Fields | None:
+    for column in ("R@10", "R@10 after"):
+        if rows := results.rows("per_query", "state", column):
+            values = [value for _, value in rows if value is not None]
+            return _answered([value > 0 for value in values], "argus evaluate")
+    return None
+
+
+def _count_questions(results: Results, section: Any) -> Fields | None:
+    ranks = [rank for (rank,) in results.rows("questions", "rank")]
+    return _answered([rank is not None and rank <= DEPTH for rank in ranks], "argus demo")
+
+
+def _answered(hits: Sequence[bool], source: str) -> Fields:
+    return {
+        "count": sum(hits), "total": len(hits), "bounds": "answered", "unit": "judged questions",
+        "source": source, "meaning": f"have something relevant in the top {DEPTH}",
+        "validity": (_real_questions(len(hits), "judged questions"),),
+    }  # fmt: skip
+
+
+def _count_needs(results: Results, section: Any) -> Fields | None:
+    total, area = section["documents"]["measured"], None
+    count = total - section.get("alone", section)["unreached"]
+    if (risk := section.get("risk")) is not None:
+        count, total = risk["reached"], risk["measured"]
+        area = risk["judged"]["area"] if risk["judged"] else None
+    return {
+        "count": count, "total": total, "bounds": "needed",
+        "unit": "documents", "source": "argus research scenarios needs",
+        "meaning": f"come back in the top {section['k']} for one at least of what they are needed "
+        "for",
+        "validity": validity_of_needs(area),
+    }  # fmt: skip
+
+
+def _count_authority(results: Results, section: Any) -> Fields | None:
+    proxies = section["proxies"]
+    proxy = next((p for p in ("text", "title") if proxies.get(p, {}).get("documents")), None)
+    if proxy is None:
+        return None
+    n = proxies[proxy]["documents"]
+    return {
+        "count": round(proxies[proxy].get("reachable", 0.0) * n), "total": n,
+        "bounds": "superseded", "unit": "superseded documents", "source": "argus check",
+        "meaning": f"asked with their {proxy}, bring what controls them into the top "
+        f"{section['k']}; the others answer a question in their words themselves",
+        "validity": (AUTHORITY,),
+    }  # fmt: skip
+
+
+def validity_of_needs(area: Discrimination | None) -> tuple[Validity, ...]:
+    """Return how well needs predict failures of judged questions: here, and elsewhere."""
+    if area is None:
+        return (NEEDS,)
+    what = "the typical rank under a document's own needs"
+    return (_describe_area(area, what, "pairs of question and relevant document"), NEEDS)
+
+
+def _real_questions(n: int, what: str) -> Validity:
+    return Validity("measured here", f"{n:,} {what} themselves: no prediction")
+
+
+def _describe_area(area: Discrimination, what: str, of: str) -> Validity:
+    reading = "no better than chance" if area["low"] <= 0.5 <= area["high"] else "not chance"
+    return Validity(
+        "measured here",
+        f"AUC {area['auc']:.2f} ({area['low']:.2f} to {area['high']:.2f}) of {what} for the "
+        f"failure of {area['n']:,} {of}: {reading}",
+    )
+
+
+class Kind(NamedTuple):
+    """One of the four questions.
+
+    short: the count in a few words. sources: functions that count, by the job whose section they
+    read, real questions first. measured_by: attribute of Places with the command that measures it.
+    """
+
+    name: str
+    short: str
+    sources: Mapping[str, Callable[[Results, Any], Fields | None]]
+    measured_by: str
+
+
+KINDS = (
+    Kind("by_itself", "reachable by its own vector", {"reach": _count_reach}, "reaching"),
+    Kind("by_its_words", "found by its own sentences", {"exposure": _count_exposure}, "exposing"),
+    Kind(
+        "by_need",
+        "found by what is asked or needed",
+        {
+            "judging": _count_judging,
+            "evaluation": _count_evaluation,
+            "questions": _count_questions,
+            "needs_served": _count_needs,
+            "needs": _count_needs,
+        },
+        "evaluating",
+    ),
+    Kind(
+        "in_force_served",
+        "served what is in force",
+        {"traffic": _count_traffic, "lint": _count_lint, "authority": _count_authority},
+        "auditing_authority",
+    ),
+)
+"""The four questions, in the order of the verdict."""
+
+
+def describe_log(section: Mapping[str, Any]) -> str:
+    """Describe a log that was read: how much, from when, from where, and whose results are known.
+
+    section: `argus traffic`'s part of summary.json.
+
+    >>> log = {"asks": 3, "files": {"log.jsonl": "plain"}, "fields": {"results": {"served": 2}},
+    ...        "first": None, "last": None, "hash_only": False}
+    >>> known = {"logged": 2, "answered": 0, "unknown": 1}
+    >>> describe_log({"log": log, "questions": {"different": 2}, "results": known,
+    ...               "retriever": None})
+    '3 asks of 2 different questions, without times, read from log.jsonl (plain). \
+What came is known for 2: 2 from the log (served), and not for 1.'
+    """
+    log, results = section["log"], section["results"]
+    when = f"{log['first']} to {log['last']}" if log["first"] else "without times"
+    files = [f"{name} ({kind})" for name, kind in log["files"].items()]
+    more = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
+    known = results["logged"] + results["answered"]
+    names = ", ".join(log["fields"].get("results", {})) if results["logged"] else ""
+    logged = f": {results['logged']:,} from the log ({names})" if names else ""
+    return (
+        f"{log['asks']:,} asks of {section['questions']['different']:,} different questions, "
+        f"{when}, read from {files[0]}{more}. What came is known for {known:,}{logged}, "
+        f"and not for {results['unknown']:,}."
+    )
 
 
 Counts = Mapping[str, VerdictCount]
@@ -180,16 +555,6 @@ Counts = Mapping[str, VerdictCount]
 def _repair(results: Results, counts: Counts) -> Iterator[VerdictAction]:
     """Yield harm to undo, records to write again, rules to serve by, and questions to ask again."""
     places, sections, manifest = results.places, results.sections, results.places.manifest
-    evaluation = sections.get("evaluation", {})
-    change = (evaluation.get("comparison") or {}).get(evaluation.get("headline"), {})
-    if change.get("verdict") == "worse" and places.index is not None and not results.undone:
-        yield VerdictAction(
-            "Undo the last repair: judged questions say that it harms",
-            command("tune", "list", "--index", places.index),
-            f"measured here: {evaluation['headline']} {change['mean_difference']:+.3f}; "
-            "argus tune undo ID takes it out",
-            abs(change["mean_difference"]),
-        )
     reached, served = counts["by_itself"], counts["in_force_served"]
     if lost := reached.total - reached.count:
         yield VerdictAction(
@@ -200,44 +565,48 @@ def _repair(results: Results, counts: Counts) -> Iterator[VerdictAction]:
             lost / reached.total,
         )
     if served.total and served.level is not VerdictLevel.GOOD:
-        concerned = 1.0  # share of all documents that are superseded. Queries count as they are
-        documents = sections.get("authority", {}).get("documents", {})
-        if "lint" not in sections and documents.get("total"):
-            concerned = documents["superseded"] / documents["total"]
         yield VerdictAction(
             "Serve what is in force: resolve results by the rules",
             command("authority", "search", "QUESTION", "--records", places.records, *places.rules),
             "159 security advisories: 26% served what is in force in the top 5, 94% with the "
             "second stage (docs/results.md, Superseded documents)",
-            (1 - (served.share or 0.0)) * concerned * (0.94 - 0.26) / (1 - 0.26),
+            1 - served.count / served.total,
         )
     if "evaluation" not in manifest or places.index is None:
         return
-    evaluated, written = manifest["evaluation"]["finished"], list(manifest)
+    asked, written = manifest["evaluation"]["finished"], list(manifest)
+    undone = [
+        note.parent.name
+        for note in sorted(Path(places.index).glob("remedies/*/rolled_back.json"))
+        if str(ArtifactFolder(note.parent).read_json(note.name).get("at")) >= asked
+    ]
+    evaluation = sections.get("evaluation", {})
+    change = (evaluation.get("comparison") or {}).get(evaluation.get("headline"), {})
+    if change.get("verdict") == "worse" and not undone:
+        yield VerdictAction(
+            "Undo the last repair: judged questions say that it harms",
+            command("tune", "list", "--index", places.index),
+            f"measured here: {evaluation['headline']} {change['mean_difference']:+.3f}; "
+            "argus tune undo ID takes it out",
+            abs(change["mean_difference"]),
+        )
     since = written[written.index("evaluation") :]  # a clock may be set back
-    later = [name for name in CHANGES if name in since and manifest[name]["finished"] > evaluated]
-    later += [f"undo of {remedy}" for remedy in results.undone]
-    evidence = (
-        f"the count above is from before what was done to the index since ({', '.join(later)})"
-    )
-    is_tried, gain = "ablation" in later and "ablation" in sections, 0.0
-    if is_tried and (change := _gain_of_scenarios(results)):
-        section, gain = sections["ablation"], change["mean_difference"]
-        covered = coverage_words(section["coverage"])
-        evidence += f"; measured here since: {section['headline']} {gain:+.3f} by scenarios"
-        evidence += f", a gain where {covered}" if covered else ""
+    later = [name for name in CHANGES if name in since and manifest[name]["finished"] > asked]
+    later += [f"undo of {remedy}" for remedy in undone]
     if later:
-        title = "Measure again: ask the judged questions of the index as it is now"
-        yield VerdictAction(title, places.evaluating, evidence, gain)
+        yield VerdictAction(
+            "Measure again: ask the judged questions of the index as it is now",
+            places.evaluating,
+            f"the index was changed after they were asked ({', '.join(later)})",
+        )
 
 
 def _improve(results: Results, counts: Counts) -> Iterator[VerdictAction]:
-    """Yield scenarios, blends and corrections of queries that are not there, and blends to judge.
+    """Yield scenarios and a blend where there are none.
 
     Gains of a blend on other collections are no proof for the records of a store.
     """
     places, sections, was_searched = results.places, results.sections, _was_searched(results)
-    change = _gain_of_scenarios(results)
     if was_searched and "scenarios" not in sections and "ablation" not in sections:
         yield VerdictAction(
             "Index what documents are needed for (a language model writes it; first the cost)",
@@ -246,70 +615,19 @@ def _improve(results: Results, counts: Counts) -> Iterator[VerdictAction]:
             "(docs/results.md, Scenarios)",
             0.072,
         )
-    elif was_searched and "scenarios" not in sections and change:
-        section = sections["ablation"]
-        coverage = section["coverage"]
-        if rest := coverage["documents"] - coverage["with_remedy"]:
-            yield VerdictAction(
-                f"Write what the other {rest:,} documents are needed for (first the cost)",
-                places.estimating_scenarios,
-                f"measured here: {section['headline']} {change['mean_difference']:+.3f} "
-                f"({change['low']:+.3f} to {change['high']:+.3f}) on judged questions, a gain "
-                f"where {coverage_words(coverage)}; what it brings to questions about the others "
-                "is not known",
-                change["mean_difference"],
-            )
-    has_blend = (places.retriever or "").startswith(BLENDED)
-    if was_searched and not has_blend and sections.keys().isdisjoint(BLENDING):
+    needed = counts["by_need"]
+    is_failing = needed.source == JUDGE and needed.level is not VerdictLevel.GOOD
+    has_blend = (places.retriever or "").startswith(BLENDED) or BLENDING & sections.keys()
+    if (was_searched or is_failing) and not has_blend:
         title = "Blend sentences, a hub correction and BM25 into the search (no labels, no model)"
         yield VerdictAction(title, places.blending, BLEND_MEASURED, BLEND_GAIN)
-    if (section := sections.get("written")) is not None:
-        yield VerdictAction(
-            f"Judge the store's own search against that with {section['remedy']}",
-            places.evaluating_blend(section["store"], section["collection"]),
-            "what it gains on your questions is not known; sentences and hubs, which a store "
-            "serves by itself, gained +0.022 nDCG@10 in the mean of nine others "
-            "(docs/results/blend.md)",
-            VIEWS_GAIN,
-        )
-    count = counts["by_need"]
-    if count.source == c.JUDGE and count.level is not VerdictLevel.GOOD and not was_searched:
-        yield VerdictAction(
-            "Try a search that blends sentences, a hub correction and BM25 (no labels, no model)",
-            places.blending_beside,
-            f"{BLEND_MEASURED}; what your retriever gains is not known: judge again",
-            BLEND_GAIN,
-        )
-    written = (results.folder / "scenarios", results.folder / "corpus" / "profiles.jsonl")
-    profiles = next((path for path in written if path.exists()), None)
-    is_tried = "ablation" in sections and "adapt" not in sections
-    if places.index == str(results.folder) and is_tried and profiles is not None:
-        yield VerdictAction(
-            "Learn from the needs of some documents how to correct all queries",
-            command("tune", "apply", "adapt", "--index", places.index, "--profiles", profiles),
-            "nDCG@10 +0.030 (+0.009 to +0.051) on one collection: a lead, not a proof; it "
-            "abstains where held-out needs do not improve",
-            0.030,
-        )
-
-
-def _gain_of_scenarios(results: Results) -> dict[str, Any] | None:
-    """Return the change by scenarios in the usual cell. None unless it is surely a gain."""
-    whole = results.sections.get("ablation", {}).get("whole", {"rows": ()})
-    for row in whole["rows"]:
-        usual, change = whole["usual"], row["comparison"]
-        cell = (row["system"], row["component"], row["lambda"])
-        if cell == ("scenarios", usual["component"], usual["lambda"]) and change is not None:
-            return change if change["low"] is not None and change["low"] > 0 else None
-    return None
 
 
 def _measure(results: Results, counts: Counts) -> Iterator[VerdictAction]:
     """Yield questions to judge or to look at, documents to split, and bounds to hold."""
-    places, sections, was_searched = results.places, results.sections, _was_searched(results)
-    needed, by_words = counts["by_need"], counts["by_its_words"]
-    traffic = sections.get("traffic", {})
-    if traffic and not traffic["log"]["hash_only"] and needed.source != c.JUDGE:
+    places, sections = results.places, results.sections
+    needed, traffic = counts["by_need"], sections.get("traffic", {})
+    if traffic and not traffic["log"]["hash_only"] and needed.source != JUDGE:
         if traffic["results"]["logged"] + traffic["results"]["answered"]:
             yield VerdictAction(
                 "Judge 50 real questions: how often they fail, with an interval",
@@ -333,7 +651,7 @@ def _measure(results: Results, counts: Counts) -> Iterator[VerdictAction]:
             f"{first['questions']:,} of {unmet['questions']:,} unmet questions ({first['asks']:,} "
             "asks); unmet.csv has the others. Either the corpus lacks the answer, or hides it",
         )
-    if was_searched and all(v.kind != "measured here" for v in needed.validity):
+    if _was_searched(results) and all(v.kind != "measured here" for v in needed.validity):
         yield VerdictAction(
             "Ask judged questions: nothing else here tells which real questions fail",
             places.evaluating,
@@ -349,12 +667,6 @@ def _measure(results: Results, counts: Counts) -> Iterator[VerdictAction]:
             command("check", "--corpus", "CHUNKS", *options, "--out", f"{places.out}-chunks"),
             f"measured here: {window['tokens_unread'] / window['tokens']:.1%} of all tokens are in "
             "no vector. What splitting gains was not measured",
-        )
-    if was_searched and not by_words.total:
-        yield VerdictAction(
-            "Measure which documents are not found by their own sentences",
-            by_words.command,
-            "needs nothing but the documents; names hubs and what came back instead",
         )
     if COMPARED & sections.keys():
         yield VerdictAction(

@@ -42,7 +42,7 @@ from argus.scenarios.profiles.config import ProfileConfig
 from argus.scenarios.profiles.job import LEDGER
 from argus.scenarios.schema import MOST_SCENARIOS, ProfileAnswer
 from argus.scenarios.tables import schema
-from argus.verdict.counts import validity_of_needs
+from argus.verdict.verdict import validity_of_needs
 
 # One row per document whose needs were asked, the greatest risk first.
 #

@@ -26,8 +26,8 @@ from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, any_of
 from argus.service.page.repairs import known_inputs
 from argus.service.workplace import BESIDE, SERVED, Workplace
 from argus.stores.spec import shown as without_secrets
-from argus.verdict.counts import Results
 from argus.verdict.places import QUERIES, Places
+from argus.verdict.verdict import Results
 
 MAX_ROWS = 200  # of each table of a comparison
 HOME = "comparison"

@@ -17,7 +17,7 @@ from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.job import JOB, TABLE, LiveJudging
 from argus.traffic.judging.table import ToGrade
 from argus.traffic.questions import NAME
-from argus.verdict.counts import Results, describe_log
+from argus.verdict.verdict import Results, describe_log
 
 MAX_QUESTIONS = 100  # that are shown, the likeliest to fail first
 FIRST = 10  # results within which a relevant one counts as met

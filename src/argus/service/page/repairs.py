@@ -22,8 +22,8 @@ from argus.repair.trials import ADAPT, EXPAND, NOTHING, SCENARIOS
 from argus.service.page.indexes import index_of
 from argus.service.page.rendering import PageOf, PageRoute, Row, Rows, Values
 from argus.service.workplace import SERVED, TEXT_FIELDS, Workplace
-from argus.verdict.counts import Results
 from argus.verdict.places import FILE, Project
+from argus.verdict.verdict import Results
 
 MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
 INPUTS = ("queries", "qrels", "profiles", "kb")
@@ -106,7 +106,7 @@ def known_inputs(folder: Path, place: Workplace) -> dict[str, dict[str, str]]:
         inputs = {n: file for n, file in inputs.items() if n not in ("queries", "qrels")}
     configured: dict[str, str] = {}
     for name in INPUTS if place.config is not None else ():
-        if name not in inputs and (file := project.of_job(name, "tune.try")):
+        if name not in inputs and (file := project.value(name, "tune.try", only=True)):
             configured[name] = file
     outside = {n: f for n, f in files.items() if n not in inputs and n not in configured}
     return {"inputs": inputs, "configured": configured, "outside": outside}

@@ -16,7 +16,7 @@ from argus.data.fields import FieldNames
 from argus.data.reading import reading
 from argus.measures.slices import slicings
 from argus.service.page.rendering import DOCUMENTS, Row, Rows, refused
-from argus.verdict.counts import Results
+from argus.verdict.verdict import Results
 
 ROWS = 50  # of a page
 NEAR = 10_000

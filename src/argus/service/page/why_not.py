@@ -33,8 +33,8 @@ from argus.service.page.indexes import (
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values
 from argus.service.searcher import IndexSource
 from argus.service.state import Service
-from argus.verdict.counts import Results
 from argus.verdict.places import Places
+from argus.verdict.verdict import Results
 
 MAX_K = 1000
 MAX_EXAMPLES, DEPTH = 8, 10
