@@ -109,7 +109,7 @@ def test_a_moved_and_a_copied_folder_print_commands_that_run_from_there(tmp_path
     monkeypatch.chdir(tmp_path / "elsewhere")
     lines = [action.command for action in argus.read_verdict("copy").actions]
     blend = next(line for line in lines if "tune apply blend" in line)
-    assert blend == "argus tune apply blend --index copy/index"
+    assert blend == f"argus tune apply blend --index {home}/report/index"
     run(blend)
     places = Results.of(Path("copy")).places
     assert places.queries == str(home / "questions.jsonl")
