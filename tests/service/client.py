@@ -1,6 +1,5 @@
 """Clients of the service in this process, and a server of it."""
 
-import re
 import threading
 import time
 from contextlib import contextmanager
@@ -14,18 +13,10 @@ ADDRESS = "http://127.0.0.1:8765"
 
 
 class Client(TestClient):
-    """Calls the service by an address that it answers to; as a browser, once it has been a page."""
+    """Calls the service by an address that it answers to."""
 
     def __init__(self, app, **options):
         super().__init__(app, base_url=ADDRESS, **options)
-
-    def open(self, path):
-        """Open a page as a browser: what changes something is sent with its token from then on."""
-        page = self.get(path, headers={"accept": "text/html"})
-        token = re.search(r'name="csrf" content="([0-9a-f]+)"', page.text)
-        if token:
-            self.headers["X-CSRF-Token"] = token[1]
-        return page
 
 
 @contextmanager

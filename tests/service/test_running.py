@@ -1,8 +1,7 @@
-"""The service as a process: where it listens, who it lets wait, and who holds its folders."""
+"""The service as a process: where it listens, and its token."""
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,9 +9,6 @@ import sys
 import httpx
 import pytest
 
-from argus.errors import ArgusError, InputError
-from argus.service.app import folders_locked
-from argus.service.workplace import STATE, open_workplace
 from tests.runs.test_record import expose
 
 
@@ -21,41 +17,6 @@ def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("work") / "report"
     expose(folder)
     return folder
-
-
-def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp_path):
-    around = tmp_path / "around"
-    inner, beside = (shutil.copytree(report, around / "deep" / n) for n in ("inner", "beside"))
-    shutil.copytree(report, around / "report")
-    outer, part, other = (folders_locked(open_workplace([f])) for f in (around, inner, beside))
-    with outer, pytest.raises(ArgusError, match=r"holds a lock of .*around, .*a service over all"):
-        part.__enter__()
-    outer, part = (folders_locked(open_workplace([f])) for f in (around, inner))
-    with (
-        part,
-        other,  # which lies beside it
-        pytest.raises(ArgusError, match=r"runs over .*around, or over a folder in it"),
-    ):
-        outer.__enter__()
-    with folders_locked(open_workplace([around, inner, around])):
-        pass
-
-
-@pytest.mark.parametrize("linked", ["folder", "file"])
-def test_a_link_out_of_the_folders_is_refused_where_the_service_keeps_its_files(
-    report, tmp_path, linked
-):
-    folder = shutil.copytree(report, tmp_path / "report", ignore=shutil.ignore_patterns(STATE))
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    if linked == "folder":
-        (folder / STATE).symlink_to(elsewhere)
-    else:
-        (folder / STATE).mkdir()
-        (folder / STATE / "jobs.sqlite").symlink_to(elsewhere / "jobs.sqlite")
-    with pytest.raises(InputError, match=r"\.argus-serve.*is a link to .*elsewhere"):
-        open_workplace([folder])
-    assert not list(elsewhere.iterdir())
 
 
 @pytest.mark.slow

@@ -1,14 +1,14 @@
 """Who may ask, from where, and how much."""
 
-import asyncio
-import re
+import time
 
 import pytest
 
 from argus.errors import InputError
+from argus.service import security
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
-from argus.service.security import VARIABLE, Gate, host_name
+from argus.service.security import SESSION_S, VARIABLE, host_name
 from argus.service.state import Service
 from argus.service.workplace import open_workplace
 from tests.runs.test_record import expose
@@ -63,15 +63,11 @@ def test_a_token_is_made_where_none_is_chosen(make, capsys):
     assert make().app.state.service.gate.token is None
 
 
-def test_no_token_beyond_loopback_is_refused():
-    with pytest.raises(InputError, match=r"--no-token.*reached from other machines"):
-        ServeConfig(host="0.0.0.0", no_token=True)
-    assert not ServeConfig(host="::1", no_token=True).needs_token
-
-
-def test_on_loopback_a_chosen_token_counts_unless_it_is_not_wanted(make):
+def test_a_chosen_token_counts_on_loopback_too_and_is_no_short_one(make):
     assert make(TOKEN).get("/openapi.json").status_code == 401
-    assert make(TOKEN, no_token=True).get("/openapi.json").status_code == 200
+    assert not ServeConfig(host="::1").needs_token
+    with pytest.raises(InputError, match=VARIABLE):
+        make("short")
 
 
 def test_a_person_logs_in_and_is_led_on(make):
@@ -98,28 +94,17 @@ def test_a_login_leads_nowhere_else(make, to):
     assert answer.headers["location"] == "/" and len(answer.headers.get_list("set-cookie")) == 1
 
 
-def test_a_cookie_that_was_not_made_here_is_no_session(make):
+def test_only_a_session_that_began_here_counts_and_it_ends(make, monkeypatch):
     client = make(TOKEN, host="0.0.0.0")
-    client.post("/login", data={"token": TOKEN})
+    client.post("/login", data={"token": TOKEN}, follow_redirects=False)
     ((name, value),) = client.cookies.items()
-    guest = client.app.state.service.gate.new_session("guest")
-    other = value[:-1] + "10"[value[-1] == "1"]
-    for forged in (other, value.replace("member", "guest"), guest, "member.1.x.y", "."):
+    for session, status in (("", 401), (value[:-1], 401), ("member.1.x.y", 401), (value, 200)):
         client.cookies.clear()
-        client.cookies.set(name, forged)
-        assert client.get("/openapi.json").status_code == 401, forged
-    client.cookies.clear()
-    client.cookies.set(name, value)
-    assert client.get("/openapi.json").status_code == 200
-
-
-def test_an_old_session_ends(monkeypatch):
-    gate = Gate(ServeConfig())
-    cookie = gate.new_session("member")
-    assert gate.session_kind(cookie) == "member"
-    assert Gate(ServeConfig()).session_kind(cookie) is None
-    monkeypatch.setattr("argus.service.security.SESSION_S", -1)
-    assert gate.session_kind(cookie) is None
+        client.cookies.set(name, session)
+        assert client.get("/openapi.json").status_code == status, session
+    later = time.time() + SESSION_S + 1
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert client.get("/openapi.json").status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -143,38 +128,25 @@ def test_beyond_loopback_addresses_and_chosen_names_will_do(make):
     assert host_name("[fe80::1]:80") == "fe80::1"
 
 
-def test_what_changes_something_needs_the_token_of_its_page(make):
-    client = make()
-    page = client.get("/page/report/overview", headers=PAGE)
-    assert client.cookies
-    token = re.search(r'name="csrf" content="([0-9a-f]{64})"', page.text)[1]
-    body = {"query": "x"}
-    assert client.post("/search", json=body).status_code == 403
-    assert client.post("/search", json=body, headers={"x-csrf-token": "0" * 64}).status_code == 403
-    own = {"x-csrf-token": token}
-    assert client.post("/search", json=body, headers=own).status_code == 422  # nothing to search
-    other = make()
-    other.get("/page/report/overview", headers=PAGE)
-    assert other.post("/search", json=body, headers=own).status_code == 403
-
-
 @pytest.mark.parametrize(
     "headers",
     [
         {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"},
-        {"sec-fetch-site": "same-site"}, {"origin": "http://127.0.0.1:8765"},
+        {"sec-fetch-site": "same-site"},
         {"origin": "http://["}, {"origin": "http://[::1"},
     ],
 )  # fmt: skip
 def test_a_page_of_elsewhere_changes_nothing(make, headers):
-    refused = make().post("/search", json={"query": "x"}, headers=headers)
-    assert refused.status_code == 403
-    refused = make().post("/login", data={"token": "x"}, headers=headers)
-    assert refused.status_code == 403 or headers == {"origin": "http://127.0.0.1:8765"}
+    for path in ("/search", "/login"):
+        assert make().post(path, json={"query": "x"}, headers=headers).status_code == 403
+    own = {"origin": "http://127.0.0.1:8765", "sec-fetch-site": "same-origin"}
+    searched = make().post("/search", json={"query": "x"}, headers=own)
+    assert searched.status_code == 422  # nothing to search
 
 
-def test_a_request_is_bounded_in_bytes_depth_and_parts(make):
-    client = make(max_body_mb=0.01)
+def test_a_request_is_bounded(make, monkeypatch):
+    monkeypatch.setattr(security, "MAX_BODY", 10_000)
+    client = make()
     large = client.post("/search", json={"query": "x" * 20_000})
     assert large.status_code == 413
 
@@ -183,30 +155,9 @@ def test_a_request_is_bounded_in_bytes_depth_and_parts(make):
             yield b'{"query": "' + b"x" * 1000
 
     assert client.post("/search", content=drip()).status_code == 413
-    deep = "[" * 40 + "]" * 40
-    answer = client.post("/search", content=f'{{"query": {deep}}}')
-    assert answer.status_code == 400 and "deep" in answer.json()["detail"]
-    text = {"query": deep + '"\\' + deep}  # brackets in a text do not count
-    assert client.post("/search", json=text).status_code == 422
-    many = make().post("/search", content="[" + "[]," * 200_001)
-    assert many.status_code == 400 and "lists and objects" in many.json()["detail"]
-
-
-def test_an_address_that_asks_too_often_is_told_to_wait(make):
-    client = make(per_minute=3)
-    codes = [client.get("/healthz").status_code for _ in range(4)]
-    assert codes.count(429) >= 1 or codes == [200] * 4  # a minute may begin between them
-    codes += [client.get("/healthz").status_code for _ in range(4)]
-    assert 429 in codes
-
-
-def test_what_takes_too_long_is_given_up(make, monkeypatch):
-    async def never(self, question):
-        await asyncio.sleep(30)
-
-    monkeypatch.setattr(Service, "answer", never)
-    late = make(timeout_s=0.1).get("/search", params={"query": "x"})
-    assert late.status_code == 504 and "0.1 s" in late.json()["detail"]
+    monkeypatch.undo()
+    deep = make().post("/search", content="[" * 200_000)
+    assert deep.status_code in (400, 422)
 
 
 @pytest.mark.parametrize(

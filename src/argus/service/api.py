@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
-from starlette.types import Message, Receive, Scope, Send
 
 from argus.authority.config import ANCHORS
 from argus.errors import InputError
@@ -35,11 +33,7 @@ from argus.settings import TOP_K
 MAX_K, MAX_QUESTIONS, MAX_IDS = 200, 256, 1000
 MAX_RESULTS = 50  # as OpenAI's API has it
 MAX_ID = 2**63 - 1  # of the table
-EVENTS_AT_ONCE = 100  # read from the table, so that a slow client holds little memory
 QUIET_S = 15.0  # without an event, after which a comment shows that the stream lives
-SEND_S = 20.0  # that a client may take to accept a block
-STREAM_S = 600.0  # of one stream; then a client connects again, after its last event
-RETRY_MS = 2_000
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
@@ -299,36 +293,24 @@ JobsOf = Annotated[Jobs, Depends(_jobs_of)]
 
 
 class EventStream(StreamingResponse):
-    """Events of a job after one of them, each as `job`. At its end the job itself, as `end`."""
+    """A job each time that it changes, as `job`. At its end, as `end`."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, jobs: Jobs, job: int, after: int) -> None:
+    def __init__(self, jobs: Jobs, id_: int) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        super().__init__(_stream_events(jobs, job, after), headers=headers)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send events as they come, until the job, the client or the time is at an end."""
-
-        async def send_in_time(message: Message) -> None:
-            async with asyncio.timeout(SEND_S):
-                await send(message)
-
-        await super().__call__(scope, receive, send_in_time)
+        super().__init__(_stream_events(jobs, id_), headers=headers)
 
 
-async def _stream_events(jobs: Jobs, job: int, after: int) -> AsyncIterator[str]:
-    until = time.monotonic() + STREAM_S
-    yield f"retry: {RETRY_MS}\n\n"
-    while time.monotonic() < until:
-        if events := jobs.table.events(job, after, EVENTS_AT_ONCE):
-            after = events[-1]["id"]
-            yield "".join(f"id: {e['id']}\nevent: job\ndata: {json.dumps(e)}\n\n" for e in events)
-        elif jobs.has_ended(job):
-            yield f"event: end\ndata: {json.dumps(jobs.job(job))}\n\n"
-            return
-        elif not await jobs.changed(min(QUIET_S, until - time.monotonic())):
+async def _stream_events(jobs: Jobs, id_: int) -> AsyncIterator[str]:
+    sent = None
+    while not jobs.has_ended(id_):
+        if (job := jobs.job(id_)) != sent:
+            sent = job
+            yield f"event: job\ndata: {json.dumps(job)}\n\n"
+        elif not await jobs.changed(QUIET_S):
             yield ": still here\n\n"
+    yield f"event: end\ndata: {json.dumps(jobs.job(id_))}\n\n"
 
 
 @working.post("", status_code=202)
@@ -355,14 +337,10 @@ async def one_job(jobs: JobsOf, id: JobId) -> JobRecord:
 
 
 @working.get("/{id}/events", response_class=EventStream, status_code=200)
-async def job_events(
-    jobs: JobsOf, id: JobId, last_event_id: Annotated[str | None, Header(max_length=20)] = None
-) -> EventStream:
-    """Stream the events of a job, from the first one or the one after Last-Event-ID."""
+async def job_events(jobs: JobsOf, id: JobId) -> EventStream:
+    """Stream a job as it changes, by server-sent events."""
     jobs.job(id)
-    text = last_event_id or ""
-    after = int(text) if text.isascii() and text.isdigit() else 0
-    return EventStream(jobs, id, min(after, MAX_ID))
+    return EventStream(jobs, id)
 
 
 @working.post("/{id}/cancel")

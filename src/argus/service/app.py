@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 import socket
-import stat
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -28,7 +24,6 @@ from argus.service.workplace import Workplace
 from argus.version import __version__
 
 GRACE_S = 5  # of requests under way when the service ends
-IDLE_S = 10  # of a connection between two requests
 MAX_HEAD = 1 << 16  # bytes of a request's address and headers
 MAX_PENDING = 2048  # connections that wait to be accepted
 
@@ -91,28 +86,27 @@ def run_service(
     """Listen, and serve until a signal comes. say: prints the address for a person.
 
     commands: those of Argus, which requests may start as jobs. Raises ArgusError where another
-    service runs over one of the folders, InputError for an address that cannot be listened on.
+    service has jobs in the first folder, InputError for an address that cannot be listened on.
     """
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())  # a second Ctrl-C's
-    with folders_locked(workplace):
-        app = create_app(workplace, config, commands)
-        listener = open_listener(config)
-        host, port = listener.getsockname()[:2]
-        say(f"argus serve: http://{f'[{host}]' if ':' in host else host}:{port}/")
-        gate = app.state.service.gate
-        if gate.was_made:
-            say(f"token, shown once: {gate.token}")
-            say(f"(set {VARIABLE} to choose it)")
-        elif gate.token is not None:
-            say(f"token: as {VARIABLE} says")
-        if workplace.authority is not None:
-            say(f"records: {workplace.authority.records}")
-        try:
-            with suppress(KeyboardInterrupt):
-                uvicorn.Server(uvicorn_config(app)).run([listener])
-        finally:  # uvicorn leaves by SystemExit, and does not say why
-            if app.state.failure is not None:
-                raise app.state.failure
+    app = create_app(workplace, config, commands)
+    listener = open_listener(config)
+    host, port = listener.getsockname()[:2]
+    say(f"argus serve: http://{f'[{host}]' if ':' in host else host}:{port}/")
+    gate = app.state.service.gate
+    if gate.was_made:
+        say(f"token, shown once: {gate.token}")
+        say(f"(set {VARIABLE} to choose it)")
+    elif gate.token is not None:
+        say(f"token: as {VARIABLE} says")
+    if workplace.authority is not None:
+        say(f"records: {workplace.authority.records}")
+    try:
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(uvicorn_config(app)).run([listener])
+    finally:  # uvicorn leaves by SystemExit, and does not say why
+        if app.state.failure is not None:
+            raise app.state.failure
 
 
 def uvicorn_config(app: FastAPI) -> uvicorn.Config:
@@ -132,68 +126,17 @@ def uvicorn_config(app: FastAPI) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=IDLE_S,
         timeout_graceful_shutdown=GRACE_S,
     )
 
 
-@contextmanager
-def folders_locked(workplace: Workplace) -> Iterator[None]:
-    """Hold the lock of every folder. One that cannot be written is served without.
-
-    A folder is held with all that lies in it. Folders around it are shared with others that hold a
-    part of them. Both are locks of the folders themselves, for which nothing is written. The root,
-    and folders around that everybody writes such as /tmp, are not locked: others lock them for
-    reasons of their own. Raises ArgusError where another service holds one, or runs over a folder
-    in it or around it.
-    """
-    folders = dict.fromkeys(folder.resolve() for folder in workplace.folders)
-    outer = [one for one in folders if not any(around in folders for around in one.parents)]
-    with ExitStack() as locks:
-
-        def hold(folder: Path, kind: int, holder: str) -> None:
-            try:
-                opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-                locks.callback(os.close, opened)
-                fcntl.flock(opened, kind | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                stop = "Stop it first, or open its page; it has printed where."
-                raise ArgusError(f"{holder}. {stop}") from error
-            except OSError:  # it may not be read, or its file system has no locks
-                return
-
-        for folder in outer:
-            own = f"Another service runs over {folder}, or over a folder in it"
-            hold(folder, fcntl.LOCK_EX, own)
-            for around in folder.parents:
-                if not _is_everybodys(around):
-                    other = f"Another program holds a lock of {around}, in which {folder} lies"
-                    hold(around, fcntl.LOCK_SH, f"{other}: a service over all of it, perhaps")
-        yield
-
-
-def _is_everybodys(folder: Path) -> bool:
-    writable = stat.S_IWOTH | stat.S_ISVTX
-    with suppress(OSError):
-        return folder == folder.parent or folder.stat().st_mode & writable == writable
-    return False
-
-
 def open_listener(config: ServeConfig) -> socket.socket:
     """Return a socket that listens. Raises InputError where the address is taken or is not ours."""
-    with ExitStack() as opened:
-        try:
-            family, kind, protocol, _, address = socket.getaddrinfo(
-                config.host, config.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )[0]
-            listener = opened.enter_context(socket.socket(family, kind, protocol))
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(MAX_PENDING)
-        except OSError as error:
-            got = f"{config.host}:{config.port} cannot be listened on ({error.strerror})"
-            expected = "an address of this machine, and a port that is free"
-            fix = "Give another --port; 0 takes a free one."
-            raise InputError(got, expected=expected, fix=fix, where="--port") from error
-        opened.pop_all()
-        return listener
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    try:
+        return socket.create_server((config.host, config.port), family=family, backlog=MAX_PENDING)
+    except OSError as error:
+        got = f"{config.host}:{config.port} cannot be listened on ({error.strerror})"
+        expected = "an address of this machine, and a port that is free"
+        fix = "Give another --port; 0 takes a free one."
+        raise InputError(got, expected=expected, fix=fix, where="--port") from error

@@ -1,4 +1,4 @@
-"""Declare the settings of the service: its source, its address, and its limits."""
+"""Declare the settings of the service: its source, its address, and its log."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
 from argus.errors import InputError
 from argus.service.workplace import Workplace
-from argus.settings import Doc, Ge, Gt, Le, Option, Setting, check_settings, settings_of
+from argus.settings import Doc, Ge, Le, Option, Setting, check_settings, settings_of
 
-LISTENING, LIMITS, WATCHING = "Listening", "Limits", "Logs and traces"
+LISTENING, WATCHING = "Listening", "Logs and traces"
 """Headings of the options."""
-_LISTENING, _LIMITS, _WATCHING = (Option(panel=one) for one in (LISTENING, LIMITS, WATCHING))
+_LISTENING, _WATCHING = (Option(panel=one) for one in (LISTENING, WATCHING))
 SHAPES = 128
 """Shapes of batches whose compiled code is kept. Of 350 of MiniLM's three layers 1,024 keep 0.7 GB
 more."""
@@ -64,7 +64,7 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True)
 class ServeConfig:
-    """The address of the service, and the limits of a request."""
+    """The address of the service, its jobs and its log."""
 
     host: Annotated[
         str, Doc("Address to listen on. Beyond loopback every request needs a token."), _LISTENING
@@ -75,25 +75,7 @@ class ServeConfig:
         Doc("Further names by which it may be called, such as that of a proxy."),
         Option(("--host-name",), panel=LISTENING, repeated=True),
     ] = ()
-    no_token: Annotated[
-        bool, Doc("Want no token though ARGUS_SERVE_TOKEN is set; on loopback alone."), _LISTENING
-    ] = False
-    per_minute: Annotated[
-        int,
-        Ge(1),
-        Doc("Requests that one address may send in a minute."),
-        Option(("--requests-per-minute",), panel=LIMITS),
-    ] = 60_000
-    max_body_mb: Annotated[
-        float, Gt(0), Doc("Size of a request at most, in megabytes."), _LIMITS
-    ] = 10.0
-    timeout_s: Annotated[
-        float,
-        Gt(0),
-        Doc("Seconds until a request is answered or given up."),
-        Option(("--request-timeout",), panel=LIMITS),
-    ] = 60.0
-    jobs_at_once: Annotated[int, Ge(1), Doc("Jobs that run at the same time."), _LIMITS] = 2
+    jobs_at_once: Annotated[int, Ge(1), Doc("Jobs that run at the same time.")] = 2
     log_texts: Annotated[
         bool, Doc("Keep texts of questions and documents in the log."), _WATCHING
     ] = False
@@ -105,10 +87,6 @@ class ServeConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if self.no_token and self.needs_token:
-            got = f"no token, and {self.host} can be reached from other machines"
-            fix = "Leave --no-token out, or listen on 127.0.0.1."
-            raise InputError(got, expected="a token beyond loopback", fix=fix, where="--no-token")
 
     @property
     def needs_token(self) -> bool:
@@ -149,21 +127,15 @@ class RecordsOptions:
     def over(self, place: Workplace) -> Workplace:
         """Return the workplace with its records looked at as of the time that was given.
 
-        Raises InputError for rules, edges or a time where there are no records.
+        Raises InputError for options of records where there are no records.
         """
-        if self.source is not None:
-            return place
         plain = AuthoritySource(records="")  # type: ignore[arg-type]  # its defaults alone count
-        more = {
-            name: value
-            for name, value in self.values.items()
-            if name != "records" and value != getattr(plain, name)
-        }
-        if not more:
+        more = {n: value for n, value in self.values.items() if value != getattr(plain, n, None)}
+        if more.pop("records", None) is not None or not more:
             return place
-        named = next(iter(more))
-        if place.authority is None or named in ("rules", "edges"):
-            got, where = f"{more[named]}, and no --records", f"--{named.replace('_', '-')}"
+        if place.authority is None:
+            (name, value), *_ = more.items()
+            got, where = f"{value}, and no --records", f"--{name.replace('_', '-')}"
             fix = "Name them with --records, or serve a folder that was audited with some."
             raise InputError(got, expected="the records that it is about", fix=fix, where=where)
         return replace(place, authority=replace(place.authority, **more))

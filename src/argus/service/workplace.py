@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
@@ -157,7 +156,6 @@ def open_workplace(
             fix = "Make one, for example with `argus demo`."
             expected = "a folder of results, or an index"
             raise InputError(got, expected=expected, fix=fix, where=folder)
-        _check_state(folder / STATE)
     places: list[Path] = []
     for folder in folders:  # itself, and those in it if it holds no results itself
         inside = [] if _holds_results(folder) else sorted(folder.iterdir())
@@ -194,17 +192,6 @@ def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
     }
     fields, named = replace(chunks.fields, **names), chunks.corpus or project.value("corpus")
     return ChunkedCorpus(corpus=named, fields=fields, parent_field=parent_field)
-
-
-def _check_state(state: Path) -> None:
-    """Raise InputError if a link leads the service's own files out of its folder."""
-    inside: list[Path] = []
-    with suppress(OSError):  # there is none yet, or it may not be read: served without
-        inside = [] if state.is_symlink() else sorted(state.iterdir())
-    if link := next((path for path in (state, *inside) if path.is_symlink()), None):
-        expected = "a folder and files of their own: the service writes in its folders alone"
-        fix = "Remove the link, or put in its place what it names."
-        raise InputError(f"is a link to {link.readlink()}", expected=expected, fix=fix, where=link)
 
 
 def _audited(place: Workplace) -> AuthoritySource | None:

@@ -120,9 +120,9 @@ def wait(client, id_, states=ENDED, timeout_s=120):
     return job
 
 
-def events(client, id_, after=0):
-    """Return the events of a job that has ended or ends, and the job as the stream ends with it."""
-    text = client.get(f"/jobs/{id_}/events", headers={"last-event-id": str(after)}).text
+def events(client, id_):
+    """Return the job at each event until its end, and the job as the stream ends with it."""
+    text = client.get(f"/jobs/{id_}/events").text
     blocks = [dict(line.split(": ", 1) for line in b.splitlines()) for b in text.split("\n\n") if b]
     own = [json.loads(b["data"]) for b in blocks if b.get("event") == "job"]
     (end,) = [json.loads(b["data"]) for b in blocks if b.get("event") == "end"]

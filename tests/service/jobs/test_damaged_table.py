@@ -18,7 +18,6 @@ def table(work):
     """The table of a service that ran here, with a job that has ended."""
     (work / STATE).mkdir()
     jobs, folder = JobTable(work / STATE), str(work / "report")
-    jobs.settle()
     request = JobRequest(command="report", options={"folder": folder})
     id_ = jobs.add(request, Planned(("report",), ("--", folder), ()))
     jobs.begin(id_)
@@ -31,7 +30,7 @@ def table(work):
 def test_a_damaged_file_is_told(work, table, damage):
     if damage == "columns":
         with closing(sqlite3.connect(table)) as sql:
-            sql.executescript("DROP TABLE events; CREATE TABLE events (a)")
+            sql.executescript("DROP TABLE jobs; CREATE TABLE jobs (a)")
     elif damage == "short":
         table.write_bytes(table.read_bytes()[:5000])
     else:
@@ -52,45 +51,22 @@ def planted(work, state, command, **options):
 
 
 @pytest.mark.parametrize("state", ["queued", "interrupted"])
-def test_a_planted_job_runs_no_code(work, table, state):
+def test_a_planted_job_waits_until_somebody_resumes_it_and_runs_no_code(work, table, state):
     (work / "evil.py").write_text(f"open({str(work / 'ran')!r}, 'w')\ndef search(q, k): return []")
     options = {"retriever": f"{work}/evil.py:search", "query": "hello", "doc_id": "alder-mill"}
     planted(work, state, "explain", **options)
     with serving(work) as client:
         resumed = client.post("/jobs/1/resume")
         job = client.get("/jobs/1").json()
-    assert job["state"] == ("failed" if state == "queued" else state)
+    assert job["state"] == "interrupted"
     assert resumed.status_code == 422 and "where the service is started" in resumed.text
-    assert state == "interrupted" or "where the service is started" in job["errors"]
     assert not (work / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    ("command", "options", "told"),
-    [
-        ("serve", {"folders": ["/"]}, "expected one of demo"),
-        ("gate", {"junit": "/tmp/j.xml", "folders": ["WORK/report"]}, "outside the folders"),
-        ("gate", {"config": "/tmp/a.toml", "folders": ["WORK/report"]}, "where the service"),
-        ("gate", {"nothing": True, "folders": ["WORK/report"]}, "no such option"),
-    ],
-)
-def test_a_planted_job_that_no_request_could_start_fails(work, table, command, options, told):
-    whole = json.loads(json.dumps(options).replace("WORK", str(work)))
-    planted(work, "queued", command, **whole)
-    with serving(work) as client:
-        job = client.get("/jobs/1").json()
-    assert job["state"] == "failed" and job["attempt"] == 1 and told in job["errors"], job
-
-
-def test_what_waits_in_a_folder_that_was_brought_is_started_by_nobody(work, table, tmp_path):
+def test_a_job_of_a_folder_that_was_moved_is_resumed_where_it_lies(work, table, tmp_path):
     folder = str(tmp_path / "brought" / "report")
     planted(work, "queued", "report", folder=folder)
     brought = shutil.copytree(work, tmp_path / "brought")
     with serving(brought) as client:
-        job = client.get("/jobs/1").json()
-        assert job["state"] == "interrupted" and "brought from elsewhere" in job["errors"]
         assert client.post("/jobs/1/resume").json()["command"] == f"argus report -- {folder}"
-        assert wait(client, 1)["state"] == "done"
-    planted(brought, "queued", "report", folder=folder)
-    with serving(brought) as client:  # which lies where it lay
         assert wait(client, 1)["state"] == "done"

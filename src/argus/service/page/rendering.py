@@ -107,7 +107,6 @@ class Page:
             "tabs": self._tabs(), "tab": tab or "".join(named), "folder": self.folder,
             "workplace": self.place, "places": self.place.places(self.path),
             "has_jobs": self.service.jobs is not None,
-            "csrf": getattr(self.request.state, "csrf", ""),
         }  # fmt: skip
         fix = "Run the job again with the same --out."
         with reading(self.path or self.folder, expected="results as Argus wrote them", fix=fix):

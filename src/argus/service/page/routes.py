@@ -22,7 +22,7 @@ from argus.service.page import (
 )
 from argus.service.page.indexes import WarmIndexes
 from argus.service.page.rendering import HERE, NO_FOLDER, PageOf, PageRoute, Rows, render
-from argus.service.security import LOGIN, MEMBER
+from argus.service.security import LOGIN
 from argus.service.state import ServiceOf
 from argus.stores.spec import shown
 from argus.verdict import read_verdict
@@ -79,7 +79,7 @@ async def check_token(request: Request, service: ServiceOf) -> Response:
     if gate.token is not None and not gate.is_token(token):
         return _login_page(to, wrong=True)
     response = RedirectResponse(_inside(to), 303)
-    response.headers["set-cookie"] = gate.set_cookie(request.scope, gate.new_session(MEMBER))
+    response.headers["set-cookie"] = gate.new_session(request.scope)
     return response
 
 

@@ -7,7 +7,7 @@
   async function ask(method, path, body) {
     const answer = await fetch(path, {
       method,
-      headers: { "content-type": "application/json", "x-csrf-token": document.querySelector('meta[name="csrf"]')?.content ?? "" },
+      headers: { "content-type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const record = await answer.json();
@@ -61,9 +61,7 @@
     followed += 1;
     const events = new EventSource(`/jobs/${card.dataset.job}/events`);
     events.addEventListener("job", (event) => {
-      const { job, state, progress } = JSON.parse(event.data);
-      const known = { id: job, state, progress };
-      if (isLive(known)) show(card, known);
+      show(card, JSON.parse(event.data));
     });
     events.addEventListener("end", (event) => {
       events.close();

@@ -15,10 +15,9 @@
   }
 
   async function load(path, body) {
-    const token = document.querySelector('meta[name="csrf"]')?.content ?? "";
     const answer = await fetch(path, body === undefined
       ? { headers: { "x-part": "1" } }
-      : { method: "POST", headers: { "content-type": "application/json", "x-csrf-token": token }, body: JSON.stringify(body) });
+      : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     if (!answer.ok) {
       const text = await answer.text();
       let detail = text;

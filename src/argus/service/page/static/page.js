@@ -59,8 +59,6 @@ const visible = (text) => text.replace(STEERING, (one) => `\\u${one.charCodeAt(0
     slid(slider, date, slider.value);
   }, true);
   document.addEventListener("htmx:configRequest", (event) => {
-    const token = document.querySelector("meta[name=csrf]")?.content;
-    if (token) event.detail.headers["x-csrf-token"] = token;
     if (event.detail.verb !== "get") return;
     for (const [name, value] of Object.entries(event.detail.parameters))  // short addresses
       if (value === "") delete event.detail.parameters[name];
