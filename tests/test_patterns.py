@@ -30,7 +30,6 @@ SQUARE = 8.0
 """Between STEP, of what grows as the text does, and its square."""
 SHARDS = 8
 BOUNDED: dict[str, str] = {
-    "argus.data.storage._SCHEME": "substituted once, where it has matched at the beginning",
     "argus.knowledge.gazetteer._ENDED": "searched in eight characters",
     "argus.knowledge.dumps.site._LANGUAGE": "searched in the first 64 KiB of a dump, once",
     "argus.knowledge.dumps.site._SITEINFO": "searched in the first 64 KiB of a dump, once",

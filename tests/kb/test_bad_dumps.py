@@ -7,7 +7,7 @@ import pytest
 
 from argus.cli.main import main
 from argus.corpora.opening import read_corpus
-from argus.data.storage import Storage
+from argus.data import kb as kb_module
 from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.kb.build import build_kb
@@ -67,7 +67,7 @@ def test_damage_exits_with_2_after_writing_what_precedes_it(dump, tmp_path, monk
 
 
 @pytest.mark.parametrize(
-    ("owner", "method", "limit"), [(DumpParts, "add", 2_000), (Storage, "write", 20_000)]
+    ("owner", "method", "limit"), [(DumpParts, "add", 2_000), (kb_module, "write_whole", 20_000)]
 )
 def test_a_full_disk_leaves_nothing_half_and_the_build_goes_on(
     owner, method, limit, dump, tmp_path, full_disk, monkeypatch

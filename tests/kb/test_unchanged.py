@@ -1,7 +1,6 @@
 """What is there already is told from what another build, or a killed one, has left."""
 
 import json
-import os
 
 import pytest
 
@@ -12,7 +11,6 @@ from argus.kb import build as steps
 from argus.kb.build import build_kb
 from argus.kb.config import KbConfig
 from argus.knowledge.sources import EntityRows
-from tests.support.s3 import s3_store
 
 A, B = KbConfig(min_words=3), KbConfig(min_words=8)
 
@@ -31,17 +29,6 @@ def source(tmp_path):
             for i in range(1, 9)]  # fmt: skip
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     return EntityRows(tmp_path / "rows.jsonl")
-
-
-@pytest.fixture
-def store(monkeypatch):
-    with s3_store() as store:
-        for name in [name for name in os.environ if name.startswith("AWS_")]:
-            monkeypatch.delenv(name)
-        for name, value in {"ENDPOINT_URL": store.url, "ACCESS_KEY_ID": "id",
-                            "SECRET_ACCESS_KEY": "secret"}.items():  # fmt: skip
-            monkeypatch.setenv(f"AWS_{name}", value)
-        yield store
 
 
 def build(source, out, config=A, **options):

@@ -33,12 +33,10 @@ class Sources:
     are not given, since a source that has no use for them refuses them.
     """
 
-    wikipedia: Annotated[
-        str | None, Doc("pages-articles.xml[.bz2|.gz]; s3://, gs://."), Option(panel=DUMP)
-    ] = None
-    wikidata: Annotated[
-        str | None, Doc("latest-all.json[.bz2|.gz]; s3://, gs://."), Option(panel=DUMP)
-    ] = None
+    wikipedia: Annotated[str | None, Doc("pages-articles.xml[.bz2|.gz]."), Option(panel=DUMP)] = (
+        None
+    )
+    wikidata: Annotated[str | None, Doc("latest-all.json[.bz2|.gz]."), Option(panel=DUMP)] = None
     triples: Annotated[Path | None, Doc("TSV or N-Triples (.nt)."), Option(panel=OTHER)] = None
     labels: Annotated[Path | None, Doc("id<TAB>label, or .nt."), Option(panel=OTHER)] = None
     abstracts: Annotated[Path | None, Doc("id<TAB>text, or .nt."), Option(panel=OTHER)] = None
@@ -163,7 +161,6 @@ def build(
     *,
     out: Annotated[Path, Doc("Folder for the knowledge base."), o.OUTPUT],
     sources: Sources,
-    shards: Annotated[str | None, Doc("Where shards go, if not OUT: a path, s3://, gs://.")] = None,
     settings: Annotated[KbConfig, Without(*OF_SOURCES)],
     columns: Annotated[FieldNames, Without("template")],
     engine: EngineConfig | None,
@@ -180,7 +177,7 @@ def build(
 
     settings = sources.settle(settings)
     result = build_kb(
-        sources.source(settings, columns, out), out=out, config=settings, shards=shards,
+        sources.source(settings, columns, out), out=out, config=settings,
         engine=engine or EngineConfig(), fresh=fresh,
     )  # fmt: skip
     audit = o.command("research", "audit", "--corpus", out, "--out", "report/")

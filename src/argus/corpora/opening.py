@@ -23,7 +23,7 @@ from argus.data.documents import (
     whole_documents,
 )
 from argus.data.fields import FieldNames
-from argus.data.kb_file import kb_file
+from argus.data.folders import kb_file
 from argus.data.rows import FORMATS, Frame
 from argus.data.text_files import no_file
 from argus.data.types import Document
@@ -146,7 +146,7 @@ def open_corpus(
 
         return CorpusSource(limit, stored=StoredCorpus(place, limit, asking))
     rows = place if place.is_file() else find_file(place, CORPUS_STEMS)
-    if knowledge := kb_file(corpus if isinstance(corpus, str) else place):
+    if knowledge := kb_file(place):
         return CorpusSource(limit, knowledge, is_kb=True)
     if rows is not None:
         return CorpusSource(limit, rows)

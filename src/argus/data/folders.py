@@ -41,6 +41,8 @@ NOTE = "# Argus wrote these here; --fresh removes them.\n"  # the first line of 
 SUMMARY, MANIFEST = "summary.json", "manifest.json"
 PARTS = "parts"  # the key of these hashes in a section of the manifest
 MAX_RECORD = 1 << 24  # bytes that are read of the marker
+KB_FILE, KB_WORDS = "kb.json", "words"  # of a knowledge base: its list of shards, its BM25 index
+KB_TABLES = ("entities", "relations", "aliases", "redirects")
 ManifestSection = dict[str, Any]  # see `read_manifest`
 
 
@@ -321,6 +323,24 @@ def is_current(folder: Path, job: str) -> bool:
         return False
     read = manifest[job]["inputs"]
     return bool(describe_inputs(**{n: Path(of["file"]) for n, of in read.items()}) == read)
+
+
+def kb_file(path: Path) -> Path | None:
+    """Return the `kb.json` of a folder. None for a folder without one.
+
+    `path` may be that file itself. Raises InputError for a folder in which a build was not
+    finished.
+    """
+    file = path if path.name == KB_FILE else path / KB_FILE
+    folder = file.parent
+    if file.is_file():
+        return file
+    is_build = (folder / MARKER).is_file() and (folder / "work").is_dir()
+    if is_build or any((folder / name / "part-00000.parquet").is_file() for name in KB_TABLES):
+        fix = "Run the same kb build again: it goes on where it was."
+        expected = f"a whole knowledge base ({KB_FILE})"
+        raise InputError("was not finished", expected=expected, fix=fix, where=folder)
+    return None
 
 
 def _parts_of(section: object) -> Mapping[str, object]:

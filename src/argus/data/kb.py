@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from argus.data.kb_file import TABLE_NAMES, kb_file, kb_home, not_finished, shard_name
-from argus.data.reading import parse_json, reading
-from argus.data.storage import KB_FILE, Storage, file_in
+from argus.data.folders import KB_FILE, KB_TABLES, kb_file
+from argus.data.reading import parse_json, read_own, reading
 from argus.data.types import Document, IntArray
-from argus.errors import ArgusError, InputError
+from argus.data.writing import write_whole
+from argus.errors import InputError
 
 FORMAT = 1
 SHARD_ROWS = 100_000
-LOOKUP_ROWS = 8_000_000  # of relations per look-up: each makes a hash table of all ids
+LOOKUP_SHARDS = 80  # of relations per look-up: each makes a hash table of all ids
 DOCUMENT_COLUMNS = ("id", "label", "paragraph", "description", "article", "target")
 WIKIDATA, HYPERLINK, TRIPLES, MENTION = "wikidata", "hyperlink", "triples", "mention"
 SOURCES = (WIKIDATA, HYPERLINK, TRIPLES, MENTION)  # of relations
@@ -53,7 +52,7 @@ RELATIONS = pa.schema(dict.fromkeys(("subject", "property", "object", "source"),
 ALIASES = pa.schema(dict.fromkeys(("id", "alias", "source"), pa.string()))
 # title: redirects to the page `target` of Wikipedia. id: entity of that page.
 REDIRECTS = pa.schema(dict.fromkeys(("title", "target", "id"), pa.string()))
-TABLES = dict(zip(TABLE_NAMES, (ENTITIES, RELATIONS, ALIASES, REDIRECTS), strict=True))
+TABLES = dict(zip(KB_TABLES, (ENTITIES, RELATIONS, ALIASES, REDIRECTS), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,57 +67,48 @@ class Shard:
 
 @dataclass(frozen=True)
 class KnowledgeFolder:
-    """A whole knowledge base, entities ordered by id. Make one with `open` or `find`.
+    """A whole knowledge base, entities ordered by id. Make one with `open`.
 
-    file: its kb.json, as it was named; in an object store, the address of it. graph: the default
-    source of relations. sources: number of relations by source. facts: notes of the build.
+    graph: the default source of relations. sources: number of relations by source. facts: notes of
+    the build.
     """
 
-    file: Path
-    storage: Storage
+    path: Path
     graph: str
     sources: Mapping[str, int]
     facts: Mapping[str, Any]
     shards: Mapping[str, tuple[Shard, ...]]
 
+    @property
+    def file(self) -> Path:
+        """Its kb.json."""
+        return self.path / KB_FILE
+
     @classmethod
     def open(cls, location: str | Path) -> KnowledgeFolder:
         """Open a knowledge base, by its folder or its kb.json, and check that all shards are there.
 
-        The folder of a build whose shards are elsewhere stands for these, as for `kb_file`.
-        Raises InputError for a path without one, a build that was not finished, the format of a
-        newer Argus, and shards that are missing or of another size.
+        Raises InputError for a path without one, a build that was not finished, and shards that are
+        missing or of another size.
         """
-        if (file := kb_file(location)) is None:
-            raise _no_kb(str(location))
-        storage = Storage.at(kb_home(file_in(file, KB_FILE)))
-        if storage.sizes([KB_FILE]) == [None]:
-            if any(storage.files(table) for table in TABLES):
-                raise not_finished(storage.location)
-            in_store = " Nothing but knowledge bases is read from object stores."
-            raise _no_kb(storage.location, in_store if storage.local is None else "")
-        where = storage.where(KB_FILE)
-        with reading(where, "is not as Argus wrote it", expected=AS_WRITTEN, fix=AGAIN):
-            header = parse_json(storage.read(KB_FILE))
-            if header["format"] > FORMAT:
-                got, fix = f"format {header['format']}", "Update Argus with pip install -U."
-                expected = f"format {FORMAT}, which this version of Argus reads"
-                raise InputError(got, expected=expected, fix=fix, where=where)
-            tables = {n: tuple(Shard(**one) for one in header["tables"][n]) for n in TABLES}
+        if (file := kb_file(Path(location))) is None:
+            fix = "Check the path; `argus research kb build` makes one."
+            got, where = f"no {KB_FILE} in it", str(location)
+            raise InputError(got, expected="a knowledge base", fix=fix, where=where)
+        with reading(file, "is not as Argus wrote it", expected=AS_WRITTEN, fix=AGAIN):
+            header = parse_json(read_own(file))
+            if header["format"] != FORMAT:
+                raise ValueError(f"format {header['format']}, not {FORMAT}")
+            shards = {n: tuple(Shard(**one) for one in header["tables"][n]) for n in TABLES}
             sources, facts = dict(header["sources"]), dict(header["facts"])
-            graph = str(header["graph"])
-        shards = [shard for table in tables.values() for shard in table]
-        sizes = storage.sizes([shard.file for shard in shards])
-        for shard, size in zip(shards, sizes, strict=True):
+            kb = cls(file.parent, str(header["graph"]), sources, facts, shards)
+        for shard in (shard for table in shards.values() for shard in table):
+            path = kb.path / shard.file
+            size = path.stat().st_size if path.is_file() else None
             if size != shard.bytes:
                 got = "is missing" if size is None else f"has {size:,} bytes, not {shard.bytes:,}"
-                raise _not_whole(storage.where(shard.file), got)
-        return cls(file, storage, graph, sources, facts, tables)
-
-    @classmethod
-    def find(cls, location: str | Path) -> KnowledgeFolder | None:
-        """Open the knowledge base of a location, as `open` does. None where there is none."""
-        return None if kb_file(location) is None else cls.open(location)
+                raise kb._not_whole(shard.file, got)
+        return kb
 
     def rows(self, table: str) -> int:
         """Return how many rows a table has."""
@@ -144,13 +134,13 @@ class KnowledgeFolder:
         return pa.concat_tables(parts)
 
     def _read(self, table: str, shard: Shard, columns: Sequence[str]) -> pa.Table:
-        where = self.storage.where(shard.file)
+        path = self.path / shard.file
         schema = pa.schema([TABLES[table].field(name) for name in columns])
-        with reading(where, expected=AS_WRITTEN, fix=AGAIN), self.storage.open(shard.file) as file:
-            parquet = pq.ParquetFile(file, page_checksum_verification=True)
+        with reading(path, expected=AS_WRITTEN, fix=AGAIN):
+            parquet = pq.ParquetFile(path, page_checksum_verification=True)
             part = parquet.read(list(columns)).select(list(columns)).cast(schema)
         if part.num_rows != shard.rows:
-            raise _not_whole(where, f"{part.num_rows:,} rows, not {shard.rows:,}")
+            raise self._not_whole(shard.file, f"{part.num_rows:,} rows, not {shard.rows:,}")
         return part
 
     def entities(
@@ -168,12 +158,12 @@ class KnowledgeFolder:
             if limit is not None and rows >= limit:
                 break
         if not rows:
-            fix, where = "See its summary.json for what was dropped.", self.storage.location
-            raise InputError("no entity in it", expected="at least one", fix=fix, where=where)
+            fix = "See its summary.json for what was dropped."
+            raise InputError("no entity in it", expected="at least one", fix=fix, where=self.path)
         table = pa.concat_tables(parts)[:limit]
         ids = table["id"]
         if not pc.all(pc.less(ids[:-1], ids[1:]), min_count=0, skip_nulls=False).as_py():
-            raise _not_whole(self.storage.where("entities"), "ids are not in ascending order")
+            raise self._not_whole("entities", "ids are not in ascending order")
         return table.select(list(columns))
 
     def documents(self, limit: int | None = None) -> list[Document]:
@@ -211,54 +201,38 @@ class KnowledgeFolder:
         """
         source = source or self.graph
         ids = self.entities(["id"], limit=limit)["id"].combine_chunks()
-        subjects: list[IntArray] = []
-        objects: list[IntArray] = []
-        for table in self._relations_together(source):
-            ends = [pc.index_in(table[name], value_set=ids) for name in ("subject", "object")]
-            if limit is None and any(end.null_count for end in ends):
-                unknown = pc.or_(pc.is_null(ends[0]), pc.is_null(ends[1]))
-                subject, object_ = (table[n].filter(unknown)[0] for n in ("subject", "object"))
-                got = f"{str(subject)!r} is related to {str(object_)!r}, and one is no entity"
-                raise _not_whole(self.storage.where("relations"), got)
-            whole = pc.and_(pc.is_valid(ends[0]), pc.is_valid(ends[1]))
-            for end, into in zip(ends, (subjects, objects), strict=True):
+        shards, columns = self.shards["relations"], ["subject", "object", "source"]
+        ends: tuple[list[IntArray], list[IntArray]] = ([], [])
+        for start in range(0, len(shards), LOOKUP_SHARDS):
+            together = shards[start : start + LOOKUP_SHARDS]
+            table = pa.concat_tables(self._read("relations", one, columns) for one in together)
+            if source != ALL:
+                table = table.filter(pc.equal(table["source"], source))
+            subjects, objects = (pc.index_in(table[n], value_set=ids) for n in columns[:2])
+            whole = pc.and_(pc.is_valid(subjects), pc.is_valid(objects))
+            if limit is None and not pc.all(whole, min_count=0).as_py():
+                odd = table.filter(pc.invert(whole)).slice(0, 1).to_pylist()[0]
+                got = f"{odd['subject']!r} is related to {odd['object']!r}, and one is no entity"
+                raise self._not_whole("relations", got)
+            for end, into in zip((subjects, objects), ends, strict=True):
                 into.append(end.filter(whole).to_numpy().astype(np.int64))
         none = np.zeros(0, np.int64)
-        return np.concatenate([none, *subjects]), np.concatenate([none, *objects])
+        return np.concatenate([none, *ends[0]]), np.concatenate([none, *ends[1]])
 
-    def _relations_together(self, source: str) -> Iterator[pa.Table]:
-        """Yield the ends of the relations of one source, many shards at a time."""
-        mixed = source != ALL and set(self.sources) != {source}
-        columns = ["subject", "object", *(["source"] if mixed else [])]
-        held: list[pa.Table] = []
-        for part in self.batches("relations", columns):
-            held.append(part.filter(pc.equal(part["source"], source)) if mixed else part)
-            if sum(table.num_rows for table in held) >= LOOKUP_ROWS:
-                yield pa.concat_tables(held)
-                held = []
-        if held:
-            yield pa.concat_tables(held)
-
-
-def _no_kb(where: str, more: str = "") -> InputError:
-    fix = f"Check the path; `argus research kb build` makes one.{more}"
-    return InputError(f"no {KB_FILE} in it", expected="a knowledge base", fix=fix, where=where)
-
-
-def _not_whole(where: str, got: str) -> InputError:
-    return InputError(got, expected=AS_WRITTEN, fix=AGAIN, where=where)
+    def _not_whole(self, name: str, got: str) -> InputError:
+        return InputError(got, expected=AS_WRITTEN, fix=AGAIN, where=self.path / name)
 
 
 class KbWriter:
-    """Writes a knowledge base to a folder, here or in an object store.
+    """Writes a knowledge base to a folder.
 
     The folder is no knowledge base from the first `write` until `finish`: an older `kb.json` is
     removed. Shards are cut by rows alone, so they do not depend on the sizes of batches. Raises
-    ArgusError, which names the whole shards, when a file cannot be written.
+    NotWritten when a file cannot be written.
     """
 
-    def __init__(self, location: str | Path) -> None:
-        self._storage = Storage.at(location)
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._tables: dict[str, list[Shard]] = {}
         self._sources: Counter[str] = Counter()
 
@@ -269,24 +243,22 @@ class KbWriter:
         Raises ValueError for columns that cannot be cast to the table's.
         """
         shards = self._tables[table] = []
-        with self._writing(KB_FILE):
-            self._storage.remove(KB_FILE)
+        (self._folder / KB_FILE).unlink(missing_ok=True)
+        home = self._folder / table
+        home.mkdir(parents=True, exist_ok=True)
         for part in _cut(batches, TABLES[table]):
             if table == "relations":
                 for count in pc.value_counts(part["source"]).to_pylist():
                     self._sources[count["values"]] += count["counts"]
-            sink, name = pa.BufferOutputStream(), shard_name(table, len(shards))
+            sink, name = pa.BufferOutputStream(), f"{table}/part-{len(shards):05d}.parquet"
             pq.write_table(part, sink, compression="zstd", write_page_checksum=True)
-            data = sink.getvalue()
-            with self._writing(name):
-                self._storage.write(name, data)
-            digest = hashlib.sha256(data).hexdigest()
-            shards.append(Shard(name, part.num_rows, data.size, digest))
+            data = sink.getvalue().to_pybytes()
+            write_whole(self._folder / name, data)
+            shards.append(Shard(name, part.num_rows, len(data), hashlib.sha256(data).hexdigest()))
         ours = {shard.file for shard in shards}
-        with self._writing(f"{table}/"):  # an earlier table may have been longer
-            for name in self._storage.files(table):
-                if name not in ours and name.endswith(".parquet"):
-                    self._storage.remove(name)
+        for path in home.glob("*.parquet"):  # an earlier table may have been longer
+            if f"{table}/{path.name}" not in ours:
+                path.unlink()
         return sum(shard.rows for shard in shards)
 
     def finish(self, graph: str, facts: Mapping[str, Any]) -> None:
@@ -303,19 +275,7 @@ class KbWriter:
             "tables": {name: [asdict(s) for s in self._tables.get(name, [])] for name in TABLES},
         }
         text = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        with self._writing(KB_FILE):
-            self._storage.write(KB_FILE, text.encode("utf-8"))
-
-    @contextmanager
-    def _writing(self, name: str) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise ArgusError(
-                f"{self._storage.where(name)}: cannot be written ({error.strerror or error}). The "
-                "folder is no knowledge base yet. Free space on the disk, or mend access to it, "
-                "and run the same kb build again."
-            ) from error
+        write_whole(self._folder / KB_FILE, text)
 
 
 def _cut(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from argus.cores import available_cores
-from argus.data.storage import KB_FILE, is_remote, read_bytes, state_of_file
 
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
 
@@ -50,36 +49,30 @@ def describe_inputs(**inputs: Any) -> dict[str, dict[str, Any]]:
     """Return name, size and hash of every input, for the manifest: file, bytes, sha256.
 
     inputs: paths, None for one that was not given, and stores. A store describes itself by file,
-    records, and a hash of ids, texts and vectors. Of an object store, this fetches no more than the
-    list of a knowledge base's shards.
+    records, and a hash of ids, texts and vectors.
     """
     described: dict[str, dict[str, Any]] = {}
     for name, path in inputs.items():
         if not isinstance(path, Path | None):
             described[name] = path.describe()
-        elif path is not None and path.name == KB_FILE and is_remote(path):
-            data = read_bytes(path)
-            digest = hashlib.sha256(data).hexdigest()
-            described[name] = {"file": str(path), "bytes": len(data), "sha256": digest}
         elif path is not None and path.is_file():
             size = path.stat().st_size
             described[name] = {"file": str(path), "bytes": size, "sha256": file_hash(path)}
     return described
 
 
-def describe_large_inputs(**locations: Path | str) -> dict[str, dict[str, Any]]:
+def describe_large_inputs(**paths: Path) -> dict[str, dict[str, Any]]:
     """Return name, size and last change of files that are too large for a hash, for the manifest.
 
-    They may be in an object store. A folder has no size. changed: ISO 8601, UTC; None where it is
-    unknown.
+    A folder has no size. changed: ISO 8601, UTC.
     """
     described: dict[str, dict[str, Any]] = {}
-    for name, location in locations.items():
-        described[name] = {"file": str(location)}
-        if state := state_of_file(location):
-            size, since = state
-            time = None if since is None else datetime.fromtimestamp(since / 1e9, UTC).isoformat()
-            described[name] |= {"bytes": size, "changed": time}
+    for name, path in paths.items():
+        described[name] = {"file": str(path)}
+        if path.is_file():
+            status = path.stat()
+            time = datetime.fromtimestamp(status.st_mtime_ns / 1e9, UTC).isoformat()
+            described[name] |= {"bytes": status.st_size, "changed": time}
     return described
 
 

@@ -18,7 +18,6 @@ from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.documents import listed
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.storage import bytes_in
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
@@ -301,11 +300,15 @@ def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> dict[str, Any
     bytes_before, bytes: bytes of the folder before, and now.
     """
     there = ViewIndex.open(index_folder(index))
-    before = bytes_in(there.path)
+    before = _bytes_in(there.path)
     there.compact(kept)
     remove_words(there.path)
-    after = bytes_in(there.path)
+    after = _bytes_in(there.path)
     return {"index": str(there.path), "views": len(there), "bytes_before": before, "bytes": after}
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _documents(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from argus.data.folders import SUMMARY, ArtifactFolder
+from argus.data.folders import KB_FILE, KB_WORDS, SUMMARY, ArtifactFolder
 from argus.data.kb import TABLES, KbWriter, KnowledgeFolder
-from argus.data.kb_file import WORDS
 from argus.data.provenance import content_hash, describe_large_inputs
-from argus.data.storage import KB_FILE, absolute, is_remote, local_path, state_of_file
 from argus.data.writing import one_writer, take_lock
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
@@ -50,7 +48,6 @@ class KbResult(Result):
     outcomes: rows by outcome, per input or kind of row.
     related, properties, shown: figures of the shards, as `findings` returns them.
     key: of the finished build.
-    shards: folder of the shards.
     words: file of the index of words. None without one.
     language: language of the pages.
     made_of: inputs by name.
@@ -74,7 +71,7 @@ class KbResult(Result):
 
     def open(self) -> KnowledgeFolder:
         """Return it for reading."""
-        return KnowledgeFolder.open(self.summary["shards"])
+        return KnowledgeFolder.open(self.folder)
 
 
 @one_writer
@@ -83,34 +80,29 @@ def build_kb(
     *,
     out: Path | str,
     config: KbConfig | None = None,
-    shards: str | None = None,
     engine: EngineConfig | Engine | None = None,
     fresh: bool = False,
 ) -> KbResult:
     """Make a knowledge base (docs/knowledge.md) of dumps or of another source.
 
-    out: folder of summary, manifest, report and, unless `shards` names another place (a path, or
-    s3:// or gs://), of the shards. What a killed build had read is used again. Raises InputError
-    for input that is no dump, or one of another language, ArgusError when the disk is full or
-    another build is at work in the folder. engine: what reads and grounds. None takes a process per
-    core.
+    out: folder of the shards, summary, manifest and report. What a killed build had read is used
+    again. Raises InputError for input that is no dump, or one of another language, ArgusError when
+    the disk is full or another build is at work in the folder. engine: what reads and grounds. None
+    takes a process per core.
     """
     config = config or KbConfig()
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    place = absolute(shards or folder.path)
-    here = None if is_remote(place) else local_path(place)
-    words = here / WORDS if here is not None and config.words else None
+    words = folder / KB_WORDS if config.words else None
     check_source(source, config)
-    key, inputs = build_key(source, config, shards and place), source.inputs()
-    record = Record(JOB, asdict(config) | {"shards": place}, dict(inputs))
+    key, inputs = build_key(source, config), source.inputs()
+    record = Record(JOB, asdict(config), dict(inputs))
     check_folder(folder, record)
-    with alone(folder.path, *filter(None, [here])):
-        if not fresh and (finished := _finished(folder, key, place, words)):
+    with alone(folder.path):
+        if not fresh and (finished := _finished(folder, key, words)):
             shutil.rmtree(folder / WORK, ignore_errors=True)  # a kill left it behind the report
             return KbResult(folder.path, folder / REPORT, finished, unchanged=True)
         record.open(folder)
-        is_beside = here is not None and here.resolve() == folder.path.resolve()
-        for name in (WORK, REPORT, *((*TABLES, KB_FILE, WORDS) if is_beside else ())):
+        for name in (WORK, REPORT, *TABLES, KB_FILE, KB_WORDS):
             folder.own(name)
         with opened(engine or EngineConfig()) as running:
             assert running is not None
@@ -124,23 +116,22 @@ def build_kb(
             read, damage = read_source(source, config, settings, work, running, record)
             with record.timed("writing the shards"):
                 (folder / REPORT).unlink(missing_ok=True)  # it and words are of older shards
-                for home in filter(None, (folder.path, here)):
-                    LexicalIndex.remove(home / WORDS)
-                writer = KbWriter(place)
+                LexicalIndex.remove(folder / KB_WORDS)
+                writer = KbWriter(folder.path)
                 counts = finish(work, writer.write, running, settings)
                 facts = {
                     "argus": __version__, "key": key, "language": config.language,
                     "sample": config.sample, "damage": damage,
                 }  # fmt: skip
                 writer.finish(counts["graph"], facts)
-        kb = KnowledgeFolder.open(place)
+        kb = KnowledgeFolder.open(folder.path)
         figures = findings(kb)
         if words is not None:
             with record.timed("indexing the paragraphs"):
                 write_words(kb, words, made_of=key)
         summary = {
             "read": read, "damage": damage, "counts": counts,
-            "outcomes": outcomes(read, counts["dropped"]), **figures, "key": key, "shards": place,
+            "outcomes": outcomes(read, counts["dropped"]), **figures, "key": key,
             "words": None if words is None else str(words), "language": config.language,
             "made_of": {name: str(path) for name, path in inputs.items()},
         }  # fmt: skip
@@ -155,68 +146,49 @@ def build_kb(
         return KbResult(folder.path, report, summary)
 
 
-def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> str:
-    """Return the key of a finished build: all settings that change its result.
-
-    place: of the shards, if they are not in the folder of the build.
-    """
+def build_key(source: Dumps | Source, config: KbConfig) -> str:
+    """Return the key of a finished build: all settings that change its result."""
     same = replace(config, memory_bytes=MEMORY_BYTES, split_bytes=SPLIT_SIZE)
-    return content_hash(*_states_of(source), repr(same), place or "", size=8).hex()
+    return content_hash(*_states_of(source), repr(same), size=8).hex()
 
 
 def reading_key(source: Dumps | Source, config: KbConfig) -> str:
     """Return the key of the parts of a killed build: all settings of reading a dump.
 
-    More memory, another sample or another place for the shards cost no second reading.
+    More memory or another sample cost no second reading.
     """
     read_by = (config.language, config.links, config.min_words, config.limit, config.split_bytes)
     return content_hash(*_states_of(source), repr(read_by), size=8).hex()
 
 
-def state_of(location: Path | str) -> str:
-    """Return the state of a file, or of the files in a folder: sizes and times of change.
-
-    Dumps of 100 GB are not hashed before each start. Objects in stores are asked for theirs.
-    """
-    if not is_remote(location):
-        path = local_path(location)
-        if path.is_dir():
-            files = sorted(p for p in path.rglob("*") if p.is_file())
-            return content_hash(*(_stat(p) for p in files)).hex()
-        return _stat(path) if path.exists() else str(path)
-    state = state_of_file(location)
-    return f"{location}:{state[0]}:{state[1]}" if state else str(location)
-
-
-def _stat(path: Path) -> str:
-    status = path.stat()
-    return f"{path.resolve()}:{status.st_size}:{status.st_mtime_ns}"
-
-
 def _states_of(source: Dumps | Source) -> list[str]:
-    states = [f"{name}={state_of(path)}" for name, path in source.inputs().items()]
-    return [__version__, *states, repr(source)]
+    """Return the sizes and times of change of all input: dumps of 100 GB are not hashed."""
+    states = [__version__, repr(source)]
+    for name, path in source.inputs().items():
+        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        for file in filter(Path.exists, files):
+            status = file.stat()
+            states.append(f"{name}={file.resolve()}:{status.st_size}:{status.st_mtime_ns}")
+    return states
 
 
-def _finished(
-    folder: ArtifactFolder, key: str, place: str, words: Path | None
-) -> dict[str, Any] | None:
+def _finished(folder: ArtifactFolder, key: str, words: Path | None) -> dict[str, Any] | None:
     """Return the summary if all that a build writes is there, and is its own.
 
-    The shards tell whose they are, and so do words: two folders may share a place for them. A
-    report is the newest that there is: a build removes it before it writes shards.
+    The shards tell whose they are, and so do words. A report is the newest that there is: a build
+    removes it before it writes shards.
     """
     summary = folder.read_json(SUMMARY).get(JOB)
     if not isinstance(summary, dict) or summary.get("key") != key:
         return None
     try:
-        key_of_shards = KnowledgeFolder.open(place).facts.get("key")
+        key_of_shards = KnowledgeFolder.open(folder.path).facts.get("key")
     except InputError:  # it is made again
         return None
     has_words = words is None or LexicalIndex.is_saved(words, made_of=key)
     if key_of_shards != key or not has_words or not (folder / REPORT).is_file():
         return None
-    return {**summary, "shards": place}
+    return summary
 
 
 def _work_folder(folder: ArtifactFolder, key: str) -> Path:
@@ -232,25 +204,17 @@ def _work_folder(folder: ArtifactFolder, key: str) -> Path:
 
 
 @contextmanager
-def alone(*folders: Path) -> Iterator[None]:
-    """Keep other builds out of folders, which are made.
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other builds out of a folder, which is made.
 
     Raises ArgusError where one is at work there, InputError for a folder that cannot be written.
     """
-    with ExitStack() as locks:
-        for folder in dict.fromkeys(path.resolve() for path in folders):
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                busy = (
-                    f"{folder} is in use by another kb build; wait for it, or give another --out "
-                    "(and --shards)."
-                )
-                locks.enter_context(take_lock(folder / LOCK, busy=busy))
-            except OSError as error:
-                raise InputError(
-                    f"cannot be written ({error.strerror})",
-                    expected="a folder that can be written",
-                    fix="Give another --out (and --shards).",
-                    where=folder,
-                ) from error
+    busy = f"{folder} is in use by another kb build; wait for it, or give another --out."
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = take_lock(folder / LOCK, busy=busy)
+    except OSError as error:
+        got, expected = f"cannot be written ({error.strerror})", "a folder that can be written"
+        raise InputError(got, expected=expected, fix="Give another --out.", where=folder) from error
+    with lock:
         yield

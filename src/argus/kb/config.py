@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from argus.data.storage import absolute
 from argus.errors import InputError
 from argus.knowledge.dumps import SPLIT_SIZE
 from argus.knowledge.sources import RawWriter
@@ -16,7 +15,7 @@ from argus.settings import Doc, Ge, Option, Seed, Setting, check_settings, setti
 
 @dataclass(frozen=True, kw_only=True)
 class Dumps:
-    """A dump of Wikipedia, of Wikidata, or of both. Paths or addresses (s3://, gs://).
+    """A dump of Wikipedia, of Wikidata, or of both.
 
     Paths are made absolute: workers on other machines have other working folders.
     """
@@ -35,7 +34,7 @@ class Dumps:
             )
         for name in ("wikipedia", "wikidata"):
             if value := getattr(self, name):
-                object.__setattr__(self, name, absolute(value))
+                object.__setattr__(self, name, str(Path(value).absolute()))
 
     def inputs(self) -> dict[str, Path]:
         """Return the dumps, named for a manifest."""
@@ -100,7 +99,7 @@ class KbConfig:
     ] = False
     words: Annotated[
         bool,
-        Doc("BM25 over the paragraphs, beside shards on this machine."),
+        Doc("BM25 over the paragraphs, beside the shards."),
         Option(("--words/--no-words",), panel=_SHAPE),
     ] = True
     split_bytes: Annotated[

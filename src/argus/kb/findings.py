@@ -39,7 +39,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: " + ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
     for name, where in summary["damage"].items():
         yield f"warning: {name} breaks off: {where}"
-    yield f"shards: {summary['shards']}"
 
 
 def findings(kb: KnowledgeFolder) -> dict[str, Any]:

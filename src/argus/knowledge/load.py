@@ -10,6 +10,7 @@ import numpy as np
 
 from argus.corpora.opening import CorpusSource, Origin
 from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
+from argus.data.folders import kb_file
 from argus.data.kb import ALL, MENTION, SOURCES, KnowledgeFolder
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.text_files import nothing_in
@@ -56,7 +57,7 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
     documents: Sequence[Document] = ()
     if limit is not None:
         source = replace(source, skip_unknown=True)
-    kb = KnowledgeFolder.find(entities) if entities else corpus.kb
+    kb = _kb_of(entities) if entities else corpus.kb
     if kb is not None:
         corpus.refuse_fields(source.fields)
         base, relations = _from_kb(kb, source, None if entities else limit)
@@ -114,6 +115,10 @@ def _from_documents(
     return KnowledgeBase(entities, _from_file(relations, entities, source)), Path(relations)
 
 
+def _kb_of(path: Path) -> KnowledgeFolder | None:
+    return KnowledgeFolder.open(path) if kb_file(path) else None
+
+
 def _from_kb(
     folder: KnowledgeFolder, source: KnowledgeSource, limit: int | None
 ) -> tuple[KnowledgeBase, Path | str]:
@@ -144,7 +149,7 @@ def _from_kb(
             if counts
             else f"{MENTIONS}: it has no other",
             fix="Choose another with --relations.",
-            where=folder.storage.location,
+            where=folder.path,
         )
     return KnowledgeBase(entities, graph, targets), where
 
@@ -169,7 +174,7 @@ def read_entities(
     id, names; else empty, which makes the entity not applicable. Raises InputError for a missing
     label column, duplicate ids and a doc_id that is not in the corpus.
     """
-    if kb := KnowledgeFolder.find(path):
+    if kb := _kb_of(path):
         return ArrowEntities(kb.entities(("id", "label", "paragraph")))
     by_id = {d.id: d for d in documents}
     entities: dict[str, Entity] = {}

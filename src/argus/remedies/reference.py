@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from argus.corpora.opening import corpus_file, read_corpus
+from argus.data.folders import KB_WORDS, kb_file
 from argus.data.kb import KnowledgeFolder
-from argus.data.kb_file import WORDS, kb_file
 from argus.data.types import Document
 from argus.encoders import Encoder
 from argus.errors import InputError
@@ -109,7 +109,7 @@ def open_lookup(config: ReferenceConfig) -> tuple[list[Document], PassageLookup]
     passages, words = read_passages(config), None
     home = corpus_file(config.kb[0]) if len(config.kb) == 1 else None
     if home is not None and kb_file(home) is not None:
-        key, saved = KnowledgeFolder.open(home).facts.get("key"), home.parent / WORDS
+        key, saved = KnowledgeFolder.open(home).facts.get("key"), home.parent / KB_WORDS
         if key is not None and LexicalIndex.is_saved(saved, made_of=key):
             words = LexicalIndex.open(saved)
     return passages, PassageLookup(passages, words)

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import atexit
 import bz2
+import os
 import re
 import zlib
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from argus.cores import available_cores
-from argus.data.storage import is_remote, open_storage
+from argus.data.text_files import no_file
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras
 from argus.knowledge.dumps import SPLIT_SIZE
 
 if TYPE_CHECKING:
-    from pyarrow import NativeFile
     from rapidgzip import RapidgzipFile
 
 RecordKind = Literal["page", "line"]
@@ -143,31 +143,24 @@ def _missing_end(text: bytearray, end: bytes, kind: RecordKind) -> str:
 
 
 @contextmanager
-def _opened(location: str | Path) -> Iterator[tuple[NativeFile, str]]:
-    """Open a dump: the file, and its path in its storage. Raises InputError."""
-    from pyarrow import fs
-
-    filesystem, path = open_storage(location)
-    kinds = {fs.FileType.NotFound: "no such file", fs.FileType.Directory: "is a folder"}
+def _opened(location: str | Path) -> Iterator[BinaryIO]:
+    """Open a dump. Raises InputError."""
+    path = Path(location)
     try:
-        info = filesystem.get_file_info(path)
-        if info.type != fs.FileType.File:
-            raise _refused(location, kinds.get(info.type, "is not a regular file"))
-        with filesystem.open_input_file(path) as file:
-            if not file.size():
+        if not path.is_file():
+            raise _refused(location, no_file(path))
+        with path.open("rb") as file:
+            if not path.stat().st_size:
                 raise _refused(location, "is empty")
-            yield file, path
-    except PermissionError as error:
-        raise _refused(location, "may not be read by this user") from error
+            yield file
     except OSError as error:
-        what = " ".join(str(error).split())[:300]
-        raise _refused(location, f"cannot be read ({what})") from error
+        raise _refused(location, f"cannot be read ({error.strerror})") from error
 
 
 def _texts(location: str | Path, *, parallel: bool = True) -> Iterator[bytes]:
     """Yield the text of a dump, about 1 MiB at once. Raises InputError, DamagedDump."""
-    with _opened(location) as (file, path):
-        head = bytes(file.read_at(512, 0))
+    with _opened(location) as file:
+        head = file.read(512)
         if head.startswith(b"\x1f\x8b"):
             compression = "gz"
         elif re.match(rb"BZh[1-9]", head):
@@ -180,21 +173,20 @@ def _texts(location: str | Path, *, parallel: bool = True) -> Iterator[bytes]:
             if b"\0" in head:
                 raise _refused(location, "is not text (there are zero bytes at its beginning)")
             file.seek(0)
-            while text := bytes(file.read(_STEP)):
+            while text := file.read(_STEP):
                 yield text
             return
         # A thread of rapidgzip takes the time of two of the standard library, which decompresses
         # gz twenty times as fast as bz2.
         threads = available_cores() // (2 if compression == "bz2" else 8)
-        given = 0
+        given, size = 0, os.fstat(file.fileno()).st_size
         if parallel and threads > 1:
-            handle = file if is_remote(location) else path
             try:
-                with _rapidgzip(handle, threads) as reader:
+                with _rapidgzip(str(location), threads) as reader:
                     while text := bytes(reader.read(1 << 20)):
                         given += len(text)
                         yield text
-                    if given and reader.tell_compressed() == 8 * file.size():
+                    if given and reader.tell_compressed() == 8 * size:
                         return
             except (OSError, RuntimeError, ValueError):
                 pass  # the standard library goes on, and says what is wrong
@@ -202,7 +194,7 @@ def _texts(location: str | Path, *, parallel: bool = True) -> Iterator[bytes]:
 
 
 @contextmanager
-def _rapidgzip(file: NativeFile | str, threads: int) -> Iterator[RapidgzipFile]:
+def _rapidgzip(file: str, threads: int) -> Iterator[RapidgzipFile]:
     with naming_extras():
         import rapidgzip
     reader = rapidgzip.RapidgzipFile(file, parallelization=threads)
@@ -215,7 +207,7 @@ def _rapidgzip(file: NativeFile | str, threads: int) -> Iterator[RapidgzipFile]:
 
 
 def _decompressed(
-    file: NativeFile, compression: str, location: str | Path, skip: int
+    file: BinaryIO, compression: str, location: str | Path, skip: int
 ) -> Iterator[bytes]:
     """Yield the text from byte `skip` on, of one stream or many. Zeros at the end are ignored."""
 
@@ -225,11 +217,15 @@ def _decompressed(
             "What precedes was read; download the file again to have the rest."
         )
 
-    at, size = 0, file.size()
+    def read_at(n: int, at: int) -> bytes:
+        file.seek(at)
+        return file.read(n)
+
+    at, size = 0, os.fstat(file.fileno()).st_size
     magic = b"BZh" if compression == "bz2" else b"\x1f\x8b"
     while at < size:
-        if not bytes(file.read_at(len(magic), at)).startswith(magic):
-            while zeros := bytes(file.read_at(_STEP, at)):
+        if not read_at(len(magic), at).startswith(magic):
+            while zeros := read_at(_STEP, at):
                 if zeros.strip(b"\0"):
                     raise damaged(f"what is not {compression} follows")
                 at += len(zeros)
@@ -238,7 +234,7 @@ def _decompressed(
         data = b""
         while not decoder.eof:
             if not data and getattr(decoder, "needs_input", True):
-                data = bytes(file.read_at(_STEP, at))
+                data = read_at(_STEP, at)
                 at += len(data)
                 if not data:
                     raise damaged("the file ends inside its compressed data; it was cut short")
@@ -257,7 +253,7 @@ def _decompressed(
 def _refused(
     location: str | Path,
     got: str,
-    fix: str = "Check the path (or the address and its credentials), and that the download ended.",
+    fix: str = "Check the path, and that the download ended.",
 ) -> InputError:
     expected = "a dump: a file of text, plain or compressed with bz2 or gz"
     return InputError(got, expected=expected, fix=fix, where=str(location))
