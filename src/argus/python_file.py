@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from argus.data.provenance import content_hash
-from argus.data.text_files import no_file
+from argus.data.reading import no_file
 from argus.data.texts import syntax_tree
 from argus.errors import ArgusError, InputError, first_line
 

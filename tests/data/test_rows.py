@@ -105,6 +105,8 @@ def test_a_gzip_file_that_breaks_off_is_bad_input(tmp_path: Path) -> None:
 def test_a_line_without_an_end_is_refused_before_it_is_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argus.data.text_files.MAX_LINE", 100)
+    monkeypatch.setattr("argus.data.reading.MAX_LINE", 100)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' + b" " * 10_000))
-    assert "line 2: a line of more than 100 bytes" in error_of(tmp_path / "a.jsonl.gz")
+    assert "line 2: cannot be read (a line of more than 100 bytes)" in error_of(
+        tmp_path / "a.jsonl.gz"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.data.text_files import read_text
+from argus.data.reading import read_text
 from argus.errors import InputError
 
 

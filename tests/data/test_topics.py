@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from functools import partial
 
@@ -13,6 +14,7 @@ from argus.data.topics import (
     DprPassage,
     DprResult,
     TopicFormat,
+    json_items,
     read_dpr,
     read_topics,
     write_dpr,
@@ -115,38 +117,36 @@ def test_the_format_is_told_by_the_file(tmp_path, name):
 BROKEN = {
     ("t.json", read_topics): {
         '[{"question": "a"}': "broken JSON",
-        '{"question": "a"}': "a JSON dict",
         '[{"question": "a"}, "b"]': "item 2 is 'b'",
         '[{"query": "a"}]': r"item 1 is \{'query': 'a'\}",
-        '[{"question": "a", "answers": "b"}]': r"\[0\]\.answers'?: 'b'; expected a list",
         '[{"question": "a", "answers": [1]}]': "expected a list of strings",
         '[{"question": "a", "id": 7}]': "7 is a number",
         '[{"question": "a\\ud83d"}]': "half a surrogate pair",
         "[" * 100_000: "broken JSON",
         "[]": "no question in it",
-        '[{"id": "1", "question": "a"}, {"question": "b"}]': "two questions have the id '1'",
+        '[{"id": "1", "question": "a"}, {"question": "b"}]': "two of them have the id '1'",
     },
     ("r.json", read_dpr): {
-        '[{"question": "a"}]': r"\[0\]\.ctxs'?: None; expected ctxs: a list",
-        '[{"question": "a", "ctxs": [7]}]': r"ctxs\[0\].*7 \('int' object is not a mapping\)",
+        '[{"question": "a"}]': r"\[0\]\.ctxs'?: None",
+        '[{"question": "a", "ctxs": [7]}]': r"ctxs'?: \[7\] \('int' object is not",
         '[{"question": "a", "ctxs": [{"passage_id": null}]}]': "neither text nor a whole number",
         '[{"question": "a", "ctxs": [{"passage_id": "a", "score": "x"}]}]': "could not convert",
         '[{"question": "a", "ctxs": [{"passage_id": "a", "score": 1, "keys": [["a", 1]]}]}]':
             "not enough values",
     },
     ("t.tsv", partial(read_topics, kind=TopicFormat.QAS)): {
-        "who sang it": "line 1: .* without a tab",
-        "\t['Ann']": "line 1: .* without a question",
-        "a\t['b']\nwho\t['Ann'": "line 2: .*no Python list",
-        "who\t[{[]}]": "no Python list",
-        "who\t__import__('os')": "no Python list",
+        "who sang it": "line 1: cannot read 'who sang it'",
+        "\t['Ann']": "line 1: .*no question",
+        "a\t['b']\nwho\t['Ann'": "line 2: cannot read",
+        "who\t[{[]}]": "cannot read",
+        "who\t__import__('os')": "cannot read",
         "who\t[1999]": "no list of strings",
         "who\t'Ann'": "no list of strings",
-        "who\t" + "[" * 9999: "no Python list",
+        "who\t" + "[" * 9999: "cannot read",
     },
     ("t.jsonl", partial(read_topics, kind=TopicFormat.KILT)): {
-        '{"id": "b"}': "line 1: no 'input' among 'id'",
-        '{"input": "b"}': "no 'id' among 'input'",
+        '{"id": "b"}': "line 1: no question field among 'id'",
+        '{"input": "b"}': "field 'id': None is no id",
         '{"id": "b", "input": "x", "output": "y"}': "'y'; expected a list of objects",
         '{"id": "b", "input": ["x"]}': r"\['x'\] is of type list",
     },
@@ -163,3 +163,19 @@ def test_a_broken_file_is_refused_with_its_place(tmp_path, name, reader, content
     with pytest.raises(InputError, match=message) as caught:
         list(reader(tmp_path / name))
     assert str(tmp_path / name) in str(caught.value)
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+def test_a_list_is_read_up_to_the_place_where_it_breaks_off(tmp_path, monkeypatch, indent):
+    monkeypatch.setattr("argus.data.topics.BLOCK", 3)
+    records = [{"question": 'the "é\\"?'}, {}, {"ctxs": [{"keys": ["],"]}]}]
+    content = json.dumps(records, indent=indent, ensure_ascii=False)
+    (tmp_path / "whole.json").write_bytes(gzip.compress(content.encode()))
+    assert [json.loads(item) for item in json_items(tmp_path / "whole.json")] == records
+    for end in range(len(content)):
+        (tmp_path / "cut.json").write_text(content[:end])
+        found = []
+        with pytest.raises(InputError):
+            for item in json_items(tmp_path / "cut.json"):
+                found.append(json.loads(item))
+        assert found == records[: len(found)]

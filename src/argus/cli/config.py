@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from argus.data.text_files import read_toml
+from argus.data.reading import read_toml
 from argus.errors import InputError, Location, unnamed
 
 CONFIG = "config"  # the option that names the file. A file may not set it.

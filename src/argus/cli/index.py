@@ -89,7 +89,7 @@ def delete(
     json: o.AsJson = False,
 ) -> None:
     """Delete documents with all their views: all of them, or none when an id is unknown."""
-    from argus.data.text_files import read_ids
+    from argus.data.reading import read_ids
     from argus.indexes.job import delete_documents
 
     doc_ids = list(ids or []) + [id_ for _, id_ in (read_ids(ids_file) if ids_file else ())]

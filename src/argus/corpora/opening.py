@@ -24,8 +24,8 @@ from argus.data.documents import (
 )
 from argus.data.fields import FieldNames
 from argus.data.folders import kb_file
+from argus.data.reading import no_file
 from argus.data.rows import FORMATS, Frame
-from argus.data.text_files import no_file
 from argus.data.types import Document
 from argus.errors import InputError
 

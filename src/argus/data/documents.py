@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from argus.data.fields import FieldNames
+from argus.data.reading import no_file, nothing_in
 from argus.data.rows import (
     FORMATS,
     FRAME,
@@ -29,7 +30,6 @@ from argus.data.rows import (
     text_value,
     whole_characters,
 )
-from argus.data.text_files import no_file, nothing_in
 from argus.data.types import Document, Qrels, Query, RecordFields
 from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError
@@ -72,10 +72,11 @@ def documents_of_frame(
     return _unique(FRAME, lambda: rows, partial(_documents, fields=fields), limit)
 
 
-def queries_file(path: Path, expected: str) -> Path:
+def queries_file(path: Path) -> Path:
     """Return the file of queries: `path` itself, or `queries.*` in a BEIR folder."""
     file = path if path.is_file() else find_file(path, ["queries"])
     if file is None:
+        expected = "a file of questions, or a folder with queries.jsonl"
         got = "the folder holds no queries file" if path.is_dir() else no_file(path)
         raise InputError(got, expected=expected, fix="Check the path.", where=path)
     return file
@@ -83,7 +84,7 @@ def queries_file(path: Path, expected: str) -> Path:
 
 def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
     """Read queries (`_id`, `text`) from a file or from `queries.*` in a BEIR folder."""
-    file = queries_file(path, "queries.jsonl in the folder, or a file")
+    file = queries_file(path)
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
         for row in rows:
@@ -258,14 +259,15 @@ def check_limit(limit: int | None) -> None:
         raise InputError(f"limit={limit}", expected=expected, fix="For example 100.")
 
 
-def check_unique(items: Sequence[Document] | Sequence[Query]) -> None:
+def check_unique(items: Sequence[Document] | Sequence[Query], where: Path | None = None) -> None:
     """Raise InputError where two documents, or two queries, have one id."""
     ids = Counter(item.id for item in items)
     if len(ids) < len(items):
         kind = "document" if isinstance(items[0], Document) else "query"
         got = f"two of them have the id {ids.most_common(1)[0][0]!r:.60}"
-        fix, where = "Remove or rename one of the two.", "corpus" if kind == "document" else None
-        raise InputError(got, expected=f"one {kind} per id", fix=fix, where=where)
+        place = where or ("corpus" if kind == "document" else None)
+        fix = "Remove or rename one of the two."
+        raise InputError(got, expected=f"one {kind} per id", fix=fix, where=place)
 
 
 def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:

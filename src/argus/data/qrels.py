@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.fields import QrelsFields
+from argus.data.reading import nothing_in, read_columns, read_lines
 from argus.data.rows import (
     ARROW,
     FORMATS,
@@ -22,7 +23,6 @@ from argus.data.rows import (
     suffix_of,
     whole_number,
 )
-from argus.data.text_files import nothing_in, read_columns, read_lines
 from argus.data.types import Qrels
 from argus.errors import InputError, Location
 

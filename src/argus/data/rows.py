@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from argus.data.reading import reading
-from argus.data.text_files import check_file, read_lines
+from argus.data.reading import check_file, read_lines, reading
 from argus.errors import InputError, Location
 
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.documents import QUERY_ID_FIELDS
-from argus.data.reading import reading
+from argus.data.reading import check_file, nothing_in, read_columns, read_lines, reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, suffix_of, whole_characters
-from argus.data.text_files import check_file, nothing_in, read_columns, read_lines
 from argus.data.types import Run
 from argus.data.writing import replacing
 from argus.errors import InputError, Location

@@ -10,17 +10,18 @@ there is no `wikipedia_id`, which KILT's own scorer reads: passages need not be 
 from __future__ import annotations
 
 import ast
+import gzip
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
-from argus.data.documents import check_limit, queries_file, read_queries
-from argus.data.reading import parse_json, reading
-from argus.data.rows import Row, file_format, id_value, read_rows, suffix_of, text_value
-from argus.data.text_files import nothing_in, read_lines
+from argus.data.documents import check_limit, check_unique, queries_file, read_queries
+from argus.data.reading import check_file, nothing_in, parse_json, read_lines, reading
+from argus.data.rows import Row, file_format, id_value, pick_field, read_rows, suffix_of, text_value
 from argus.data.types import Query, Topic
 from argus.data.writing import replacing, write_jsonl
 from argus.errors import InputError, Location
@@ -28,6 +29,10 @@ from argus.errors import InputError, Location
 INDENT = 4  # of the published DPR files
 TITLE_END = " @@ "
 TOPIC_ID_FIELDS = ("id", "_id", "query_id", "qid")
+FORM = '[{"question": "...", "answers": ["..."]}, ...], or one such object per line'
+BLOCK = 1 << 20  # characters that are read at once
+MAX_ITEM = 1 << 28  # characters: a longer item is a list whose quotation marks do not pair
+_GAP = re.compile(r"[\s,]*")
 
 
 class TopicFormat(StrEnum):
@@ -73,36 +78,24 @@ def read_topics(
     as those do, for an id that comes twice, and where there is no question.
     """
     check_limit(limit)
-    file = topics_file(path)
+    file = queries_file(path)
     kind = _guess(file) if kind == TopicFormat.AUTO else kind
-    topics: Iterable[Topic]
+    found: Iterable[Topic]
     if kind == TopicFormat.DPR:
-        topics = (topic for _, topic in _dpr_records(file, coerce_ids))
+        found = (topic for _, topic in _dpr_records(file, coerce_ids))
     elif kind == TopicFormat.QAS:
-        topics = _read_qas(file)
+        found = _read_qas(file)
     elif kind == TopicFormat.KILT:
-        topics = (topic_of(row, coerce_ids=coerce_ids) for row in read_rows(file))
+        found = (topic_of(row, coerce_ids=coerce_ids) for row in read_rows(file))
     else:
         queries = read_queries(file, coerce_ids=coerce_ids, limit=limit)
         rows = zip(queries, read_rows(file), strict=False)
-        topics = (Topic(query, _answers(row, may_be_one=True)) for query, row in rows)
-    ids: dict[str, Topic] = {}
-    for topic in islice(topics, limit):
-        if topic.query.id in ids:
-            got = f"two questions have the id {topic.query.id!r}"
-            fix = "Rename one of the two; give all questions of a DPR file an id, or none."
-            raise InputError(got, expected="one question per id", fix=fix, where=file)
-        ids[topic.query.id] = topic
-    if not ids:
+        found = (Topic(query, _answers(row)) for query, row in rows)
+    topics = list(islice(found, limit))
+    check_unique([topic.query for topic in topics], where=file)
+    if not topics:
         raise nothing_in(file, "question")
-    return list(ids.values())
-
-
-def topics_file(path: Path) -> Path:
-    """Return the file of questions: `path` itself, or `queries.*` in a BEIR folder."""
-    return queries_file(
-        path, "questions: .json (DPR), .jsonl (BEIR or KILT), .tsv, or a BEIR folder"
-    )
+    return topics
 
 
 def _guess(file: Path) -> TopicFormat:
@@ -121,40 +114,33 @@ def _guess(file: Path) -> TopicFormat:
 
 def _read_qas(path: Path) -> Iterator[Topic]:
     """Yield the questions of a `dpr_qas` file. Ids are line numbers from 0."""
+    fix = "Write question and answers on one line, a tab between; quote each answer."
     for number, line in read_lines(path):
         if not line.strip():
             continue
-        where, form = Location(path, number), "question<TAB>['answer', ...]"
-        question, tab, answers = line.rstrip("\r\n").partition("\t")
-        if not tab or not question.strip():
-            got = f"{_short(line.strip())} without {'a question' if tab else 'a tab'}"
-            fix = "Write question and answers on one line, a tab between."
-            raise InputError(got, expected=form, fix=fix, where=where)
+        question, _, answers = line.rstrip("\r\n").partition("\t")
         if answers.startswith('"') and answers.endswith('"'):  # csv quotes a list with quotes in it
             answers = answers[1:-1].replace('""', '"')
-        got, fix = f"{_short(answers)} is no Python list", "Quote each answer and close the list."
-        with reading(where, got, expected=form, fix=f"{fix} Backslashes are doubled."):
+        where, form = Location(path, number), "question<TAB>['answer', ...]"
+        with reading(where, f"cannot read {_short(line.strip())}", expected=form, fix=fix):
             value = ast.literal_eval(answers.strip())
-        if not isinstance(value, list | tuple) or not all(isinstance(a, str) for a in value):
-            got, fix = f"{_short(answers)} is no list of strings", "Quote each answer, numbers too."
-            raise InputError(got, expected=form, fix=fix, where=where)
+            if not question.strip():
+                raise ValueError("no question")
+            if not isinstance(value, list | tuple) or not all(isinstance(a, str) for a in value):
+                raise TypeError("no list of strings")
         yield Topic(Query(str(number - 1), question), tuple(value))
 
 
 def topic_of(row: Row, *, coerce_ids: bool = False) -> Topic:
     """Return the question of a row of KILT, with the different answers in `output`."""
-    missing = next((name for name in ("input", "id") if name not in row.values), None)
-    if missing is not None:
-        got = f"no {missing!r} among {', '.join(map(repr, row.values))}"
-        expected = '{"id": "...", "input": "...", "output": [{"answer": "..."}]}'
-        raise InputError(got, expected=expected, fix="Mend or remove the line.", where=row.at())
+    question = text_value(row, pick_field(row, ["input"], what="question"))
     output = row.values.get("output") or []
     if not isinstance(output, list) or not all(isinstance(one, dict) for one in output):
         expected = 'a list of objects, [{"answer": "..."}, ...]'
         fix, where = "Leave the field out where no answer is known.", row.at("output")
-        raise InputError(f"{output!r:.60}", expected=expected, fix=fix, where=where)
+        raise InputError(_short(output), expected=expected, fix=fix, where=where)
     answers = (one.get("answer") for one in output)
-    query = Query(id_value(row, "id", coerce=coerce_ids), text_value(row, "input"))
+    query = Query(id_value(row, "id", coerce=coerce_ids), question)
     return Topic(query, tuple(dict.fromkeys(a for a in answers if isinstance(a, str) and a)))
 
 
@@ -165,17 +151,12 @@ def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
     is no such list, fields of another type, a passage without id or score, and keys that are no
     `[text, count, weight]`.
     """
+    form = "ctxs: a list of passages with passage_id, score, and keys of [n-gram, count, weight]"
     for row, topic in _dpr_records(path, coerce_ids):
+        passages = []
         contexts = row.values.get("ctxs")
-        if not isinstance(contexts, list):
-            expected = "ctxs: a list of the passages that were found"
-            fix, where = "Check that these are results, not questions alone.", row.at("ctxs")
-            raise InputError(_short(contexts), expected=expected, fix=fix, where=where)
-        passages, form = [], "passage_id, score, and keys of [n-gram, count, weight]"
-        for position, context in enumerate(contexts):
-            where = row.at(f"ctxs[{position}]")
-            with reading(where, _short(context), expected=form, fix="Write the file again."):
-                fields = {**context}
+        with reading(row.at("ctxs"), _short(contexts), expected=form, fix="Write the file again."):
+            for fields in contexts:  # type: ignore[union-attr]  # others raise, as damage does
                 id_, given = fields["passage_id"], fields.get("keys")
                 if isinstance(id_, bool) or not isinstance(id_, str | int):
                     raise TypeError("passage_id is neither text nor a whole number")
@@ -198,20 +179,14 @@ class _Item(Row):
 
 def _dpr_records(path: Path, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]:
     """Yield the items of a DPR list, with the question, its answers and all other fields."""
-    form = '[{"question": "...", "answers": ["..."]}, ...]'
-    text = "".join(line for _, line in read_lines(path))
-    fix = "Mend the file; questions with one JSON object per line must be named .jsonl."
-    with reading(path, "broken JSON", expected=form, fix=fix):
-        content = parse_json(text)
-    if not isinstance(content, list):
-        got, fix = f"a JSON {type(content).__name__}", "Check that this is a file of questions."
-        raise InputError(got, expected=f"a list, {form}", fix=fix, where=path)
-    for position, values in enumerate(content):
+    for position, content in enumerate(json_items(path)):
+        fix = "Mend or remove the item."
+        with reading(path, f"item {position + 1} is broken JSON", expected=FORM, fix=fix):
+            values = parse_json(content)
         row = _Item(values, path, position + 1)
         if not isinstance(values, dict) or not isinstance(values.get("question"), str):
-            got, fix = f"item {position + 1} is {_short(values)}", "Mend or remove the item."
-            expected = f"a question in each: {form}"
-            raise InputError(got, expected=expected, fix=fix, where=row.at())
+            got = f"item {position + 1} is {_short(values)}"
+            raise InputError(got, expected=f"a question in each: {FORM}", fix=fix, where=row.at())
         id_field = next((name for name in TOPIC_ID_FIELDS if values.get(name) is not None), None)
         id_ = id_value(row, id_field, coerce=coerce_ids) if id_field else str(position)
         own = {"question", "answers", "ctxs", id_field}
@@ -219,11 +194,56 @@ def _dpr_records(path: Path, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]:
         yield row, Topic(Query(id_, text_value(row, "question")), _answers(row), rest)
 
 
-def _answers(row: Row, *, may_be_one: bool = False) -> tuple[str, ...]:
-    """Return the `answers` of a row, a list of texts. None where it has none."""
-    answers = row.values.get("answers", [])
-    if may_be_one:
-        answers = [answers] if isinstance(answers, str) and answers else answers or []
+def json_items(path: Path) -> Iterator[bytes]:
+    """Yield the items of a JSON list, or the lines of JSON lines, gzipped or not, as bytes.
+
+    A file of several GB is read a block at a time, and other processes can parse the items. Raises
+    InputError for any other file, and, behind all whole items, where a list breaks off.
+    """
+    check_file(path, FORM)
+    decoder, number = json.JSONDecoder(), 0
+    with path.open("rb") as packed:
+        opener = gzip.open if packed.read(2) == b"\x1f\x8b" else open
+    fix = "Check that this is a file of results, and that writing it did not break off."
+    with (
+        reading(path, "broken JSON", expected=FORM, fix=fix),
+        opener(path, "rt", encoding="utf-8-sig", errors="surrogateescape") as file,
+    ):
+        buffer = file.read(BLOCK).lstrip()
+        if buffer[:1] == "{":
+            buffer += file.readline()
+            for line in chain(buffer.split("\n"), file):
+                if line.strip():
+                    yield _as_bytes(line.strip())
+            return
+        if buffer[:1] != "[":
+            raise ValueError(f"it begins with {buffer[:40]!r}")
+        at = 1
+        while True:
+            gap = _GAP.match(buffer, at)
+            at = gap.end() if gap else at
+            if buffer[at : at + 1] == "]":
+                return
+            try:
+                _, end = decoder.raw_decode(buffer, at)
+            except (ValueError, RecursionError) as error:
+                more = file.read(max(BLOCK, len(buffer) - at))
+                if not more or len(buffer) - at > MAX_ITEM:
+                    raise ValueError(f"it breaks off at item [{number}]") from error
+                buffer, at = buffer[at:] + more, 0
+                continue
+            yield _as_bytes(buffer[at:end])
+            at, number = end, number + 1
+
+
+def _as_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _answers(row: Row) -> tuple[str, ...]:
+    """Return the `answers` of a row, one text or a list. None where it has none."""
+    answers = row.values.get("answers") or []
+    answers = [answers] if isinstance(answers, str) else answers
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
         fix = "Quote each answer; leave the field out where none is known."
         where = row.at("answers")

@@ -15,6 +15,7 @@ import os
 import re
 import secrets
 import shutil
+import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +23,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
-from typing import IO, ParamSpec, TypeVar
+from typing import IO, Any, ParamSpec, TypeVar
 
 from argus.errors import ArgusError, InputError, NotWritten
 
@@ -44,6 +45,7 @@ _FULL_IN_WORDS = re.compile(
     r"|inline_container\.cc|iostream error|disk full|disk is full|disk I/O error",
     re.IGNORECASE,
 )
+SQLITE_DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # the second for names that are not UTF-8
 _jobs: ContextVar[tuple[Locks, ...]] = ContextVar("locks of running jobs", default=())
 
 
@@ -284,3 +286,24 @@ def replaced(folder: Path) -> ArgusError:
         f"{folder} was replaced by another folder while this command ran; nothing was written "
         "there. Run it again."
     )
+
+
+def connect(path: Path, **options: Any) -> sqlite3.Connection:
+    """Open a SQLite file. Raises InputError where it, or a file beside it, is a link or a pipe.
+
+    options: of `sqlite3.connect`.
+    """
+    for ending in ("", "-journal", "-wal", "-shm"):
+        check_plain(path.with_name(path.name + ending))
+    connection: sqlite3.Connection = sqlite3.connect(path, **options)
+    return connection
+
+
+@contextmanager
+def closing_if_it_fails(connection: Any) -> Iterator[None]:
+    """Close a connection whose preparation fails: left open, it would lock its files."""
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise

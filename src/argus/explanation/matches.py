@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.text_files import no_file
+from argus.data.reading import no_file
 from argus.data.topics import read_dpr
 from argus.data.types import Document
 from argus.encoders.rows import Rows, SparseRows, TokenRows

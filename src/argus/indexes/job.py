@@ -303,8 +303,8 @@ def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> dict[str, Any
     before = _bytes_in(there.path)
     there.compact(kept)
     remove_words(there.path)
-    after = _bytes_in(there.path)
-    return {"index": str(there.path), "views": len(there), "bytes_before": before, "bytes": after}
+    sizes = {"bytes_before": before, "bytes": _bytes_in(there.path)}
+    return {"index": str(there.path), "views": len(there), **sizes}
 
 
 def _bytes_in(folder: Path) -> int:

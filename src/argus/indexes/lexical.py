@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from argus.data.documents import listed
 from argus.data.provenance import content_hash
-from argus.data.reading import UNREADABLE, reading
+from argus.data.reading import reading
 from argus.data.types import FloatArray, IntArray, Run
 from argus.data.writing import remove, remove_leftovers, replacing
 from argus.errors import InputError
@@ -185,7 +185,7 @@ class LexicalIndex:
         """Return whether a file is an index, of these texts, without reading it whole."""
         try:
             return made_of in (None, _open_saved(file)[1]["made_of"])
-        except (*UNREADABLE, pa.ArrowException):
+        except Exception:
             return False
 
     @staticmethod

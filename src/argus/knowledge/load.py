@@ -12,8 +12,8 @@ from argus.corpora.opening import CorpusSource, Origin
 from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
 from argus.data.folders import kb_file
 from argus.data.kb import ALL, MENTION, SOURCES, KnowledgeFolder
+from argus.data.reading import nothing_in
 from argus.data.rows import id_value, pick_field, read_rows, text_value
-from argus.data.text_files import nothing_in
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.knowledge.base import ArrowEntities, Entity, KnowledgeBase, ids_of

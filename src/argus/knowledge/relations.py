@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from argus.data.reading import read_lines
 from argus.data.rows import Row, file_format, id_value, read_rows
-from argus.data.text_files import read_lines
 from argus.data.types import IntArray
 from argus.errors import InputError, Location
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from argus.data.sqlite import DAMAGED, closing_if_it_fails, connect
+from argus.data.writing import SQLITE_DAMAGE, closing_if_it_fails, connect
 from argus.errors import ArgusError, InputError
 from argus.http_retry import without_half_pairs
 
@@ -218,7 +218,7 @@ class Ledger:
         """Turn errors of SQLite and the system into one that a person can act on."""
         try:
             yield
-        except (*DAMAGED, OSError, ValueError) as error:
+        except (*SQLITE_DAMAGE, OSError, ValueError) as error:
             if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
                 raise self._foreign("is no SQLite file") from error
             raise ArgusError(

@@ -28,7 +28,7 @@ from argus import http_retry
 from argus.data import yaml_file
 from argus.data.fields import FieldPath
 from argus.data.provenance import content_hash
-from argus.data.text_files import read_text
+from argus.data.reading import read_text
 from argus.data.types import Query, Run
 from argus.encoders import Encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError, Location

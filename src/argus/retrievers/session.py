@@ -24,8 +24,8 @@ from typing import Any, TypeVar
 
 from argus.data.provenance import absorb
 from argus.data.reading import parse_json
-from argus.data.sqlite import DAMAGED, closing_if_it_fails, connect
 from argus.data.types import Query, Run
+from argus.data.writing import SQLITE_DAMAGE, closing_if_it_fails, connect
 from argus.errors import ArgusError, first_line
 from argus.hidden import without_likely
 from argus.http_retry import Pace
@@ -298,7 +298,7 @@ class AnswerCache:
     def _naming_the_file(self) -> Iterator[None]:
         try:
             yield
-        except DAMAGED as error:
+        except SQLITE_DAMAGE as error:
             raise ArgusError(
                 f"{self.path}: the answers that were kept cannot be used ({error}). See that there "
                 "is space and that the file can be written; or remove it, and everything is asked "

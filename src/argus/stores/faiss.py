@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.documents import listed
-from argus.data.text_files import read_lines
+from argus.data.reading import read_lines
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
 from argus.stores.client import no_folder

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.documents import listed
-from argus.data.sqlite import closing_if_it_fails
 from argus.data.types import FloatArray
+from argus.data.writing import closing_if_it_fails
 from argus.stores.client import Client, no_collection, no_folder, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from argus.data.documents import listed
-from argus.data.sqlite import closing_if_it_fails
 from argus.data.types import FloatArray
+from argus.data.writing import closing_if_it_fails
 from argus.stores.client import Client, no_collection, quoted, stacked, uuid_of
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import NUMBERS, TEXTS

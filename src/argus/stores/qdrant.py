@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.data.documents import listed
-from argus.data.sqlite import closing_if_it_fails
 from argus.data.types import FloatArray
+from argus.data.writing import closing_if_it_fails
 from argus.errors import InputError
 from argus.stores.client import Client, no_collection, no_folder, stacked, uuid_of
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts

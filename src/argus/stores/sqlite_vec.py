@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from argus.data.documents import listed
-from argus.data.sqlite import closing_if_it_fails
 from argus.data.types import FloatArray
+from argus.data.writing import closing_if_it_fails
 from argus.errors import StoreUnreachable
 from argus.stores.client import Client, no_collection, no_folder, quoted, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts

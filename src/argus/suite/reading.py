@@ -11,7 +11,7 @@ from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from argus.data.text_files import read_toml
+from argus.data.reading import read_toml
 from argus.data.yaml_file import nearest
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError, Location

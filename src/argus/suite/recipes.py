@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from argus.data.text_files import read_toml
+from argus.data.reading import read_toml
 from argus.data.yaml_file import nearest
 from argus.errors import InputError
 from argus.suite.config import Suite

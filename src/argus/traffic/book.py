@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from argus.data.sqlite import closing_if_it_fails, connect
+from argus.data.writing import closing_if_it_fails, connect
 from argus.errors import ArgusError
 from argus.traffic.exchange import Exchange, Feedback, FeedbackMarks, Passage, ReadingTally
 

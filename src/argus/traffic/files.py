@@ -23,8 +23,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from argus.data.reading import MAX_LINE
 from argus.data.rows import ARROW, read_rows
-from argus.data.text_files import MAX_LINE
 from argus.errors import InputError
 from argus.traffic.exchange import ReadingTally
 from argus.traffic.values import Values

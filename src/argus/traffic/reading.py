@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from argus.data.text_files import read_lines
+from argus.data.reading import read_lines
 from argus.data.texts import stream_safe
 from argus.errors import InputError, Location, NothingMeasured
 from argus.traffic.config import LogConfig

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from argus.commands import command, takes, words_of
 from argus.data.folders import ManifestSection
-from argus.data.text_files import read_toml
+from argus.data.reading import read_toml
 from argus.errors import InputError
 from argus.stores.spec import BLENDED, KINDS, asks_store, is_store
 

@@ -14,7 +14,7 @@ from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec
 from argus.authority.records import OWN_ID
 from argus.authority.rules import Rule, ScopeKey
 from argus.authority.times import zone_named
-from argus.data.text_files import read_text
+from argus.data.reading import read_text
 from argus.data.writing import write_whole
 from argus.data.yaml_file import Place, YamlFile, nearest, read_spec
 from argus.errors import InputError

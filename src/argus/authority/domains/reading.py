@@ -16,8 +16,8 @@ from argus.authority.rules import Rule
 from argus.authority.times import Moment, parse_moment
 from argus.data.documents import CORPUS_STEMS, ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
 from argus.data.fields import FieldPath
+from argus.data.reading import read_lines
 from argus.data.rows import FORMATS, read_rows, suffix_of
-from argus.data.text_files import read_lines
 from argus.errors import InputError, Location
 
 # Where a JSON object holds the list of source objects, if it does (openFDA, CourtListener).

@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 
 from argus.data.fields import FieldNames
-from argus.data.json_list import Item
 from argus.data.provenance import content_hash
 from argus.data.types import IntArray, Qrels, Query, Run
 from argus.engine import EngineConfig, Work, open_engine
@@ -181,6 +180,8 @@ def lookup_of(index: NgramIndex) -> IndexLookup:
     return IndexLookup(index)
 
 
+Item = tuple[int, bytes]
+"""A record and its number in the file, from 0."""
 BLOCK, BLOCK_BYTES = 32, 4 << 20
 """Records, and bytes of them, that go to a worker at once, at most (but one record)."""
 
@@ -258,8 +259,8 @@ def _measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
 
     def measure_block(items: list[Item]) -> Measurements:
         measured = Measurements()
-        for item in items:
-            case = read_case(item.content, item.number, reading, measured.problems)
+        for number, content in items:
+            case = read_case(content, number, reading, measured.problems)
             if case is None:
                 continue
             numbers: list[int] = []
@@ -301,15 +302,15 @@ def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
     return measured
 
 
-def _blocks(items: Iterator[Item]) -> Iterator[list[Item]]:
+def _blocks(records: Iterator[bytes]) -> Iterator[list[Item]]:
     block: list[Item] = []
     size = 0
-    for item in items:
-        if block and (len(block) == BLOCK or size + len(item.content) > BLOCK_BYTES):
+    for number, content in enumerate(records):
+        if block and (len(block) == BLOCK or size + len(content) > BLOCK_BYTES):
             yield block
             block, size = [], 0
-        block.append(item)
-        size += len(item.content)
+        block.append((number, content))
+        size += len(content)
     if block:
         yield block
 
@@ -366,9 +367,9 @@ def ranked(output: Path, queries: Sequence[Query]) -> Run:
     (opened,) = open_outputs([output], corpus=None, queries=None, fields=FieldNames())
     ids, problems = ids_of_questions(queries), Problems()
     run: Run = {}
-    for item in opened.items():
-        note = problems.of_record(item.number)
-        record = read_record(item.content, note)
+    for number, content in enumerate(opened.items()):
+        note = problems.of_record(number)
+        record = read_record(content, note)
         id_ = None if record is None else question_id(record, question_of(record), ids)
         if record is None or id_ is None:
             continue

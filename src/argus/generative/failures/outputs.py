@@ -14,10 +14,9 @@ from pathlib import Path
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import read_corpus
 from argus.data.fields import FieldNames
-from argus.data.json_list import Item, JsonList
 from argus.data.reading import parse_json
 from argus.data.runs import ranking, read_run
-from argus.data.topics import read_topics
+from argus.data.topics import json_items, read_topics
 from argus.data.types import Document, Qrels, Run, Topic
 from argus.errors import InputError
 from argus.generative.jobs.answers import FILE as ANSWERS
@@ -44,14 +43,17 @@ class Output:
     broken: str | None = None
     records: Callable[[], Iterator[bytes]] | None = None
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[bytes]:
         """Yield the records."""
-        if self.records is not None:
-            yield from (Item(number, 0, record) for number, record in enumerate(self.records()))
-        else:
-            listed = JsonList(self.file)
-            yield from listed
-            self.broken = listed.broken
+        any_read = False
+        try:
+            for record in self.records() if self.records is not None else json_items(self.file):
+                yield record
+                any_read = True
+        except InputError as error:
+            if not any_read:
+                raise
+            self.broken = error.got
 
 
 def open_outputs(
@@ -159,9 +161,9 @@ def _header(file: Path) -> tuple[Mapping[str, object], str | None]:
     """
     beside = [file.with_name(ANSWERS)] if file.name in (DPR, KILT) else []
     for path in [file, *filter(Path.is_file, beside)]:
-        first = next(iter(JsonList(path)), None)
+        first = next(json_items(path), None)
         try:
-            header = parse_json(first.content) if first else None
+            header = parse_json(first) if first else None
         except ValueError:
             continue
         if isinstance(header, dict) and isinstance(header.get("settings"), dict):

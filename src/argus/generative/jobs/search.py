@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
-from argus.data.documents import check_limit
+from argus.data.documents import check_limit, queries_file
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.topics import TopicFormat, read_topics, topics_file
+from argus.data.topics import TopicFormat, read_topics
 from argus.data.types import Document, Query, Topic
 from argus.data.writing import one_writer
 from argus.errors import InputError
@@ -109,7 +109,7 @@ def search_ngrams(
     if isinstance(queries, (str, Path)):
         path = Path(queries)
         topics = read_topics(path, kind, coerce_ids=fields.coerce_ids, limit=limit)
-        source = topics_file(path)
+        source = queries_file(path)
     else:
         topics = _checked(queries, limit)
     home, model = index_folder(index), need_model(config.model)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from argus.cores import available_cores
-from argus.data.text_files import no_file
+from argus.data.reading import no_file
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras
 from argus.knowledge.dumps import SPLIT_SIZE

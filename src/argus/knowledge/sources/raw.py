@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.kb import MENTION, RELATIONS
-from argus.data.text_files import check_file, nothing_in, read_lines
+from argus.data.reading import check_file, nothing_in, read_lines
 from argus.data.writing import replacing, writable
 from argus.knowledge.alignment.database import Database, database
 from argus.knowledge.alignment.raw_tables import RAW, raw_folder, rows_to_table

@@ -11,6 +11,7 @@ from pathlib import Path
 from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
 from argus.data.fields import FieldNames
 from argus.data.kb import HYPERLINK, TRIPLES
+from argus.data.reading import nothing_in
 from argus.data.rows import (
     Row,
     has_field,
@@ -20,7 +21,6 @@ from argus.data.rows import (
     text_value,
     whole_characters,
 )
-from argus.data.text_files import nothing_in
 from argus.errors import InputError
 from argus.knowledge.names import ALIAS_SEPARATOR
 from argus.knowledge.sources.raw import ALIAS, DESCRIPTION, LABEL, PARAGRAPH, RawWriter

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from argus.data.provenance import utc_now
 from argus.data.reading import parse_json
-from argus.data.sqlite import closing_if_it_fails, connect
+from argus.data.writing import closing_if_it_fails, connect
 from argus.errors import ArgusError
 from argus.service.jobs.planning import JobRequest, Planned
 
