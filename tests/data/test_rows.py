@@ -107,6 +107,4 @@ def test_a_line_without_an_end_is_refused_before_it_is_held(
 ) -> None:
     monkeypatch.setattr("argus.data.reading.MAX_LINE", 100)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' + b" " * 10_000))
-    assert "line 2: cannot be read (a line of more than 100 bytes)" in error_of(
-        tmp_path / "a.jsonl.gz"
-    )
+    assert "(a line of more than 100 bytes)" in error_of(tmp_path / "a.jsonl.gz")

@@ -176,6 +176,5 @@ def test_a_list_is_read_up_to_the_place_where_it_breaks_off(tmp_path, monkeypatc
         (tmp_path / "cut.json").write_text(content[:end])
         found = []
         with pytest.raises(InputError):
-            for item in json_items(tmp_path / "cut.json"):
-                found.append(json.loads(item))
+            found.extend(map(json.loads, json_items(tmp_path / "cut.json")))
         assert found == records[: len(found)]

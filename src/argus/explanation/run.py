@@ -16,7 +16,6 @@ from argus.authority.opening import read_authority
 from argus.authority.relation import Authority
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
-from argus.data.documents import queries_file
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics
 from argus.data.types import Document, Query
@@ -95,7 +94,7 @@ def explain_run(
     if config.queries is not None:
         topics = {t.query.id: t.query.text for t in read_topics(config.queries, coerce_ids=True)}
         if query_id not in topics:
-            raise unknown_query(query_id, topics, queries_file(config.queries))
+            raise unknown_query(query_id, topics, config.queries)
         text = topics[query_id] if topics[query_id].strip() else None
     results = read_run(run)
     scores = results.get(query_id, {})

@@ -183,10 +183,9 @@ class LexicalIndex:
     @staticmethod
     def is_saved(file: Path, *, made_of: str | None = None) -> bool:
         """Return whether a file is an index, of these texts, without reading it whole."""
-        try:
+        with suppress(Exception):
             return made_of in (None, _open_saved(file)[1]["made_of"])
-        except Exception:
-            return False
+        return False
 
     @staticmethod
     def remove(file: Path) -> None:

@@ -45,14 +45,9 @@ class Output:
 
     def items(self) -> Iterator[bytes]:
         """Yield the records."""
-        any_read = False
         try:
-            for record in self.records() if self.records is not None else json_items(self.file):
-                yield record
-                any_read = True
+            yield from self.records() if self.records is not None else json_items(self.file)
         except InputError as error:
-            if not any_read:
-                raise
             self.broken = error.got
 
 
