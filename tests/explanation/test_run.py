@@ -95,7 +95,7 @@ def test_ranks_by_words_and_fused_are_those_of_bm25(dense, config, bm25):
 @pytest.mark.parametrize(
     ("query", "doc", "options", "message"),
     [
-        ("q9", "tea", {}, "queries.jsonl: no query has the id 'q9'; expected one of its 2"),
+        ("q9", "tea", {}, "no query has the id 'q9'; expected one of its 2"),
         ("q9", "tea", {"queries": None}, "run.trec: no query has the id 'q9'.*one of its 1 query"),
         ("q2", "tea", {}, "run.trec: no result for query 'q2', which .* has.*1 other"),
         (" ", "tea", {}, "an empty query id"),
