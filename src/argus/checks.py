@@ -17,7 +17,7 @@ from argus.corpora import Corpus, StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.encoders.protocol import Encoder
-from argus.engine.config import EngineConfig
+from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.reachability.config import ReachConfig
@@ -77,7 +77,7 @@ def check(
     reaching: ReachConfig | None = None,
     cache: Path | None = None,
     limit: int | None = None,
-    engine: EngineConfig | None = None,
+    engine: EngineConfig | Engine | None = None,
     fresh: bool = False,
 ) -> CheckResult:
     """Check documents, a store and supersession; write one folder of results.

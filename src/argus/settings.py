@@ -7,7 +7,7 @@
         def __post_init__(self) -> None:
             check_settings(self)
 
-From this field come the option `--k`, its bound and line of help (`argus.cli.config_options`), the
+From this field come the option `--k`, its bound and line of help (`argus.cli.signatures`), the
 key of a TOML file, the check, and a row of docs/reference. A field without a `Doc` is for Python
 alone. Its bound is checked, too, and an error names the field.
 """
@@ -15,11 +15,12 @@ alone. Its bound is checked, too, and an error names the field.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from keyword import iskeyword
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -29,8 +30,9 @@ from typing_extensions import Doc
 from argus.errors import InputError
 
 __all__ = [
-    "TOP_K", "Choices", "Doc", "Ge", "Gt", "Interval", "Le", "Lt", "Option", "Seed", "Setting",
-    "TopK", "check_settings", "checked_of", "nested", "notes_of", "setting_of", "settings_of",
+    "ALONE", "CORPUS", "INDEX", "OUTPUT", "TOP_K", "Choices", "Doc", "Ge", "Gt", "Interval", "Le",
+    "Lt", "Option", "Options", "Reads", "Seed", "Setting", "TopK", "Without", "Writes",
+    "check_settings", "checked_of", "nested", "notes_of", "setting_of", "settings_of",
 ]  # fmt: skip
 
 
@@ -56,6 +58,52 @@ class Option:
     panel: str | None = None
     repeated: bool = False
     default: str | None = None
+    argument: str = ""
+    """The name in capitals of a setting that is given by its place, without an option."""
+    is_name: bool = False
+    """Whether a text names it, though a program may give a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """In a parameter's type: its options are the settings of a config, which is made of them.
+
+    optional: the value is None where none of them is given.
+    """
+
+    config: type
+    optional: bool = False
+
+
+class Without(tuple[str, ...]):
+    """In the type of a config: settings of it that are no options here."""
+
+    def __new__(cls, *names: str) -> Without:
+        """Make it of the names of fields."""
+        return super().__new__(cls, names)
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """In a setting's type: it names a corpus or an index, which is looked at before all else."""
+
+    kind: Literal["corpus", "index"]
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """In a setting's type: the command writes to the file or folder that it names.
+
+    default: from all options, where the command writes without this one. None: nowhere. alone:
+    where this option is set, the command writes there and nowhere else. A flag: nowhere.
+    """
+
+    default: Callable[[Mapping[str, Any]], object] = lambda _options: None
+    alone: bool = False
+
+
+CORPUS, INDEX = Reads("corpus"), Reads("index")
+OUTPUT, ALONE = Writes(), Writes(alone=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +154,14 @@ class Setting:
 
     @property
     def where(self) -> str:
-        """The name in errors: the option, of two opposite ones the first."""
-        return self.spelling[0].partition("/")[0]
+        """The name in errors: the option, of two opposite ones the first; or the argument."""
+        return self.option.argument or self.spelling[0].partition("/")[0]
 
     @property
     def key(self) -> str:
         """The option as a Python name and, with dashes, as a key of a TOML file."""
+        if self.option.argument:
+            return self.name
         name = self.where.lstrip("-").replace("-", "_")
         return f"{name}_" if iskeyword(name) else name
 
@@ -248,7 +298,9 @@ def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | Non
         return None
     option = next((n for n in reversed(notes) if isinstance(n, Option)), Option())
     kind, optional = _without_none(kind)
-    container = get_origin(kind) if get_origin(kind) in (tuple, list) else None
+    kind = str if option.is_name else kind
+    containers: dict[Any, Any] = {tuple: tuple, list: list, Sequence: list}
+    container = containers.get(get_origin(kind))
     if container is not None:
         kind, more = _bare(get_args(kind)[0])
         notes = (*notes, *more)
@@ -258,7 +310,7 @@ def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | Non
         kind = type(choices[0])
     elif isinstance(kind, type) and issubclass(kind, Enum):
         choices = tuple(member.value for member in kind)
-    elif not isinstance(kind, type):  # a union, such as int | Path: given as text
+    elif not isinstance(kind, type):  # whatever else it may be, it is given as text
         kind = str
     bounds: Any = _bounds(notes)
     return Setting(name, kind, text, option, default, container, optional, choices, **bounds)
@@ -292,8 +344,8 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
     if get_origin(kind) not in (Union, UnionType):
         return kind, False
     kinds = [k for k in get_args(kind) if k is not NoneType]
-    if str in kinds:  # whatever else it may be, it is given as text
-        kinds = [str]
+    if str in kinds:  # and what only a program can give
+        kinds = [Path] if Path in kinds else [str]
     bare = kinds[0] if len(kinds) == 1 else Union[tuple(kinds)]  # noqa: UP007 - made as it runs
     return bare, NoneType in get_args(kind)
 

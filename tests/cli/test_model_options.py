@@ -6,8 +6,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from argus.cli.config_options import with_blocks
 from argus.cli.model_options import LanguageModel
+from argus.cli.signatures import with_blocks
 from argus.errors import InputError
 from argus.llm import ChatConfig, LocalConfig
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from argus.cli import options
+from argus.cli import output as options
 from argus.hidden import remember
 
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")

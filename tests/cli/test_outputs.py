@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from argus.cli import config_options
-from argus.cli.config_options import INTERRUPTED
+from argus.cli import signatures
+from argus.cli.signatures import INTERRUPTED
 
 EXPAND = "tune apply expand --index i --kb kb"
 EXPOSURE = "check --corpus c"
@@ -29,7 +29,7 @@ def interrupted(argus, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(config_options, "check_inputs", stop)
+    monkeypatch.setattr(signatures, "check_inputs", stop)
 
     def run(line):
         result = argus(*line.split())

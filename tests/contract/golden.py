@@ -22,8 +22,10 @@ OF_A_RUN = frozenset((
     "prompts", "answers", "target_modules", "shards",
 ))  # fmt: skip
 """Keys that tell of a run, its machine or its place, and not of what it came to."""
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+|/\S*/(after|killed|resumed|before|json)/")
-"""An endpoint's address, and a folder: each run has its own."""
+ADDRESS = re.compile(
+    r"http://127\.0\.0\.1:\d+|/\S*/(after|killed|resumed|before|json)/|index-[0-9a-f]{8}"
+)
+"""An endpoint's address, a folder, what is called by its vectors: each run has its own."""
 APART = (".lance", "history", "bm25", "words", "embeddings", "store", ".argus")
 """Folders whose files are compared through what reads them."""
 ROWS = 40
@@ -34,7 +36,7 @@ CLOSE = 2e-3
 
 def left(folder: Path, before: Path) -> dict[str, Any]:
     """Return the summaries and tables that a command wrote or changed, by their names."""
-    return {name: _value(folder / name) for name in _written(folder, before)}
+    return {ADDRESS.sub("ADDRESS", name): _value(folder / name) for name in _written(folder, before)}
 
 
 def _written(folder: Path, before: Path) -> Iterator[str]:

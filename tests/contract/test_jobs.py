@@ -134,8 +134,8 @@ def test_bad_input_is_told_in_two_lines_and_writes_nothing(name: str, examples: 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in LEFT_OUT])
 def test_a_killed_command_goes_on_and_comes_to_the_same(name: str, examples: Examples) -> None:
     whole = examples.after(name)
-    if whole.renames < 2 or name == "argus tune undo":
-        pytest.skip("it puts fewer than two files in place, or is done by the first")
+    if whole.renames < 2 or name in ("argus tune undo", "argus serve"):
+        pytest.skip("it puts fewer than two files in place, is done by the first, or is asked")
     ran = examples.resumed(name)
     assert ran.code == 0, ran.err
     expected = left(whole.folder, whole.before)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -27,18 +27,19 @@ from argus.data.tables import read_table
 from argus.data.types import Run, State
 from argus.data.writing import one_writer
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures import wilson
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
-from argus.retrievers.config import AskingConfig
+from argus.retrievers.config import NAMES, PANEL, AskingConfig
 from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import RetrieverNote, note_lines, note_of
-from argus.settings import TOP_K
+from argus.settings import OUTPUT, TOP_K, Doc, Ge, Option
 
 if TYPE_CHECKING:
-    from argus.encoders import Encoder, EncoderConfig
+    pass
 
 NAMED, PRINTED = 20, 8  # violations in the summary and on the command line. The table holds all
 SAME_CORPUS = "Check that run and records are of one corpus."
@@ -218,28 +219,44 @@ class LintResult(Result):
 
 @one_writer
 def lint(
-    run: Run | Path | str | None,
+    run: Annotated[
+        Run | Path | str | None,
+        Doc("TREC run file (.gz too) or JSON; or --retriever."),
+        Option(argument="[RUN]"),
+    ],
     source: AuthoritySource,
     *,
-    k: int = TOP_K,
-    queries: Path | None = None,
-    before: Run | Path | str | None = None,
+    k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = TOP_K,
+    queries: Annotated[
+        Path | None,
+        Doc("Rows of _id and anchor: what each query is about; with --retriever, its text."),
+    ] = None,
+    before: Annotated[
+        Run | Path | str | None, Doc("The run before superseded documents were removed.")
+    ] = None,
     bounds: LintBounds | None = None,
-    out: Path | str | None = None,
-    fresh: bool = False,
-    retriever: Any = None,
+    out: Annotated[
+        Path | str | None, Doc("Folder for table and report; default: none."), OUTPUT
+    ] = None,
+    fresh: o.Fresh = False,
+    retriever: Annotated[
+        Any, Doc(f"What is asked the --queries, in place of a run: {NAMES}."), Option(panel=PANEL)
+    ] = None,
     asking: AskingConfig | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
+    encoder: Annotated[o.NamedEncoder, Doc("For the queries of a store.")] = None,
 ) -> LintResult:
-    """Check the top k of every query of a run against an authority relation.
+    """Check RUN, or a retriever's answers, for superseded documents and missing controlling ones.
+
+    A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
+    forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
 
     queries: rows of `_id` and `anchor` (the documents a query is about): only their chains must be
     complete. Of a query that is not among them, the chains of all retrieved documents must be.
     before: the run before superseded documents were taken out of it, to find false retirements and
-    documents that nothing replaced. out: folder for table and report. retriever: answers the texts
-    of `queries` in place of a run, which is then None. encoder: of the queries of a store.
-    asking: how. A query that fails is not measured, and a bound that it could break is not either.
-    Raises InputError for unreadable files, and for results of which no document has a record.
+    documents that nothing replaced. retriever: answers the texts of `queries` in place of a run.
+    encoder: of the queries of a store. A query that fails is not measured, and a bound that it
+    could break is not either. Raises InputError for unreadable files, and for results of which no
+    document has a record.
     """
     bounds = bounds or LintBounds()
     folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None

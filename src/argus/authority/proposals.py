@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from argus.authority.config import ProposeConfig
 from argus.authority.domains import Domain, load_domain
@@ -31,6 +31,7 @@ from argus.data.writing import replacing, write_jsonl
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.knowledge.names import is_whole_word, leftmost_longest, without_surrogates
+from argus.settings import OUTPUT, Doc, Option
 
 Pair = tuple[str, str]  # superseder and superseded
 KINDS = ("stated", "stated with doubt", "newer version", "near-duplicate", "same title", "cited")
@@ -105,19 +106,33 @@ class AcceptResult(Result):
 
 
 def propose_supersessions(
-    records: Path | str | Sequence[Record],
+    records: Annotated[
+        Path | str | Sequence[Record],
+        Doc("Documents with type, time and scope: a file or a folder."),
+    ],
     *,
-    out: Path | str,
+    out: Annotated[
+        Path | str, Doc("CSV file for the proposals, to be reviewed."), Option(("--to",)), OUTPUT
+    ],
     config: ProposeConfig | None = None,
-    rules: Path | str | None = None,
-    known: Path | str | None = None,
+    rules: Annotated[
+        Path | str | None,
+        Doc("RULES.yaml, or a domain that ships, which reads the records."),
+        Option(is_name=True),
+    ] = None,
+    known: Annotated[
+        Path | None, Doc("Edges of supersessions that are known, and not proposed again.")
+    ] = None,
 ) -> ProposalResult:
-    """Write pairs of which one record may supersede the other as CSV, strongest evidence first.
+    """Propose which record supersedes which, from texts, titles and dates, with the evidence.
 
-    rules: a domain that reads the records. known: edges that are not proposed again. Of two records
-    at most one direction is proposed: a record that is certainly earlier supersedes nothing, and
-    neither of two records of one time supersedes the other (CAR Def. 1). Raises InputError for
-    records that cannot be read.
+    Evidence is a word of supersession beside a name ("overruled X", "deprecated, use X"), one title
+    in two versions, and near-duplicates with a later date. Write accept or reject into the column
+    `decision`, then run argus authority accept.
+
+    rules: a domain that reads the records. Of two records at most one direction is proposed: a
+    record that is certainly earlier supersedes nothing, and neither of two records of one time
+    supersedes the other (CAR Def. 1). Raises InputError for records that cannot be read.
     """
     config = config or ProposeConfig()
     domain = load_domain(rules) if rules is not None else Domain("records", ())
@@ -140,8 +155,14 @@ def propose_supersessions(
     return ProposalResult(Path(out), summary, proposals)
 
 
-def accept_proposals(file: Path | str, *, out: Path | str) -> AcceptResult:
-    """Write the accepted proposals of a reviewed file as edges with their evidence.
+def accept_proposals(
+    file: Annotated[Path | str, Doc("Reviewed proposals."), Option(argument="PROPOSALS")],
+    *,
+    out: Annotated[Path | str, Doc("JSONL file for the edges."), Option(("--to",)), OUTPUT],
+) -> AcceptResult:
+    """Write the accepted ones of PROPOSALS as edges with their evidence, for --edges.
+
+    Edges that make a cycle are refused.
 
     Raises InputError where no proposal is accepted, and for edges that make a cycle, with the
     chain.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import TypedDict
 
@@ -34,8 +34,9 @@ from argus.errors import ArgusError, InputError
 from argus.evaluation.config import retriever_alone, run_alone, unknown_query
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import SURFACE, check_query
-from argus.retrievers.config import AskingConfig
-from argus.settings import TOP_K
+from argus.jobs import options as o
+from argus.retrievers.config import NAMES, PANEL, AskingConfig
+from argus.settings import INDEX, OUTPUT, TOP_K, Doc, Ge, Option
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
@@ -67,20 +68,45 @@ class ChainLink(TypedDict):
 
 
 def search_authority(
-    query: str,
+    query: Annotated[
+        str, Doc("The question; with --run, the id of one in it."), Option(argument="QUERY")
+    ],
     source: AuthoritySource,
     *,
-    k: int = TOP_K,
-    anchors: int = ANCHORS,
-    index: str | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    hybrid: str | None = None,
-    places: Places = PLACES,
-    chains: Chains = CHAINS,
-    named: bool = False,
-    store: Path | None = None,
-    run: Path | None = None,
-    retriever: Any = None,
+    k: Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))] = TOP_K,
+    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = ANCHORS,
+    index: Annotated[
+        str | None, Doc("Search this index (PATH or PATH@STATE) for anchors."), INDEX
+    ] = None,
+    encoder: Annotated[
+        o.NamedEncoder,
+        Doc("Search the records by these vectors; default: BM25. Or for the queries of a store."),
+    ] = None,
+    hybrid: Annotated[
+        str | None,
+        Doc("Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf."),
+    ] = None,
+    places: Annotated[
+        Places, Doc("What supersedes: in its anchor's place (anchor), or first.")
+    ] = PLACES,
+    chains: Annotated[
+        Chains, Doc("Of anchors of one scope: all chains, or the first's alone.")
+    ] = CHAINS,
+    named: Annotated[
+        bool, Doc("Look up what the question names (a CVE id, a case) first.")
+    ] = False,
+    store: Annotated[
+        Path | None,
+        Doc("Folder that keeps the records' vectors between calls."),
+        Option(("--cache",)),
+        OUTPUT,
+    ] = None,
+    run: Annotated[
+        Path | None, Doc("Anchors are QUERY's results in this run (TREC or JSON).")
+    ] = None,
+    retriever: Annotated[
+        Any, Doc(f"Anchors are what this brings back: {NAMES}."), Option(panel=PANEL)
+    ] = None,
     asking: AskingConfig | None = None,
     variant: VariantConfig | None = None,
 ) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sortedcontainers import SortedList
 
@@ -33,7 +33,7 @@ from argus.data.documents import ID_FIELDS
 from argus.data.runs import ranking, read_run
 from argus.data.types import Run
 from argus.errors import InputError
-from argus.settings import TOP_K
+from argus.settings import TOP_K, Doc, Ge, Option
 
 TIMES = {"timestamp": "time", "published": "published"}  # fields that a correction may name
 OTHERWISE = (
@@ -239,7 +239,15 @@ def _other(edge: Edge, id_: str) -> str:
 
 
 def stream_authority(
-    changes: Path, source: AuthoritySource, run: Run | Path | str, *, k: int = TOP_K
+    changes: Annotated[
+        Path,
+        Doc("Rows of records to insert; `op`: delete or correct changes others."),
+        Option(argument="CHANGES"),
+    ],
+    source: AuthoritySource,
+    run: Annotated[Run | Path | str, Doc("The cached answers: TREC run file (.gz too) or JSON.")],
+    *,
+    k: Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))] = TOP_K,
 ) -> dict[str, Any]:
     """Make the changes of a file in order, and name the answers of a run that go stale.
 

@@ -9,77 +9,30 @@ from typing import Annotated, Any
 import typer
 
 from argus.authority.config import (
-    ANCHORS,
-    CHAINS,
-    PLACES,
-    AuthoritySource,
-    Chains,
     HarmSettings,
-    LintBounds,
     NamedBenchmark,
     OtherQueries,
-    Places,
-    ProposeConfig,
-    Records,
     ScoreConfig,
-    VariantConfig,
 )
-from argus.cli import options as o
-from argus.cli.config_options import job, with_blocks
+from argus.cli import output
 from argus.cli.explain import snippet
-from argus.cli.groups import Group, example
+from argus.cli.groups import Entry, Group, example
 from argus.cli.model_options import Judge, LanguageModel
+from argus.cli.signatures import with_blocks
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.retrievers.config import NAMES, AskingConfig
-from argus.retrievers.config import PANEL as RETRIEVER
-from argus.settings import TOP_K, Doc, Ge, Option
-from argus.tasks.released import benchmark_of
-
-app = Group("Never serve a superseded document as current.")
-benchmarks = Group("Benchmarks of supersession, and the harm of stale documents.")
-
-
-@app.command()
-@job(
-    "argus.authority.lint:lint",
-    "argus authority lint run.trec --records records.jsonl --rules rules.yaml --max-violations 0.9",
+from argus.jobs import options as o
+from argus.settings import (
+    OUTPUT,
+    Doc,
+    Seed,
 )
-def lint(
-    *,
-    run: Annotated[
-        Path | None, typer.Argument(help="TREC run file (.gz too) or JSON; or --retriever.")
-    ] = None,
-    source: AuthoritySource,
-    k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = TOP_K,
-    queries: Annotated[
-        Path | None,
-        Doc("Rows of _id and anchor: what each query is about; with --retriever, its text."),
-    ] = None,
-    retriever: Annotated[
-        str | None,
-        Doc(f"What is asked the --queries, in place of a run: {NAMES}."),
-        Option(panel=RETRIEVER),
-    ] = None,
-    asking: AskingConfig,
-    encoder: Annotated[str | None, Doc("For the queries of a store.")] = None,
-    before: Annotated[Path | None, Doc("The run before superseded documents were removed.")] = None,
-    bounds: LintBounds,
-    out: Annotated[
-        Path | None, Doc("Folder for table and report; default: none."), o.OUTPUT
-    ] = None,
-    fresh: o.Fresh = False,
-) -> None:
-    """Check RUN, or a retriever's answers, for superseded documents and missing controlling ones.
-
-    A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
-    forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
-    """
+from argus.tasks.released import benchmark_of
 
 
 def show_answer(answer: dict[str, Any], as_json: bool) -> None:
     """Print what controls, each result with the chain that leads to it."""
     if as_json:
-        o.print_json(answer)
+        output.print_json(answer)
         return
     if undated := answer["relation"]["undated"]:
         typer.echo(f"{undated:,} records have no time: taken to be in force", err=True)
@@ -90,7 +43,7 @@ def show_answer(answer: dict[str, Any], as_json: bool) -> None:
             "nothing found that is in force: no text shares a word with the question? "
             "--named looks up ids, --encoder compares meanings"
         )
-    o.print_lines(variant_lines(answer))
+    output.print_lines(variant_lines(answer))
     for hit in answer["results"]:
         scope = answer["scopes"].get(hit["anchor"])
         print_hit(hit, scope["phi"] if scope else 1.0)
@@ -112,71 +65,75 @@ def print_hit(hit: Mapping[str, Any], phi: float) -> None:
     """Print a result, and the chain that leads to it. phi: of the scope of the result found."""
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
     chance = f"  p {hit['probability']:.2f}" if "probability" in hit else ""
-    o.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}{chance}")
+    output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}{chance}")
     if hit["chain"]:
         shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
-        o.say(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
+        output.say(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
         for link in hit["chain"]:
             since = link["time"] or link["published"]
             day = f", {since}" if since else ""
             sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""
-            o.say(
+            output.say(
                 f"       {link['superseded']} superseded by {link['superseder']} "
                 f"({link['rule']}{day}{sure})"
             )
-    o.say(f"     {snippet(' '.join((hit['title'], hit['text'])))}")
+    output.say(f"     {snippet(' '.join((hit['title'], hit['text'])))}")
 
 
-@app.command()
-@job(
-    "argus.authority.search:search_authority",
-    'argus authority search "Which rule holds?" --records records.jsonl --rules rules.yaml',
-    show=show_answer,
-)
-def search(
-    *,
-    query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
-    source: AuthoritySource,
-    k: o.K = TOP_K,
-    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = ANCHORS,
-    index: Annotated[
-        str | None, Doc("Search this index (PATH or PATH@STATE) for anchors."), o.INDEX
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        Doc("Search the records by these vectors; default: BM25. Or for the queries of a store."),
-    ] = None,
-    hybrid: Annotated[
-        str | None,
-        Doc("Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf."),
-    ] = None,
-    places: Annotated[
-        Places, Doc("What supersedes: in its anchor's place (anchor), or first.")
-    ] = PLACES,
-    chains: Annotated[
-        Chains, Doc("Of anchors of one scope: all chains, or the first's alone.")
-    ] = CHAINS,
-    named: Annotated[
-        bool, Doc("Look up what the question names (a CVE id, a case) first.")
-    ] = False,
-    run: Annotated[
-        Path | None, Doc("Anchors are QUERY's results in this run (TREC or JSON).")
-    ] = None,
-    retriever: Annotated[
-        str | None, Doc(f"Anchors are what this brings back: {NAMES}."), Option(panel=RETRIEVER)
-    ] = None,
-    asking: AskingConfig,
-    variant: VariantConfig,
-    store: Annotated[
-        Path | None,
-        Doc("Folder that keeps the records' vectors between calls."),
-        Option(("--cache",)),
-        o.OUTPUT,
-    ] = None,
-) -> None:
-    """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
+def show_stale(summary: dict[str, Any], as_json: bool) -> None:
+    """Print each change, and what controls the answers that went stale."""
+    if as_json:
+        output.print_json(summary)
+        return
+    for change in summary["changes"]:
+        effects = [
+            f"{what}: {', '.join(ids)}"
+            for what, ids in (
+                ("superseded", change["superseded"]),
+                ("in force again", change["reactivated"]),
+                ("stale answers", change["stale"]),
+            )
+            if ids
+        ]
+        output.say(f"{change['op']} {change['record']}: {'; '.join(effects) or 'nothing changes'}")
+    for answer in summary["stale"]:
+        output.say(f"  {answer['query_id']}: now {', '.join(answer['controlling']) or 'nothing'}")
+    n = len(summary["stale"])
+    typer.echo(f"{n:,} of {summary['cached']:,} cached answers went stale")
 
 
+app = Group(
+    "Never serve a superseded document as current.",
+    entries=(
+        Entry(
+            "lint", "argus.authority.lint:lint", "Check a run or a retriever for stale documents.",
+            example="argus authority lint run.trec --records records.jsonl --rules rules.yaml "
+            "--max-violations 0.9",
+        ),
+        Entry(
+            "search", "argus.authority.search:search_authority", "Answer from what is in force.",
+            example='argus authority search "Which rule holds?" --records records.jsonl '
+            "--rules rules.yaml",
+            show=show_answer,
+        ),
+        Entry(
+            "stream", "argus.authority.stream:stream_authority", "Name answers that go stale.",
+            example="argus authority stream changes.jsonl --run run.trec --records records.jsonl "
+            "--rules rules.yaml",
+            show=show_stale,
+        ),
+        Entry(
+            "propose", "argus.authority.proposals:propose_supersessions",
+            "Propose which record supersedes which.",
+            example="argus authority propose --records records.jsonl --to proposals.csv",
+        ),
+        Entry(
+            "accept", "argus.authority.proposals:accept_proposals", "Write proposals as edges.",
+            example="argus authority accept reviewed.csv --to edges.jsonl",
+        ),
+    ),
+)  # fmt: skip
+benchmarks = Group("Benchmarks of supersession, and the harm of stale documents.")
 NONE = "none"  # name of the encoder that is none
 
 
@@ -225,53 +182,7 @@ def score(
         store=store,
         fresh=fresh,
     )
-    o.show(result, as_json=json)
-
-
-def show_stale(summary: dict[str, Any], as_json: bool) -> None:
-    """Print each change, and what controls the answers that went stale."""
-    if as_json:
-        o.print_json(summary)
-        return
-    for change in summary["changes"]:
-        effects = [
-            f"{what}: {', '.join(ids)}"
-            for what, ids in (
-                ("superseded", change["superseded"]),
-                ("in force again", change["reactivated"]),
-                ("stale answers", change["stale"]),
-            )
-            if ids
-        ]
-        o.say(f"{change['op']} {change['record']}: {'; '.join(effects) or 'nothing changes'}")
-    for answer in summary["stale"]:
-        o.say(f"  {answer['query_id']}: now {', '.join(answer['controlling']) or 'nothing'}")
-    n = len(summary["stale"])
-    typer.echo(f"{n:,} of {summary['cached']:,} cached answers went stale")
-
-
-@app.command()
-@job(
-    "argus.authority.stream:stream_authority",
-    "argus authority stream changes.jsonl --run run.trec --records records.jsonl "
-    "--rules rules.yaml",
-    show=show_stale,
-)
-def stream(
-    *,
-    changes: Annotated[
-        Path,
-        typer.Argument(help="Rows of records to insert; `op`: delete or correct changes others."),
-    ],
-    source: AuthoritySource,
-    run: Annotated[Path, Doc("The cached answers: TREC run file (.gz too) or JSON.")],
-    k: o.K = 10,
-) -> None:
-    """Make CHANGES in their order, and name the cached answers that no longer hold.
-
-    An answer is stale when a change supersedes, deletes or corrects what it rests on; it is named
-    once. At the end stands what controls each of them now.
-    """
+    output.show(result, as_json=json)
 
 
 @benchmarks.command()
@@ -279,12 +190,12 @@ def stream(
 @with_blocks
 def generate(
     name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
-    out: Annotated[Path, Doc("Folder for the benchmark."), o.OUTPUT],
+    out: Annotated[Path, Doc("Folder for the benchmark."), OUTPUT],
     contaminated: Annotated[
         bool, Doc("Some distractors get the scope that is asked about.")
     ] = False,
     hint: Annotated[bool, Doc("Questions name the product or a party (not finsuperqa).")] = False,
-    seed: o.Seed = 0,
+    seed: Seed = 0,
 ) -> None:
     """Make a benchmark: corpus, questions, supersessions, judgements and rules.
 
@@ -308,7 +219,7 @@ def gap(
     *,
     benchmark: NamedBenchmark,
     queries: OtherQueries = None,
-    seed: o.Seed = 0,
+    seed: Seed = 0,
     json: o.AsJson = False,
 ) -> None:
     """Measure the vocabulary gap: words that questions share with each side (CAR, Table 4).
@@ -321,9 +232,9 @@ def gap(
 
     summary = vocabulary_gap(benchmark_of(benchmark), queries=queries, seed=seed)
     if json:
-        o.print_json(summary)
+        output.print_json(summary)
         return
-    o.print_lines(gap_lines(summary))
+    output.print_lines(gap_lines(summary))
 
 
 @benchmarks.command()
@@ -363,55 +274,4 @@ def harm(
         store=store,
         fresh=fresh,
     )
-    o.show(result, as_json=json)
-
-
-@app.command()
-@job(
-    "argus.authority.proposals:propose_supersessions",
-    "argus authority propose --records records.jsonl --to proposals.csv",
-)
-def propose(
-    *,
-    records: Records,
-    out: Annotated[
-        Path,
-        Doc("CSV file for the proposals, to be reviewed."),
-        Option(("--to",)),
-        o.Output(marks=("decision,superseder,superseded,kind,",)),
-    ],
-    rules: Annotated[
-        str | None, Doc("RULES.yaml, or a domain that ships, which reads the records.")
-    ] = None,
-    config: ProposeConfig,
-    known: Annotated[
-        Path | None, Doc("Edges of supersessions that are known, and not proposed again.")
-    ] = None,
-) -> None:
-    """Propose which record supersedes which, from texts, titles and dates, with the evidence.
-
-    Evidence is a word of supersession beside a name ("overruled X", "deprecated, use X"), one title
-    in two versions, and near-duplicates with a later date. Write accept or reject into the column
-    `decision`, then run argus authority accept.
-    """
-
-
-@app.command()
-@job(
-    "argus.authority.proposals:accept_proposals",
-    "argus authority accept reviewed.csv --to edges.jsonl",
-)
-def accept(
-    *,
-    file: Annotated[Path, typer.Argument(help="Reviewed proposals.", metavar="PROPOSALS")],
-    out: Annotated[
-        Path,
-        Doc("JSONL file for the edges."),
-        Option(("--to",)),
-        o.Output(marks=('"superseder": ', '"superseded": ', '"rule": ', '"evidence": ')),
-    ],
-) -> None:
-    """Write the accepted ones of PROPOSALS as edges with their evidence, for --edges.
-
-    Edges that make a cycle are refused.
-    """
+    output.show(result, as_json=json)

@@ -9,19 +9,26 @@ from typing import Annotated, Any
 import typer
 
 from argus.authority.config import AuthoritySource
-from argus.cli import options as o
-from argus.cli.config_options import Without, with_blocks
+from argus.cli import output
 from argus.cli.groups import example
+from argus.cli.signatures import with_blocks
 from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
-from argus.engine.config import EngineConfig
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.reachability.config import ReachConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievers.config import PANEL as RETRIEVER
-from argus.retrievers.config import AskingConfig
-from argus.settings import Doc, Option
+from argus.retrievers.config import AskingConfig, NamedRetriever
+from argus.settings import (
+    ALONE,
+    CORPUS,
+    Doc,
+    Option,
+    Options,
+    Without,
+)
 
 SHARED = ("k", "sample", "seed", "by")  # settings of a reach that an exposure has, too
 
@@ -32,21 +39,21 @@ def check(
     context: typer.Context,
     *,
     source: Annotated[
-        str | None, typer.Argument(help="Documents or a store, as --corpus names them."), o.CORPUS
+        str | None, typer.Argument(help="Documents or a store, as --corpus names them."), CORPUS
     ] = None,
     corpus: Annotated[
         NamedCorpus | None,
         Doc("BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store (KIND:PLACE/COLLECTION)."),
-        o.CORPUS,
+        CORPUS,
     ] = None,
     served: Annotated[
         str | None,
         Doc("Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION)."),
         Option(("--store",)),
     ] = None,
-    retriever: o.Retriever = None,
+    retriever: NamedRetriever = None,
     encoder: EncoderConfig,
-    authority: AuthoritySource | None,
+    authority: Annotated[AuthoritySource | None, Options(AuthoritySource, optional=True)] = None,
     out: o.Out = o.OUT,
     queries: Annotated[
         Path | None, Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet).")
@@ -63,9 +70,9 @@ def check(
         Path | None,
         Doc("Write the probes here as a BEIR collection, to be run elsewhere; ask nothing."),
         Option(panel=RETRIEVER),
-        o.ALONE,
+        ALONE,
     ] = None,
-    engine: EngineConfig | None,
+    engine: o.Engine = None,
     cache: o.Store = None,
     columns: FieldNames,
     limit: o.Limit = None,
@@ -116,4 +123,4 @@ def check(
         reaching=replace(reaching, **{name: getattr(measure, name) for name in SHARED}),
         **common,
     )  # fmt: skip
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)

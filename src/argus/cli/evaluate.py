@@ -9,20 +9,29 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import Block, Without, with_blocks
+from argus.cli import output
 from argus.cli.groups import example
 from argus.cli.places import check_inputs
+from argus.cli.signatures import Block, with_blocks
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, QrelsFields, QrelsName
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
+from argus.jobs import options as o
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
-from argus.settings import Doc, Option
+from argus.settings import (
+    CORPUS,
+    INDEX,
+    Doc,
+    Ge,
+    Le,
+    Option,
+    Without,
+)
 from argus.stores.spec import StoreConfig
 
 OF_ONE_MODEL = (
@@ -72,7 +81,13 @@ def evaluate(
         list[str] | None,
         Doc("For an index that names none, and the queries of a store; twice: both are compared."),
     ] = None,
-    hybrid: o.Hybrid = None,
+    hybrid: Annotated[
+        list[str] | None,
+        Doc(
+            "Fuse with BM25: min-max (by question), rrf or dbsf; dense: not. For all indexes, or "
+            "once for each; default: as a blend in the index says, else dense."
+        ),
+    ] = None,
     config: EvaluateConfig,
     measure: Annotated[ExposureConfig, Without("sentences")],
     asking: AskingConfig,
@@ -82,7 +97,16 @@ def evaluate(
         Path | None,
         Doc("Folder with diagnosis.parquet: for ARGUS Table 4, or whose entities are asked for."),
     ] = None,
-    weights: o.Weights = None,
+    weights: Annotated[
+        list[float] | None,
+        Ge(0),
+        Le(1),
+        Doc(
+            "What a document's own score counts against its scenarios'; for all indexes, or once "
+            "for each; default: as each says, else 0.7."
+        ),
+        Option(("--lambda",)),
+    ] = None,
     exact: Annotated[
         bool | None,
         Doc("Default: as the index is served, approximately where it was built with --ann."),
@@ -110,7 +134,7 @@ def evaluate(
     }  # fmt: skip
     kind = _kind(systems, corpus, judged=qrels is not None and not compare)
     _refuse_unread_options(context, kind, sliced=bool(measure.by))
-    check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
+    check_inputs({"index": INDEX, "corpus": CORPUS}, {"index": index, "corpus": corpus})
     common: dict[str, Any] = {
         "out": out, "corpus": corpus, "fields": columns, "fresh": fresh,
     }  # fmt: skip
@@ -131,7 +155,7 @@ def evaluate(
             encoder=encoder[0] if encoder else None, hybrid=hybrid or (), weights=weights or (),
             exact=exact, config=config, **common,
         )  # fmt: skip
-        o.show(result, as_json=json)
+        output.show(result, as_json=json)
         return
     from argus.evaluation import compared_lists, compared_results
 
@@ -158,12 +182,12 @@ def evaluate(
         assert encoder is not None and corpus is not None  # _kind has seen to it
         first, second = (replace(running, model=name) for name in encoder)
         result = compared_results.compare_encoders(
-            corpus, (first, second), out=out, queries=queries, qrels=qrels, limit=limit,
+            corpus, (first, second), out=Path(out), queries=queries, qrels=qrels, limit=limit,
             source=KnowledgeSource(fields=columns, relations=relations), fresh=fresh,
             audit_config=AuditConfig(seed=measure.seed, device=first.device),
             exposure_config=measure,
         )  # fmt: skip
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)
 
 
 def _kind(
@@ -218,7 +242,7 @@ def _refuse_unread_options(context: typer.Context, kind: str, *, sliced: bool) -
     """
     belongs = _BELONGS | ({} if sliced else {"folders": {"by"}})
     for name in sorted(set().union(*belongs.values()) - belongs[kind]):
-        if o.is_given(context, name):
+        if output.is_given(context, name):
             spelling = f"--{name.rstrip('_').replace('_', '-')}"
             goes_with = [f"--{k}" for k in belongs if name in belongs[k] and k != "folders"]
             goes_with += ["folders and --by"] * (name in _BELONGS["folders"])

@@ -9,18 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli import output
 from argus.cli.groups import example
 from argus.cli.places import check_inputs
+from argus.cli.signatures import with_blocks
+from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.explanation.config import ExplainConfig, RpsSource, RunConfig
+from argus.jobs import options as o
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.names import is_index
 from argus.scenarios.qa.config import MAX_CHARS
-from argus.settings import Doc, Ge, Option
+from argus.settings import (
+    INDEX,
+    Doc,
+    Ge,
+    Option,
+)
 
 if TYPE_CHECKING:
     from argus.explanation.evidence import (
@@ -71,13 +78,13 @@ def explain(
         bool, Doc("Of a search: only a context block for a language model.")
     ] = False,
     max_chars: Annotated[int, Ge(1), Doc("Length of that block at most.")] = MAX_CHARS,
-    encoder: o.IndexEncoder = None,
+    encoder: o.EncoderName = None,
     store: Annotated[
         Path | None,
         Doc("With --corpus and --encoder alone: folder of vectors, such as OUT/embeddings."),
         Option(("--cache",)),
     ] = None,
-    device: o.Device = None,
+    device: Device = None,
     json: o.AsJson = False,
 ) -> None:
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first.
@@ -177,7 +184,7 @@ def _search(
         typer.echo(f"warning: {answer['warning']}", err=True)
     block = _block(answer["results"], max_chars) if max_chars else None
     if as_json:
-        o.print_json(answer if block is None else answer | {"context": block.text})
+        output.print_json(answer if block is None else answer | {"context": block.text})
     elif block is not None:
         typer.echo(block.text)
     else:
@@ -190,11 +197,11 @@ def _print_hits(hits: list[Hit], *, explain: bool) -> None:
     for hit in hits:
         through = hit["view"] if hit["kind"] not in {None, "original"} else None
         view = f"  (through {hit['kind']} {through})" if through else ""
-        o.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
-        o.say(f"     {snippet(hit['text'])}")
+        output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
+        output.say(f"     {snippet(hit['text'])}")
         if explain:
             for line in _matched(hit["scenario"]):
-                o.say(f"     {line}")
+                output.say(f"     {line}")
 
 
 def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
@@ -272,7 +279,7 @@ def _index(
             fix="Name what was searched, or what was found.",
             where="--index",
         )
-    check_inputs({"index": o.INDEX}, {"index": index})
+    check_inputs({"index": INDEX}, {"index": index})
     return index
 
 
@@ -291,7 +298,7 @@ def _no_keys(keys: Path | None) -> None:
 
 
 def _print(explanation: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
-    o.print_json(explanation.as_dict()) if as_json else o.print_lines(lines)
+    output.print_json(explanation.as_dict()) if as_json else output.print_lines(lines)
 
 
 def describe(explanation: Explanation) -> list[str]:

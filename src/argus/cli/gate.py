@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli import output
 from argus.cli.groups import example
+from argus.cli.signatures import with_blocks
 from argus.evaluation.gate import GateBounds
-from argus.settings import Doc
+from argus.jobs import options as o
+from argus.settings import OUTPUT, Doc
 
 
 @example("argus gate report/ --max-low-rps-share 0.5")
@@ -27,13 +28,11 @@ def gate(
         Path | None,
         Doc("Baseline: a folder of results or a run of its history; fails on what is worse."),
     ] = None,
-    junit: Annotated[
-        Path | None, Doc("Write a JUnit report here."), o.Output(marks=("<testsuite",))
-    ] = None,
+    junit: Annotated[Path | None, Doc("Write a JUnit report here."), OUTPUT] = None,
     markdown: Annotated[
         Path | None,
         Doc("Write a summary here, for a step or a pull request; - prints it."),
-        o.Output(marks=("**Argus gate: ",)),
+        OUTPUT,
     ] = None,
     history: Annotated[
         bool, Doc("List the runs of the folders, and what changed; check nothing.")
@@ -58,7 +57,7 @@ def gate(
     if history:
         from argus.evaluation.history import history as list_runs
 
-        o.show(list_runs(folders, job=job, before=before, after=after), as_json=json)
+        output.show(list_runs(folders, job=job, before=before, after=after), as_json=json)
         return
     from argus.data.writing import write_whole
     from argus.evaluation.gate import gate as run
@@ -72,11 +71,11 @@ def gate(
             write_whole(path, text())
     if json:
         outcomes = [asdict(outcome) for outcome in result.outcomes]
-        o.print_json({"verdict": result.verdict, "outcomes": outcomes})
+        output.print_json({"verdict": result.verdict, "outcomes": outcomes})
     elif printed:
         typer.echo(result.markdown(), nl=False)
     else:
-        o.print_lines(result.headline())
+        output.print_lines(result.headline())
     raise typer.Exit(result.exit_code)
 
 
@@ -84,7 +83,7 @@ def gate(
 @with_blocks
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="Folder that audit, exposure or demo wrote."), o.OUTPUT
+        Path, typer.Argument(help="Folder that audit, exposure or demo wrote."), OUTPUT
     ],
 ) -> None:
     """Write FOLDER/report.html from the results in FOLDER."""

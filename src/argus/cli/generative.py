@@ -9,64 +9,69 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import Without, job, with_blocks
+from argus.cli import output
 from argus.cli.explain import snippet
-from argus.cli.groups import Group, example
+from argus.cli.groups import Entry, Group, example
 from argus.cli.model_options import LanguageModel
+from argus.cli.signatures import with_blocks
+from argus.commands import carry, command
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames
+from argus.devices import Device
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.settings import FailureConfig, Workers
-from argus.generative.settings import NgramBuildConfig, NgramSearchConfig
+from argus.generative.settings import NgramSearchConfig
 from argus.generative.training.settings import (
     GenerativeTrainConfig,
-    GenerativeTuneConfig,
     LearningConfig,
 )
 from argus.generative.training.settings import learning as learning_of
-from argus.settings import Doc, Ge, Option, Setting, settings_of
-
-app = Group("Retrieve by n-grams that a language model writes (SEAL, MINDER).")
+from argus.jobs import options as o
+from argus.settings import (
+    ALONE,
+    CORPUS,
+    Doc,
+    Ge,
+    Option,
+    Setting,
+    Without,
+    Writes,
+    settings_of,
+)
 
 
 def _training(_result: Any, given: Mapping[str, Any]) -> str:
-    return o.command(
+    return command(
         "research", "generative", "train", "--index", given["out"], "--corpus", given["corpus"],
-        *o.carry("research generative train"),
+        *carry("research generative train"),
     )  # fmt: skip
 
 
 def _searching(result: Any, given: Mapping[str, Any]) -> str:
     model = ["--model", result.model, "--query", "WORDS"]
-    return o.command("research", "generative", "search", given["index"], *model)
+    return command("research", "generative", "search", given["index"], *model)
 
 
-@app.command()
-@job(
-    "argus.generative.index.job:build_ngrams",
-    "argus research generative build --corpus docs.jsonl --tokenizer bpe:500 --out ngrams/",
-    _training,
-)
-def build(
-    *,
-    corpus: o.Corpus,
-    out: o.IndexOut,
-    config: NgramBuildConfig,
-    pseudo_queries: Annotated[
-        Path | None,
-        Doc('JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.'),
-    ] = None,
-    fields: Annotated[FieldNames, Without("template")],
-    limit: o.Limit = None,
-    fresh: o.Fresh = False,
-) -> None:
-    """Index every n-gram of a corpus: title, text and pseudo-queries of each passage.
-
-    Writes the index to OUT/ngrams, summary.json and manifest.json. Memory-mapped when it is used.
-    """
-
-
+app = Group(
+    "Retrieve by n-grams that a language model writes (SEAL, MINDER).",
+    entries=(
+        Entry(
+            "build", "argus.generative.index.job:build_ngrams", "Index every n-gram of a corpus.",
+            example="argus research generative build --corpus docs.jsonl --tokenizer bpe:500 "
+            "--out ngrams/",
+            then=_training,
+        ),
+        Entry("train", "generative:train", "Train a model to write n-grams."),
+        Entry(
+            "tune", "argus.generative.tuning.job:tune_generative", "Teach a model to rank: LTRGR.",
+            example="argus research generative tune ngrams/ --model trained/ --corpus task/ "
+            "--questions q.jsonl --qrels q.tsv --smoothing 0",
+            then=_searching,
+        ),
+        Entry("search", "generative:search", "Rank passages by n-grams."),
+        Entry("analyse", "generative:analyse", "Why a passage did not come first."),
+    ),
+)  # fmt: skip
 PseudoQueries = Annotated[Path | None, Doc('JSONL of {"_id", "queries"}: MINDER\'s third view.')]
 
 
@@ -93,7 +98,6 @@ class Learning:
         return learning_of(model, seed=seed, **self.options)
 
 
-@app.command()
 @example(
     "argus research generative train --index ngrams/ --corpus docs.jsonl --d-model 32 --layers 1 "
     "--epochs 1 --out trained/"
@@ -109,7 +113,7 @@ def train(
     out: o.Out = o.OUT,
     what: Annotated[GenerativeTrainConfig, Without("training")],
     learning: Learning,
-    device: o.Device = None,
+    device: Device = None,
     columns: Annotated[FieldNames, Without("template")],
     limit: o.Limit = None,
     fresh: o.Fresh = False,
@@ -130,46 +134,12 @@ def train(
         fresh=fresh,
     )  # fmt: skip
     search = _searching(result, {"index": index})
-    o.show(result, as_json=json, then=f"Next: {search}")
-
-
-@app.command()
-@job(
-    "argus.generative.tuning.job:tune_generative",
-    "argus research generative tune ngrams/ --model trained/ --corpus task/ "
-    "--questions q.jsonl --qrels q.tsv --smoothing 0",
-    _searching,
-)
-def tune(
-    index: Annotated[
-        Path, typer.Argument(help="Folder that argus research generative build wrote.")
-    ],
-    *,
-    corpus: o.Corpus,
-    queries: Annotated[
-        Path, Doc("What teaches to rank: BEIR queries.jsonl or TSV."), Option(("--questions",))
-    ],
-    qrels: o.Qrels,
-    pseudo_queries: PseudoQueries = None,
-    out: o.Out = o.OUT,
-    config: Annotated[GenerativeTuneConfig, Without("k", "formats", "compact", "batch", "rescore")],
-    device: o.Device = None,
-    fields: Annotated[FieldNames, Without("template")],
-    limit: o.Limit = None,
-    fresh: o.Fresh = False,
-) -> None:
-    """Teach a trained model to rank: LTRGR, on the lists that it ranks for judged questions.
-
-    Passages that answer are to lead others by a margin, in scores made of the n-grams that found
-    them. Writes OUT/model, which search takes as --model, with losses.parquet, summary.json and
-    manifest.json. A run that was stopped goes on where it was.
-    """
+    output.show(result, as_json=json, then=f"Next: {search}")
 
 
 SHOWN_KEYS = 5
 
 
-@app.command()
 @example(
     "argus research generative search ngrams/ --model trained/model --queries queries.jsonl "
     "--k 5 --beams 3"
@@ -189,7 +159,7 @@ def search(
         Path | None,
         Doc(f"Folder for the results; default {o.OUT}, and nowhere for --query."),
         Option(default=""),
-        o.Output(lambda options: None if options["query"] is not None else o.OUT),
+        Writes(lambda options: None if options["query"] is not None else o.OUT),
     ] = None,
     topics: Annotated[
         str, Doc("How --queries is read: auto, dpr, dpr_qas, kilt, queries.")
@@ -197,9 +167,9 @@ def search(
     corpus: Annotated[
         NamedCorpus | None,
         Doc("What was indexed: shows its exact texts, not those that the tokens make."),
-        o.CORPUS,
+        CORPUS,
     ] = None,
-    device: Annotated[o.Device, Option(panel="Decoding")] = None,
+    device: Annotated[Device, Option(panel="Decoding")] = None,
     columns: Annotated[FieldNames, Without("template")],
     limit: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None,
     fresh: o.Fresh = False,
@@ -222,7 +192,7 @@ def search(
         )
     if query is not None and out is None:
         answer = ask(index, query, config=how, corpus=corpus, fields=columns, device=device)
-        o.print_json(answer) if json else print_hits(answer)
+        output.print_json(answer) if json else print_hits(answer)
         return
     from argus.data.topics import TopicFormat
     from argus.data.types import Query, Topic
@@ -230,27 +200,29 @@ def search(
     topics_asked = [Topic(Query("query", query))] if query is not None else queries
     result = search_ngrams(
         index, topics_asked or [], config=how, out=out or o.OUT,
-        kind=o.one_of(TopicFormat, topics, "--topics"), corpus=corpus, fields=columns,
+        kind=output.one_of(TopicFormat, topics, "--topics"), corpus=corpus, fields=columns,
         limit=limit, device=device, fresh=fresh,
     )  # fmt: skip
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)
 
 
 def print_hits(answer: Mapping[str, Any]) -> None:
     """Print passages, each with the n-grams that speak most for it."""
     if not answer["results"]:
-        o.say("nothing found")
+        output.say("nothing found")
     for hit in answer["results"]:
         title = f"  {hit['title']}" if hit["title"] else ""
-        o.say(f"{hit['rank']:>3}  {hit['score']:.2f}  {hit['id']}{title}")
+        output.say(f"{hit['rank']:>3}  {hit['score']:.2f}  {hit['id']}{title}")
         for key in hit["keys"][:SHOWN_KEYS]:
             times = "once" if key["count"] == 1 else f"{key['count']:,} times"
-            o.say(f"     {key['weight']:>8.2f}  {key['view']:<8} {key['text'].strip()} ({times})")
+            output.say(
+                f"     {key['weight']:>8.2f}  {key['view']:<8} {key['text'].strip()} ({times})"
+            )
         if len(hit["keys"]) > SHOWN_KEYS:
             rest = hit["keys"][SHOWN_KEYS:]
             weight = sum(key["weight"] for key in rest)
-            o.say(f"     {weight:>8.2f}  {len(rest):,} more")
-        o.say(f"     {snippet(hit['text'])}")
+            output.say(f"     {weight:>8.2f}  {len(rest):,} more")
+        output.say(f"     {snippet(hit['text'])}")
 
 
 SHOWN_MODES = 5
@@ -268,7 +240,6 @@ class Judge(LanguageModel):
     )
 
 
-@app.command()
 @example(
     "argus research generative analyse run.trec --corpus docs.jsonl --queries queries.jsonl "
     "--qrels qrels.tsv"
@@ -300,13 +271,13 @@ def analyse(
     threshold: Annotated[
         list[str] | None, Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated.")
     ] = None,
-    device: Annotated[o.Device, Option(panel="Replay")] = None,
+    device: Annotated[Device, Option(panel="Replay")] = None,
     judge: Judge,
     estimate: Annotated[
         bool,
         Doc("Only say what --llm would be asked and what it would cost."),
         Option(panel="Language model"),
-        o.ALONE,
+        ALONE,
     ] = False,
     columns: Annotated[FieldNames, Without("template")],
     workers: Workers = None,
@@ -330,13 +301,13 @@ def analyse(
             outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
             fields=columns,
         )  # fmt: skip
-        o.print_estimate(prompts, json)
+        output.print_estimate(prompts, json)
         return
     result = analyse_failures(
         outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
         fields=columns, device=device, fresh=fresh,
     )  # fmt: skip
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)
     if result.incomplete:
         raise ArgusError(
             f"the report lacks something: {'; '.join(result.incomplete)}. What could be had is "

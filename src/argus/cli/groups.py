@@ -111,19 +111,29 @@ def _meaning(first: str) -> type[TyperGroup]:
 class Entry:
     """A command, or a group of them, in the list of all: known before it is loaded.
 
-    home: its module in this folder, and after a colon the function or the group. panel: the heading
-    under which help lists it.
+    home: module and function of a job, of which the command is made, such as
+    "argus.suite.job:run_suite". Or a module in this folder, with a function or a group. panel: the
+    heading under which help lists it. example, then, show: of a job, for
+    `argus.cli.signatures.command_of`.
     """
 
     name: str
     home: str
     help: str
     panel: str | None = None
+    example: str = ""
+    then: Callable[[Any, Mapping[str, Any]], object] | None = None
+    show: Callable[[Any, bool], object] | None = None
 
     def load(self) -> Any:
         """Return the command that typer makes of it."""
         module, _, name = self.home.partition(":")
-        command = getattr(import_module(f"argus.cli.{module}"), name)
+        is_job = module.startswith("argus.")
+        command = getattr(import_module(module if is_job else f"argus.cli.{module}"), name)
+        if is_job:
+            from argus.cli.signatures import command_of
+
+            command = example(self.example)(command_of(command, self.then, self.show))
         if isinstance(command, Group):
             group: Any = typer.main.get_group(command)
             group.name = self.name

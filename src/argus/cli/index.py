@@ -8,78 +8,41 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import job, with_blocks
-from argus.cli.groups import Group, example
-from argus.data.fields import FieldNames
-from argus.encoders.config import EncoderConfig
-from argus.engine.config import EngineConfig
-from argus.settings import Doc, Option
-
-app = Group("Build and change indexes.")
-
-Folder = Annotated[Path, Doc("Index folder."), Option(("--index",)), o.INDEX, o.OUTPUT]
-Vectors = Annotated[
-    Path | None,
-    Doc(
-        "Your own vectors (.npy, one row per document in corpus order) instead of embedding; "
-        "--encoder names what queries are embedded with."
-    ),
-    Option(("--vectors",)),
-]
-Ann = Annotated[
-    bool,
-    Doc(
-        "Also build the approximate index: takes minutes, needs about half the memory to "
-        "search, may miss a result. Faster for single questions over hundreds of thousands of "
-        "views; not over tens of thousands, nor for many questions at once."
-    ),
-    Option(("--ann",)),
-]
+from argus.cli import output
+from argus.cli.groups import Entry, Group, example
+from argus.cli.signatures import with_blocks
+from argus.commands import command
+from argus.jobs import options as o
+from argus.settings import (
+    INDEX,
+    OUTPUT,
+    Doc,
+    Option,
+)
 
 
 def _search(_result: Any, given: Mapping[str, Any]) -> str:
-    return o.command("explain", "WORDS", "--index", given["out"])
+    return command("explain", "WORDS", "--index", given["out"])
 
 
-@app.command()
-@job("argus.indexes.job:build_index", "argus index build --corpus docs.jsonl --out index/", _search)
-def build(
-    *,
-    corpus: o.Corpus,
-    out: o.IndexOut,
-    vectors: Vectors = None,
-    ann: Ann = False,
-    encoder: EncoderConfig,
-    engine: EngineConfig | None,
-    store: o.Store = None,
-    fields: FieldNames,
-    limit: o.Limit = None,
-    fresh: o.Fresh = False,
-) -> None:
-    """Index every document of a corpus through its own text.
-
-    Writes the index, summary.json and manifest.json. A build that was stopped goes on where it was.
-    """
+app = Group(
+    "Build and change indexes.",
+    entries=(
+        Entry(
+            "build", "argus.indexes.job:build_index", "Index every document of a corpus.",
+            example="argus index build --corpus docs.jsonl --out index/", then=_search,
+        ),
+        Entry(
+            "add", "argus.indexes.job:add_documents", "Add the documents of a corpus.",
+            example="argus index add --index index/ --corpus more.jsonl",
+        ),
+        Entry("delete", "index:delete", "Delete documents with all their views."),
+        Entry("compact", "index:compact", "Free the space of what was deleted."),
+    ),
+)  # fmt: skip
+Folder = Annotated[Path, Doc("Index folder."), Option(("--index",)), INDEX, OUTPUT]
 
 
-@app.command()
-@job("argus.indexes.job:add_documents", "argus index add --index index/ --corpus more.jsonl")
-def add(
-    *,
-    index: Folder,
-    corpus: o.Corpus,
-    vectors: Vectors = None,
-    encoder: o.IndexEncoder = None,
-    ann: Ann = False,
-    engine: EngineConfig | None,
-    fields: FieldNames,
-    limit: o.Limit = None,
-) -> None:
-    """Add the documents of a corpus to an index: all of them, or none when one is there already."""
-
-
-@app.command()
 @example("argus index delete d3 d4 --index index/")
 @with_blocks
 def delete(
@@ -93,10 +56,9 @@ def delete(
     from argus.indexes.job import delete_documents
 
     doc_ids = list(ids or []) + [id_ for _, id_ in (read_ids(ids_file) if ids_file else ())]
-    o.show(delete_documents(index, doc_ids), as_json=json)
+    output.show(delete_documents(index, doc_ids), as_json=json)
 
 
-@app.command()
 @example("argus index compact --index index/")
 @with_blocks
 def compact(
@@ -116,7 +78,7 @@ def compact(
 
     summary = compact_index(index, kept=timedelta(0) if now else KEPT)
     if json:
-        o.print_json(summary)
+        output.print_json(summary)
     else:
         freed = (summary["bytes_before"] - summary["bytes"]) / 1e6
         typer.echo(f"index: {summary['index']} ({summary['views']:,} views), {freed:,.1f} MB freed")

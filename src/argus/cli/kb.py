@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import Without, with_blocks
+from argus.cli import output
 from argus.cli.groups import Group, example
+from argus.cli.signatures import with_blocks
+from argus.commands import command
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.kb.config import DUMP, OF_SOURCES, KbConfig, Links, unset_settings
-from argus.settings import Doc, Option, Setting, settings_of
+from argus.settings import (
+    OUTPUT,
+    Doc,
+    Option,
+    Setting,
+    Without,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from argus.kb.config import Dumps, Source
@@ -159,11 +168,11 @@ app = Group("Make knowledge bases: entities, first paragraphs, relations, aliase
 @with_blocks
 def build(
     *,
-    out: Annotated[Path, Doc("Folder for the knowledge base."), o.OUTPUT],
+    out: Annotated[Path, Doc("Folder for the knowledge base."), OUTPUT],
     sources: Sources,
     settings: Annotated[KbConfig, Without(*OF_SOURCES)],
     columns: Annotated[FieldNames, Without("template")],
-    engine: EngineConfig | None,
+    engine: o.Engine = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
 ) -> None:
@@ -180,7 +189,7 @@ def build(
         sources.source(settings, columns, out), out=out, config=settings,
         engine=engine or EngineConfig(), fresh=fresh,
     )  # fmt: skip
-    audit = o.command("research", "audit", "--corpus", out, "--out", "report/")
-    o.show(result, as_json=json, then=f"Next: {audit}")
+    audit = command("research", "audit", "--corpus", out, "--out", "report/")
+    output.show(result, as_json=json, then=f"Next: {audit}")
     if result.damage:
         raise typer.Exit(2)

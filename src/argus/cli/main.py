@@ -48,7 +48,7 @@ COMMANDS = (
     Entry("index", "index:app", "Build and change indexes.", CURRENT),
     Entry("serve", "serve:serve", "A page and a service over your results.", CURRENT),
     Entry("report", "gate:report", "Make the page of a folder of results.", CURRENT),
-    Entry("research", "main:research", "The methods of the papers, and large jobs.", RESEARCH),
+    Entry("research", "research:app", "The methods of the papers, and large jobs.", RESEARCH),
 )
 
 tune = Group(
@@ -60,21 +60,6 @@ tune = Group(
         Entry("undo", "tune:undo", "Remove exactly what a remedy added."),
     ),
 )
-research = Group(
-    "Measure and repair by the methods of the papers: entities, probes, needs, n-grams.",
-    entries=(
-        Entry("audit", "research:audit", "How reachable entities are (RPS)."),
-        Entry("diagnose", "research:diagnose", "Where the risk is, before indexing."),
-        Entry("probe", "research:probe", "Learn to predict what comes back."),
-        Entry("scenarios", "scenarios:app", "What documents are needed for."),
-        Entry("generative", "generative:app", "N-gram retrieval, and why it fails."),
-        Entry("authority", "authority:benchmarks", "Benchmarks of supersession, and its harm."),
-        Entry("suite", "research:suite", "Retrievers x remedies x tasks."),
-        Entry("reproduce", "research:reproduce", "A paper's table, beside ours."),
-        Entry("kb", "kb:app", "Knowledge bases of dumps, triples, pages."),
-    ),
-)
-
 app = typer.Typer(
     name="argus",
     cls=lazy_group(COMMANDS),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from argus.endpoint import API_KEY_ENV
 from argus.errors import InputError
 from argus.llm.config import ChatConfig, LocalConfig
-from argus.settings import Option, Setting, checked_of, settings_of
+from argus.settings import Option, Options, Setting, checked_of, settings_of
 
 LOCAL = "local:"  # begins the name of a model that runs on this machine
 LEAST_TOTAL = 1  # tokens of a whole run, of which none may be left for a later stage
@@ -116,6 +116,9 @@ class NamedModel(LanguageModel):
     def from_options(cls, **options: Any) -> ChatConfig | LocalConfig | None:
         """Return the model to ask, as `config` does."""
         return cls(**options).config()
+
+
+AnyModel = Annotated[ChatConfig | LocalConfig | None, Options(NamedModel)]
 
 
 def needs_model(options: list[str], option: str = "--model") -> InputError:

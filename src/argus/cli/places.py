@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.data.fields import FieldNames, QrelsFields
-from argus.data.folders import MARKER, ArtifactFolder
 from argus.errors import InputError
 from argus.retrievers.config import AskingConfig, check_store_settings
-from argus.settings import notes_of
+from argus.settings import CORPUS, INDEX, Reads, Writes, notes_of
 from argus.stores.spec import StoreConfig, is_store, refuse_unread
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """In an option's type: the command reads the place that it names.
-
-    check: takes a value and the columns that are named with it, if any. Raises InputError.
-    names_corpus: it may be a store. The command then has options for opening it, too.
-    """
-
-    check: Callable[[Any, FieldNames | None], None]
-    names_corpus: bool = False
 
 
 def _check_corpus(corpus: NamedCorpus, columns: FieldNames | None) -> None:
@@ -42,34 +29,35 @@ def _check_corpus(corpus: NamedCorpus, columns: FieldNames | None) -> None:
         source.check_columns(columns)
 
 
-def _check_index(spec: str | Path, _columns: FieldNames | None) -> None:
+def _check_index(spec: str | Path) -> None:
     from argus.indexes.header import parse_index_spec, read_header
 
     read_header(parse_index_spec(spec).path)
 
 
-def _check_later(_value: Any, _columns: FieldNames | None) -> None:
-    """Leave it to the job, which may not read it at all."""
+def inputs_of(hints: Mapping[str, Any]) -> dict[str, Reads | CorpusName]:
+    """Return what is read, by parameter. hints: types of parameters and of configs' settings.
+
+    A corpus that is a `CorpusName` is left to the job, which may not read it at all.
+    """
+    return notes_of(hints, CorpusName) | notes_of(hints, Reads)
 
 
-CORPUS, INDEX = Input(_check_corpus, names_corpus=True), Input(_check_index)
-
-
-def inputs_of(hints: Mapping[str, Any]) -> dict[str, Input]:
-    """Return the inputs, by parameter. hints: types of parameters and of configs' settings."""
-    corpora = dict.fromkeys(notes_of(hints, CorpusName), Input(_check_later, names_corpus=True))
-    return corpora | notes_of(hints, Input)
+def names_corpus(note: Reads | CorpusName) -> bool:
+    """Tell whether an input may be a store. The command then has options for opening it, too."""
+    return note != INDEX
 
 
 def with_stores(
-    inputs: Mapping[str, Input], values: Mapping[str, Any], opening: StoreConfig, *, alone: bool
-) -> dict[str, Any]:
+    inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, Any], opening: StoreConfig,
+    *, alone: bool,
+) -> dict[str, Any]:  # fmt: skip
     """Return a command's values, corpora that are stores with how they are opened.
 
     values: of the command's parameters, configs among them. alone: whether nothing else of the
     command may be a store. If so, options of a store raise InputError where there is none.
     """
-    corpora = [name for name, note in inputs.items() if note.names_corpus]
+    corpora = [name for name, note in inputs.items() if names_corpus(note)]
     places: list[NamedCorpus] = []
 
     def whole(corpus: str | Path | None) -> NamedCorpus | None:
@@ -142,7 +130,7 @@ def check_asking(values: Mapping[str, Any]) -> None:
             check_store_settings(_retrievers(values), value)
 
 
-def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None:
+def check_inputs(inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, Any]) -> None:
     """Raise InputError for inputs that cannot be read. values: of the command's parameters.
 
     Columns are those of the corpus, unless entities come from elsewhere: then it may not be read.
@@ -156,94 +144,48 @@ def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None
     for name, note in inputs.items():
         value = flat.get(name)
         for one in value if isinstance(value, list) else [value]:
-            if one is not None:
-                note.check(one, columns)
+            if one is not None and note == INDEX:
+                _check_index(one)
+            elif one is not None and note == CORPUS:
+                _check_corpus(one, columns)
 
 
-BEGINNING = 2**16  # bytes of a file that are looked at for its marks
 # Characters that no name of a file to write may hold: an index's table cannot, lists are cut.
 STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """In an option's type: the command writes to the place that it names.
-
-    default: takes all options, returns where the command writes without this one. None: nowhere.
-    alone: where this option is set, the command writes there and nowhere else. A flag: nowhere.
-    marks: of a file that is written at once, the beginnings of one that Argus wrote.
-    """
-
-    default: Callable[[Mapping[str, Any]], object] = lambda _options: None
-    alone: bool = False
-    marks: tuple[str, ...] = ()
-
-    def wrote(self, file: Path) -> bool:
-        """Return whether a file may be Argus's own: it has all marks, or is empty."""
-        with file.open("rb") as opened:
-            beginning = opened.read(BEGINNING)
-        return not beginning or all(mark.encode() in beginning for mark in self.marks)
-
-
-OUTPUT, ALONE = Output(), Output(alone=True)
-
-
-def places(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> list[str]:
+def places(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> list[str]:
     """Return the files and folders that a command with these options writes to as it goes."""
     for name, note in outputs.items():
         if note.alone and options[name]:
             return [] if options[name] is True else [str(options[name])]
     named = (
-        options[name] or note.default(options)
-        for name, note in outputs.items()
-        if not (note.alone or note.marks)
+        options[name] or note.default(options) for name, note in outputs.items() if not note.alone
     )
     return [str(place) for place in named if place is not None]
 
 
-def check_outputs(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> None:
-    """Raise InputError for a name of control characters, and for a file that is to stay.
-
-    That is one that another option names, that holds results, or that Argus did not write.
-    """
-    for name, output in outputs.items():
+def check_outputs(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> None:
+    """Raise InputError for a name of control characters, and for a file that is read as well."""
+    for name in outputs:
         for place in _texts(options.get(name)):
-            _check_name(name, place)
+            if STEERING.search(place):
+                raise InputError(
+                    f"{place!a} holds control characters",
+                    expected="the name of a file or folder",
+                    fix="Give another name.",
+                    where=_option(name),
+                )
             file = Path(os.path.realpath(place))
-            if file.is_dir():
-                continue
-            rivals = options if file.exists() else outputs
-            for other in rivals:
+            for other in options if file.is_file() else ():
                 named = map(os.path.realpath, _texts(options.get(other)))
                 if other != name and str(file) in named:
-                    raise _taken(name, file, f"is what {_option(other)} names, too")
-            if file.is_file() and _is_result(file):
-                raise _taken(name, file, "holds results of Argus")
-            if file.is_file() and not output.wrote(file):
-                raise _taken(name, file, "is there, and is not what this option writes")
-
-
-def _check_name(name: str, place: str) -> None:
-    """Refuse to write to a name that holds control characters."""
-    if STEERING.search(place):
-        raise InputError(
-            f"{place!a} holds control characters",
-            expected="the name of a file or folder",
-            fix="Give another name.",
-            where=_option(name),
-        )
-
-
-def _is_result(file: Path) -> bool:
-    """Tell whether a file belongs to results, an index, a store of vectors or a past run."""
-    home = file.parent
-    indexes = (i for i in file.parents if (i / MARKER).is_file() and (i / "index.json").is_file())
-    return (
-        file.name in {MARKER, *ArtifactFolder(home).recorded()}
-        or any(indexes)
-        or (home / "store.json").is_file()
-        or (home.parent.name == "history" and (home / "run.json").is_file())
-    )
+                    raise InputError(
+                        f"{file} is what {_option(other)} names, too",
+                        expected="a place of its own",
+                        fix="Name another file: what is there would be lost.",
+                        where=_option(name),
+                    )
 
 
 def check_characters(options: Mapping[str, Any]) -> None:
@@ -259,15 +201,6 @@ def check_characters(options: Mapping[str, Any]) -> None:
                 )
 
 
-def _taken(name: str, file: Path, what: str) -> InputError:
-    return InputError(
-        f"{file} {what}",
-        expected="a place of its own",
-        fix="Name another file: what is there would be lost.",
-        where=_option(name),
-    )
-
-
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
@@ -279,7 +212,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield str(one)
 
 
-def stopped(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> str:
+def stopped(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> str:
     """Name the files that Ctrl-C left, and how to go on. options: of the stopped command."""
     homes = " and ".join(places(outputs, options))
     if not homes:

@@ -7,23 +7,58 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from argus.cli import options as o
-from argus.cli.config_options import Without, job, with_blocks
-from argus.cli.groups import Group, example
-from argus.cli.model_options import Judge, LanguageModel, NamedModel, needs_model
+from argus.cli import output
+from argus.cli.groups import Entry, Group, example
+from argus.cli.model_options import AnyModel, Judge, LanguageModel, needs_model
+from argus.cli.signatures import with_blocks
+from argus.commands import command
 from argus.data.fields import CoerceIds, FieldNames
+from argus.devices import Device
 from argus.encoders.config import EncoderConfig
-from argus.engine.config import EngineConfig
-from argus.retrievers.config import AskingConfig
+from argus.jobs import options as o
+from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.scenarios.ablation.config import AblateConfig
-from argus.scenarios.distill.settings import DistillConfig
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.profiles.config import ProfileSettings
 from argus.scenarios.qa.config import QASettings
-from argus.scenarios.study.config import PreferenceConfig, StudyConfig
-from argus.settings import Doc, Option, Setting
+from argus.settings import (
+    INDEX,
+    Doc,
+    Option,
+    Setting,
+    Without,
+)
 
-app = Group("What documents would be needed for: audit, ablation, answers, a study, distillation.")
+
+def _reading(_result: Any, given: Mapping[str, Any]) -> str:
+    words = ("research", "scenarios", "preferences", "--study", given["out"], "--answers", "FILLED")
+    return command(*words)
+
+
+app = Group(
+    "What documents would be needed for: audit, ablation, answers, a study, distillation.",
+    entries=(
+        Entry("needs", "scenarios:needs", "Ask for documents by their needs: their risk."),
+        Entry("ablate", "scenarios:ablate", "Search with every component at every λ."),
+        Entry("qa", "scenarios:qa", "Compare answers with and without scenarios."),
+        Entry(
+            "study", "argus.scenarios.study.job:make_study", "Write sheets that people fill in.",
+            example="argus research scenarios study --index index/ --queries queries.jsonl "
+            "--out study/",
+            then=_reading,
+        ),
+        Entry(
+            "preferences", "argus.scenarios.study.preferences:read_preferences",
+            "Tell what people prefer, and how far they agree.",
+            example="argus research scenarios preferences --study study/ --answers filled/",
+        ),
+        Entry(
+            "distill", "argus.scenarios.distill.job:distill", "Teach a small model profiles.",
+            example="argus research scenarios distill --corpus docs.jsonl --profiles profiles/ "
+            "--base student/ --epochs 3",
+        ),
+    ),
+)  # fmt: skip
 # Options of the encoder and the retriever, which those of the model must not be called.
 TAKEN = ("--base-url", "--api-key-env", "--concurrency", "--timeout")
 
@@ -44,7 +79,6 @@ def _renamed(setting: Setting) -> Option:
     return replace(setting.option, spelling=(f"--llm-{setting.spelling[0].removeprefix('--')}",))
 
 
-@app.command()
 @example("argus research scenarios needs --corpus docs.jsonl --profiles profiles/ --out needs/")
 @with_blocks
 def needs(
@@ -61,7 +95,7 @@ def needs(
     model: NeedsModel,
     writing: Annotated[ProfileSettings, Without("form")],
     estimate: o.Estimate = False,
-    retriever: o.Retriever = None,
+    retriever: NamedRetriever = None,
     asking: AskingConfig,
     encoder: EncoderConfig,
     store: o.Store = None,
@@ -90,7 +124,7 @@ def needs(
 
         if written_by is None:
             raise needs_model(["--estimate"])
-        o.print_estimate(estimate_needs(corpus, profiles, model=written_by, **read), json)
+        output.print_estimate(estimate_needs(corpus, profiles, model=written_by, **read), json)
         return
     common: dict[str, Any] = read | {
         "model": written_by, "judged": JudgedFiles(queries, qrels), "encoder": encoder,
@@ -100,23 +134,22 @@ def needs(
         from argus.scenarios.needs.served import ask_needs
 
         served = ask_needs(corpus, profiles, retriever, asking=asking, **common)
-        o.show(served, as_json=json)
+        output.show(served, as_json=json)
         return
     from argus.scenarios.needs.audit import audit_needs
 
-    o.show(audit_needs(corpus, profiles, store=store, **common), as_json=json)
+    output.show(audit_needs(corpus, profiles, store=store, **common), as_json=json)
 
 
 # Settings of an encoder that its own options would name as those of the language model.
 ENDPOINT = ("base_url", "api_key_env", "batch_size", "concurrency")
 
 
-@app.command()
-@job(
-    "argus.scenarios.ablation.job:ablate_scenarios",
+@example(
     "argus research scenarios ablate --corpus docs.jsonl --profiles profiles/ "
-    "--queries queries.jsonl --qrels qrels.tsv",
+    "--queries queries.jsonl --qrels qrels.tsv"
 )
+@with_blocks
 def ablate(
     *,
     corpus: o.Corpus,
@@ -129,12 +162,13 @@ def ablate(
     expansions: Annotated[
         Path | None, Doc("Pseudo-queries and summaries (JSONL), instead of --model.")
     ] = None,
-    model: NamedModel,
+    model: AnyModel,
     encoder: Annotated[EncoderConfig, Without(*ENDPOINT)],
     store: o.Store = None,
     fields: FieldNames,
-    engine: EngineConfig | None,
+    engine: o.Engine = None,
     fresh: o.Fresh = False,
+    json: o.AsJson = False,
 ) -> None:
     """Search with every component at every λ, and compare each with the documents alone.
 
@@ -142,13 +176,21 @@ def ablate(
     model's answers are kept in OUT/answers.sqlite. Writes ablation.parquet and .csv, summary.json,
     manifest.json and report.html with a heat map.
     """
+    from argus.scenarios.ablation.job import ablate_scenarios
+
+    result = ablate_scenarios(
+        corpus, profiles, queries, qrels, out=out, config=config, excluded=excluded,
+        expansions=expansions, model=model, encoder=encoder, store=store, fields=fields,
+        engine=engine, fresh=fresh,
+    )  # fmt: skip
+    output.show(result, as_json=json)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
     """Options that name the questions, and the documents asked for."""
 
-    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios."), o.INDEX]
+    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios."), INDEX]
     queries: Annotated[Path, Doc("Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")]
     answers: Annotated[
         Path | None,
@@ -161,11 +203,10 @@ class Subject:
         Path | None, Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's.")
     ] = None
     coerce_ids: Annotated[CoerceIds, Option()] = False
-    encoder: o.IndexEncoder = None
-    device: o.Device = None
+    encoder: o.EncoderName = None
+    device: Device = None
 
 
-@app.command()
 @example(
     "argus research scenarios qa --index index/ --queries queries.jsonl --model NAME "
     "--base-url http://127.0.0.1:8000/v1"
@@ -176,7 +217,7 @@ def qa(
     model: LanguageModel,
     judge: Judge,
     measure: QASettings,
-    engine: EngineConfig | None,
+    engine: o.Engine = None,
     out: o.Out = o.OUT,
     estimate: o.Estimate = False,
     fresh: o.Fresh = False,
@@ -196,91 +237,7 @@ def qa(
     asked: dict[str, Any] = {**vars(subject), "config": config, "out": out}
     if estimate:
         estimates = estimate_answers(**asked)
-        o.print_json(estimates) if json else o.print_lines(estimate_lines(estimates))
+        output.print_json(estimates) if json else output.print_lines(estimate_lines(estimates))
         return
     result = compare_answers(**asked, fresh=fresh, engine=engine)
-    o.show(result, as_json=json)
-
-
-def _reading(_result: Any, given: Mapping[str, Any]) -> str:
-    return o.command(
-        "research", "scenarios", "preferences", "--study", given["out"], "--answers", "FILLED"
-    )
-
-
-@app.command()
-@job(
-    "argus.scenarios.study.job:make_study",
-    "argus research scenarios study --index index/ --queries queries.jsonl --out study/",
-    _reading,
-)
-def study(
-    *,
-    index: o.IndexState,
-    queries: o.Queries,
-    out: o.Out = o.OUT,
-    config: StudyConfig,
-    coerce_ids: Annotated[CoerceIds, Option()] = False,
-    encoder: o.IndexEncoder = None,
-    device: o.Device = None,
-    fresh: o.Fresh = False,
-) -> None:
-    """Write sheets on which people compare results with scenarios and without (SPIKE §4.3).
-
-    Each person gets OUT/sheets/sheet-N: a page for a browser, and the same as a table. Neither says
-    which side has what; OUT/key.jsonl does, and stays with you. Four criteria: specificity,
-    comprehensibility, usefulness, overall. argus research scenarios preferences reads what comes
-    back.
-    """
-
-
-@app.command()
-@job(
-    "argus.scenarios.study.preferences:read_preferences",
-    "argus research scenarios preferences --study study/ --answers filled/",
-)
-def preferences(
-    *,
-    study: Annotated[Path, Doc("Folder of argus research scenarios study, with its key.")],
-    answers: Annotated[
-        list[Path], Doc("Filled sheets, or a folder of them; may be given again."), Option()
-    ],
-    out: Annotated[
-        Path | None,
-        Doc("Folder for the results; default STUDY/preferences."),
-        o.Output(lambda options: Path(options["study"]) / "preferences"),
-    ] = None,
-    config: PreferenceConfig,
-    fresh: o.Fresh = False,
-) -> None:
-    """Tell what the people of a study prefer, and how far they agree.
-
-    Per comparison and criterion: the share that prefers scenarios with its interval, and Fleiss',
-    Cohen's and Krippendorff's measures of agreement. Writes preferences and preference_answers
-    (.parquet and .csv), summary.json, manifest.json and report.html.
-    """
-
-
-@app.command()
-@job(
-    "argus.scenarios.distill.job:distill",
-    "argus research scenarios distill --corpus docs.jsonl --profiles profiles/ --base student/ "
-    "--epochs 3",
-)
-def distill(
-    *,
-    corpus: o.Corpus,
-    profiles: Annotated[Path, Doc("Teacher's profiles: a file, or a folder that holds them.")],
-    out: o.Out = o.OUT,
-    config: DistillConfig,
-    device: o.Device = None,
-    fields: FieldNames,
-    limit: o.Limit = None,
-    fresh: o.Fresh = False,
-) -> None:
-    """Fine-tune a small language model with LoRA on the scenarios that a large one wrote.
-
-    Writes OUT/adapter (with --merge, OUT/merged, too), losses.parquet, summary.json and
-    manifest.json. The adapter generates with --model local:BASE --adapter OUT/adapter; a merged
-    model with --model local:OUT/merged, or from any endpoint that serves it.
-    """
+    output.show(result, as_json=json)

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.cli.signatures import with_blocks
 from argus.evaluation.config import ChunkedCorpus
-from argus.retrievers.config import AskingConfig
+from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.service.config import RecordsOptions, Searched, ServeConfig, bound_compiled_code
 from argus.settings import Doc
 
@@ -25,7 +24,7 @@ def serve(
     ],
     serving: ServeConfig,
     searched: Searched,
-    retriever: o.Retriever = None,
+    retriever: NamedRetriever = None,
     asking: AskingConfig,
     records: RecordsOptions,
     mcp: Annotated[

@@ -9,19 +9,26 @@ from typing import Annotated
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import Without, with_blocks
+from argus.cli import output
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
+from argus.cli.signatures import with_blocks
+from argus.commands import command
 from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.health import ProjectParts
+from argus.jobs import options as o
 from argus.llm.config import PANEL
 from argus.project import ProjectConfig
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index
-from argus.settings import Doc, Option
+from argus.settings import (
+    Doc,
+    Option,
+    Seed,
+    Without,
+)
 from argus.stores.spec import asks_store
 
 DOCUMENTS = (
@@ -59,7 +66,7 @@ def init(
         check_place(project)
         parts, encoder = _asked_for(parts, encoder)
     result = start_project(parts, columns=columns, asking=asking, encoder=encoder, config=project)
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)
     raise typer.Exit(result.exit_code)
 
 
@@ -123,7 +130,7 @@ def doctor(
     result = check_up(
         parts, columns=columns, asking=asking, encoder=encoder, model=language.config()
     )
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)
     raise typer.Exit(result.exit_code)
 
 
@@ -136,7 +143,7 @@ def demo(
         EncoderConfig, Without("base_url", "api_key_env", "batch_size", "concurrency")
     ],
     limit: o.Limit = None,
-    seed: o.Seed = 0,
+    seed: Seed = 0,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
 ) -> None:
@@ -151,6 +158,6 @@ def demo(
 
     audit = AuditConfig(seed=seed, device=encoder.device)
     result = run(out=out, encoder=encoder, audit_config=audit, limit=limit, fresh=fresh)
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)
     if not json:
-        o.print_lines([f"to work in: {o.command('serve', out)}"])
+        output.print_lines([f"to work in: {command('serve', out)}"])

@@ -7,14 +7,21 @@ from typing import Annotated
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import Without, job, with_blocks
+from argus.cli import output
 from argus.cli.groups import Group, example
-from argus.cli.model_options import NamedModel
+from argus.cli.model_options import AnyModel
+from argus.cli.signatures import with_blocks
+from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
-from argus.retrievers.config import AskingConfig
-from argus.settings import Doc, Option
+from argus.jobs import options as o
+from argus.retrievers.config import AskingConfig, NamedRetriever
+from argus.settings import (
+    CORPUS,
+    Doc,
+    Option,
+    Without,
+)
 from argus.traffic.config import JudgingConfig, LogConfig, TrafficConfig
 
 app = Group("What people really ask, and how often it fails.", first="audit")
@@ -35,9 +42,13 @@ def audit(
     out: o.Out = o.OUT,
     measure: TrafficConfig,
     reading: LogConfig,
-    retriever: o.Retriever = None,
+    retriever: NamedRetriever = None,
     asking: AskingConfig,
-    corpus: o.MaybeCorpus = None,
+    corpus: Annotated[
+        NamedCorpus | None,
+        Doc("Tells who serves nobody, and what it has for questions that nobody meets."),
+        CORPUS,
+    ] = None,
     encoder: EncoderConfig,
     columns: FieldNames,
     limit: o.Limit = None,
@@ -60,21 +71,19 @@ def audit(
 
     read = read_traffic(log, reading).preview()
     if dry_run:
-        return o.print_lines(read)
+        return output.print_lines(read)
     for line in read:
-        o.say(line, to_stderr=True)
+        output.say(line, to_stderr=True)
     result = audit_traffic(
         log, out=out, config=measure, reading=reading, corpus=corpus, fields=columns, limit=limit,
         retriever=retriever, asking=asking, encoder=encoder, fresh=fresh,
     )  # fmt: skip
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)
 
 
 @app.command()
-@job(
-    "argus.traffic.judging.job:judge_traffic",
-    "argus traffic judge queries.jsonl --run run.trec --corpus docs.jsonl --out judged/",
-)
+@example("argus traffic judge queries.jsonl --run run.trec --corpus docs.jsonl --out judged/")
+@with_blocks
 def judge(
     *,
     traffic: Annotated[
@@ -92,9 +101,10 @@ def judge(
         Doc("Filled copies of the table, one per person; default: OUT/to_judge.tsv."),
         Option(),
     ] = None,
-    model: Annotated[NamedModel, Without("budget")],
+    model: Annotated[AnyModel, Without("budget")],
     fields: FieldNames,
     fresh: o.Fresh = False,
+    json: o.AsJson = False,
 ) -> None:
     """Estimate failure rate, hits@k and nDCG@k of a log from few judgements, with intervals.
 
@@ -104,3 +114,10 @@ def judge(
     questions on, the order by risk becomes a probability of each question. Writes judging.parquet
     and .csv, summary.json, manifest.json and report.html.
     """
+    from argus.traffic.judging.job import judge_traffic
+
+    result = judge_traffic(
+        traffic, corpus=corpus, out=out, run=run, config=config, answers=answers or (),
+        model=model, fields=fields, fresh=fresh,
+    )  # fmt: skip
+    output.show(result, as_json=json)

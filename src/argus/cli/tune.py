@@ -9,15 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import Shared, with_blocks
+from argus.cli import output
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
+from argus.cli.signatures import with_blocks
+from argus.commands import command
+from argus.devices import Device
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
+from argus.jobs import options as o
 from argus.remedies.config import ReferenceConfig
 from argus.repair.config import RepairConfig
-from argus.settings import Doc, Option, check_settings
+from argus.settings import (
+    INDEX,
+    OUTPUT,
+    Doc,
+    Option,
+    Options,
+    Writes,
+    check_settings,
+)
 from argus.stores.spec import PANEL, StoreConfig, refuse_unread
 
 if TYPE_CHECKING:
@@ -40,7 +51,7 @@ _Index = Annotated[
     Path | None,
     Doc("Folder from argus index build; or else --store."),
     Option(("--index",)),
-    o.INDEX,
+    INDEX,
 ]
 Into = Annotated[
     str | None,
@@ -95,8 +106,8 @@ class RemedyPlace:
 class RepairedPlace(RemedyPlace):
     """One that is changed."""
 
-    index: Annotated[_Index, o.OUTPUT] = None
-    into: Annotated[Into, o.Output(collection_of)] = None
+    index: Annotated[_Index, OUTPUT] = None
+    into: Annotated[Into, Writes(collection_of)] = None
 
 
 def refuse(options: dict[str, object], of: str) -> None:
@@ -135,25 +146,25 @@ def show_listed(listed: list[dict[str, Any]], where: object) -> None:
 def show_remedy(result: RemedyResult, as_json: bool) -> None:
     """Print a receipt, with the evaluation where there is one, and how it is undone."""
     if not result.summary.get("prescribed", True):  # of a correction: nothing to undo
-        return o.show(result, as_json=as_json)
+        return output.show(result, as_json=as_json)
     if as_json and result.evaluation:
-        return o.print_json({**result.summary, "evaluation": result.evaluation})
-    undo = o.command("tune", "undo", result.remedy, "--index", result.summary["index"])
-    o.show(result, as_json=as_json, then=f"To undo it: {undo}")
+        return output.print_json({**result.summary, "evaluation": result.evaluation})
+    undo = command("tune", "undo", result.remedy, "--index", result.summary["index"])
+    output.show(result, as_json=as_json, then=f"To undo it: {undo}")
 
 
 Repaired = Annotated[
-    Path, Doc("Folder from argus index build."), Option(("--index",)), o.INDEX, o.OUTPUT
+    Path, Doc("Folder from argus index build."), Option(("--index",)), INDEX, OUTPUT
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging(Shared):
+class Judging:
     """Options that say how a receipt is judged, and where it goes."""
 
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
     qrels: o.MaybeQrels = None
-    out: Annotated[Path | None, Doc("Folder for the receipt; default: in the index."), o.OUTPUT] = (
+    out: Annotated[Path | None, Doc("Folder for the receipt; default: in the index."), OUTPUT] = (
         None
     )
 
@@ -170,12 +181,12 @@ def undo(
         from argus.remedies.store_writing import rollback_in_store
 
         gone = rollback_in_store(place.store, remedy, into=place.into, opening=place.opening)
-        return o.print_json(gone) if json else show_rollback(gone)
+        return output.print_json(gone) if json else show_rollback(gone)
     from argus.remedies.undo import rollback as run
 
     note = run(place.folder, remedy)
     if json:
-        return o.print_json(note)
+        return output.print_json(note)
     if note.get("already"):
         return typer.echo(f"{remedy} was rolled back already ({note['at']}); nothing was removed")
     views = note["views_removed"]
@@ -198,7 +209,7 @@ def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
 
         listed = list_remedies(place.folder)
     if json:
-        return o.print_json(listed)
+        return output.print_json(listed)
     show_listed(listed, place.name)
 
 
@@ -210,12 +221,12 @@ def try_(
     judging: Judging,
     chunks: ChunkedCorpus,
     profiles: o.NeedProfiles = None,
-    reference: ReferenceConfig | None,
+    reference: Annotated[ReferenceConfig | None, Options(ReferenceConfig, optional=True)] = None,
     own: Annotated[list[str] | None, Doc("Your own remedy: FILE.py:NAME; repeatable.")] = None,
     model: LanguageModel,
     measure: RepairConfig,
-    encoder: o.IndexEncoder = None,
-    device: o.Device = None,
+    encoder: o.EncoderName = None,
+    device: Device = None,
     json: o.AsJson = False,
 ) -> None:
     """Try the remedies there are on a copy of an index, and keep what is proven to help.
@@ -233,4 +244,4 @@ def try_(
         own=own or (), writer=None if writer is None else ProfileSettings().by(writer),
         config=measure, encoder=encoder, device=device,
     )  # fmt: skip
-    o.show(result, as_json=json)
+    output.show(result, as_json=json)

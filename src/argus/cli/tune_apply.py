@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argus.cli import options as o
-from argus.cli.config_options import Shared, Without, job, with_blocks
-from argus.cli.groups import Group, example
+from argus.cli import output
+from argus.cli.groups import Entry, Group, example
 from argus.cli.model_options import LanguageModel, needs_model
+from argus.cli.signatures import with_blocks
 from argus.cli.tune import (
     RECEIPTS,
     Into,
@@ -22,26 +22,41 @@ from argus.cli.tune import (
     refuse,
     show_remedy,
 )
+from argus.commands import carry, command
 from argus.corpora import NamedCorpus
-from argus.data.fields import CoerceIds, FieldNames
+from argus.data.fields import FieldNames
+from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import Blend
+from argus.jobs import options as o
 from argus.remedies.config import (
     TAU,
-    ExpandConfig,
     ReferenceConfig,
     SentenceSettings,
     SynthesizeConfig,
     SynthesizeSettings,
+    Tau,
 )  # fmt: skip
 from argus.retrievers.config import QueriesConfig
-from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.scenarios.profile import COMPONENT
 from argus.scenarios.profiles.config import ProfileSettings
-from argus.settings import TOP_K, Doc, Ge, Option, check_settings, settings_of
+from argus.settings import (
+    CORPUS,
+    INDEX,
+    OUTPUT,
+    TOP_K,
+    Doc,
+    Ge,
+    Option,
+    Options,
+    Without,
+    Writes,
+    check_settings,
+    settings_of,
+)
 from argus.stores.spec import PANEL, StoreConfig
 
 if TYPE_CHECKING:
@@ -49,7 +64,26 @@ if TYPE_CHECKING:
     from argus.scenarios.choice import AnyComponent, AnyWeight
 
 
-apply = Group("Apply one remedy to an index or a store, with a receipt.")
+apply = Group(
+    "Apply one remedy to an index or a store, with a receipt.",
+    entries=(
+        Entry("blend", "tune_apply:blend", "Mix sentences, a hub correction and BM25 in."),
+        Entry(
+            "expand", "argus.remedies.expansion:expand_index",
+            "Join documents at risk with what a knowledge base says.",
+            example="argus tune apply expand --index index/ --kb kb.jsonl --tau 1",
+            show=show_remedy,
+        ),
+        Entry("synthesize", "tune_apply:synthesize", "Insert short descriptions of entities."),
+        Entry(
+            "adapt", "argus.scenarios.adapt.job:adapt_index", "Learn a correction of all queries.",
+            example="argus tune apply adapt --index index/ --profiles profiles/", show=show_remedy,
+        ),
+        Entry("write", "tune_apply:write", "Write what remedies added into a store."),
+        Entry("queries", "tune_apply:queries", "Print the queries that serve a blend."),
+        Entry("scenarios", "tune_apply:scenarios", "Write what documents are needed for (SPIKE)."),
+    ),
+)  # fmt: skip
 # Settings of an encoder that are not asked for beside a store: named otherwise, or seldom.
 NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
 
@@ -67,13 +101,13 @@ def store_encoder(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Risk(Shared):
+class Risk:
     """Options that say which documents of an index are at risk."""
 
-    encoder: o.IndexEncoder = None
-    device: o.Device = None
+    encoder: o.EncoderName = None
+    device: Device = None
     probe: o.ProbeFolder = None
-    tau: o.Tau = TAU
+    tau: Tau = TAU
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -86,7 +120,7 @@ class BlendJudging(Judging):
     out: Annotated[
         Path | None,
         Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
-        o.OUTPUT,
+        OUTPUT,
     ] = None
 
 
@@ -95,12 +129,11 @@ class Proof(Judging):
     """Options that add to the receipt of a repair at risk."""
 
     corpus: Annotated[
-        NamedCorpus | None, Doc("Where titles are, to tell implicit questions apart."), o.CORPUS
+        NamedCorpus | None, Doc("Where titles are, to tell implicit questions apart."), CORPUS
     ] = None
     k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K
 
 
-@apply.command()
 @example("argus tune apply blend --index index/")
 @with_blocks
 def blend(
@@ -109,10 +142,14 @@ def blend(
     sentences: SentenceSettings,
     judging: BlendJudging,
     chunks: ChunkedCorpus,
-    encoder: o.IndexEncoder = None,
-    device: o.Device = None,
+    encoder: o.EncoderName = None,
+    device: Device = None,
     *,
-    embedding: Annotated[EncoderConfig | None, Without(*NOT_OF_STORES)],
+    embedding: Annotated[
+        EncoderConfig | None,
+        Options(EncoderConfig, optional=True),
+        Without(*NOT_OF_STORES),
+    ] = None,
     json: o.AsJson = False,
 ) -> None:
     """Mix sentences, a hub correction and BM25 into the search of an index.
@@ -134,7 +171,7 @@ def blend(
             fields=chunks.fields, parent_field=chunks.parent_field,
             out=judging.out or RECEIPTS,
         )  # fmt: skip
-        o.show(written, as_json=json, then="\n".join(written.last_lines()))
+        output.show(written, as_json=json, then="\n".join(written.last_lines()))
         return
     refuse({"--document-prompt and the like": embedding}, "a store (--store)")
     from argus.remedies.blend import blend_index
@@ -147,33 +184,11 @@ def blend(
     if not json:
         from argus.remedies.store_writing import blended_retriever, describe_serving
 
-        o.print_lines(["To serve it over a retriever of your own, in Python:"])
+        output.print_lines(["To serve it over a retriever of your own, in Python:"])
         served = blended_retriever("my_retriever", repr(str(place.folder)))
-        o.print_lines(describe_serving(served))
+        output.print_lines(describe_serving(served))
 
 
-@apply.command()
-@job(
-    "argus.remedies.expansion:expand_index",
-    "argus tune apply expand --index index/ --kb kb.jsonl --tau 1",
-    show=show_remedy,
-)
-def expand(
-    index: Repaired,
-    reference: ReferenceConfig,
-    risk: Risk,
-    proof: Proof,
-    config: ExpandConfig,
-) -> None:
-    """Add views that join documents at risk with what a knowledge base says of their entities.
-
-    No language model is needed. The same repair is never added twice; `argus tune undo`
-    takes it out again. Repairing only what is at risk loses most of what repairing all documents
-    gains (docs/results/what-reachability-tells.md); `argus tune apply blend` repairs all.
-    """
-
-
-@apply.command()
 @example("argus tune apply synthesize --index index/ --kb kb.jsonl --tau 1")
 @with_blocks
 def synthesize(
@@ -181,10 +196,10 @@ def synthesize(
     reference: ReferenceConfig,
     risk: Risk,
     model: LanguageModel,
-    engine: EngineConfig | None,
+    *,
+    engine: o.Engine = None,
     proof: Proof,
     estimate: o.Estimate = False,
-    *,
     settings: SynthesizeSettings,
     json: o.AsJson = False,
 ) -> None:
@@ -200,7 +215,7 @@ def synthesize(
     synthesis = _synthesis(model, settings)
     common: dict[str, Any] = {"reference": reference, "config": synthesis, **vars(risk)}
     if estimate:
-        return o.print_estimate(estimate_synthesis(index, **common), json)
+        return output.print_estimate(estimate_synthesis(index, **common), json)
     result = synthesize_index(index, engine=engine, **common, **vars(proof))
     show_remedy(result, json)
 
@@ -220,51 +235,6 @@ def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> Synthesize
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearntFrom(Shared):
-    """Options that say where needs come from: one of --profiles, --needs and --from."""
-
-    profiles: o.NeedProfiles = None
-    needs: Annotated[
-        Path | None, Doc("Queries that say what documents are needed for; with --needs-qrels.")
-    ] = None
-    needs_qrels: Annotated[
-        Path | None, Doc("Which documents each of --needs is for, as judgements.")
-    ] = None
-    learn_from: Annotated[
-        Unlabelled | None,
-        Doc(
-            "titles, or sentences held out of documents, where nobody wrote needs. It did not "
-            "carry over to questions where that was measured."
-        ),
-        Option(("--from",)),
-    ] = None
-    coerce_ids: CoerceIds = False
-
-
-@apply.command()
-@job(
-    "argus.scenarios.adapt.job:adapt_index",
-    "argus tune apply adapt --index index/ --profiles profiles/",
-    show=show_remedy,
-)
-def adapt(
-    index: Repaired,
-    source: LearntFrom,
-    config: AdaptConfig,
-    proof: Annotated[Proof, Without("k")],
-    encoder: o.IndexEncoder = None,
-    device: o.Device = None,
-) -> None:
-    """Learn a correction of all queries from what some documents are needed for.
-
-    A repair that reaches beyond the documents that it was learnt from: no view is added, every
-    query is moved a little, q' = unit(q + α·U Wᵀ q). Needs that are held out stop the learning and
-    decide how far queries are moved; where they do not improve beyond chance, nothing is
-    prescribed. `argus tune undo` takes it out again.
-    """
-
-
-@dataclass(frozen=True, kw_only=True)
 class WrittenPlace:
     """The store of the documents, and the collection that takes the records."""
 
@@ -273,21 +243,20 @@ class WrittenPlace:
         Doc("KIND:PLACE/COLLECTION of the same documents; its records stay as they are."),
         Option(("--store",), panel=PANEL),
     ]
-    into: Annotated[Into, o.Output(collection_of)] = None
+    into: Annotated[Into, Writes(collection_of)] = None
     opening: StoreConfig = field(default_factory=StoreConfig)
 
     def __post_init__(self) -> None:
         check_settings(self)
 
 
-@apply.command()
 @example("argus tune apply write --index index/ --store chroma:store/docs")
 @with_blocks
 def write(
     index: o.IndexState,
     place: WrittenPlace,
     columns: Annotated[FieldNames, Without("title", "text", "coerce_ids", "template")],
-    out: Annotated[Path, Doc("Folder for the receipt."), o.OUTPUT] = RECEIPTS,
+    out: Annotated[Path, Doc("Folder for the receipt."), OUTPUT] = RECEIPTS,
     json: o.AsJson = False,
 ) -> None:
     """Write what remedies added to an index beside the documents of a store.
@@ -302,10 +271,9 @@ def write(
     from argus.remedies.store_writing import write_index
 
     written = write_index(index, **vars(place), id_field=columns.id, out=out)
-    o.show(written, as_json=json, then="\n".join(written.last_lines()))
+    output.show(written, as_json=json, then="\n".join(written.last_lines()))
 
 
-@apply.command()
 @example("argus tune apply queries --engine elasticsearch --collection docs_argus --remedy blend-1")
 @with_blocks
 def queries(
@@ -315,7 +283,7 @@ def queries(
         Doc("Which blend; default: the only one of --store. A store's differs from an index's."),
     ] = None,
     index: Annotated[
-        Path | None, Doc("Index that has a blend: how much BM25 counts is taken from it."), o.INDEX
+        Path | None, Doc("Index that has a blend: how much BM25 counts is taken from it."), INDEX
     ] = None,
     store: Annotated[
         str | None,
@@ -356,7 +324,7 @@ def queries(
         field=settings.field, k=settings.k, records=settings.records, blend=blend,
     )  # fmt: skip
     if json:
-        o.print_json(made)
+        output.print_json(made)
     else:
         typer.echo(markdown(made))
 
@@ -388,13 +356,13 @@ class Source:
     """Options that say which documents are profiled, or where their profiles are."""
 
     corpus: Annotated[
-        NamedCorpus | None, Doc("Documents to profile; default: those of --index."), o.CORPUS
+        NamedCorpus | None, Doc("Documents to profile; default: those of --index."), CORPUS
     ] = None
     index: Annotated[
         Path | None,
         Doc("Index to add the scenarios to; default: only write them."),
-        o.INDEX,
-        o.OUTPUT,
+        INDEX,
+        OUTPUT,
     ] = None
     profiles: Annotated[
         Path | None,
@@ -406,7 +374,7 @@ class Source:
     out: Annotated[
         Path | None,
         Doc("Folder for profiles; default INDEX/scenarios or argus-out."),
-        o.Output(lambda options: None if options["index"] else "argus-out"),
+        Writes(lambda options: None if options["index"] else "argus-out"),
     ] = None
     columns: FieldNames = field(default_factory=FieldNames)
     limit: o.Limit = None
@@ -434,7 +402,6 @@ class Source:
         return originals(ViewIndex.open(index_folder(self.index)))
 
 
-@apply.command()
 @example(
     "argus tune apply scenarios --index index/ --out profiles/ --model NAME "
     "--base-url http://127.0.0.1:8000/v1"
@@ -445,7 +412,7 @@ def scenarios(
     source: Source,
     model: LanguageModel,
     asking: ProfileSettings,
-    engine: EngineConfig | None,
+    engine: o.Engine = None,
     component: Annotated[
         str, Doc("What is indexed: M, I, E, M+E or I+E; auto: as held-out needs choose.")
     ] = COMPONENT,
@@ -459,8 +426,8 @@ def scenarios(
     ] = None,
     queries: o.MaybeQueries = None,
     qrels: o.MaybeQrels = None,
-    encoder: o.IndexEncoder = None,
-    device: o.Device = None,
+    encoder: o.EncoderName = None,
+    device: Device = None,
     estimate: o.Estimate = False,
     json: o.AsJson = False,
 ) -> None:
@@ -493,14 +460,14 @@ def scenarios(
         }  # fmt: skip
         documents = source.documents()
         if estimate:
-            return o.print_estimate(estimate_profiles(documents, **common), json)
+            return output.print_estimate(estimate_profiles(documents, **common), json)
         written = profile_documents(documents, fresh=source.fresh, engine=engine, **common)
         if source.index is None:
-            read = ["--corpus", source.corpus, *o.carry("index build")]
-            making = o.command("index", "build", *read, "--out", "index/")
+            read = ["--corpus", source.corpus, *carry("index build")]
+            making = command("index", "build", *read, "--out", "index/")
             index = ["--index", "index/", "--profiles", source.home]
-            adding = o.command("tune", "apply", "scenarios", *index)
-            o.show(written, as_json=json, then=f"Next: {making} && {adding}")
+            adding = command("tune", "apply", "scenarios", *index)
+            output.show(written, as_json=json, then=f"Next: {making} && {adding}")
             return
         profiles = written.folder
     else:
@@ -544,7 +511,7 @@ def _refuse_writing(context: typer.Context, model: LanguageModel) -> None:
     """Refuse options of writing scenarios with --profiles: they are written already."""
     names = [s.key for config in (ProfileSettings, EngineConfig) for s in settings_of(config)]
     names = [name for name in (*names, "estimate", "limit", "out", "fresh") if name != "form"]
-    options = [f"--{name.replace('_', '-')}" for name in names if o.is_given(context, name)]
+    options = [f"--{name.replace('_', '-')}" for name in names if output.is_given(context, name)]
     if model.config() is not None or options:
         raise InputError(
             f"--profiles with {', '.join(options) or '--model'}",

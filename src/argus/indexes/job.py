@@ -9,23 +9,21 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.documents import listed
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders.protocol import similarity_of
 from argus.encoders.rows import UNIT_TOLERANCE
 from argus.encoders.store import EMBEDDINGS, store_of
-from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.fold import ORIGINAL
@@ -45,15 +43,36 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.snapshot import list_some
 from argus.indexes.table import KEPT, NAME, remove_half_written, writing
 from argus.indexes.views import ViewIndex
+from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, corpus_for, open_encoder, require_some, take_stored
+from argus.settings import INDEX, OUTPUT, Doc, Option
 
 BATCH_VIEWS = 4096
 OWN_NAMES = (FILE, f"{NAME}.lance", REMEDIES, FOLDER)
 """Files and folders of an index."""
 NOTE = "deleting.json"
 NO_TEXT = "no text"
+
+
+Vectors = Annotated[
+    Path | str | None,
+    Doc(
+        "Your own vectors (.npy, one row per document in corpus order) instead of embedding; "
+        "--encoder names what queries are embedded with."
+    ),
+    Option(("--vectors",)),
+]
+Ann = Annotated[
+    bool,
+    Doc(
+        "Also build the approximate index: takes minutes, needs about half the memory to "
+        "search, may miss a result. Faster for single questions over hundreds of thousands of "
+        "views; not over tens of thousands, nor for many questions at once."
+    ),
+    Option(("--ann",)),
+]
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,27 +143,29 @@ class IndexResult(Result):
 
 @one_writer
 def build_index(
-    corpus: Corpus,
+    corpus: o.Corpus,
     *,
-    out: Path | str,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
-    vectors: Path | str | None = None,
+    out: o.IndexOut,
+    encoder: o.Encoder = DEFAULT_MODEL,
+    vectors: Vectors = None,
     fields: FieldNames | None = None,
-    store: Path | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
-    ann: bool = False,
-    engine: EngineConfig | Engine | None = None,
+    store: o.Store = None,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    ann: Ann = False,
+    engine: o.Engine = None,
 ) -> IndexResult:
-    """Index every document of a corpus through one view, its own text.
+    """Index every document of a corpus through its own text.
+
+    Writes the index, summary.json and manifest.json. A build that was stopped goes on where it was.
 
     vectors: a .npy file with one row per document in corpus order, used instead of embedding, as
     are the vectors of a corpus that is a store. Then `encoder` names the encoder of queries. Where
     it does not make the same vectors, the index has a fingerprint of its own: it can be searched,
     and no vector of the encoder can enter. Documents without text, and those that cannot be
-    embedded, are left out and counted. A build that was stopped goes on where it was. A complete
-    one stays as it is. ann: also build the approximate index. engine: where to embed. None is this
-    process. Raises InputError when `out` holds an index of other documents or vectors.
+    embedded, are left out and counted. A complete build stays as it is. ann: also build the
+    approximate index. engine: where to embed. None is this process. Raises InputError when `out`
+    holds an index of other documents or vectors.
     """
     spec = parse_index_spec(out) if "@" in Path(out).name else None
     if spec is not None and spec.as_of is not None and (spec.path / FILE).is_file():
@@ -191,22 +212,22 @@ def build_index(
 
 @one_writer
 def add_documents(
-    index: Path | str,
-    corpus: Corpus,
+    index: Annotated[Path | str, Doc("Index folder."), Option(("--index",)), INDEX, OUTPUT],
+    corpus: o.Corpus,
     *,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    vectors: Path | str | None = None,
+    encoder: o.IndexEncoder = None,
+    vectors: Vectors = None,
     fields: FieldNames | None = None,
-    limit: int | None = None,
-    ann: bool = False,
-    engine: EngineConfig | Engine | None = None,
+    limit: o.Limit = None,
+    ann: Ann = False,
+    engine: o.Engine = None,
 ) -> IndexResult:
-    """Add the documents of a corpus to an index, with the encoder that the index names.
+    """Add the documents of a corpus to an index: all of them, or none when one is there already.
 
-    All or nothing. A document that the index holds already, with the same text, stays as it is: an
-    addition that was killed is finished by the same command. One of the same id with another text
-    is an InputError, and nothing is added. So are vectors of another space than those of the index.
-    Other arguments as for `build_index`.
+    encoder: default: the one that the index names. A document that the index holds already, with
+    the same text, stays as it is: an addition that was killed is finished by the same command. One
+    of the same id with another text is an InputError, and nothing is added. So are vectors of
+    another space than those of the index. Other arguments as for `build_index`.
     """
     there = ViewIndex.open(index_folder(index))
     asking = None if vectors is not None else partial(encoder_of, there, encoder)

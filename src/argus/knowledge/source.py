@@ -52,6 +52,7 @@ class KnowledgeSource:
             'Triples file, or "mentions"; of a knowledge base also wikidata, hyperlink, triples, '
             "all. Default: its own, or edges.* beside the corpus, else mentions."
         ),
+        Option(is_name=True),
     ] = None
     skip_unknown: Annotated[
         bool, Doc("Drop (and count) edges to ids that are not entities."), Option(panel="Input")

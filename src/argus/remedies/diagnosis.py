@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
@@ -31,20 +30,19 @@ from argus.encoders import (
     DEFAULT_MODEL,
     EmbeddingStore,
     Encoder,
-    EncoderConfig,
     Item,
     Role,
     TokenCounter,
     embed,
 )  # fmt: skip
-from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.knowledge.names import Mention, MentionFinder, without_surrogates
 from argus.progress import progress
-from argus.remedies.config import TAU, ReferenceConfig
+from argus.remedies.config import TAU, ReferenceConfig, Tau
 from argus.remedies.reference import make_finder, open_probe, read_passages
 from argus.reports import write_report
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
@@ -142,26 +140,28 @@ class DiagnoseResult(Result):
 
 @one_writer
 def diagnose(
-    corpus: Corpus,
+    corpus: o.Corpus,
     *,
-    out: Path | str,
+    out: o.Out = o.OUT,
     reference: ReferenceConfig,
-    probe: Path | str | Probe | None = None,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
-    tau: float = TAU,
+    probe: o.ProbeFolder = None,
+    encoder: o.Encoder = DEFAULT_MODEL,
+    tau: Tau = TAU,
     fields: FieldNames | None = None,
-    store: Path | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
-    engine: EngineConfig | Engine | None = None,
+    store: o.Store = None,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    engine: o.Engine = None,
 ) -> DiagnoseResult:
     """Find the entities of every document and predict how reachable they are (RPS).
 
-    Reachability does not tell which real questions fail (docs/results/what-reachability-tells.md).
+    RPS measures reachability, and cannot tell which real questions fail (AUC 0.50, where 0.50 is
+    chance). Needs no query and no index. Writes diagnosis.parquet, summary.json, manifest.json and
+    report.html.
 
     corpus, out, encoder, store, limit, engine: as for `argus.audit`. probe: a folder from `argus
-    research probe fit`. None uses the one shipped for the encoder. Writes diagnosis.parquet. Raises
-    InputError for bad input, ArgusError when no document has text.
+    research probe fit`. None uses the one shipped for the encoder. Raises InputError for bad input,
+    ArgusError when no document has text.
     """
     check_tau(tau)
     probe_input = None

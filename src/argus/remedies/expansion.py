@@ -16,15 +16,17 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from argus.corpora import NamedCorpus
-from argus.data.types import Document, Qrels, Query, View
+from argus.data.types import Document, Query, View
 from argus.data.writing import one_writer
-from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, Item, Role, TokenCounter, embed
+from argus.devices import Device
+from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.encoders.protocol import directions
+from argus.jobs import options as o
 from argus.knowledge.mentions import ground
 from argus.knowledge.names import name_key, names_of
 from argus.remedies.config import (
@@ -33,6 +35,7 @@ from argus.remedies.config import (
     TAU,
     ExpandConfig,
     ReferenceConfig,
+    Tau,
     list_differences,
 )  # fmt: skip
 from argus.remedies.diagnosis import Diagnosis, Risk
@@ -40,8 +43,7 @@ from argus.remedies.receipt import OWN_SUBJECT, RepairResult, write_receipt
 from argus.remedies.reference import Passage, PassageLookup
 from argus.remedies.remedy_result import check_judged
 from argus.remedies.repair import OpenedIndex, Proposal, apply_remedy, open_index
-from argus.retrievability.probes import Probe
-from argus.settings import TOP_K
+from argus.settings import CORPUS, INDEX, OUTPUT, TOP_K, Doc, Ge, Option
 
 KIND = "expansion"
 MIN_BEARERS = 8  # passages of one name compared with a mention, if the context is checked
@@ -61,27 +63,40 @@ class Pair:
 
 @one_writer
 def expand_index(
-    index: Path | str,
+    index: Annotated[
+        Path | str, Doc("Folder from argus index build."), Option(("--index",)), INDEX, OUTPUT
+    ],
     *,
     reference: ReferenceConfig,
     config: ExpandConfig = ROBUST,
-    probe: Path | str | Probe | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    tau: float = TAU,
-    queries: Path | str | Sequence[Query] | None = None,
-    qrels: Path | str | Qrels | None = None,
-    corpus: NamedCorpus | None = None,
-    k: int = TOP_K,
-    device: str | None = None,
-    out: Path | None = None,
+    probe: o.ProbeFolder = None,
+    encoder: o.IndexEncoder = None,
+    tau: Tau = TAU,
+    queries: Annotated[
+        Path | str | Sequence[Query] | None, Doc("Judged queries, for the receipt.")
+    ] = None,
+    qrels: o.MaybeQrels = None,
+    corpus: Annotated[
+        NamedCorpus | None,
+        Doc("Where titles are, to tell implicit questions apart."),
+        Option(is_name=True),
+        CORPUS,
+    ] = None,
+    k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K,
+    device: Device = None,
+    out: Annotated[
+        Path | None, Doc("Folder for the receipt; default: in the index."), OUTPUT
+    ] = None,
 ) -> RepairResult:
-    """Add expansions to an index and write the receipt (`argus.remedies.repair.apply_remedy`).
+    """Add views that join documents at risk with what a knowledge base says of their entities.
 
-    To repair only documents at risk loses most of the gain of repairing all
-    (docs/results/what-reachability-tells.md).
+    No language model is needed. The same repair is never added twice; `argus tune undo`
+    takes it out again. Repairing only what is at risk loses most of what repairing all documents
+    gains; --tau 1 takes all.
 
-    Under the preset `paper` NER finds the mentions unless `reference` says otherwise. `max_views`
-    of the preset counts the document's expansions of other remedies.
+    config: under the preset `paper` NER finds the mentions unless `reference` says otherwise.
+    `max_views` of the preset counts the document's expansions of other remedies. Returns the
+    receipt (`argus.remedies.repair.apply_remedy`).
     """
     questions = check_judged(queries, qrels, corpus)
     under = reference.under(config.preset)

@@ -18,6 +18,9 @@ NAMES = (
     "remedy blend wrote) or an index's folder"
 )
 """Values of --retriever, in its line of help."""
+NamedRetriever = Annotated[
+    str | None, Doc(f"What is asked in place of an encoder: {NAMES}."), Option(panel=PANEL)
+]
 
 DEEPER = 5
 """Multiple of k to ask for when chunks are folded to documents and k results are not enough."""

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -29,7 +29,7 @@ from argus.encoders import (
 )
 from argus.encoders.embed import on_engine
 from argus.encoders.store import KEY_BYTES, sharing
-from argus.engine import Engine, EngineConfig
+from argus.engine import Engine
 from argus.errors import ArgusError, NothingMeasured, NothingToMend
 from argus.evaluation.systems import System, ask_retriever, search_index
 from argus.indexes.header import FILE
@@ -37,6 +37,7 @@ from argus.indexes.job import build_index
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
+from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
@@ -48,6 +49,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.dense import parse_index
 from argus.retrievers.names import input_path, is_index
 from argus.retrievers.opening import opened, run_answers
+from argus.settings import Doc, Option
 from argus.suite.cells import (
     Cell,
     CellRecord,
@@ -131,19 +133,26 @@ class SuiteResult(Result):
 
 @one_writer
 def run_suite(
-    suite: Suite | Path | str,
+    suite: Annotated[
+        Suite | Path | str,
+        Doc("TOML of retrievers, remedies, tasks and k."),
+        Option(argument="FILE"),
+    ],
     *,
-    out: Path | str,
-    store: Path | None = None,
-    engine: EngineConfig | Engine | None = None,
-    fresh: bool = False,
+    out: o.Out = o.OUT,
+    store: o.Store = None,
+    engine: o.Engine = None,
+    fresh: o.Fresh = False,
 ) -> SuiteResult:
-    """Run a suite, or resume one: cells that were measured with these inputs stay.
+    """Ask every retriever under every remedy the questions of every task, and write the tables.
+
+    Each cell is kept as it is finished: the same command goes on where it was stopped, and runs
+    again what changed or failed. A text is embedded once per encoder. Tables are in OUT/tables, as
+    Markdown, LaTeX and Parquet.
 
     suite: a TOML file, or the result of `read_suite`. A cell that fails has its reason, and the
-    others go on. The next run tries it again. Every text is embedded once per encoder. Its vectors
-    are in a folder of `store`, by default OUT/embeddings. Raises InputError for a bad file and
-    absent tasks, ArgusError if another run writes to OUT and if nothing could be measured.
+    others go on. Raises InputError for a bad file and absent tasks, ArgusError if another run
+    writes to OUT and if nothing could be measured.
     """
     file = IN_MEMORY if isinstance(suite, Suite) else Path(suite)
     suite = suite if isinstance(suite, Suite) else read_suite(file)

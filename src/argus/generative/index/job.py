@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import MANIFEST, ArtifactFolder
 from argus.data.reading import reading
@@ -21,8 +20,10 @@ from argus.generative.index.manifest import TOKENIZER, read_manifest
 from argus.generative.pseudo_queries import of_documents
 from argus.generative.settings import TRAINED, NgramBuildConfig
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
+from argus.settings import Doc, Without
 
 JOB = "generative_build"
 _NAMED = 10
@@ -58,20 +59,26 @@ class BuildResult(Result):
 
 @one_writer
 def build_ngrams(
-    corpus: Corpus,
+    corpus: o.Corpus,
     *,
-    out: Path | str,
+    out: o.IndexOut,
     config: NgramBuildConfig,
-    pseudo_queries: Path | str | Mapping[str, list[str]] | None = None,
-    fields: FieldNames | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
+    pseudo_queries: Annotated[
+        Path | str | Mapping[str, list[str]] | None,
+        Doc('JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.'),
+    ] = None,
+    fields: Annotated[FieldNames | None, Without("template")] = None,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
 ) -> BuildResult:
-    """Build the n-gram index of a corpus in OUT/ngrams, or add its new documents to the one there.
+    """Index every n-gram of a corpus: title, text and pseudo-queries of each passage.
+
+    Writes the index to OUT/ngrams, summary.json and manifest.json. Memory-mapped when it is used.
 
     pseudo_queries: by document id, or a file (see `pseudo_queries.read`). A build that was killed
-    goes on after its last whole segment. Raises InputError for bad input, among it a corpus that
-    differs from the one that OUT holds the index of.
+    goes on after its last whole segment; new documents are added to the index that is there. Raises
+    InputError for bad input, among it a corpus that differs from the one that OUT holds the index
+    of.
     """
     fields = fields or FieldNames()
     documents, path = read_documents(corpus, fields, limit, None)

@@ -6,18 +6,17 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
-from argus.corpora import Corpus
-from argus.data.fields import FieldNames
+from argus.data.fields import FieldNames, QrelsName
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.reading import parse_json, read_own
 from argus.data.tables import read_table
 from argus.data.writing import one_writer
-from argus.devices import check_device
+from argus.devices import Device, check_device
 from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.jobs.search import open_searcher, with_scoring
@@ -26,9 +25,11 @@ from argus.generative.training.model import save_network
 from argus.generative.training.settings import GenerativeTuneConfig
 from argus.generative.tuning.lists import RankList, rank_lists, rank_questions
 from argus.generative.tuning.loss import rank_task
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
+from argus.settings import Doc, Option, Without
 from argus.training.loop import train
 from argus.training.settings import training_lines
 from argus.version import __version__
@@ -68,25 +69,41 @@ class GenerativeTuneResult(Result):
 
 @one_writer
 def tune_generative(
-    corpus: Corpus,
+    corpus: o.Corpus,
     *,
-    index: Path | str,
-    queries: Path | str,
-    qrels: Path | str,
-    config: GenerativeTuneConfig,
-    out: Path | str,
-    pseudo_queries: Path | str | None = None,
-    fields: FieldNames | None = None,
-    limit: int | None = None,
-    device: str | None = None,
-    fresh: bool = False,
+    index: Annotated[
+        Path | str,
+        Doc("Folder that argus research generative build wrote."),
+        Option(argument="INDEX"),
+    ],
+    queries: Annotated[
+        Path | str,
+        Doc("What teaches to rank: BEIR queries.jsonl or TSV."),
+        Option(("--questions",)),
+    ],
+    qrels: Annotated[
+        Path | str, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC)."), QrelsName()
+    ],
+    config: Annotated[GenerativeTuneConfig, Without("k", "formats", "compact", "batch", "rescore")],
+    out: o.Out = o.OUT,
+    pseudo_queries: Annotated[
+        Path | str | None, Doc('JSONL of {"_id", "queries"}: MINDER\'s third view.')
+    ] = None,
+    fields: Annotated[FieldNames | None, Without("template")] = None,
+    limit: o.Limit = None,
+    device: Device = None,
+    fresh: o.Fresh = False,
 ) -> GenerativeTuneResult:
-    """Teach a model to rank the passages that answer judged questions first. Write OUT/model.
+    """Teach a trained model to rank: LTRGR, on the lists that it ranks for judged questions.
+
+    Passages that answer are to lead others by a margin, in scores made of the n-grams that found
+    them. Writes OUT/model, which search takes as --model, with losses.parquet, summary.json and
+    manifest.json. A run that was stopped goes on where it was.
 
     index: of this corpus. The model searches the questions, and learns from the lists that it ranks
-    (see `tuning.loss`). A run that was stopped ranks them again and goes on where it was. Raises
-    InputError for bad input: a corpus that the index does not hold, a model of another tokenizer,
-    too few questions with a right passage in their list, another training in OUT.
+    (see `tuning.loss`). Raises InputError for bad input: a corpus that the index does not hold, a
+    model of another tokenizer, too few questions with a right passage in their list, another
+    training in OUT.
     """
     on, base, home = check_device(device), need_model(config.search.model), index_folder(index)
     config = replace(config, search=with_scoring(config.search, base))

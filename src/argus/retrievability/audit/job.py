@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from argus.corpora import Corpus
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.writing import one_writer
@@ -21,6 +20,7 @@ from argus.encoders.protocol import similarity_of
 from argus.encoders.rows import arrays_of
 from argus.engine import Engine, EngineConfig, Work
 from argus.errors import InputError, NothingMeasured
+from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.parts import Parts, remove_parts
@@ -96,27 +96,26 @@ class AuditResult(Result):
 
 @one_writer
 def audit(
-    corpus: Corpus,
+    corpus: o.Corpus,
     *,
-    out: Path | str,
+    out: o.Out = o.OUT,
     source: KnowledgeSource | None = None,
-    encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
+    encoder: o.Encoder = DEFAULT_MODEL,
     config: AuditConfig | None = None,
-    store: Path | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
-    engine: EngineConfig | Engine | None = None,
+    store: o.Store = None,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    engine: o.Engine = None,
 ) -> AuditResult:
-    """Measure how probable it is that the retriever brings each entity back (ARGUS §3).
+    """Measure how reachable entities are: RPS, which tells nothing of real questions (ARGUS §3).
 
-    Reachability does not tell which real questions fail (docs/results/what-reachability-tells.md).
+    Writes retrievability.parquet and .csv, pair_ranks.parquet, summary.json, manifest.json and
+    report.html. A run that was stopped goes on where it was.
 
     corpus: a BEIR folder, a file, a store, or documents. Of a store, whose records are the entities
-    unless `source` names others, the vectors that it holds are scored. out: folder for the results.
-    Results of an interrupted run are used again, from any engine. source: where
-    entities and relations come from. engine: embeds and ranks. None is this process. On a
-    cluster of several machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all
-    of them see.
+    unless `source` names others, the vectors that it holds are scored. source: where entities and
+    relations come from. engine: embeds and ranks. None is this process. On a cluster of several
+    machines, vectors beyond 2 GiB need an `out` (or `store`) on storage that all of them see.
     Raises InputError for bad input and ArgusError when nothing can be measured.
     """
     config, source = config or AuditConfig(), source or KnowledgeSource()

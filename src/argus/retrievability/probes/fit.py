@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +41,7 @@ from argus.retrievability.probes.metrics import describe_labels, measure
 from argus.retrievability.probes.models import Floats, Model, import_xgboost
 from argus.retrievability.probes.probe import Probe, save_probe
 from argus.retrievability.probes.report import headline
+from argus.settings import Doc, Option, Writes
 
 HOME = "probe"  # folder of the fitted probe and its trials within the results
 Parameters = dict[str, float | bool]
@@ -154,13 +155,23 @@ class ProbeResult(Result):
 @naming_extras()
 @one_writer
 def fit_probe(
-    audit: Path | str,
+    audit: Annotated[Path | str, Doc("Folder that argus research audit wrote.")],
     *,
-    out: Path | str | None = None,
+    out: Annotated[
+        Path | str | None,
+        Doc("Folder for the results; default: the audit's."),
+        Writes(lambda options: options["audit"]),
+    ] = None,
     config: ProbeConfig | None = None,
-    fresh: bool = False,
+    fresh: Annotated[
+        bool, Doc("Forget the trials of earlier runs first."), Option(("--fresh/--resume",))
+    ] = False,
 ) -> ProbeResult:
-    """Fit probes to the audit in a folder, choose by validation RMSE, report on test (ARGUS §4).
+    """Fit probes to an audit, choose by validation error, report on held-out entities (ARGUS §4).
+
+    RPS measures reachability; which real questions fail it does not tell. Writes probe/ (the probe,
+    and trials.jsonl as trials finish), trials.parquet, predictions.parquet, summary.json,
+    manifest.json and report.html. A run that was stopped goes on where it was.
 
     out: folder for the results, by default the audit's own. Trials of an interrupted run on the
     same data are used again unless `fresh`. Raises InputError for a folder of no audit, for fewer

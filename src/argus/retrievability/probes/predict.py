@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from argus.data.types import Document, State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGraph
@@ -33,6 +34,7 @@ from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
 from argus.retrievability.audit.job import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
+from argus.settings import CORPUS, Doc, Option, Without
 
 SENTENCE = "sentence"
 TAU = 0.3  # below it the paper calls an entity a high risk: it is hard to reach (ARGUS §4.1)
@@ -80,18 +82,27 @@ class PredictResult(Result):
 
 @one_writer
 def predict_rps(
-    corpus: Corpus | None,
+    corpus: Annotated[
+        Corpus | None,
+        Doc("BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store."),
+        Option(is_name=True),
+        CORPUS,
+    ] = None,
     *,
-    out: Path | str,
-    probe: Path | str | None = None,
-    pooling: Pooling = POOLING,
-    source: KnowledgeSource | None = None,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
-    store: Path | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
+    out: o.Out = o.OUT,
+    probe: o.ProbeFolder = None,
+    pooling: Annotated[Pooling, Doc("span or sentence, where no --probe says it.")] = POOLING,
+    source: Annotated[KnowledgeSource | None, Without("relations", "skip_unknown")] = None,
+    encoder: o.Encoder = DEFAULT_MODEL,
+    store: o.Store = None,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
 ) -> PredictResult:
-    """Predict the RPS of every entity of a corpus, or of `source.entities`.
+    """Predict the RPS of entities from their vectors; needs no relations and no index.
+
+    RPS measures reachability; which real questions fail it does not tell. Writes predicted.parquet
+    and .csv, summary.json, manifest.json and report.html. Where an entity is unlike all that the
+    probe was trained on it abstains and says so.
 
     probe: a folder that a fit wrote. None takes the probe that ships for the encoder and
     `pooling` (a given probe knows its own). Raises EncoderMismatch when the probe is of another

@@ -7,18 +7,19 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from argus.corpora import NamedCorpus
+from argus.data.fields import CoerceIds
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
 from argus.data.reading import WRITTEN, reading
 from argus.data.types import Document, Qrels, Query
 from argus.data.writing import one_writer
-from argus.devices import check_device
-from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.devices import Device, check_device
+from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.encoders.protocol import unit_rows
@@ -30,6 +31,7 @@ from argus.indexes.header import index_folder
 from argus.indexes.recipe import CORRECTION, QueryCorrection, read_correction
 from argus.indexes.retriever import encoder_of
 from argus.indexes.views import BEFORE, ViewIndex, originals
+from argus.jobs import options as o
 from argus.jobs.workspace import Record
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
@@ -39,6 +41,7 @@ from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
 from argus.scenarios.adapt.learning import Examples, held_out_gain, learn
 from argus.scenarios.adapt.needs import Needs, Profiles, read_needs
 from argus.scenarios.tables import interval_words
+from argus.settings import CORPUS, INDEX, OUTPUT, Doc, Option
 
 # Key of made.json for the learnt correction. Without it the learning was not finished.
 LEARNT = "learnt"
@@ -94,29 +97,59 @@ class AdaptResult(RemedyResult):
 
 @one_writer
 def adapt_index(
-    index: Path | str,
+    index: Annotated[
+        Path | str, Doc("Folder from argus index build."), Option(("--index",)), INDEX, OUTPUT
+    ],
     *,
-    profiles: Profiles | None = None,
-    needs: Path | str | Sequence[Query] | None = None,
-    needs_qrels: Path | str | Qrels | None = None,
-    learn_from: Unlabelled | None = None,
+    profiles: Annotated[
+        Profiles | None,
+        Doc(
+            "Profiles of documents (argus tune apply scenarios), whose information needs are used."
+        ),
+    ] = None,
+    needs: Annotated[
+        Path | str | Sequence[Query] | None,
+        Doc("Queries that say what documents are needed for; with --needs-qrels."),
+    ] = None,
+    needs_qrels: Annotated[
+        Path | str | Qrels | None, Doc("Which documents each of --needs is for, as judgements.")
+    ] = None,
+    learn_from: Annotated[
+        Unlabelled | None,
+        Doc(
+            "titles, or sentences held out of documents, where nobody wrote needs. It did not "
+            "carry over to questions where that was measured."
+        ),
+        Option(("--from",)),
+    ] = None,
     config: AdaptConfig | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    queries: Path | str | Sequence[Query] | None = None,
-    qrels: Path | str | Qrels | None = None,
-    corpus: NamedCorpus | None = None,
-    device: str | None = None,
-    coerce_ids: bool = False,
-    out: Path | None = None,
+    encoder: o.IndexEncoder = None,
+    queries: Annotated[
+        Path | str | Sequence[Query] | None, Doc("Judged queries, for the receipt.")
+    ] = None,
+    qrels: o.MaybeQrels = None,
+    corpus: Annotated[
+        NamedCorpus | None,
+        Doc("Where titles are, to tell implicit questions apart."),
+        Option(is_name=True),
+        CORPUS,
+    ] = None,
+    device: Device = None,
+    coerce_ids: CoerceIds = False,
+    out: Annotated[
+        Path | None, Doc("Folder for the receipt; default: in the index."), OUTPUT
+    ] = None,
 ) -> AdaptResult:
-    """Learn a correction of an index's queries from the needs of some of its documents.
+    """Learn a correction of all queries from what some documents are needed for.
+
+    A repair that reaches beyond the documents that it was learnt from: no view is added, every
+    query is moved a little, q' = unit(q + α·U Wᵀ q). Needs that are held out stop the learning and
+    decide how far queries are moved; where they do not improve beyond chance, nothing is
+    prescribed. `argus tune undo` takes it out again.
 
     profiles: scenario profiles by document id, or a path for `read_profiles`. needs, needs_qrels:
-    texts, and the documents that each is for. learn_from: titles or held-out sentences, which did
-    not carry over to questions where that was measured. Where held-out needs do not improve beyond
-    chance, nothing is prescribed and the index is searched as before. The same correction is never
-    learnt twice. `argus tune undo` takes it out. queries, qrels: for an evaluation before and
-    after. device: of the encoder and the learning. out: default `INDEX/remedies/ID`. Raises
+    texts, and the documents that each is for. The same correction is never learnt twice. queries,
+    qrels: for an evaluation before and after. device: of the encoder and the learning. Raises
     InputError for bad input and for needs of other documents alone, ArgusError where none can be
     embedded.
     """

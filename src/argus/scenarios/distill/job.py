@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
-from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
 from argus.data.writing import one_writer
-from argus.devices import check_device
+from argus.devices import Device, check_device
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm import weights
@@ -26,6 +26,7 @@ from argus.scenarios.distill.train import save_adapter, save_merged, train, with
 from argus.scenarios.files import given_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.schema import ProfileAnswer
+from argus.settings import Doc
 from argus.training.settings import training_lines
 from argus.version import __version__
 
@@ -102,17 +103,24 @@ class DistillResult(Result):
 
 @one_writer
 def distill(
-    corpus: Corpus,
+    corpus: o.Corpus,
     *,
-    profiles: Path | str | Mapping[str, Profiled],
+    profiles: Annotated[
+        Path | str | Mapping[str, Profiled],
+        Doc("Teacher's profiles: a file, or a folder that holds them."),
+    ],
     config: DistillConfig,
-    out: Path | str,
+    out: o.Out = o.OUT,
     fields: FieldNames | None = None,
-    limit: int | None = None,
-    device: str | None = None,
-    fresh: bool = False,
+    limit: o.Limit = None,
+    device: Device = None,
+    fresh: o.Fresh = False,
 ) -> DistillResult:
-    """Train an adapter on the profiles of a corpus and write it to OUT/adapter.
+    """Fine-tune a small language model with LoRA on the scenarios that a large one wrote.
+
+    Writes OUT/adapter (with --merge, OUT/merged, too), losses.parquet, summary.json and
+    manifest.json. The adapter generates with --model local:BASE --adapter OUT/adapter; a merged
+    model with --model local:OUT/merged, or from any endpoint that serves it.
 
     profiles: a file, or a folder that holds profiles.jsonl. A run that was killed goes on from its
     last checkpoint. Raises InputError for bad input: nothing or too little to train on, a model

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from argus.data.documents import read_queries
+from argus.data.fields import CoerceIds
 from argus.data.folders import ArtifactFolder
-from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl
-from argus.encoders import Encoder, EncoderConfig
+from argus.devices import Device
 from argus.indexes.header import parse_index_spec
 from argus.indexes.retriever import open_retriever
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.scenarios.qa.cases import retrieve, scenarios_in
@@ -22,6 +23,7 @@ from argus.scenarios.qa.inputs import draw
 from argus.scenarios.study.config import StudyConfig
 from argus.scenarios.study.preferences import KEY
 from argus.scenarios.study.sheets import NoPair, Pair, Place, key_row, pairs, places, write_sheet
+from argus.settings import Option
 
 JOB = "study"
 SHEETS = "sheets"  # The folder that raters get their files from.
@@ -70,17 +72,22 @@ class StudyResult(Result):
 
 @one_writer
 def make_study(
-    index: Path | str,
-    queries: Path | str | Sequence[Query],
+    index: o.IndexState,
+    queries: o.Queries,
     *,
-    out: Path | str,
+    out: o.Out = o.OUT,
     config: StudyConfig | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    device: str | None = None,
-    coerce_ids: bool = False,
-    fresh: bool = False,
+    encoder: o.IndexEncoder = None,
+    device: Device = None,
+    coerce_ids: Annotated[CoerceIds, Option()] = False,
+    fresh: o.Fresh = False,
 ) -> StudyResult:
-    """Write a sheet per person, on which results with scenarios stand beside others, unnamed.
+    """Write sheets on which people compare results with scenarios and without (SPIKE §4.3).
+
+    Each person gets OUT/sheets/sheet-N: a page for a browser, and the same as a table. Neither says
+    which side has what; OUT/key.jsonl does, and stays with you. Four criteria: specificity,
+    comprehensibility, usefulness, overall. argus research scenarios preferences reads what comes
+    back.
 
     index: `PATH[@STATE]` with scenarios. Questions are drawn at random. A question is left out, and
     counted, where no document that is shown has a scenario or both sides would show the same.

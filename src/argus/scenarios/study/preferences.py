@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from argus.data.reading import WRITTEN, reading
 from argus.data.rows import FORMATS, Row, read_json_lines, read_rows, whole_number
 from argus.data.writing import one_writer
 from argus.errors import InputError, Location
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.measures.intervals import wilson
@@ -27,6 +28,7 @@ from argus.reports.section import Section, table
 from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
 from argus.scenarios.study.sheets import PLACE, TIE, A, B
 from argus.scenarios.tables import headings, interval_words, schema
+from argus.settings import Doc, Writes
 
 KEY = "key.jsonl"
 SCENARIOS = "scenarios"
@@ -323,18 +325,28 @@ class PreferenceResult(Result):
 
 @one_writer
 def read_preferences(
-    study: Path | str,
-    answers: Path | str | Sequence[Path | str],
+    study: Annotated[Path | str, Doc("Folder of argus research scenarios study, with its key.")],
+    answers: Annotated[
+        Sequence[Path], Doc("Filled sheets, or a folder of them; may be given again.")
+    ],
     *,
-    out: Path | str | None = None,
+    out: Annotated[
+        Path | str | None,
+        Doc("Folder for the results; default STUDY/preferences."),
+        Writes(lambda options: Path(options["study"]) / "preferences"),
+    ] = None,
     config: PreferenceConfig | None = None,
-    fresh: bool = False,
+    fresh: o.Fresh = False,
 ) -> PreferenceResult:
-    """Read filled sheets and tell the preference by each criterion, with agreement of raters.
+    """Tell what the people of a study prefer, and how far they agree.
 
-    study: the folder of `make_study`. answers: filled sheets, or folders of them. out: default
-    `study/preferences`. Raises InputError for sheets that are not of this study, one that comes
-    twice and an answer that is none, and NothingMeasured where nobody answered anything.
+    Per comparison and criterion: the share that prefers scenarios with its interval, and Fleiss',
+    Cohen's and Krippendorff's measures of agreement. Writes preferences and preference_answers
+    (.parquet and .csv), summary.json, manifest.json and report.html.
+
+    study: the folder of `make_study`. answers: filled sheets, or folders of them. Raises InputError
+    for sheets that are not of this study, one that comes twice and an answer that is none, and
+    NothingMeasured where nobody answered anything.
     """
     config, home = config or PreferenceConfig(), Path(study)
     key = read_key(home)

@@ -1,55 +1,118 @@
-"""Commands made of their signatures: a config gives an option for each of its settings.
+"""Commands made of signatures: a parameter gives an option, a config one for each of its settings.
 
-A command that does nothing but run a job is declared by it (`job`). Its values go to the
-parameters of the job that have the same names.
+`command_of` makes a command of a job. A command that does more than run one job is a function of
+its own, to which `with_blocks` gives the same options.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
-from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
-from argus.cli import options as o
+from argus import commands
+from argus.cli import output
 from argus.cli.config import read_config
-from argus.cli.groups import example
 from argus.cli.places import (
-    Output,
     check_asking,
     check_characters,
     check_inputs,
     check_outputs,
     inputs_of,
+    names_corpus,
     stopped,
     with_columns,
     with_stores,
 )
 from argus.cli.streams import INTERRUPTED
-from argus.commands import Options, note
 from argus.data.fields import QrelsFields, QrelsName
 from argus.errors import InputError
-from argus.settings import Setting, nested, notes_of, setting_of, settings_of
+from argus.jobs import options as o
+from argus.settings import (
+    Options,
+    Setting,
+    Without,
+    Writes,
+    nested,
+    notes_of,
+    setting_of,
+    settings_of,
+)
 from argus.stores.spec import StoreConfig
 
 R = TypeVar("R")
+# Headings of options that say how something is read and asked: a command that follows needs it.
+READ = ("Input", "Retriever", "Store", "Encoder", "Log")
+# Options of the same kind that commands declare themselves.
+ALONE = {"encoder": "Encoder", "limit": "Input"}
+UNSET: Any = object()  # an option that was not given: the config's default holds
+FILE = inspect.Parameter(  # taken by every command, and read by the callback
+    "config",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        Path | None,
+        typer.Option(
+            "--config", help="TOML file with these options.", callback=read_config, is_eager=True
+        ),
+    ],
+)
+# The paragraphs of a docstring from which on it speaks of parameters and errors.
+PYTHON = re.compile(r"(\w+(, \w+)*: |Raises )")
 
 
-@dataclass(frozen=True, slots=True)
-class Without:
-    """Beside a config in a command's signature: settings of it that this command does not have."""
+def command_of(
+    job: Callable[..., Any],
+    then: Callable[[Any, Mapping[str, Any]], object] | None = None,
+    show: Callable[[Any, bool], object] | None = None,
+) -> Callable[..., None]:
+    """Return the command of a job: its parameters with a `Doc`, and its configs, are the options.
 
-    names: tuple[str, ...]
+    The help is the job's docstring up to what it says of parameters and errors. then: from the
+    job's result and the options to the command that comes next. show: prints the result in place of
+    its headline, as JSON or not. An option that was not given is left to the job's default.
+    """
+    names = inspect.unwrap(job).__globals__
+    takes = inspect.signature(job).parameters
+    hints: dict[str, Any] = {}
+    for name, parameter in takes.items():
+        try:
+            hint = eval(parameter.annotation, names)
+        except NameError:  # a type for the checker alone is nothing that a command line could give
+            continue
+        if setting_of(name, hint) is not None or _block(hint) is not None:
+            hints[name] = hint
 
-    def __init__(self, *names: str) -> None:
-        object.__setattr__(self, "names", names)
+    def command(*, json: bool, **values: Any) -> None:
+        given = {
+            name: value
+            for name, value in values.items()
+            if value is not None or takes[name].default is inspect.Parameter.empty
+        }
+        result = job(**given)
+        if show is not None:
+            show(result, json)
+        else:
+            output.show(result, as_json=json, then=f"Next: {then(result, given)}" if then else "")
+        if code := getattr(result, "exit_code", 0):
+            raise typer.Exit(code)
+
+    paragraphs = (inspect.getdoc(job) or "").split("\n\n")
+    until = next((i for i, text in enumerate(paragraphs) if PYTHON.match(text)), None)
+    command.__doc__ = "\n\n".join(paragraphs[:until])
+    command.__name__ = job.__name__
+    command.__annotations__ = {**hints, "json": o.AsJson}
+    as_json = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False)
+    vars(command)["__signature__"] = inspect.Signature([*(takes[name] for name in hints), as_json])
+    return with_blocks(command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,79 +165,6 @@ class Block:
         return any(value is not UNSET and value is not None for value in values)
 
 
-# Headings of options that say how something is read and asked: a command that follows needs it.
-READ = ("Input", "Retriever", "Store", "Encoder", "Log")
-# Options of the same kind that commands declare themselves.
-ALONE = {"encoder": "Encoder", "limit": "Input"}
-UNSET: Any = object()  # an option that was not given: the config's default holds
-
-
-# Taken by every command, and read by the callback.
-FILE = inspect.Parameter(
-    "config",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=None,
-    annotation=Annotated[
-        Path | None,
-        typer.Option(
-            "--config", help="TOML file with these options.", callback=read_config, is_eager=True
-        ),
-    ],
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shared:
-    """Base of options that several commands share. A job takes each as a parameter of its own."""
-
-
-def job(
-    home: str,
-    line: str,
-    then: Callable[[Any, Mapping[str, Any]], object] | None = None,
-    show: Callable[[Any, bool], object] | None = None,
-) -> Callable[[Callable[..., object]], Callable[..., None]]:
-    """Declare a command by the job that it runs. The function's body is never run.
-
-    home: module and function, imported when it runs. line: the example for the help. then: from
-    the job's result and the options to the command that comes next. show: prints the result in
-    place of its headline, as JSON or not. An option that was not given is left to the job's
-    default.
-    """
-
-    def declared(command: Callable[..., object]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def run(*, json: bool, **values: Any) -> None:
-            module, _, name = home.partition(":")
-            run_job: Callable[..., Any] = getattr(import_module(module), name)
-            takes = inspect.signature(run_job).parameters
-            for name, value in list(values.items()):
-                if isinstance(value, Shared):
-                    del values[name]
-                    values |= {n: one for n, one in vars(value).items() if n in takes}
-            given = {
-                name: value
-                for name, value in values.items()
-                if value is not None or takes[name].default is inspect.Parameter.empty
-            }
-            result = run_job(**given)
-            if show is not None:
-                show(result, json)
-            else:
-                o.show(result, as_json=json, then=f"Next: {then(result, given)}" if then else "")
-            if code := getattr(result, "exit_code", 0):
-                raise typer.Exit(code)
-
-        as_json = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False)
-        signature = inspect.signature(command)
-        whole = signature.replace(parameters=[*signature.parameters.values(), as_json])
-        vars(run)["__signature__"] = whole
-        run.__annotations__ = {**command.__annotations__, "json": o.AsJson}
-        return example(line)(with_blocks(run))
-
-    return declared
-
-
 def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     """Let a command take configs: every setting of one becomes an option of the command.
 
@@ -186,9 +176,9 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     declared = dict(hints)
     for block in blocks.values():
         declared |= get_type_hints(block.config, include_extras=True)
-    inputs, written = inputs_of(declared), notes_of(declared, Output)
+    inputs, written = inputs_of(declared), notes_of(declared, Writes)
     outputs = {own[name].key if name in own else name: at for name, at in written.items()}
-    stores = Block(StoreConfig) if any(note.names_corpus for note in inputs.values()) else None
+    stores = Block(StoreConfig) if any(map(names_corpus, inputs.values())) else None
     shared = stores is not None and not options.add(stores, command.__name__)
     judged = notes_of(declared, QrelsName)
     columns = Block(QrelsFields)
@@ -210,7 +200,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
                 whole = with_stores(inputs, whole, stores.make(values), alone=not shared)
             check_asking(whole)
             check_inputs(inputs, whole)
-            with note(options.describe(values)):
+            with commands.note(options.describe(values)):
                 return command(**whole)
         except KeyboardInterrupt:
             typer.echo(f"\nargus: {stopped(outputs, values)}", err=True)
@@ -251,7 +241,7 @@ class _Options:
                 headings[key] = setting.where, heading
         return headings
 
-    def describe(self, values: Mapping[str, Any]) -> Options:
+    def describe(self, values: Mapping[str, Any]) -> commands.Options:
         """Return the values that were given, by heading and option."""
         options: dict[str, dict[str, object]] = {heading: {} for heading in READ}
         for key, (option, heading) in self.headings.items():
@@ -300,15 +290,17 @@ def _options_of(command: Callable[..., Any]) -> _Options:
 
 def _block(hint: Any) -> Block | None:
     """Return the block that a parameter's type stands for, if it is a config."""
-    without: tuple[str, ...] = ()
-    if get_origin(hint) is Annotated:
-        hint, *notes = get_args(hint)
-        without = tuple(n for note in notes if isinstance(note, Without) for n in note.names)
-    kinds = [k for k in get_args(hint) or (hint,) if k is not NoneType]
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    without = tuple(name for note in notes if isinstance(note, Without) for name in note)
+    made = next((one for one in notes if isinstance(one, Options)), None)
+    if made is not None:
+        return Block(made.config, made.optional, without)
+    bare = get_args(hint)[0] if notes else hint
+    kinds = [k for k in get_args(bare) or (bare,) if k is not NoneType]
     if len(kinds) != 1 or not isinstance(kinds[0], type):
         return None
     if is_dataclass(kinds[0]) or hasattr(kinds[0], "declared_settings"):
-        return Block(kinds[0], NoneType in get_args(hint), without)
+        return Block(kinds[0], without=without)
     return None
 
 
@@ -318,11 +310,19 @@ def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
     if setting.many:
         kind = list[kind] if setting.repeated else str
     default = None if unset else _shown(setting)
+    if default is MISSING and setting.optional:
+        default = None
     if unset or setting.optional or default is None:
         kind = kind | None
     bounded = setting.kind in (int, float) and (setting.repeated or not setting.many)
-    info = typer.Option(
-        *setting.spelling,
+    declare: Any = typer.Option
+    spelling: tuple[str, ...] = setting.spelling
+    more: dict[str, Any] = {}
+    if setting.option.argument:
+        declare, spelling, more = typer.Argument, (), {"metavar": setting.option.argument}
+    info = declare(
+        *spelling,
+        **more,
         help=setting.text,
         min=setting.least if bounded else None,
         max=setting.most if bounded else None,

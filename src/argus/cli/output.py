@@ -1,0 +1,87 @@
+"""What a command prints: a summary in words, with the verdict and what comes next, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+
+from argus.cli.streams import holds_all_characters
+from argus.errors import InputError
+from argus.hidden import LEAST_IN_FILES, without_known
+from argus.visible import visible_line
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def one_of(kind: type[E], text: str, option: str) -> E:
+    """Return the member of an enumeration that is called `text`. InputError lists them."""
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise InputError(
+            f"{text!r}",
+            expected=f"one of {', '.join(member.value for member in kind)}",
+            fix="Leave it out for the default.",
+            where=option,
+        ) from error
+
+
+def show(result: Any, *, as_json: bool, then: str = "") -> None:
+    """Print a job's summary as JSON, or in words with its report's path, `then` and the verdict."""
+    if as_json:
+        print_json(result.summary)
+        return
+    print_lines(result.headline())
+    if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
+        from argus.corpora.stored import remarks
+
+        print_lines(remarks(result.summary["stored_vectors"]))
+    report: Path | None = getattr(result, "report", None)
+    if report is not None:
+        typer.echo(f"report: {report}")
+    if then:
+        typer.echo(then)
+    folder: Path | None = getattr(result, "folder", None)
+    if report is not None and folder is not None:
+        from argus.data.folders import SUMMARY
+        from argus.verdict import read_verdict, verdict_lines
+
+        if (folder / SUMMARY).is_file():
+            print_lines(verdict_lines(read_verdict(folder)))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines for a person."""
+    for line in lines:
+        say(line)
+
+
+def say(line: str, *, to_stderr: bool = False) -> None:
+    """Print one line. Characters that steer a terminal, or end the line, are shown as escapes.
+
+    Secrets are hidden, here and in JSON.
+    """
+    typer.echo(visible_line(without_known(line)), err=to_stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document for machines."""
+    text = json.dumps(value, indent=2, ensure_ascii=not holds_all_characters())
+    typer.echo(without_known(text, LEAST_IN_FILES))
+
+
+def print_estimate(estimate: Any, as_json: bool) -> None:
+    """Print how much a run would ask and cost at most."""
+    print_json(asdict(estimate)) if as_json else typer.echo(str(estimate))
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """Tell whether an option stands on the command line, not in a file of settings."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
