@@ -36,7 +36,9 @@ CLOSE = 2e-3
 
 def left(folder: Path, before: Path) -> dict[str, Any]:
     """Return the summaries and tables that a command wrote or changed, by their names."""
-    return {ADDRESS.sub("ADDRESS", name): _value(folder / name) for name in _written(folder, before)}
+    return {
+        ADDRESS.sub("ADDRESS", name): _value(folder / name) for name in _written(folder, before)
+    }
 
 
 def _written(folder: Path, before: Path) -> Iterator[str]:

@@ -22,7 +22,7 @@ def search(argus, ready):
         ((), "--queries: neither --queries nor --query; expected one of them"),
         (("--query", "a", "--queries", "b"), "--queries: --queries and --query; expected one"),
         (("--query", " "), "--query: an empty query"),
-        (("--queries", "none.json"), "none.json: no such file; expected questions"),
+        (("--queries", "none.json"), "none.json: no such file; expected a file of questions"),
         (("--queries", "."), ".: the folder holds no queries file"),
         (("--query", "a", "--mode", "sael"), "--mode: 'sael'; expected one of seal, minder"),
         (("--query", "a", "--format", "csv"), "--format: 'csv'; expected one of dpr, kilt, trec"),
