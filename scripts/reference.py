@@ -72,7 +72,7 @@ def _summaries() -> dict[str, str]:
     rooms: dict[str, list[str]] = defaultdict(list)
     for path in sorted(SRC.rglob("*.py")):
         module = ".".join(("argus", *path.relative_to(SRC).with_suffix("").parts))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             bases = [ast.unparse(base) for base in getattr(node, "bases", ())]
             if any(base.partition("[")[0].endswith("Result") for base in bases):
                 rooms[module.split(".")[1]].append(f"{module}.{getattr(node, 'name', '')}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,15 @@ from tests.docs.test_readme import MOST_PER_SENTENCE, sentences
 from tests.support.example_runs import COMMANDS
 
 ROOT = Path(__file__).parents[2]
-REFERENCE = runpy.run_path(str(ROOT / "scripts" / "reference.py"))["pages"]()
-"""Pages that are made of the code while the site is built."""
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 OTHERS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 LINKED = [*PAGES, *OTHERS, *sorted((ROOT / "examples").rglob("*.md"))]
+
+
+@cache
+def reference() -> dict[str, str]:
+    """Return the pages that are made of the code while the site is built."""
+    return runpy.run_path(str(ROOT / "scripts" / "reference.py"))["pages"]()
 
 
 def name(page: Path) -> str:
@@ -50,7 +55,7 @@ def test_every_link_leads_somewhere(page):
             continue
         path, _, anchor = target.partition("#")
         if path.rpartition("reference/")[1] and page.is_relative_to(ROOT / "docs"):
-            assert f"reference/{path.rpartition('reference/')[2]}" in REFERENCE, target
+            assert f"reference/{path.rpartition('reference/')[2]}" in reference(), target
             continue
         file = (page.parent / path).resolve() if path else page
         assert file.exists(), f"{target} is not there"
@@ -66,7 +71,7 @@ def test_a_benchmark_that_it_names_is_there(page):
 
 
 def test_the_reference_has_every_command_and_every_public_name():
-    made = "".join(REFERENCE.values())
+    made = "".join(reference().values())
     assert not [name for name in argus.__all__ if f".{name}\n" not in made]
     assert not [name for name in COMMANDS if f"$ {name}" not in made]
 

@@ -1,22 +1,17 @@
-"""Tools for agents, by the client of the official SDK over standard input and output."""
-
-import os
-import sys
+"""Tools for agents, by the client of the official SDK in this process."""
 
 import anyio
-import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
+
+from argus.service.mcp import mcp_server
+from argus.service.workplace import open_workplace
+from tests.support.superseding import story_source
 
 QUESTION = "archives that write outside of their folder"
 
 
-@pytest.mark.slow
 def test_an_agent_searches_and_asks_why_it_did_not_find_something(story):
-    command = [
-        "-c", "from argus.cli.main import main; main()", "serve", str(story / "index"), "--mcp",
-        "--records", str(story / "records.jsonl"), "--rules", str(story / "rules.yaml"),
-    ]  # fmt: skip
-    server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+    server = mcp_server(open_workplace([story / "index"], authority=story_source(story)))
 
     async def talk():
         async with Client(server) as client:

@@ -14,6 +14,7 @@ from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.workplace import open_workplace
 from tests.runs.test_record import expose
+from tests.service.client import run_in_a_thread
 from tests.support.examples import write_rows
 from tests.support.words import corpus
 
@@ -67,6 +68,15 @@ def serving(work, config=None, retriever=None, **settings):
     app = create_app(place, ServeConfig(**settings), ArgusCommands())
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
+
+
+@contextmanager
+def listening(work, index=None):
+    """Run the service in this process for a browser; yield its address."""
+    config = ServeConfig(port=0)
+    app = create_app(open_workplace([work], index=index), config, ArgusCommands())
+    with run_in_a_thread(app, config) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def holding(work, **settings):

@@ -61,7 +61,7 @@ def files(folder):
     return {name: (folder / name).read_bytes() for name in names}
 
 
-KILLS = int(os.environ.get("ARGUS_SERVE_KILLS", "2"))
+KILLS = int(os.environ.get("ARGUS_SERVE_KILLS", "1"))
 
 
 @pytest.mark.slow

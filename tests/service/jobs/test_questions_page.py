@@ -6,6 +6,7 @@ import pytest
 
 import argus
 from argus.traffic.judging.job import LiveJudging
+from tests.service.jobs.conftest import listening
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.served import (
@@ -14,7 +15,6 @@ from tests.support.served import (
     keep_pictures,
     open_browser,
     page_of,
-    service,
 )
 from tests.support.words import ByWords, corpus
 
@@ -44,7 +44,7 @@ def place(tmp_path_factory):
         work / "log.jsonl", out=work / "traffic", corpus=work / "docs.jsonl",
         retriever=ByWords(documents), config=argus.traffic.TrafficConfig(resamples=1_000, k=3),
     )  # fmt: skip
-    with service(work) as url, open_browser() as launched:
+    with listening(work) as url, open_browser() as launched:
         yield work / "traffic", url, launched
 
 

@@ -7,6 +7,7 @@ import pytest
 from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
+from tests.service.jobs.conftest import listening
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.sentence_models import make_model
@@ -16,7 +17,6 @@ from tests.support.served import (
     keep_pictures,
     open_browser,
     page_of,
-    service,
 )
 from tests.support.words import corpus
 
@@ -39,7 +39,7 @@ def place(tmp_path_factory):
         judgements.append(f"q{i} <i>\t{document.id}\t1")
     write_rows(work / "queries.jsonl", questions)
     (work / "qrels.tsv").write_text("\n".join(judgements) + "\n")
-    with service(work, "--index", work / "index") as url, open_browser() as launched:
+    with listening(work, str(work / "index")) as url, open_browser() as launched:
         yield work, url, launched
 
 
