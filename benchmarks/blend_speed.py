@@ -25,9 +25,8 @@ from argus.encoders import documents as as_documents
 from argus.encoders.protocol import unit_rows
 from argus.indexes.blend import SENTENCE, Blend
 from argus.indexes.job import build_index
-from argus.indexes.lexical import LexicalIndex
+from argus.indexes.lexical import STEMMED, LexicalIndex
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.words import STEMMED
 from argus.knowledge.stdlib import standard_library, standard_questions
 from argus.remedies.blend import blend_index
 from argus.remedies.blend_parts import hubness, sentence_views
@@ -38,7 +37,7 @@ DOCUMENTS, VIEWS, K, QUERIES = 50_000, 5, 10, 150
 # Random vector added to a document for a view of it; brings the cosines to those of hotpot100.
 SPREAD = 0.75
 HUBS, SENTENCES = 100_000, 3_000
-BARS = {"times_dense": 1.5, "hubs_seconds": 60, "build_times_encoding": 1.3}
+BARS = {"search_ms": 50, "hubs_seconds": 60, "build_times_encoding": 1.3}
 
 
 def run() -> dict[str, Any]:

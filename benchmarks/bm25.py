@@ -20,7 +20,7 @@ import numpy as np
 from argus.corpora.opening import read_corpus
 from argus.data.provenance import peak_memory_bytes
 from argus.data.types import Document, FloatArray
-from argus.indexes.words import query_words, words
+from argus.indexes.lexical import query_words, words
 from argus.remedies.reference import PassageLookup
 from benchmarks.shared import collection
 

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from argus.data import Document, Query, View
+from argus.data import Document, Query
 from argus.encoders import EmbeddingStore
 from argus.errors import EncodingError
 from argus.evaluation.config import EvaluateConfig
@@ -13,7 +13,6 @@ from argus.evaluation.job import evaluate
 from argus.evaluation.systems import search_index
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever
-from argus.indexes.views import ViewIndex
 from argus.measures import evaluate as score
 
 DIM = 24
@@ -42,31 +41,6 @@ class Scattered:
 
     def encode_spans(self, texts, spans):
         return self.encode_documents(texts)
-
-
-@pytest.fixture(scope="module")
-def approximate(tmp_path_factory):
-    path = tmp_path_factory.mktemp("served") / "index"
-    index = ViewIndex.create(path, fingerprint="scattered", dim=DIM)
-    views = [View(f"d{i:04}", f"d{i:04}", "original", text) for i, text in enumerate(TEXTS)]
-    index.add(views, Scattered().encode_documents(TEXTS))
-    index.build_ann()
-    return path
-
-
-QUESTIONS = [Query(f"q{i:02}", f"question {i}") for i in range(30)]
-
-
-def test_an_index_is_searched_as_served_whatever_is_in_memory(approximate):
-    served = IndexRetriever(ViewIndex.open(approximate), Scattered())
-    assert not served.searches_exactly() and served.name.startswith("approximate dense of")
-    first = served.search(QUESTIONS, 50)
-    served.index.snapshot()
-    assert served.search(QUESTIONS, 50) == first
-    system = search_index("i", served, QUESTIONS, 50)  # its vectors are scaled once more
-    assert {q: list(docs) for q, docs in system.run.items()} == {q: list(first[q]) for q in first}
-    exact = IndexRetriever(ViewIndex.open(approximate), Scattered(), exact=True)
-    assert exact.name.startswith("dense of") and exact.search(QUESTIONS, 50) != first
 
 
 @pytest.fixture

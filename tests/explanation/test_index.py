@@ -49,36 +49,6 @@ def test_rank_and_gap_are_those_of_a_search(retriever, minilm, hybrid, passages)
         assert found.gap == pytest.approx(max(0, run[9][1] - score))
 
 
-def test_approximate_loss_is_told_from_a_document_that_is_far(
-    indexed, of, passages, vectors, minilm, tmp_path
-):
-    from lancedb.index import HnswSq
-
-    retriever = indexed(tmp_path / "idx", passages, vectors, minilm)
-    retriever.index.table.create_index(  # of 4 partitions, a search reads one
-        "vector", config=HnswSq(distance_type="dot", num_partitions=4), replace=True
-    )
-    for passage in passages:  # partitions are drawn anew; nearly every query loses something
-        query = f"What is {passage.title}?"
-        asked = minilm.encode_queries([query])
-        exact = retriever.index.search(asked, 10, exact=True).doc_ids[0]
-        near = retriever.index.search(asked, 10, exact=False).doc_ids[0]
-        if lost := [doc for doc in exact if doc not in near]:
-            break
-    assert lost, "for every query one partition of four holds the ten nearest"
-    found = explain(query, lost[0], retriever)
-    assert found.cause is Cause.APPROXIMATE and not found.came_back
-    evidence = of(found, Cause.APPROXIMATE).evidence
-    assert evidence["exact_rank"] == exact.index(lost[0]) + 1
-    assert evidence["approximate_rank"] is None
-    kept = explain(query, near[0], retriever)
-    assert kept.came_back and kept.standing.ranked_by == "approximate"
-    far = explain(query, retriever.index.snapshot().search(
-        minilm.encode_queries([query]), len(passages)).doc_ids[0][-1], retriever)  # fmt: skip
-    assert of(far, Cause.APPROXIMATE).state is Verdict.RULED_OUT
-    assert far.cause is not Cause.APPROXIMATE
-
-
 def test_bad_input_is_refused(retriever, minilm, tmp_path, shared):
     for query, doc, config, message in [
         (" ", "w2-0000", ExplainConfig(), "an empty query"),

@@ -41,7 +41,6 @@ def test_vectors_of_another_pooling_are_found_and_named(
     assert finding.evidence["closest_variant"] == [f"{how} pooling"]
     assert finding.evidence["closest_cosine"] > 0.999 and finding.evidence["cosine"] < 0.99
     assert finding.evidence["sampled_also_off"] == finding.evidence["sampled"] == 16
-    assert finding.evidence["scaled_to_length_1"] is True
     right = indexed(tmp_path / "right", some, vectors[:18], minilm)
     (rank,) = right.index.snapshot().ranks(
         minilm.encode_queries(["Who was the wife of Lothair II?"]), ["w2-0000"]

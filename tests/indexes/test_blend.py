@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from argus.data.types import View
 from argus.errors import EncoderMismatch, InputError
-from argus.indexes import pruned
 from argus.indexes.blend import Blend
-from argus.indexes.fold import top_documents
 from argus.indexes.recipe import CORRECTION, DocumentNumbers, QueryCorrection, read_correction
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewIndex
@@ -86,38 +84,6 @@ def test_search_is_the_definition_for_every_document(seed, n, blend, weight):
     assert ranks.tolist() == list(range(1, n + 1))
 
 
-@given(
-    st.integers(0, 10**6),
-    st.sampled_from([0.01, 0.3, 0.7, 1]),
-    st.sampled_from([0.01, 0.5, 0.7, 1]),
-    st.sampled_from([0.0, 0.15, 1.0]),
-    st.sampled_from([0.1, 0.5, 3]),
-    st.sampled_from([2, 12, 64]),
-    st.sampled_from([1, 10, 299, 300, 305]),
-    st.sampled_from([("original", "sentence"), ("original", "expansion", "sentence"), KINDS]),
-    st.booleans(),
-)
-@settings(max_examples=examples(120), deadline=None)
-def test_pruning_loses_nothing(seed, mixed, weight, hubs, spread, dim, k, kinds, by_codes):
-    rng = np.random.default_rng(seed)
-    blend = Blend(weight=mixed, hubs=hubs)
-    snapshot = blended(rng, 300, dim, spread=spread, blend=blend, kinds=kinds)
-    some = snapshot.vectors[:4]
-    queries = unit(np.concatenate([rng.normal(size=(4, dim)), some, -some]))
-    layout = snapshot.layout(weight)
-    laid = pruned.SideLayout.of(snapshot.vectors, layout)
-    assert laid is not None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pruned, "BY_CODES", len(queries) if by_codes else 0)
-        patch.setattr(pruned, "SEEDS", 8 if by_codes else 64)
-        patch.setattr(pruned, "HEAD", 16 if by_codes else 512)
-        patch.setattr(pruned, "PART", 8)
-        quick = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
-    plain = top_documents(queries, snapshot.vectors, queries @ snapshot.vectors.T, layout, k)
-    for name in ("query", "document", "view", "scenario", "score"):
-        assert getattr(quick, name).tolist() == getattr(plain, name).tolist()
-
-
 @pytest.fixture
 def index(tmp_path):
     rng = np.random.default_rng(0)
@@ -143,9 +109,9 @@ def add_blend(index, remedy="blend-1", blend=None, seed=1):
     return hubness
 
 
-def ranked(index, as_of=None, exact=None):
+def ranked(index, as_of=None):
     queries = unit(np.random.default_rng(9).normal(size=(6, 8)))
-    top = index.search(queries, 20, as_of, exact=exact)
+    top = index.search(queries, 20, as_of)
     return top.doc_ids, np.round(top.scores, 5).tolist()
 
 

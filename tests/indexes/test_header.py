@@ -1,65 +1,31 @@
 import json
 import math
-from pathlib import Path
 
 import pytest
 
 from argus.encoders import EncoderConfig
-from argus.errors import EncoderMismatch, InputError, Location
+from argus.errors import InputError, Location
 from argus.indexes.header import (
     IndexHeader,
-    VectorsFile,
     describe_encoder,
     parse_index_spec,
     read_header,
     write_header,
 )
 
-FILE = VectorsFile(sha256="ab" * 32, encoder="model@1", agreement=0.03, least=-0.04)
 EMBEDDED = IndexHeader(fingerprint="model@1", dim=3)
-AGREEING = IndexHeader(fingerprint="model@1", dim=3, vectors=FILE)
-FOREIGN = IndexHeader(fingerprint="own", dim=3, vectors=FILE)
-
-
-def test_an_encoder_may_ask_foreign_vectors_and_add_none_to_them():
-    where = Path("i")
-    for header in (EMBEDDED, AGREEING):
-        header.check_fingerprint("model@1", where)
-        with pytest.raises(EncoderMismatch):
-            header.check_fingerprint("other", where)
-    FOREIGN.check_fingerprint(None, where)
-    FOREIGN.check_fingerprint("own", where)
-    FOREIGN.check_queries("model@1", where)
-    with pytest.raises(EncoderMismatch):
-        FOREIGN.check_queries("other", where)
-    with pytest.raises(
-        InputError, match=r"not those of model@1 \(cosine.*median 0\.03, least -0\.04"
-    ):
-        FOREIGN.check_fingerprint("model@1", where)
-
-
-VECTORS = {"sha256": "x", "encoder": "e", "agreement": 1.0, "least": 0.9}
 
 
 @pytest.mark.parametrize(
     ("field", "value", "place"),
     [
-        ("vectors", {"sha256": "x"}, "vectors.encoder"),
-        ("vectors", {**VECTORS, "sha256": 1}, "vectors.sha256"),
-        ("vectors", {**VECTORS, "encoder": ""}, "vectors.encoder"),
-        ("vectors", {**VECTORS, "least": math.nan}, "vectors"),
-        ("vectors", [], "vectors"),
         ("fingerprint", "", "fingerprint"),
         ("dim", 0, "dim"),
         ("dim", math.inf, "dim"),
         ("dim", 3.5, "dim"),
         ("encoder", 3, "encoder"),
-        ("encoder", {"batch_size": math.inf}, "encoder.batch_size"),
         ("format", -math.inf, "format"),
-        ("fields", [["id"]], "fields.0"),
-        ("fields", 3, "fields"),
         ("format", 2, None),
-        ("fields", ["id"], None),
     ],
 )
 def test_a_damaged_header_is_named(tmp_path, field, value, place):

@@ -3,8 +3,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import query_words, words
+from argus.indexes.lexical import LexicalIndex, query_words, words
 
 
 def test_words_fold_case_width_and_ligatures_and_keep_accents():

@@ -62,7 +62,7 @@ def test_a_damaged_bm25_is_built_again(index, minilm, builds):
     saved = file.read_bytes()
     for damaged in (b"", saved[:-9], saved[: len(saved) // 2], b"x" * len(saved)):
         file.write_bytes(damaged)
-        assert not LexicalIndex.is_saved(file)
+        assert not LexicalIndex.is_saved(file, made_of="")
         with pytest.raises(InputError) as error:
             LexicalIndex.open(file)
         assert error.value.where == file

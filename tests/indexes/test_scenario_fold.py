@@ -1,12 +1,10 @@
 """Search with scenarios: exact against a plain reading of SPIKE eq. 3, and nothing is ever lost."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import View
-from argus.indexes import pruned
 from argus.indexes.snapshot import Snapshot
 from tests.support.draws import examples
 
@@ -82,57 +80,6 @@ def test_search_is_equation_three_for_every_document(seed, n, weight, k, spread)
     )
     queries = unit(rng.normal(size=(3, 8)))
     same(found(snapshot.search(queries, k, weight)), reference(queries, snapshot, k, weight))
-
-
-@given(
-    st.integers(0, 10**6),
-    st.sampled_from([1e-6, 0.01, 0.3, 0.5, 0.7, 0.95, 1]),
-    st.sampled_from([0.1, 0.5, 1, 3]),
-    st.sampled_from([2, 12, 64]),
-    st.sampled_from(["1", "10", "n-1", "n", "n+5"]),
-    st.sampled_from([0.0, 1e-4, 9e-4]),
-    st.booleans(),
-)
-@settings(max_examples=examples(120), deadline=None)
-def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit, by_codes):
-    rng = np.random.default_rng(seed)
-    views, vectors = scenario_views(rng, 300, dim, spread=spread)
-    scale = 1 + off_unit * rng.uniform(-1, 1, (len(vectors), 1))
-    snapshot = Snapshot.of(views, (vectors * scale).astype(np.float32))
-    queries = unit(np.concatenate([rng.normal(size=(4, dim)), vectors[:4], -vectors[:4]]))
-    k = {"1": 1, "10": 10, "n-1": 299, "n": 300, "n+5": 305}[depth]
-    layout = snapshot.layout(weight)
-    laid = pruned.SideLayout.of(snapshot.vectors, layout)
-    assert laid is not None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pruned, "BY_CODES", len(queries) if by_codes else 0)
-        patch.setattr(pruned, "SEEDS", 8 if by_codes else 64)
-        patch.setattr(pruned, "HEAD", 16 if by_codes else 512)
-        patch.setattr(pruned, "PART", 8)
-        found = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
-    plain = snapshot_top(snapshot, queries, k, layout)
-    for name in ("query", "document", "view", "scenario", "score"):
-        assert getattr(found, name).tolist() == getattr(plain, name).tolist()
-
-
-def snapshot_top(snapshot, queries, k, layout):
-    from argus.indexes.fold import top_documents
-
-    return top_documents(queries, snapshot.vectors, queries @ snapshot.vectors.T, layout, k)
-
-
-@given(
-    st.floats(-1, 1),
-    st.floats(0, float(np.float32(np.pi))),
-    st.floats(0.01, 1),
-    st.lists(st.floats(-1, 1), min_size=1),
-)
-def test_no_document_below_the_reach_gets_to_the_least_score(least, angle, weight, owns):
-    own = np.array(owns, np.float32)
-    highest = pruned.highest(own, np.float32(np.cos(angle)), np.float32(np.sin(angle)))
-    bound = np.float32(weight) * own + np.float32(1 - weight) * highest
-    below = own < pruned.reach(least, angle, weight) - 1e-5
-    assert (bound[below] <= least + 1e-5).all()
 
 
 @given(st.integers(0, 10**6), st.data())

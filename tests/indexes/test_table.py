@@ -1,4 +1,4 @@
-"""The LanceDB table: its cleanup."""
+"""Cleanup of the LanceDB table."""
 
 from datetime import timedelta
 
@@ -30,7 +30,7 @@ def index(tmp_path):
 
 def answers(index):
     queries = unit(20, 9)
-    return {s: index.search(queries, 5, s, exact=True) for s in (None, "original", "r2")}
+    return {s: index.search(queries, 5, s) for s in (None, "original", "r2")}
 
 
 def test_no_state_of_an_index_needs_an_old_version(index):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from argus.authority.records import Record, find_record
 from argus.authority.rules import Rule
-from argus.indexes.words import STOP_WORDS, words
+from argus.indexes.lexical import STOP_WORDS, words
 
 Entity = tuple[str, str]  # a key of a scope and one value of it
 
@@ -59,7 +59,7 @@ class EntityIndex:
 class ScopeNames:
     """Find the values of scopes in texts: whole words, in any case, longest first.
 
-    Words are those of `argus.indexes.words`, so "CVE-2021-44228" is also found as "cve 2021 44228".
+    Words are those of `argus.indexes.lexical`: "CVE-2021-44228" is also found as "cve 2021 44228".
     Values without a word other than stop words are never found.
     """
 

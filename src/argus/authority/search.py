@@ -32,8 +32,7 @@ from argus.data.runs import read_run
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import retriever_alone, run_alone, unknown_query
-from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import SURFACE, check_query
+from argus.indexes.lexical import SURFACE, LexicalIndex, check_query
 from argus.jobs import options as o
 from argus.retrievers.config import NAMES, PANEL, AskingConfig
 from argus.settings import INDEX, OUTPUT, TOP_K, Doc, Ge, Option

@@ -107,11 +107,6 @@ def evaluate(
         ),
         Option(("--lambda",)),
     ] = None,
-    exact: Annotated[
-        bool | None,
-        Doc("Default: as the index is served, approximately where it was built with --ann."),
-        Option(("--exact/--approximate",), default=""),
-    ] = None,
     relations: Annotated[
         str | None, Doc('To compare encoders: triples file, or "mentions".')
     ] = None,
@@ -153,7 +148,7 @@ def evaluate(
             queries, qrels, indexes=index or (), runs=run or (), retrievers=retriever or (),
             asking=asking, excluded=excluded, diagnosis=diagnosis,
             encoder=encoder[0] if encoder else None, hybrid=hybrid or (), weights=weights or (),
-            exact=exact, config=config, **common,
+            config=config, **common,
         )  # fmt: skip
         output.show(result, as_json=json)
         return
@@ -161,7 +156,7 @@ def evaluate(
 
     common |= {"parent_field": measure.parent_field, "by": measure.by}
     lists: dict[str, Any] = {
-        "queries": queries or (), "k": measure.k, "hybrid": hybrid or (), "exact": exact,
+        "queries": queries or (), "k": measure.k, "hybrid": hybrid or (),
         "weights": weights or (),
     }  # fmt: skip
     if folders:
@@ -222,12 +217,12 @@ _SLICES = {"corpus", "parent_field", "by"} | _keys(FieldNames)
 _CORPUS = _SLICES | {"k"} | _keys(StoreConfig)
 _LISTS = _CORPUS | {"queries", "qrels"} | _keys(QrelsFields)
 _JUDGED = _keys(EvaluateConfig)
-_ASKED = _keys(AskingConfig) | {"hybrid", "exact", "lambda_"}
+_ASKED = _keys(AskingConfig) | {"hybrid", "lambda_"}
 # The kinds of comparison that options besides --out, --fresh, --json and --config go with.
 _BELONGS = {
     "folders": _SLICES,
     "run": _LISTS,
-    "index": _CORPUS | {"queries", "diagnosis", "hybrid", "exact", "lambda_"},
+    "index": _CORPUS | {"queries", "diagnosis", "hybrid", "lambda_"},
     "encoder": _LISTS | {"relations", "precision", "device", "limit", "seed"},
     "retriever": _LISTS | _ASKED | {"precision", "device"},
     "qrels": (_LISTS - {"k"}) | _ASKED | _JUDGED | {"diagnosis", "excluded"},

@@ -180,8 +180,6 @@ def _search(
         query, index, k=measure.k, hybrid=measure.hybrid, weight=measure.weight,
         encoder=encoder, device=device,
     )  # fmt: skip
-    if answer["warning"]:
-        typer.echo(f"warning: {answer['warning']}", err=True)
     block = _block(answer["results"], max_chars) if max_chars else None
     if as_json:
         output.print_json(answer if block is None else answer | {"context": block.text})
@@ -350,13 +348,11 @@ _ORDER = {"found": 0, "could not check": 1, "ruled out": 2}
 
 
 def _standing(place: Standing, k: int) -> list[str]:
-    rows = [("dense", place.dense), ("approximate", place.approximate), ("BM25", place.bm25),
-            (f"fused ({place.fusion})", place.fused)]  # fmt: skip
+    rows = [("dense", place.dense), ("BM25", place.bm25), (f"fused ({place.fusion})", place.fused)]
     lines: list[str] = []
     for name, at in rows:
-        if at is not None:
-            note = "  <- what a search returns" if name.startswith(place.ranked_by) else ""
-            lines += _row(name, _place(at) + note)
+        note = "  <- what a search returns" if name.startswith(place.ranked_by) else ""
+        lines += _row(name, _place(at) + note)
     lines += _missing(place, k)
     shown = [f"{v.kind} {v.score:.4f}" for v in place.views[:SHOWN]]
     more = f" and {len(place.views) - SHOWN} more" if len(place.views) > SHOWN else ""

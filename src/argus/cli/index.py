@@ -74,7 +74,7 @@ def compact(
     from datetime import timedelta
 
     from argus.indexes.job import compact_index
-    from argus.indexes.table import KEPT
+    from argus.indexes.views import KEPT
 
     summary = compact_index(index, kept=timedelta(0) if now else KEPT)
     if json:

@@ -24,8 +24,7 @@ from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queri
 from argus.errors import InputError
 from argus.indexes import search
 from argus.indexes.job import build_index
-from argus.indexes.table import import_lancedb
-from argus.indexes.views import ViewIndex
+from argus.indexes.views import ViewIndex, import_lancedb
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.knowledge import KnowledgeBase

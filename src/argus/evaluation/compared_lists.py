@@ -69,7 +69,6 @@ def compare_indexes(
     diagnosis: Path | None = None,
     k: int = TOP_K,
     hybrid: Sequence[str] = (),
-    exact: bool | None = None,
     weights: Sequence[float] = (),
     parent_field: str | None = None,
     by: Sequence[str] = (),
@@ -79,7 +78,7 @@ def compare_indexes(
     """Ask two indexes for every document by its own title, and given queries. Compare the top k.
 
     names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
-    entities are asked for by name. Without it, documents alone are compared. hybrid, exact,
+    entities are asked for by name. Without it, documents alone are compared. hybrid,
     weights: as for `argus.evaluate`. parent_field: where the chunks of `corpus` name their
     document. by: fields of `corpus`, by which losses and gains are counted, too. fields: the
     columns of `corpus`. Raises InputError if the indexes have no document in common, and if there
@@ -111,10 +110,9 @@ def compare_indexes(
     about = [parse_index_spec(name).path for name in names]
     check_folder(folder, record, about=about)
     indexes = [
-        open_index(name, ranked_by=fusion, exact=exact, weight=weight)
+        open_index(name, ranked_by=fusion, weight=weight)
         for name, (fusion, weight) in zip(names, settings, strict=True)
     ]
-    record.config["exact"] = [retriever.searches_exactly() for _, retriever in indexes]
     record.config["lambda"] = [retriever.weight for _, retriever in indexes]
     with record.timed("asking both"):
         compared = _compare_states(indexes, questions, k, documents, entities, parents)
@@ -255,7 +253,6 @@ def compare_retrievers(
     by: Sequence[str] = (),
     encoder: Encoder | EncoderConfig | str | None = None,
     hybrid: Sequence[str] = (),
-    exact: bool | None = None,
     weights: Sequence[float] = (),
     asking: AskingConfig | None = None,
     fields: FieldNames | None = None,
@@ -268,7 +265,7 @@ def compare_retrievers(
     relevant documents, which are counted apart. corpus: titles, and documents that a retriever may
     need, by the columns of `fields`. parent_field: folds its chunks to documents. Retrievers are
     asked deeper then. by: fields of the corpus, by which losses and gains are counted, too.
-    encoder: of a store's queries, and of an index that names none. hybrid, exact, weights: of the
+    encoder: of a store's queries, and of an index that names none. hybrid, weights: of the
     indexes, as for `argus.evaluate`. A query that fails on one side is left out. Raises InputError
     for bad input, ArgusError if no query is answered by both.
     """
@@ -298,7 +295,7 @@ def compare_retrievers(
     check_folder(folder, record, about=about)
     with record.timed("asking"), ExitStack() as stack:
         states = [
-            open_index(name, encoder, fusion, exact, weight)
+            open_index(name, encoder, fusion, weight)
             for name, (fusion, weight) in zip(indexes, settings, strict=True)
         ]
         things = [*(state for _, state in states), *retrievers]

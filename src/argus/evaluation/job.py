@@ -115,7 +115,6 @@ def evaluate(
     diagnosis: Path | None = None,
     encoder: Encoder | str | None = None,
     hybrid: Sequence[str] = (),
-    exact: bool | None = None,
     weights: Sequence[float] = (),
     config: EvaluateConfig | None = None,
     fresh: bool = False,
@@ -132,11 +131,10 @@ def evaluate(
     JSON files, or runs). corpus: titles and texts, by the columns of `fields`. An index knows its
     own. diagnosis: folder with diagnosis.parquet, for ARGUS' Table 4. encoder: for indexes that
     name none, and for the queries of stores. hybrid: how indexes fuse vectors with BM25 ("min-max",
-    "rrf", "dbsf", or "dense" for not at all), one for all or one for each. exact: None searches
-    each index as it is served. weights: λ of documents against scenarios, one for all indexes or
-    one for each. excluded: documents to remove from each query's results, or a file of them. Raises
-    InputError for bad input, ArgusError if every query failed. Nothing is written before all input
-    has been read.
+    "rrf", "dbsf", or "dense" for not at all), one for all or one for each. weights: λ of documents
+    against scenarios, one for all indexes or one for each. excluded: documents to remove from each
+    query's results, or a file of them. Raises InputError for bad input, ArgusError if every query
+    failed. Nothing is written before all input has been read.
     """
     config, asking = config or EvaluateConfig(), asking or AskingConfig()
     if len(indexes) + len(retrievers) + len(runs) not in (1, 2):
@@ -169,7 +167,7 @@ def evaluate(
         all_opened(retrievers, questions.documents or (), asking, answers, encoder) as sources,
     ):
         searched = [
-            open_index(name, encoder, fusion, exact, weight)
+            open_index(name, encoder, fusion, weight)
             for name, (fusion, weight) in zip(indexes, settings, strict=True)
         ]
         if sources:
@@ -180,7 +178,6 @@ def evaluate(
         systems += [run_system(run, posed, deep, f"run {i}") for i, run in enumerate(runs, start=1)]
         systems = questions.folded_systems(systems, config.depth)
     record.config["hybrid"] = [fusion for fusion, _ in settings]
-    record.config["exact"] = [index.searches_exactly() for _, index in searched]
     record.config["lambda"] = [index.weight for _, index in searched]
     judged = without_failed(questions.judged, systems)
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))

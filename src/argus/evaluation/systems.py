@@ -75,31 +75,26 @@ def open_index(
     name: str,
     encoder: Encoder | EncoderConfig | str | None = None,
     ranked_by: str | None = None,
-    exact: bool | None = None,
     weight: float | None = None,
 ) -> tuple[str, IndexRetriever]:
     """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`. Return its display name, too.
 
     encoder: instead of the one that the index names. Raises EncoderMismatch if it differs.
-    ranked_by: DENSE, or a fusion with BM25. exact: None searches as the index is served. weight: λ
-    of documents against scenarios. An unusual setting becomes part of the name.
+    ranked_by: DENSE, or a fusion with BM25. weight: λ of documents against scenarios. An unusual
+    setting becomes part of the name.
     """
     from argus.indexes.retriever import open_retriever
 
-    retriever = open_retriever(name, encoder, hybrid=ranked_by, exact=exact, weight=weight)
-    exactly = retriever.searches_exactly()
+    retriever = open_retriever(name, encoder, hybrid=ranked_by, weight=weight)
     blend = retriever.recipe.blend
     usual = ranked_by == DENSE and not (blend and blend.bm25)
     way = None if usual else ranked_by
-    return system_name(name, way, exactly=exactly, weight=weight), retriever
+    return system_name(name, way, weight=weight), retriever
 
 
-def system_name(
-    name: str, ranked_by: str | None = None, *, exactly: bool = True, weight: float | None = None
-) -> str:
+def system_name(name: str, ranked_by: str | None = None, *, weight: float | None = None) -> str:
     """Return the display name of an index, with the unusual ways in which it is searched."""
-    ways = [] if exactly else ["approximate search"]
-    ways += [] if weight is None else [f"λ = {weight:g}"]
+    ways = [] if weight is None else [f"λ = {weight:g}"]
     if ranked_by is not None:
         ways.append("vectors alone" if ranked_by == DENSE else f"{ranked_by} with BM25")
     return f"{name} ({', '.join(ways)})" if ways else name
@@ -118,7 +113,6 @@ def contents(name: str, retriever: IndexRetriever) -> System:
         titles={v.doc_id: v.source for v in views if v.kind == "original" and v.source.strip()}
         | {v.doc_id: v.text for v in views if v.kind == "title"},
         texts={v.doc_id: v.text for v in views if v.kind == "original"},
-        warning=retriever.warning,
     )
 
 

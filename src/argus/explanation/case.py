@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, View
-from argus.evaluation.judged import ParentFold, deeper
+from argus.evaluation.judged import ParentFold
 from argus.explanation.evidence import QUERY, Place, ScoredView, Standing, bm25_place, place_in
 from argus.indexes.blend import SENTENCE
 from argus.indexes.fold import ORIGINAL, SCENARIO, exact, mix, mix_sentences, pair_products
@@ -158,7 +158,7 @@ class Case:
 
 
 def rank_everywhere(case: Case) -> Standing:
-    """Return the document's place in the exact, approximate, BM25 and fused rankings."""
+    """Return the document's place in the dense, BM25 and fused rankings."""
     retriever, index, words = case.retriever, case.retriever.index, case.retriever.lexical()
     dense = Place(None, None, case.size)
     views: list[ScoredView] = []
@@ -171,16 +171,6 @@ def rank_everywhere(case: Case) -> Standing:
             for view, score in zip(case.views, scores, strict=True)
         ]
 
-    def search(depth: int, *, exact: bool) -> dict[str, float]:
-        state = retriever.as_of
-        top = index.search(case.vector, depth, state, exact=exact, weight=case.weight)
-        return top.run([QUERY])[QUERY]
-
-    approximate, near_kth = None, None
-    if index.has_ann():
-        near = case.of_documents(search(deeper(case.k, case.fold), exact=False))
-        approximate, near_kth = place_in(dict(islice(near.items(), case.k)), case.doc_id, case.k)
-
     by_words = words.scores(case.query)
     bm25 = bm25_place(words.ids, by_words, case.doc_id)
     if case.fold is not None:
@@ -189,19 +179,15 @@ def rank_everywhere(case: Case) -> Standing:
         bm25 = place_in(case.of_documents(matched), case.doc_id, case.k)[0]
 
     depth, method = max(case.k, FUSED_DEPTH), retriever.hybrid or FUSION
-    first, hits = (
-        search(depth, exact=retriever.searches_exactly()),
-        words.search([case.query], depth),
-    )
+    first = index.search(case.vector, depth, retriever.as_of, weight=case.weight).run([QUERY])
+    hits = words.search([case.query], depth)
     weights = retriever.bm25_weights(hits, [QUERY])
-    both = fuse_with_bm25({QUERY: first}, hits.run([QUERY]), 2 * depth, method, weights)
+    both = fuse_with_bm25(first, hits.run([QUERY]), 2 * depth, method, weights)
     fused, fused_kth = place_in(case.of_documents(both.get(QUERY, {})), case.doc_id, case.k)
 
     ranked_by, place, kth = "dense", dense, next(reversed(case.top(case.k).values()), None)
     if retriever.hybrid:
         ranked_by, place, kth = "fused", fused, fused_kth
-    elif approximate is not None and not retriever.searches_exactly():
-        ranked_by, place, kth = "approximate", approximate, near_kth
     came_back = place.rank is not None and place.rank <= case.k
     own = fused.score if ranked_by == "fused" else dense.score
     return Standing(
@@ -209,7 +195,6 @@ def rank_everywhere(case: Case) -> Standing:
         rank=place.rank,
         came_back=came_back,
         dense=dense,
-        approximate=approximate,
         bm25=bm25,
         fused=fused,
         fusion=method,

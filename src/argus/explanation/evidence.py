@@ -37,7 +37,6 @@ class Cause(StrEnum):
     """Reason why a document may not come back."""
 
     ABSENT = "not in index"
-    APPROXIMATE = "approximate-search loss"
     VECTOR = "prefix or pooling mismatch"
     WINDOW = "beyond the window"
     SUPERSEDED = "superseded"
@@ -128,16 +127,15 @@ class ScoredView:
 class Standing:
     """Places of the document in every ranking of an index.
 
-    ranked_by: "dense", "approximate" or "fused", the ranking that a search returns. rank, kth_score
+    ranked_by: "dense" or "fused", the ranking that a search returns. rank, kth_score
     (score of the last of the top k) and gap (missing score, 0 within k) are of that one.
-    approximate: None without an approximate index. views: best first.
+    views: best first.
     """
 
     ranked_by: str
     rank: int | None
     came_back: bool
     dense: Place
-    approximate: Place | None
     bm25: Place
     fused: Place
     fusion: str

@@ -36,9 +36,9 @@ from argus.explanation.evidence import (
 )
 from argus.explanation.stored import check_presence, check_vector, check_window
 from argus.indexes.header import IndexSpec
+from argus.indexes.lexical import check_query, words
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot, check_k
-from argus.indexes.words import check_query, words
 from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
 from argus.knowledge.names import MentionFinder
 from argus.progress import announce, progress
@@ -103,7 +103,7 @@ def explain(
         retriever = index
     else:
         retriever = IndexRetriever(
-            index.index, index.encoder, index.as_of, config.hybrid, index.exact, index.weight
+            index.index, index.encoder, index.as_of, config.hybrid, index.weight
         )
     probe = _load_probe(config.rps, retriever.encoder)
     fold = fold or ParentFold.of_corpus(
@@ -134,7 +134,6 @@ def explain(
     lexical, entities = _check_words(case, place), _check_entities(case, config.rps, probe)
     findings = [
         check_presence(case, config.corpus, config.fields),
-        _check_approximate(case, place),
         check_vector(case, place, config),
         check_window(case, place),
         lexical.harmless() if within else lexical,
@@ -159,30 +158,6 @@ def explain(
         standing=place,
         findings=findings,
     )
-
-
-def _check_approximate(case: Case, place: Standing) -> Finding:
-    """Compare the exact rank with the approximate search.
-
-    Evidence: `exact_rank`, `approximate_rank`, `k`.
-    """
-    cause, exact = Cause.APPROXIMATE, place.dense.rank
-    if place.approximate is None:
-        return cause.ruled_out("there is no approximate index: search is exact")
-    if exact is None:
-        return cause.unchecked(ABSENT)
-    rank = place.approximate.rank
-    evidence: Evidence = {"exact_rank": exact, "approximate_rank": rank, "k": case.k}
-    if exact > case.k:
-        return cause.ruled_out(f"exact search ranks it {exact} as well", evidence)
-    if rank is not None:
-        return cause.ruled_out("the approximate search returns it", evidence)
-    text = f"exact search ranks it {exact}, the approximate index does not return it among {case.k}"
-    advice = (
-        "Build the approximate index again (`argus index build --ann` or add --ann), or search "
-        "exactly."
-    )
-    return cause.found(text, evidence, advice, decisive=True)
 
 
 def _check_words(case: Case, place: Standing) -> Finding:
@@ -417,8 +392,8 @@ def _conclude(
 ) -> tuple[Cause | None, str]:
     """Return the most probable cause and the verdict in one line.
 
-    Certain causes come first (absent, approximate search), then those that spoil everything else (a
-    wrong vector, unread text), then those that were computed to bring the document back, then those
+    Certain causes come first (absent), then those that spoil everything else (a wrong
+    vector, unread text), then those that were computed to bring the document back, then those
     that only make its absence likely.
     """
     faults = {cause: f for cause, f in findings.items() if f.state is Verdict.FOUND}
@@ -441,7 +416,6 @@ def _conclude(
     is_crowded = Cause.HUBS in faults and hubs["hubs_above"] >= MIN_HUBS * hubs["documents_above"]
     order = [
         (Cause.ABSENT, True),
-        (Cause.APPROXIMATE, True),
         (Cause.VECTOR, vector.decisive or vector.evidence.get("cosine", 1) < FAR_OFF),
         (Cause.WINDOW, True),
         (Cause.SUPERSEDED, is_superseded_within(findings[Cause.SUPERSEDED], case.k)),

@@ -68,10 +68,9 @@ from argus.explanation.matches import (
 )
 from argus.explanation.stored import judge_window
 from argus.indexes.fusion import FUSION, fuse_with_bm25
-from argus.indexes.lexical import LexicalIndex
+from argus.indexes.lexical import LexicalIndex, check_query, words
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
-from argus.indexes.words import check_query, words
 from argus.jobs.workspace import Record, corpus_for, require_some, take_stored
 from argus.progress import announce
 from argus.retrievers.config import AskingConfig

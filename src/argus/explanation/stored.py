@@ -22,7 +22,8 @@ from argus.explanation.case import Case
 from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Cause, Evidence, Finding, Standing, near_ids
 from argus.indexes.fold import ORIGINAL
-from argus.indexes.words import query_words, words
+from argus.indexes.lexical import query_words, words
+from argus.indexes.snapshot import rows_to_views
 
 if TYPE_CHECKING:
     import torch
@@ -60,11 +61,12 @@ def check_presence(case: Case, corpus: NamedCorpus | None, fields: FieldNames) -
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
         return Cause.ABSENT.ruled_out(text, {"views": counts})
     index, own = case.retriever.index, case.doc_id
-    now = index.texts()
-    owner = dict(zip(now["id"], now["doc_id"], strict=True)).get(own)
+    views = {view.id: view.doc_id for view in rows_to_views(index.rows())}
+    owner, now = views.get(own), set(views.values())
     evidence: Evidence = {"documents_in_this_state": len(case.snapshot)}
-    if own in now["doc_id"]:
-        state = next((r.id for r in index.remedies() if own in index.texts(r.id)["doc_id"]), None)
+    if own in now:
+        states = (remedy.id for remedy in index.remedies())
+        state = next((s for s in states if own in index.rows(s)["doc_id"].to_pylist()), None)
         evidence["first_state_that_holds_it"] = state
         place = str(index.path) if state is None else f"{index.path}@{state}"
         text = f"it is in the index now, but was not yet in the state {case.retriever.as_of!r}"
@@ -123,7 +125,7 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
     """Embed the document's own text again, and name the change that makes the stored vector.
 
     Evidence: `cosine` of the stored and the new vector; `vectors_imported_from` and
-    `scaled_to_length_1` of vectors from a file; `sampled`, `sampled_also_off` and
+    `sampled`, `sampled_also_off` and
     `sampled_median_cosine` of other documents; `score_with_its_own_vector`,
     `rank_with_its_own_vector`, and `rank_with_nearest_embedded_again` among `embedded_again`
     rivals; `query_prompt` and `rank_without_query_prompt`; `its_vector_is_stored_under` and
@@ -148,8 +150,7 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
     evidence: Evidence = {"cosine": round(cosine, 4)}
     with suppress(*MISSING):
         own = ArtifactFolder(case.retriever.index.path).read_json(SUMMARY)["index"]["vectors"]
-        imported = {"vectors_imported_from": own["file"], "scaled_to_length_1": own["normalised"]}
-        evidence |= imported
+        evidence |= {"vectors_imported_from": own["file"]}
     if cosine >= SAME:
         text = f"its stored vector is that of its text (cosine {cosine:.4f})"
         return cause.ruled_out(text, evidence)

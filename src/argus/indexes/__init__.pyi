@@ -4,5 +4,4 @@ from .dense import (
     known_item_search as known_item_search,
     search as search,
 )
-from .header import EncoderSettings as EncoderSettings
 from .job import compact_index as compact_index

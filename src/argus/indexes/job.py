@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -14,35 +13,32 @@ from typing import Annotated, Any
 import numpy as np
 
 from argus.corpora.opening import CorpusSource, open_corpus
+from argus.corpora.stored import describe_template, find_template
 from argus.data.documents import listed
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
+from argus.data.provenance import file_hash
+from argus.data.reading import reading
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
+from argus.encoders.config import COSINE
 from argus.encoders.protocol import similarity_of
-from argus.encoders.rows import UNIT_TOLERANCE
 from argus.encoders.store import EMBEDDINGS, store_of
 from argus.errors import InputError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import (
     FILE,
-    CorpusFields,
-    IndexHeader,
-    VectorsFile,
     describe_encoder,
     index_folder,
     parse_index_spec,
-    write_header,
 )
 from argus.indexes.lexical import FOLDER, remove_words
-from argus.indexes.own_vectors import own_vectors
 from argus.indexes.retriever import encoder_of
 from argus.indexes.snapshot import list_some
-from argus.indexes.table import KEPT, NAME, remove_half_written, writing
-from argus.indexes.views import ViewIndex
+from argus.indexes.views import KEPT, NAME, ViewIndex
 from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
@@ -64,15 +60,6 @@ Vectors = Annotated[
     ),
     Option(("--vectors",)),
 ]
-Ann = Annotated[
-    bool,
-    Doc(
-        "Also build the approximate index: takes minutes, needs about half the memory to "
-        "search, may miss a result. Faster for single questions over hundreds of thousands of "
-        "views; not over tens of thousands, nor for many questions at once."
-    ),
-    Option(("--ann",)),
-]
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +73,6 @@ class IndexResult(Result):
     dim: length of a vector.
     views: views in the index, documents' own among them.
     remedies: remedies in the index, with their views (fields of `RemedyViews`).
-    ann: whether it has an approximate index.
 
     Keys of `build_index` and `add_documents`:
 
@@ -97,8 +83,8 @@ class IndexResult(Result):
     vectors: the file, or store, of vectors that were used instead of embedding (file), its hash
         (sha256), the encoder of queries (encoder), median and least cosine to its vectors
         (agreement, least) over so many texts (compared), how title and text were joined
-        (template), whether rows were scaled to length 1 (normalised), and whether the encoder
-        makes other vectors (foreign). Missing where the encoder embedded the documents.
+        (template), and whether the encoder makes other vectors (foreign). Missing where the encoder
+        embedded the documents.
     stored_vectors: the vectors of a store, see `argus.corpora.stored.StoredCorpus`.
 
     Keys of `delete_documents`:
@@ -121,15 +107,11 @@ class IndexResult(Result):
             for failure in summary["failures"]:
                 yield f"failed: {failure['documents']:,} x {failure['reason']}"
             own = summary.get("vectors")
-            if own and own["normalised"]:
-                yield f"note: the rows of {own['file']} were scaled to length 1"
             if own and own["foreign"]:
                 yield (
                     f"warning: your vectors are not what {own['encoder']} makes of the same texts "
                     f"(cosine: median {own['agreement']:.2f}, least {own['least']:.2f}, at best). "
-                    "Search asks with that encoder, so it has to be the one that they were made "
-                    "for. No vector of the encoder can be added: for remedies, build with the "
-                    "encoder that made them, without --vectors"
+                    "Search asks with that encoder. No vector of it can be added, so no remedy"
                 )
             elif own and "stored_vectors" not in summary:
                 yield (
@@ -137,8 +119,7 @@ class IndexResult(Result):
                     f"'{own['template']}': the encoder agrees at a median cosine of "
                     f"{own['agreement']:.4f} (least {own['least']:.4f}, {own['compared']} texts)"
                 )
-        approximate = ", approximate index" if summary["ann"] else ""
-        yield f"index: {summary['index']} ({summary['views']:,} views{approximate})"
+        yield f"index: {summary['index']} ({summary['views']:,} views)"
 
 
 @one_writer
@@ -152,7 +133,6 @@ def build_index(
     store: o.Store = None,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
-    ann: Ann = False,
     engine: o.Engine = None,
 ) -> IndexResult:
     """Index every document of a corpus through its own text.
@@ -160,12 +140,11 @@ def build_index(
     Writes the index, summary.json and manifest.json. A build that was stopped goes on where it was.
 
     vectors: a .npy file with one row per document in corpus order, used instead of embedding, as
-    are the vectors of a corpus that is a store. Then `encoder` names the encoder of queries. Where
-    it does not make the same vectors, the index has a fingerprint of its own: it can be searched,
-    and no vector of the encoder can enter. Documents without text, and those that cannot be
-    embedded, are left out and counted. A complete build stays as it is. ann: also build the
-    approximate index. engine: where to embed. None is this process. Raises InputError when `out`
-    holds an index of other documents or vectors.
+    are the vectors of a corpus that is a store. Where `encoder`, which embeds queries, makes others
+    of the same texts, the index can be searched, and no vector of the encoder can enter. Documents
+    without text, and those that cannot be embedded, are left out and counted. A complete build
+    stays as it is. engine: where to embed. None is this process. Raises InputError when `out` holds
+    an index of other documents.
     """
     spec = parse_index_spec(out) if "@" in Path(out).name else None
     if spec is not None and spec.as_of is not None and (spec.path / FILE).is_file():
@@ -175,8 +154,7 @@ def build_index(
     documents = _documents(opened, fields, vectors)
     own = Path(vectors) if vectors is not None else None
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    inputs = {"corpus": opened.origin, "vectors": own}
-    record = Record("index", {"limit": limit, "ann": ann}, inputs)
+    record = Record("index", {"limit": limit}, {"corpus": opened.origin, "vectors": own})
     sample = [d.content for d in documents if d.content.strip()]
     with (
         open_engine(engine) as running,
@@ -189,25 +167,34 @@ def build_index(
         with record.timed("writing the index"):
             for name in OWN_NAMES:
                 folder.own(name, goes_on=True)
-            corpus_fields: CorpusFields | None = None
+            corpus_fields: dict[str, str | None] | None = None
             if (read := documents[0].fields) is not None:  # a store's own ids stand in no field
                 is_field = opened.stored is None or bool(fields and fields.id)
                 corpus_fields = {"id": read.id if is_field else None, "text": read.text}
-            header = IndexHeader(
-                fingerprint=model.fingerprint,
-                dim=model.dim,
-                encoder=describe_encoder(encoder),
-                similarity=similarity_of(model),
-                corpus_fields=corpus_fields,
-            )
-            if notes is not None:
-                header = replace(header, vectors=_file_of(notes))
-                if notes["foreign"]:
-                    space = f"own vectors sha256={notes['sha256'][:16]} dim={model.dim}"
-                    header = replace(header, fingerprint=space)
-            index = _open_or_create(folder.path, header)
-            _fill(index, views, rows)
-    return _finish(index, folder, record, documents, (views, failures, notes), ann)
+            if (folder / FILE).exists():
+                index = ViewIndex.open(folder.path)
+                index.header.check_queries(model.fingerprint, index.path)
+            else:
+                index = ViewIndex.create(
+                    folder.path,
+                    fingerprint=model.fingerprint,
+                    dim=model.dim,
+                    encoder=describe_encoder(encoder),
+                    similarity=similarity_of(model),
+                    corpus_fields=corpus_fields,
+                    foreign=notes is not None and notes["foreign"],
+                )
+            there = index.rows(ORIGINAL)
+            texts = dict(zip(there["id"].to_pylist(), there["text"].to_pylist(), strict=True))
+            if not texts:
+                remove_words(index.path)  # of another index, whose versions have the same numbers
+                index.add_batches(_batches(views, rows))
+            elif texts != {view.id: view.text for view in views}:
+                got = f"holds an index of {len(texts):,} other documents"
+                expected = "a new folder, or the index of this corpus"
+                fix = "Use `argus index add`, give another --out, or start over with --fresh."
+                raise InputError(got, expected=expected, fix=fix, where=index.path)
+    return _finish(index, folder, record, documents, (views, failures, notes))
 
 
 @one_writer
@@ -219,7 +206,6 @@ def add_documents(
     vectors: Vectors = None,
     fields: FieldNames | None = None,
     limit: o.Limit = None,
-    ann: Ann = False,
     engine: o.Engine = None,
 ) -> IndexResult:
     """Add the documents of a corpus to an index: all of them, or none when one is there already.
@@ -234,45 +220,34 @@ def add_documents(
     opened = open_corpus(corpus, limit=limit, asking=asking)
     documents = _documents(opened, fields, vectors)
     own = Path(vectors) if vectors is not None else None
-    if own is None:
-        _known_documents(there, [_view(d) for d in documents])  # changed ones are refused at once
-    inputs = {"added": opened.origin, "vectors": own}
-    record = Record("index add", {"limit": limit, "ann": ann}, inputs)
+    if own is None:  # changed ones are refused at once
+        _known_documents(there, {d.id: d.content for d in documents})
+    record = Record("index add", {"limit": limit}, {"added": opened.origin, "vectors": own})
     folder = ArtifactFolder(there.path)
     with open_engine(engine) as running:
         record.runs_on(running)
         with record.timed("loading the encoder"):
             model = encoder_of(there, encoder, engine=running)
-            if own is None:
-                there.header.check_fingerprint(model.fingerprint, there.path)
-            else:
-                there.header.check_queries(model.fingerprint, there.path)
+            check = there.header.check_queries if own else there.header.check_fingerprint
+            check(model.fingerprint, there.path)
             record.encoder["fingerprint"] = model.fingerprint
         folder.open()
-        there.refresh()  # another process may have added since
-        cache: AbstractContextManager[EmbeddingStore | None] = nullcontext()
-        if own is None:
-            folder.own(EMBEDDINGS)
-            home, made = store_of(folder.path), model.fingerprint
-            cache = EmbeddingStore(home, fingerprint=made, dim=model.dim)
+        folder.own(EMBEDDINGS)
+        cache = EmbeddingStore(store_of(folder.path), fingerprint=model.fingerprint, dim=model.dim)
         with record.timed("embedding documents"), cache as store:
-            if store is not None:
-                take_stored(record, store)
+            take_stored(record, store)
             views, rows, failures, notes = _originals(documents, model, own, store, record)
-        known = _known_documents(there, views, None if own is None else rows)
-    if notes and notes["foreign"] != (there.header.foreign is not None):
+    if notes is not None and notes["foreign"] != there.header.foreign:
         raise InputError(
-            f"vectors of another space than those of {there.path} ({_file_of(notes)}, the latter "
-            f"those of {notes['encoder']})",
-            expected="vectors of your own"
-            if there.header.foreign
-            else f"those of {there.fingerprint}",
+            "vectors of another space than those of the index",
+            expected=f"{'vectors of your own' if there.header.foreign else there.fingerprint}",
             fix="Build an index of their own, or make them with what made the others.",
             where=notes["file"],
         )
+    known = _known_documents(there, {view.doc_id: view.text for view in views})
     with record.timed("writing the index"):
         there.add_batches(_batches(views, rows, known))
-    return _finish(there, folder, record, documents, (views, failures, notes), ann)
+    return _finish(there, folder, record, documents, (views, failures, notes))
 
 
 @one_writer
@@ -291,19 +266,17 @@ def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult:
     folder = ArtifactFolder(there.path)
     record = Record("index delete", {"ids": len(doc_ids)}, {})
     folder.open()
-    counted = Counter(there.texts()["doc_id"])
-    views, begun = sum(counted[doc] for doc in doc_ids), None
-    with suppress(InputError):  # a damaged note: the index itself decides
-        begun = folder.read_json(NOTE)
-    if not views and begun and begun.get("ids") == doc_ids and isinstance(begun.get("views"), int):
-        there.delete_documents(())  # removes files that the killed run left half written
-        views = begun["views"]
+    counted = Counter(there.rows()["doc_id"].to_pylist())
+    note = {"ids": doc_ids, "views": sum(counted[doc] for doc in doc_ids)}
+    begun = folder.read_json(NOTE)
+    if begun.get("ids") == doc_ids and not note["views"]:  # killed behind its commit
+        note = begun
     else:
-        if not set(doc_ids) - set(counted):
-            folder.write_json(NOTE, {"ids": doc_ids, "views": views})
-        views = there.delete_documents(doc_ids)
+        if counted.keys() >= set(doc_ids):
+            folder.write_json(NOTE, note)
+        there.delete_documents(doc_ids)
     counts = {"deleted": len(doc_ids)}
-    summary = {"documents": counts, "views_deleted": views, **_state(there)}
+    summary = {"documents": counts, "views_deleted": note["views"], **_state(there)}
     folder.write_results(record.job, summary, record.manifest(counts))
     (folder / NOTE).unlink(missing_ok=True)
     return IndexResult(there, summary)
@@ -352,7 +325,7 @@ def _originals(
     documents: Sequence[Document],
     model: Encoder,
     file: Path | None,
-    store: EmbeddingStore | None,
+    store: EmbeddingStore,
     record: Record,
 ) -> tuple[list[View], FloatArray, dict[str, str], dict[str, Any] | None]:
     """Embed documents, or read their vectors. Raises NothingMeasured where none has one.
@@ -361,28 +334,78 @@ def _originals(
     of vectors that came from a file or a store.
     """
     notes: dict[str, Any] | None = None
-    usable = [i for i, d in enumerate(documents) if d.content.strip()]
+    with_text = [document for document in documents if document.content.strip()]
     failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
     if file is not None:
         vectors, notes, template = own_vectors(file, documents, model)
-        views = [_view(replace(documents[i], template=template)) for i in usable]
-        vectors = vectors[usable]
+        with_text = [replace(document, template=template) for document in with_text]
     else:
-        assert store is not None
-        texts = as_documents([documents[i].content for i in usable])
-        embedded = embed(texts, model, store, what="documents")
-        failures |= {documents[usable[i]].id: why for i, why in embedded.failures.items()}
-        views = [_view(documents[i]) for i, ok in zip(usable, embedded.ok, strict=True) if ok]
+        embedded = embed(
+            as_documents([d.content for d in with_text]), model, store, what="documents"
+        )
+        failures |= {with_text[i].id: why for i, why in embedded.failures.items()}
+        with_text = [d for d, ok in zip(with_text, embedded.ok, strict=True) if ok]
         vectors = embedded.vectors
         if (stored := record.stored()) is not None:
-            facts = dict(stored.facts)
             shared = ("sha256", "agreement", "least", "template", "compared")
-            notes = {name: facts[name] for name in shared}
-            notes |= {"encoder": model.fingerprint, "file": facts["store"]}
-            notes |= {"normalised": False, "foreign": False}
+            notes = {name: dict(stored.facts)[name] for name in shared}
+            notes |= {"encoder": model.fingerprint, "file": stored.facts["store"], "foreign": False}
     why = next((f"First failure: {why}" for why in failures.values() if why != NO_TEXT), "")
-    require_some(len(views), "document has a vector", why)
+    require_some(len(with_text), "document has a vector", why)
+    views = [View(d.id, d.id, ORIGINAL, d.content, d.title) for d in with_text]
     return views, vectors, failures, notes
+
+
+def own_vectors(
+    file: Path, documents: Sequence[Document], encoder: Encoder
+) -> tuple[FloatArray, dict[str, Any], str | None]:
+    """Read a .npy file of shape (n_documents, dim). Rows of documents without text are not used.
+
+    Return unit rows of the documents with text, their origin (`vectors` of `IndexResult`), and how
+    title and text were joined. Raises InputError for a missing or broken file, another shape, rows
+    that are zero or not finite.
+    """
+    if similarity_of(encoder) != COSINE:
+        got = "an encoder that ranks by dot product, with vectors of your own"
+        expected = "one that ranks by cosine: vectors of your own are scaled to length 1"
+        fix = "Leave out --vectors to have the documents embedded."
+        raise InputError(got, expected=expected, fix=fix, where="--vectors")
+    what, expected = "cannot be read as .npy", "one array that numpy.save wrote, of numbers"
+    with reading(file, what, expected=expected, fix="Write it again with numpy.save."):
+        stored = np.lib.format.open_memmap(file, mode="r")
+        vectors = stored.astype(np.float64)
+    shape = len(documents), encoder.dim
+    if vectors.shape != shape:
+        raise InputError(
+            f"an array of shape {vectors.shape}",
+            expected=f"{shape}: a row per document, in the order of the corpus, as long as the "
+            f"vectors of {encoder.fingerprint}",
+            fix="Write a row for every document, those without text too; name their --encoder.",
+            where=file,
+        )
+    used = [row for row, document in enumerate(documents) if document.content.strip()]
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(vectors, axis=1)
+    if bad := [row for row in used if not 0 < norms[row] < np.inf]:
+        got = f"{len(bad)} rows are zero or not finite, the first is row {bad[0]}"
+        fix = f"Embed {documents[bad[0]].id!r} again, or leave it out of both files."
+        expected = "a vector for every document with text"
+        raise InputError(got, expected=expected, fix=fix, where=file)
+    unit = np.zeros(shape, np.float32)
+    unit[used] = vectors[used] / norms[used, None]
+    template = documents[used[0]].template
+    agreement = find_template(documents, unit, used, encoder, template=template)
+    notes = {
+        "sha256": file_hash(file),
+        "encoder": encoder.fingerprint,
+        "agreement": agreement.median,
+        "least": agreement.least,
+        "file": str(file),
+        "foreign": not agreement.holds,
+        "template": describe_template(agreement.template),
+        "compared": len(agreement.cosines),
+    }
+    return unit[used], notes, agreement.template if agreement.holds else template
 
 
 def _batches(
@@ -395,89 +418,19 @@ def _batches(
         yield [views[i] for i in rows], vectors[rows]
 
 
-def _file_of(notes: Mapping[str, Any]) -> VectorsFile:
-    return VectorsFile(**{name: notes[name] for name in VectorsFile.__annotations__})
-
-
-def _view(document: Document) -> View:
-    return View(document.id, document.id, ORIGINAL, document.content, document.title)
-
-
-def _open_or_create(path: Path, header: IndexHeader) -> ViewIndex:
-    """Open the index in a folder, or make it. Raises InputError for one of other vectors.
-
-    The origin of the vectors is written while the index is empty: a build stopped before that has
-    nothing in it whose origin is unknown.
-    """
-    if not (path / FILE).exists():
-        return ViewIndex.create(path, **vars(header))
-    index = ViewIndex.open(path)
-    if not len(index):
-        index.header.check_fingerprint(header.fingerprint, path)
-        with writing(path):
-            write_header(path, replace(header, made=index.made, recipes=index.header.recipes))
-        return ViewIndex.open(path)
-    there, here = (h.vectors and h.vectors.sha256 for h in (index.header, header))
-    if there != here:
-        got = f"holds an index of other vectors: {_origin(index.header)}"
-        expected = f"the vectors of this build: {_origin(header)}"
-        fix = "Give another --out, or use --fresh to build it with these."
-        raise InputError(got, expected=expected, fix=fix, where=path)
-    index.header.check_queries(header.asked_with, path)
-    return index
-
-
-def _origin(header: IndexHeader) -> str:
-    if header.vectors is None:
-        return f"embedded by {header.fingerprint}"
-    return f"from a file (--vectors) with SHA-256 {header.vectors.sha256[:16]}..."
-
-
-def _fill(index: ViewIndex, views: Sequence[View], vectors: FloatArray) -> None:
-    """Put the views into an empty index. Leave one alone that holds exactly these."""
-    if not len(index):
-        remove_words(index.path)  # of another index, whose versions have the same numbers
-        index.add_batches(_batches(views, vectors))
-        return
-    there = index.texts(ORIGINAL)
-    if dict(zip(there["id"], there["text"], strict=True)) != {v.id: v.text for v in views}:
-        got = f"holds an index of {len(there['id']):,} other documents"
-        expected = "a new folder, or the index of this corpus"
-        fix = "Use `argus index add`, give another --out, or start over with --fresh."
-        raise InputError(got, expected=expected, fix=fix, where=index.path)
-    remove_half_written(index.path)  # a build that was killed behind its commit writes no more
-
-
-def _known_documents(
-    index: ViewIndex, views: Sequence[View], vectors: FloatArray | None = None
-) -> frozenset[str]:
-    """Return the ids of documents that an index holds as they are.
-
-    vectors: a row per view, where they are a person's own. These must be equal, too. Raises
-    InputError for changed documents.
-    """
-    texts = index.texts(ORIGINAL)
-    there = dict(zip(texts["doc_id"], texts["text"], strict=True))
-    changed = sorted(v.doc_id for v in views if there.get(v.doc_id, v.text) != v.text)
-    known = frozenset(v.doc_id for v in views if v.doc_id in there)
-    if vectors is not None and known and not changed:
-        snapshot = index.snapshot(ORIGINAL)
-        rows = {view.doc_id: row for row, view in enumerate(snapshot.views)}
-        changed = [
-            view.doc_id
-            for view, vector in zip(views, vectors, strict=True)
-            if view.doc_id in rows
-            and not np.allclose(vector, snapshot.vectors[rows[view.doc_id]], atol=UNIT_TOLERANCE)
-        ]
-    if changed:
+def _known_documents(index: ViewIndex, texts: Mapping[str, str]) -> set[str]:
+    """Return the ids of documents that an index holds. Raises InputError for changed texts."""
+    rows = index.rows(ORIGINAL)
+    there = dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
+    if changed := sorted(id_ for id_, text in texts.items() if there.get(id_, text) != text):
         raise InputError(
-            f"{len(changed)} of the documents are in it already with another text or "
-            f"vector: {list_some(changed)}",
+            f"{len(changed)} of the documents are in it already with another text: "
+            f"{list_some(changed)}",
             expected="new documents, or those of the index as they are",
             fix="Leave them out, or delete them first with `argus index delete`.",
             where=index.path,
         )
-    return known
+    return texts.keys() & there.keys()
 
 
 def _finish(
@@ -486,12 +439,8 @@ def _finish(
     record: Record,
     documents: Sequence[Document],
     indexed: tuple[list[View], dict[str, str], dict[str, Any] | None],
-    ann: bool,
 ) -> IndexResult:
-    """Build the approximate index if asked for, and write summary and manifest."""
-    if ann:
-        with record.timed("building the approximate index"):
-            index.build_ann()
+    """Write summary and manifest."""
     views, failures, notes = indexed
     reasons = Counter(failures.values())
     no_text = reasons.pop(NO_TEXT, 0)
@@ -515,5 +464,4 @@ def _state(index: ViewIndex) -> dict[str, Any]:
         "dim": index.dim,
         "views": len(index),
         "remedies": [asdict(remedy) for remedy in index.remedies()],
-        "ann": index.has_ann(),
     }

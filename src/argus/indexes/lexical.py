@@ -4,7 +4,7 @@ Robertson's BM25 as Lucene computes it, k1 = 1.5, b = 0.75. Every word of a text
 words are left out of a query unless it has no other word ("The Who", "It" stay findable), which
 keeps long questions fast and changes hardly any score, since such words occur nearly everywhere.
 Words are not stemmed where surface forms of names must match as they are. Where BM25 is fused with
-vectors they are (`argus.indexes.words`).
+vectors they are.
 
 Postings are three arrays by word (a CSC matrix of texts x words): scores, texts, and where each
 word's begin. They are built from batches of texts, in about the memory of the result: a posting (a
@@ -16,10 +16,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,12 +34,11 @@ import pyarrow as pa
 from argus.data.documents import listed
 from argus.data.provenance import content_hash
 from argus.data.reading import reading
+from argus.data.texts import stream_safe
 from argus.data.types import FloatArray, IntArray, Run
 from argus.data.writing import remove, remove_leftovers, replacing
 from argus.errors import InputError
 from argus.indexes.snapshot import check_k
-from argus.indexes.table import version_mark
-from argus.indexes.words import ANALYZERS, SURFACE, Analyzer
 
 if TYPE_CHECKING:
     from argus.indexes.views import ViewIndex
@@ -51,6 +53,103 @@ FOLDER = "bm25"
 """Folder of an index with one saved BM25 per state, of one version."""
 FORMAT = 3
 """Raise this when analyzers, scores or files change: older saved ones are then built again."""
+WORD = re.compile(r"[^\W_]+")
+LONG_WORD = re.compile(r"\w\w+")
+STOP_WORDS = frozenset(
+    WORD.findall(
+        "a an and are as at be but by for from had has have he her his how i if in into is it its "
+        "me my no not of on or our she so such that the their them then there these they this to "
+        "was we were what when where which who whom whose why will with would you your"
+    )
+)
+"""English words that say nothing of a topic."""
+
+
+def check_query(text: str, where: str | None = None) -> None:
+    """Raise InputError for a query without a word."""
+    if not text.strip():
+        raise InputError("an empty query", expected="words", fix="Ask something.", where=where)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text: runs of letters and digits, compatibility-folded, caseless.
+
+    Accents stay, "ﬁ" and "fi" are one, "_" and "-" part words. No stemming.
+    """
+    return WORD.findall(_folded(text))
+
+
+def query_words(text: str) -> list[str]:
+    """Return the words of a query without stop words, or all of them when nothing else is left."""
+    everything = words(text)
+    return [word for word in everything if word not in STOP_WORDS] or everything
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of words of two characters and more, by Porter's second English stemmer.
+
+    "_" joins a name of code. A single letter says nothing of a topic, and formulas are full of
+    them.
+    """
+    return [_stem(word) for word in long_words(text)]
+
+
+def long_words(text: str) -> list[str]:
+    """Return the words of which `stems` returns the stems."""
+    return LONG_WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", stream_safe(text)).casefold()
+
+
+@lru_cache(maxsize=1 << 18)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@cache
+def _stemmer() -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer("english")
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """A way to split texts into terms for BM25.
+
+    documents: terms of a text. surfaces: its words as they stand, one for each of these terms.
+    """
+
+    name: str
+    documents: Callable[[str], list[str]]
+    surfaces: Callable[[str], list[str]]
+
+    def queries(self, text: str) -> list[str]:
+        """Return the terms of a query without stop words, or all where nothing else is left."""
+        everything = self.documents(text)
+        return [word for word in everything if word not in _stop_words(self)] or everything
+
+    def query_forms(self, text: str) -> dict[str, str]:
+        """Return the terms of `queries`, each with the first word of the query that it is of."""
+        forms: dict[str, str] = {}
+        for term, word in zip(self.documents(text), self.surfaces(text), strict=True):
+            forms.setdefault(term, word)
+        return {term: forms[term] for term in self.queries(text)}
+
+
+@cache
+def _stop_words(analyzer: Analyzer) -> frozenset[str]:
+    return frozenset(analyzer.documents(" ".join(sorted(STOP_WORDS)))) | STOP_WORDS
+
+
+SURFACE = Analyzer("surface", words, words)
+"""Words as they stand: names match as they are."""
+STEMMED = Analyzer("stemmed", stems, long_words)
+"""Words of a question and of a text meet in their stems."""
+ANALYZERS = {analyzer.name: analyzer for analyzer in (SURFACE, STEMMED)}
+"""Analyzers by the name in a saved index."""
 
 
 class Postings(NamedTuple):
@@ -181,17 +280,11 @@ class LexicalIndex:
             )
 
     @staticmethod
-    def is_saved(file: Path, *, made_of: str | None = None) -> bool:
-        """Return whether a file is an index, of these texts, without reading it whole."""
+    def is_saved(file: Path, *, made_of: str) -> bool:
+        """Return whether a file is an index of these texts, without reading it whole."""
         with suppress(Exception):
-            return made_of in (None, _open_saved(file)[1]["made_of"])
+            return bool(_open_saved(file)[1]["made_of"] == made_of)
         return False
-
-    @staticmethod
-    def remove(file: Path) -> None:
-        """Remove a saved index. Another file, or none, stays as it is."""
-        if LexicalIndex.is_saved(file):
-            file.unlink()
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -250,14 +343,14 @@ def words_of(
     where it cannot be written or is damaged. That of a later version replaces it.
     """
     state = index.condition(as_of)
-    version = [index.version, version_mark(index.path, index.version), len(index)]
-    made_of = json.dumps([FORMAT, *version, state, [*without], analyzer.name])
+    key = json.dumps([FORMAT, index.made, index.version, state, [*without], analyzer.name])
     home = index.path / FOLDER
-    file = home / f"{index.version}-{content_hash(made_of).hex()[:16]}"
+    file = home / f"{index.version}-{content_hash(key).hex()[:16]}"
     with suppress(InputError):  # missing, or damaged: built anew
         return LexicalIndex.open(file)
-    columns = index.texts(as_of, without=without)
-    words = LexicalIndex.build(columns["doc_id"], columns["text"], analyzer, made_of=made_of)
+    columns = index.rows(as_of).select(["doc_id", "text", "kind"]).to_pylist()
+    rows = [row for row in columns if row["kind"] not in without]
+    words = LexicalIndex.build([r["doc_id"] for r in rows], [r["text"] for r in rows], analyzer)
     with suppress(OSError):  # no right to write, or no space
         words.save(file)
         remove_leftovers(home)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from argus.data.documents import check_unique
-from argus.data.types import FloatArray, Query, Run, View
+from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.embed import on_engine
 from argus.encoders.trust import check_code, check_pair
@@ -28,11 +28,10 @@ from argus.indexes.fusion import (
     question_weights,
 )
 from argus.indexes.header import FILE, IndexSpec, parse_index_spec
-from argus.indexes.lexical import Hits, LexicalIndex, words_of
+from argus.indexes.lexical import STEMMED, Hits, LexicalIndex, check_query, words_of
 from argus.indexes.recipe import ActiveRecipe
-from argus.indexes.snapshot import check_k, rows_to_views
+from argus.indexes.snapshot import check_k
 from argus.indexes.views import ViewIndex, matched_scenario, served
-from argus.indexes.words import STEMMED, check_query
 from argus.settings import TOP_K
 
 FUSED_DEPTH = 100
@@ -63,13 +62,11 @@ class Hit(TypedDict):
 class IndexRetriever:
     """Searches one state of an index: dense, or dense and BM25 over the same views, fused.
 
-    exact: None searches as the index is served, approximately where it has an approximate index.
-    True and False choose, whatever lies in memory. weight: λ, the weight of a document's own score
-    against its best scenario. None: as the index says, else 0.7. hybrid: how BM25 is fused. None:
-    as the index says (fused under a blend with BM25, else not at all), "dense" never. A remedy's
-    correction of queries is applied to them. Raises InputError for an unknown `as_of` or fusion,
-    EncoderMismatch when `encoder` is not the one that made the index, or that was named for
-    queries where its vectors came from a file.
+    weight: λ, the weight of a document's own score against its best scenario. None: as the index
+    says, else 0.7. hybrid: how BM25 is fused. None: as the index says (fused under a blend with
+    BM25, else not at all), "dense" never. A remedy's correction of queries is applied to them.
+    Raises InputError for an unknown `as_of` or fusion, EncoderMismatch when `encoder` is not the
+    one that made the index.
     """
 
     def __init__(
@@ -78,7 +75,6 @@ class IndexRetriever:
         encoder: Encoder,
         as_of: str | None = None,
         hybrid: str | None = None,
-        exact: bool | None = None,
         weight: float | None = None,
     ) -> None:
         index.header.check_queries(encoder.fingerprint, index.path)
@@ -87,15 +83,12 @@ class IndexRetriever:
         if self.recipe.correction is not None:
             self.recipe.correction.check_fingerprint(encoder.fingerprint, index.path)
         self._hybrid = check_hybrid(hybrid)
-        self.exact = exact
         self._weight = None if weight is None else check_weight(weight)
         self._lexical: tuple[tuple[str, int], LexicalIndex] | None = None
 
     def over(self, index: ViewIndex) -> IndexRetriever:
         """Return a retriever that searches another version of the index in the same way."""
-        return IndexRetriever(
-            index, self.encoder, self.as_of, self._hybrid, self.exact, self._weight
-        )
+        return IndexRetriever(index, self.encoder, self.as_of, self._hybrid, self._weight)
 
     @property
     def recipe(self) -> ActiveRecipe:
@@ -121,35 +114,7 @@ class IndexRetriever:
         dense = "dense" if self.weight == RELEVANCE_WEIGHT else f"dense with λ = {self.weight:g}"
         dense = "+".join([dense, *self.recipe.remedies])
         ranking = dense if self.hybrid is None else f"{self.hybrid}({dense}, bm25)"
-        mode = "" if self.searches_exactly() else "approximate "
-        return f"{mode}{ranking} of {self.index.path.name}@{self.as_of or 'now'}"
-
-    def searches_exactly(self) -> bool:
-        """Return True if every vector is compared, False if the approximate index chooses some.
-
-        That index has the documents' own vectors: where a blend smooths them, all are compared
-        unless `exact` is False.
-        """
-        if self.exact is not None:
-            return self.exact
-        numbers = self.recipe.numbers
-        return not self.index.has_ann() or (numbers is not None and numbers.smoothed is not None)
-
-    @property
-    def warning(self) -> str | None:
-        """Doubt about searching this index with this encoder, or None.
-
-        Vectors from a file that its encoder does not make can still be made for its queries (two
-        towers, another length or prefix). Documents alone cannot show it.
-        """
-        foreign = self.index.header.foreign
-        if foreign is None:
-            return None
-        return (
-            f"the vectors of {self.index.path} are not what {foreign.encoder} makes of its "
-            f"documents ({foreign}): results mean something only if they were made for "
-            "queries of that encoder"
-        )
+        return f"{ranking} of {self.index.path.name}@{self.as_of or 'now'}"
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
         """Return the k best documents per query. A query without text finds none."""
@@ -181,9 +146,8 @@ class IndexRetriever:
 
     def nearest(self, vectors: FloatArray, k: int) -> TopDocuments:
         """Return the dense results of vectors, (n_queries, dim), with the views that won."""
-        exact = self.searches_exactly()
         queries = self.recipe.correct(vectors)
-        return self.index.search(queries, k, self.as_of, exact=exact, weight=self.weight)
+        return self.index.search(queries, k, self.as_of, weight=self.weight)
 
     def lexical(self) -> LexicalIndex:
         """Return BM25 over the views of this state, saved once per version of the index.
@@ -207,7 +171,6 @@ def open_retriever(
     encoder: Encoder | EncoderConfig | str | None = None,
     *,
     hybrid: str | None = None,
-    exact: bool | None = None,
     device: str | None = None,
     weight: float | None = None,
 ) -> IndexRetriever:
@@ -223,7 +186,7 @@ def open_retriever(
     index = ViewIndex.open(spec.path)
     index.condition(spec.as_of)  # before the encoder is loaded
     model = encoder_of(index, encoder, device)
-    return IndexRetriever(index, model, spec.as_of, hybrid, exact, weight)
+    return IndexRetriever(index, model, spec.as_of, hybrid, weight)
 
 
 def encoder_of(
@@ -252,7 +215,7 @@ def encoder_of(
         check_code(encoder, file)
     if device is not None:
         encoder = replace(encoder, device=device)
-    loaded = load_encoder(encoder, stored=index.header.asked_with)
+    loaded = load_encoder(encoder, stored=index.fingerprint)
     return on_engine(loaded.encoder, engine, loaded.config)
 
 
@@ -271,15 +234,18 @@ def search_index(
     query: question that was asked.
     index: the index, with its state.
     ranked_by: name of the ranking.
-    warning: see `IndexRetriever.warning`.
     results: documents, best first (`Hit`). A hybrid ranking has no single view of a document.
     """
     check_k(k)
     check_query(query)
     retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device, weight=weight)
     (hits,) = hits_of(retriever, [query], k)
-    return {"query": query, "index": str(parse_index_spec(spec)), "ranked_by": retriever.name,
-            "warning": retriever.warning, "results": hits}  # fmt: skip
+    return {
+        "query": query,
+        "index": str(parse_index_spec(spec)),
+        "ranked_by": retriever.name,
+        "results": hits,
+    }
 
 
 def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list[list[Hit]]:
@@ -290,12 +256,20 @@ def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list
     if not questions:
         return []
     vectors = np.asarray(retriever.encoder.encode_queries(list(questions)), np.float32)
-    rankings = list(_rankings(retriever, questions, vectors, k))
-    views_of = _views_of(retriever, {doc for ranking in rankings for doc, *_ in ranking})
+    queries = [Query(str(i), text) for i, text in enumerate(questions)]
+    corrected = retriever.recipe.correct(vectors)
+    snapshot = retriever.index.snapshot(retriever.as_of)
+    if retriever.hybrid is None:
+        top = retriever.nearest(vectors, k)
+        run, best_views = top.run([query.id for query in queries]), top.view_ids
+    else:  # no single view found a document
+        run, best_views = retriever.rank(queries, vectors, k), []
 
-    def hit(rank: int, doc: str, score: float, view_id: str, scenario_id: str) -> Hit:
-        views = {view.id: view for view in views_of[doc]}
-        view, matched, own = views.get(view_id), views.get(scenario_id), served(views_of[doc])
+    def hit(query: int, rank: int, doc: str, score: float) -> Hit:
+        views = {view.id: view for view in snapshot.views_of(doc)}
+        own = served([*views.values()])
+        view = views[best_views[query][rank - 1]] if best_views else None
+        matched = views.get(snapshot.best_scenario(corrected[query], doc))
         scenario: dict[str, str] | None = None
         if matched is not None:
             scenario = {"view": matched.id, **asdict(matched_scenario(matched))}
@@ -303,58 +277,21 @@ def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list
             "rank": rank,
             "id": doc,
             "score": score,
-            "view": view_id or None,
+            "view": view.id if view else None,
             "kind": view.kind if view else None,
             "text": own.text,
             "title": own.source,
             "scenario": scenario,
         }
 
-    return [[hit(rank, *found) for rank, found in enumerate(ranking, 1)] for ranking in rankings]
+    return [
+        [hit(i, rank, *found) for rank, found in enumerate(run[query.id].items(), 1)]
+        for i, query in enumerate(queries)
+    ]
 
 
 def own_texts(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, tuple[str, str]]:
     """Return title and own text of documents, of those that the index holds."""
-    if retriever.searches_exactly():
-        snapshot = retriever.index.snapshot(retriever.as_of)
-        docs = [doc for doc in docs if doc in snapshot]
-    own = {doc: served(views) for doc, views in _views_of(retriever, docs).items()}
-    return {doc: (view.source, view.text) for doc, view in own.items()}
-
-
-def _rankings(
-    retriever: IndexRetriever, questions: Sequence[str], vectors: FloatArray, k: int
-) -> Iterator[list[tuple[str, float, str, str]]]:
-    """Yield the ranking of each question: document, score, best view, best scenario.
-
-    vectors: (n_questions, dim). A view or scenario is "" where none is known.
-    """
-    if retriever.hybrid is None:
-        top = retriever.nearest(vectors, k)
-        for i, doc_ids in enumerate(top.doc_ids):
-            scenarios = top.scenario_ids[i] if top.scenario_ids else [""] * len(doc_ids)
-            yield list(zip(doc_ids, top.scores[i], top.view_ids[i], scenarios, strict=True))
-        return
-    numbered = [Query(str(i), text) for i, text in enumerate(questions)]
-    run = retriever.rank(numbered, vectors, k)
-    snapshot = None
-    if retriever.index.holds(SCENARIO, retriever.as_of):
-        snapshot = retriever.index.snapshot(retriever.as_of)
-    for i, query in enumerate(numbered):
-        searched = retriever.recipe.correct(vectors[i : i + 1])[0]
-        yield [
-            (doc, score, "", snapshot.best_scenario(searched, doc) if snapshot else "")
-            for doc, score in run[query.id].items()
-        ]
-
-
-def _views_of(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, list[View]]:
-    """Return the views of documents: from memory, where the state lies there."""
-    if not retriever.searches_exactly():
-        return retriever.index.views_of(docs)
     snapshot = retriever.index.snapshot(retriever.as_of)
-    rows = {doc: snapshot.rows_of(doc) for doc in docs}
-    return {
-        doc: list(rows_to_views(snapshot.columns.slice(span.start, len(span))))
-        for doc, span in rows.items()
-    }
+    own = {doc: served(snapshot.views_of(doc)) for doc in docs if doc in snapshot}
+    return {doc: (view.source, view.text) for doc, view in own.items()}

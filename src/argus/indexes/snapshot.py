@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from argus.indexes.blend import RELEVANCE_WEIGHT, SENTENCE, Blend, check_weight
 from argus.indexes.fold import (
     SCENARIO,
     BoolArray,
-    Folded,
     Layout,
     TopDocuments,
     fold,
@@ -26,13 +25,8 @@ from argus.indexes.fold import (
     top_documents,
 )
 
-if TYPE_CHECKING:
-    from argus.indexes.pruned import SideLayout
-
 NAMES = ("id", "doc_id", "kind", "text", "source")
 """Columns that make a `View`."""
-UNIT = 1e-5
-"""Largest deviation from length 1 of queries for which bounds of unit rows hold."""
 BLOCK_BYTES = 128 << 20
 """Scores held at a time. Each block is folded, so about twice this is used beyond the vectors."""
 
@@ -64,8 +58,6 @@ class Snapshot:
 
     def blended(self, blend: Blend | None) -> Snapshot:
         """Return the same documents and views under another blend, or under none."""
-        if not self.layout().plain:
-            _ = self._side_layout  # made once, for all copies
         other = copy(self)
         other.blend = blend
         return other
@@ -121,12 +113,6 @@ class Snapshot:
         return reach_of(self.vectors)
 
     @cached_property
-    def _side_layout(self) -> SideLayout | None:
-        from argus.indexes.pruned import SideLayout
-
-        return SideLayout.of(self.vectors, self.layout())
-
-    @cached_property
     def _position(self) -> dict[str, int]:
         return {doc_id: i for i, doc_id in enumerate(self.doc_ids)}
 
@@ -141,6 +127,11 @@ class Snapshot:
         """Return the rows of one document's views. Raises InputError for an unknown one."""
         (position,) = self.positions([doc_id])
         return range(int(self.starts[position]), int(self.starts[position + 1]))
+
+    def views_of(self, doc_id: str) -> list[View]:
+        """Return the views of one document. Raises InputError for an unknown one."""
+        rows = self.rows_of(doc_id)
+        return list(rows_to_views(self.columns.slice(rows.start, len(rows))))
 
     def layout(self, weight: float = RELEVANCE_WEIGHT) -> Layout:
         """Return owners and weights of views under λ. Raises InputError unless it is 0 to 1.
@@ -185,7 +176,8 @@ class Snapshot:
             return TopDocuments(none, none, none)
         result = TopDocuments([], [], [])
         ids, doc_ids = self.columns["id"], self.doc_ids
-        for top in self._tops(queries, k, layout):
+        for _, block in self._query_blocks(queries):
+            top = top_documents(block, self.vectors, block @ self.vectors.T, layout, k)
             first = np.flatnonzero(np.diff(top.query, prepend=-1)).tolist()
             spans = [slice(*ends) for ends in pairwise([*first, len(top.query)])]
             views = ids.take(top.view).to_pylist()
@@ -198,24 +190,6 @@ class Snapshot:
                 matched = np.where(top.scenario < 0, "", matched).tolist()
                 result.scenario_ids.extend(matched[span] for span in spans)
         return result
-
-    def _tops(self, queries: FloatArray, k: int, layout: Layout) -> Iterator[Folded]:
-        """Yield the best documents of each block of queries.
-
-        Where bounds of unit rows hold, side views that cannot matter are left out.
-        """
-        sides = None
-        if not layout.plain and layout.reach == 1 and 0 not in (
-            layout.weight, layout.sentence_weight
-        ):  # fmt: skip
-            from argus.indexes.pruned import off_unit_length, top_documents_pruned
-
-            sides = self._side_layout if off_unit_length(queries) <= UNIT else None
-        for _, block in self._query_blocks(queries):
-            if sides is not None:
-                yield top_documents_pruned(block, self.vectors, layout, sides, k)
-            else:
-                yield top_documents(block, self.vectors, block @ self.vectors.T, layout, k)
 
     def document_scores(self, queries: FloatArray, weight: float = RELEVANCE_WEIGHT) -> FloatArray:
         """Return the score of every document in float32, shape (n_queries, n_documents)."""

@@ -6,66 +6,51 @@ leaves the state before it or after it. One process writes at a time (a second o
 ArgusError). Any number may read. Each handle sees the state at which it opened the index, last
 wrote to it or called `refresh`, until `compact` removes that state. Several threads may use one
 handle: each answer is of one state.
+
+No state of an index is a version of the table (`as_of` and `rollback` read the columns `added` and
+`remedy`), so versions serve readers alone. LanceDB keeps the files of each, deleted rows among
+them, until `compact` removes it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial, wraps
 from pathlib import Path
 from threading import RLock
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
 from argus.data.documents import listed
-from argus.data.reading import parse_json
+from argus.data.reading import is_of_reader, parse_json
 from argus.data.types import Document, FloatArray, View
-from argus.data.writing import replaced
-from argus.encoders.store import EMBEDDINGS, store_of, stored_fingerprint
-from argus.errors import EncoderMismatch, InputError, NothingMeasured
-from argus.indexes.blend import RELEVANCE_WEIGHT, SENTENCE, Blend, Recipe, check_weight
+from argus.data.writing import check_plain, check_plain_folder, remove_leftovers, take_lock
+from argus.encoders.rows import usable
+from argus.errors import ArgusError, InputError, NothingMeasured
+from argus.extras import naming_extras
+from argus.indexes.blend import RELEVANCE_WEIGHT, REMEDIES, SENTENCE, Blend, Recipe, check_weight
 from argus.indexes.fold import ORIGINAL, TopDocuments
 from argus.indexes.header import FILE, IndexHeader, read_header, write_header
 from argus.indexes.recipe import ActiveRecipe
-from argus.indexes.snapshot import (
-    NAMES,
-    Snapshot,
-    check_k,
-    check_queries,
-    list_some,
-    rows_to_views,
-    unknown_documents,
-)
-from argus.indexes.table import (
-    KEPT,
-    approximate_search,
-    build_ann,
-    compact,
-    conjoined,
-    create_views,
-    has_ann,
-    open_views,
-    quoted,
-    read_vectors,
-    record_batch,
-    schema,
-    select,
-    storage,
-    writing,
-)
+from argus.indexes.snapshot import NAMES, Snapshot, list_some, unknown_documents
 
+NAME = "views"
 BEFORE = "before:"
 """`as_of` this and a remedy's id: the state right after the remedy, without its own views."""
 REMEDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 COLUMNS = [*NAMES, "remedy", "added"]
+READ_ROWS = 8192
+KEPT = timedelta(hours=1)
+"""Age of the versions that `compact` leaves to those who have them open."""
+_RUST_LINE = re.compile(r", \S+\.rs:\d+:\d+")
+"""Line of LanceDB's own source in its errors."""
 Batch = tuple[Sequence[View], FloatArray]
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +71,21 @@ class RemedyViews:
     added: int
 
 
-def _of_one_state(method: Callable[P, T]) -> Callable[P, T]:
-    """Hold the handle's lock during a method, so that it reads one state."""
-
-    @wraps(method)
-    def steady(*args: P.args, **kwargs: P.kwargs) -> T:
-        with cast(ViewIndex, args[0]).lock:
-            return method(*args, **kwargs)
-
-    return steady
-
-
 class ViewIndex:
     """Views and vectors on disk. Make one with `ViewIndex.create` or `ViewIndex.open`.
 
-    lock: held by a thread that reads several things of one state. `table` is of one version for
-    ever: a writer, or `refresh`, replaces it, and waits for this lock.
+    version: number of the state that this handle sees. Every change makes a larger one. An index
+    that is made anew (`made` says so) begins again. lock: held by a thread that reads several
+    things of one state. `table` is of one version for ever: a writer, or `refresh`, replaces it,
+    and waits for this lock.
     """
 
     def __init__(self, path: Path, header: IndexHeader, table: Any) -> None:
-        self.path, self.header, self.table = path, header, table
+        self.path = path
         self.lock = RLock()
-        self._facts: dict[object, Any] = {}  # read from the table of this state
         self._snapshot: tuple[object, Snapshot] | None = None  # the last one, by its state
         self._recipe: tuple[object, ActiveRecipe] | None = None
+        self._see(table, header)
 
     @classmethod
     def create(cls, path: Path | str, **settings: Any) -> ViewIndex:
@@ -119,47 +95,34 @@ class ViewIndex:
         later command can load it. Raises InputError where there is an index already, or the folder
         cannot be made.
         """
+        import pyarrow as pa
+
         path = Path(path)
-        wrong = partial(InputError, where=path)
         if (path / FILE).exists():
             fix = "Add to it, give another folder, or start over with --fresh."
-            raise wrong("holds an index already", expected="a new folder", fix=fix)
+            got = "holds an index already"
+            raise InputError(got, expected="a new folder", fix=fix, where=path)
         header = IndexHeader(**{**settings, "made": uuid4().hex})
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            got, expected = f"cannot be made ({error.strerror})", "a folder that can be written"
-            raise wrong(got, expected=expected, fix="Give another path.") from error
+        fields = [pa.field(name, pa.string(), nullable=False) for name in (*NAMES, "remedy")]
+        fields.append(pa.field("added", pa.int64(), nullable=False))
+        fields.append(pa.field("vector", pa.list_(pa.float32(), header.dim), nullable=False))
         with writing(path), storage(path, "making the index"):
-            table = create_views(path, header.dim)
+            mode = "overwrite" if (path / f"{NAME}.lance").exists() else "create"
+            database = import_lancedb().connect(path)
+            table = database.create_table(NAME, schema=pa.schema(fields), mode=mode)
             write_header(path, header)
         return cls(path, header, table)
 
     @classmethod
-    def open(cls, path: Path | str, *, fingerprint: str | None = None) -> ViewIndex:
+    def open(cls, path: Path | str) -> ViewIndex:
         """Open an index. Reading needs no right to write.
 
-        Raises InputError for a folder that is no index. Raises EncoderMismatch when another
-        encoder made the vectors than `fingerprint` says, or those that are stored beside it.
+        Raises InputError for a folder that is no index.
         """
         path = Path(path)
-        read_header(path).check_fingerprint(fingerprint, path)
-        with storage(path, "opening the index"):
-            table = open_views(path)
-            width = table.schema.field("vector").type.list_size
-        header = read_header(path)  # after the table: its recipes count in a later state
-        if width != header.dim:
-            got = f"{FILE} says dim {header.dim}, the vectors have {width}"
-            fix = f"Restore {FILE} from a copy, or build the index again with --fresh."
-            raise InputError(got, expected="one dimension", fix=fix, where=path)
-        index = cls(path, header, table)
-        store, stored = path / EMBEDDINGS, None
-        with suppress(InputError, OSError):  # a damaged store says nothing of the index
-            store = store_of(path)
-            stored = stored_fingerprint(store)
-        if stored not in (None, header.asked_with) and len(index):
-            raise EncoderMismatch(store, stored=str(stored), given=header.asked_with)
-        return index
+        read_header(path)
+        table = open_table(path, "opening the index")
+        return cls(path, read_header(path), table)  # after the table: recipes count in later states
 
     @property
     def fingerprint(self) -> str:
@@ -176,54 +139,19 @@ class ViewIndex:
         """Random id that tells this index from others made at its path."""
         return self.header.made
 
-    @property
-    def version(self) -> int:
-        """Number of the state that this handle sees. Every change makes a larger one.
-
-        An index that is made anew (`made` says so) begins again.
-        """
-        return int(self._once("version", lambda: self.table.version))
-
     def __len__(self) -> int:
         """Return the number of views."""
         return int(self.table.count_rows())
 
-    @_of_one_state
     def refresh(self) -> None:
         """See the latest state, whoever wrote it."""
-        with storage(self.path, "reading the index"):
-            table = open_views(self.path)
+        table = open_table(self.path, "reading the index")
         self._see(table, read_header(self.path))
 
-    @_of_one_state
     def _see(self, table: Any, header: IndexHeader) -> None:
-        self.table, self.header = table, header
-        self._facts.clear()
+        with self.lock:
+            self.table, self.header, self.version = table, header, int(table.version)
 
-    @_of_one_state
-    def _once(self, fact: object, ask: Callable[[], T]) -> T:
-        """Return a fact of this state. The table is asked once, since it takes a while."""
-        if fact not in self._facts:
-            self._facts[fact] = ask()
-        return cast(T, self._facts[fact])
-
-    @_of_one_state
-    def check_recipes(self) -> None:
-        """Raise InputError where the table was restored from before a remedy of the header."""
-        if not any(recipe.added > self.version for recipe in self.header.recipes):
-            return
-        with storage(self.path, "opening the index"):  # others may have written since
-            latest = open_views(self.path).version
-        if ahead := next((r for r in self.header.recipes if r.added > latest), None):
-            raise InputError(
-                f"says of remedy {ahead.remedy} what came with state {ahead.added}; the table of "
-                f"views ends with {latest}", expected="both of one time",
-                fix=f"Put {FILE} and views.lance back from one copy, or take the remedy out "
-                f"(argus tune undo --index {self.path} {ahead.remedy}) and run it again.",
-                where=self.path / FILE,
-            )  # fmt: skip
-
-    @_of_one_state
     def remedies(self) -> list[RemedyViews]:
         """Return the remedies whose views are in the index, in the order in which they came."""
         import pyarrow.compute as pc
@@ -249,15 +177,6 @@ class ViewIndex:
             raise InputError(got, expected=expected, fix="Check the id.", where=self.path)
         return known[remedy]
 
-    def views_of(self, doc_ids: Iterable[str]) -> dict[str, list[View]]:
-        """Return the views of several documents, read at once. Unknown ones are left out."""
-        views: dict[str, list[View]] = {}
-        if ids := sorted(set(listed(doc_ids))):
-            for view in rows_to_views(self._rows(f"doc_id IN ({quoted(ids)})", COLUMNS)):
-                views.setdefault(view.doc_id, []).append(view)
-        return views
-
-    @_of_one_state
     def condition(self, as_of: str | None) -> str | None:
         """Return the SQL condition of a state, None for everything.
 
@@ -277,133 +196,91 @@ class ViewIndex:
         """Return a key of the state's content."""
         return self.made, self.version, as_of, self.header.recipes
 
-    @_of_one_state
     def recipe(self, as_of: str | None = None) -> ActiveRecipe:
         """Return the settings of search in a state. Errors are as for `condition`."""
-        key = self._state(as_of)
-        if self._recipe is None or self._recipe[0] != key:
-            self.check_recipes()
-            recipes = [
-                recipe
-                for recipe in self.header.recipes  # λ counts while its remedy has any view
-                if recipe.weight is None or self._has_rows(f"remedy = {quoted([recipe.remedy])}")
-            ]
-            if as_of == ORIGINAL:
-                recipes = []
-            elif as_of is not None:
-                last = self._remedy(as_of.removeprefix(BEFORE))
-                own = last.id if as_of.startswith(BEFORE) else None
-                recipes = [r for r in recipes if r.added <= last.added and r.remedy != own]
-            self._recipe = (key, ActiveRecipe.of(recipes, self.path, self.dim))
-        return self._recipe[1]
+        with self.lock:
+            key = self._state(as_of)
+            if self._recipe is None or self._recipe[0] != key:
+                recipes = list(self.header.recipes)
+                if any(recipe.weight is not None for recipe in recipes):
+                    with_views = {remedy.id for remedy in self.remedies() if remedy.views}
+                    # λ counts while its remedy has any view
+                    recipes = [r for r in recipes if r.weight is None or r.remedy in with_views]
+                if as_of == ORIGINAL:
+                    recipes = []
+                elif as_of is not None:
+                    last = self._remedy(as_of.removeprefix(BEFORE))
+                    own = last.id if as_of.startswith(BEFORE) else None
+                    recipes = [r for r in recipes if r.added <= last.added and r.remedy != own]
+                self._recipe = (key, ActiveRecipe.of(recipes, self.path, self.dim))
+            return self._recipe[1]
 
     def weight(self, as_of: str | None = None) -> float:
         """Return λ of a state: a remedy's, else 0.7."""
         weight = self.recipe(as_of).weight
         return RELEVANCE_WEIGHT if weight is None else weight
 
-    def _searched(self, as_of: str | None) -> str | None:
-        """Return the condition of the views that are searched: sentences only under a blend."""
-        recipe, kind = self.recipe(as_of), f"kind != {quoted([SENTENCE])}"
-        if recipe.sentences_of:
-            kind += f" OR remedy IN ({quoted(recipe.sentences_of)})"
-        state = self._once(("state", as_of), lambda: self.condition(as_of))
-        return conjoined(state, f"({kind})")
-
-    @_of_one_state
     def snapshot(self, as_of: str | None = None) -> Snapshot:
         """Read a state into memory. The last one read stays there until the index changes.
 
         as_of: None (now), "original" (no remedy's views), a remedy (right after it), or
         "before:REMEDY" (that, less its own views). Memory: the vectors once, and the texts.
         """
-        key = self._state(as_of)
-        if self._snapshot is None or self._snapshot[0] != key:
-            self._snapshot = None  # before reading, so that two are never held
-            self._snapshot = (key, self._read(as_of))
-        return self._snapshot[1]
+        with self.lock:
+            key = self._state(as_of)
+            if self._snapshot is None or self._snapshot[0] != key:
+                self._snapshot = None  # before reading, so that two are never held
+                self._snapshot = (key, self._read(as_of))
+            return self._snapshot[1]
 
-    @_of_one_state
     def unsmoothed(self, as_of: str | None = None) -> Snapshot:
         """Read a state as `snapshot` does, with vectors as they were before smoothing."""
-        return self._read(as_of, smooth=False)
+        with self.lock:
+            return self._read(as_of, smooth=False)
 
     def _read(self, as_of: str | None, *, smooth: bool = True) -> Snapshot:
-        condition, recipe = self._searched(as_of), self.recipe(as_of)
+        """Read the views that are searched, sentences among them only under a blend."""
+        import pyarrow.compute as pc
+
+        recipe, condition = self.recipe(as_of), f"(kind != {quoted([SENTENCE])}"
+        if recipe.sentences_of:
+            condition += f" OR remedy IN ({quoted(recipe.sentences_of)})"
+        state = self.condition(as_of)
+        condition = f"{condition})" if state is None else f"({state}) AND {condition})"
         rows = self._rows(condition, COLUMNS).combine_chunks()
         rows = rows.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
+        vectors = np.zeros((rows.num_rows, self.dim), np.float32)
         with storage(self.path, "reading vectors"):
-            query = select(self.table, condition, ["id", "vector"])
-            vectors = read_vectors(self.path, query, rows, dim=self.dim, unit=self.header.unit)
+            query = self.table.search().select(["id", "vector"]).where(condition)
+            for batch in query.to_batches(READ_ROWS):
+                places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
+                flat = pc.list_flatten(batch["vector"]).to_numpy()
+                vectors[places] = flat.reshape(-1, self.dim)
         if smooth and recipe.numbers is not None:
             recipe.numbers.smooth(rows, vectors)
         return recipe.over(rows, vectors)
 
-    @_of_one_state
     def rows(self, as_of: str | None = None) -> Any:
         """Return a state's views as an Arrow table of COLUMNS, without vectors, in no order."""
-        return self._rows(self.condition(as_of), COLUMNS)
-
-    @_of_one_state
-    def texts(
-        self, as_of: str | None = None, *, without: Sequence[str] = ()
-    ) -> dict[str, list[str]]:
-        """Return the `id`, `doc_id` and `text` of a state's views, in no order.
-
-        without: kinds of views to leave out.
-        """
-        names, condition = ("id", "doc_id", "text"), self.condition(as_of)
-        if without:
-            condition = conjoined(condition, f"kind NOT IN ({quoted(without)})")
-        rows = self._rows(condition, names)
-        return {name: rows[name].to_pylist() for name in names}
-
-    @_of_one_state
-    def holds(self, kind: str, as_of: str | None = None) -> bool:
-        """Return whether a state has any view of a kind. Nothing is read into memory."""
-        return self._has_rows(conjoined(self.condition(as_of), f"kind = {quoted([kind])}"))
-
-    def _has_rows(self, condition: str) -> bool:
-        with storage(self.path, "reading the index"):
-            return bool(self._once(("rows", condition), lambda: self.table.count_rows(condition)))
-
-    def has_ann(self) -> bool:
-        """Return whether there is an approximate index."""
-        with storage(self.path, "reading the index"):
-            return self._once("ann", lambda: has_ann(self.table))
-
-    def search(
-        self,
-        queries: FloatArray,
-        k: int,
-        as_of: str | None = None,
-        *,
-        exact: bool | None = None,
-        weight: float | None = None,
-    ) -> TopDocuments:
-        """Return the k best documents of each query (`argus.indexes.fold`), ties by id.
-
-        exact: None searches approximately where there is an approximate index and the state is
-        not already in memory (`argus.indexes.table`). weight: λ of documents against their
-        scenarios. None: as the index says, else 0.7.
-        """
-        queries = check_queries(queries, self.dim)
-        check_k(k)
         with self.lock:
-            weight = self.weight(as_of) if weight is None else check_weight(weight)
-            if exact is None:
-                is_read = self._snapshot is not None and self._snapshot[0] == self._state(as_of)
-                exact = is_read or not self.has_ann()
-            snapshot = self.snapshot(as_of) if exact else None
-            table, condition, recipe = self.table, self._searched(as_of), self.recipe(as_of)
-        if snapshot is not None:  # without the lock: threads search at the same time
-            return snapshot.search(queries, k, weight)
-        with storage(self.path, "searching the index"):
-            return approximate_search(table, queries, k, condition, weight, recipe)
+            return self._rows(self.condition(as_of), COLUMNS)
 
     def _rows(self, condition: str | None, columns: Sequence[str]) -> Any:
         with storage(self.path, "reading the index"):
-            return select(self.table, condition, columns).to_arrow()
+            query = self.table.search().select(list(columns))
+            return (query.where(condition) if condition else query).to_arrow()
+
+    def search(
+        self, queries: FloatArray, k: int, as_of: str | None = None, *, weight: float | None = None
+    ) -> TopDocuments:
+        """Return the k best documents of each query (`argus.indexes.fold`), ties by id.
+
+        weight: λ of documents against their scenarios. None: as the index says, else 0.7.
+        """
+        with self.lock:
+            weight = self.weight(as_of) if weight is None else weight
+            snapshot = self.snapshot(as_of)
+        return snapshot.search(queries, k, weight)  # threads search at the same time
 
     def add(self, views: Iterable[View], vectors: FloatArray, remedy: str = "") -> int:
         """Add views with their vectors in one commit. Return their number.
@@ -425,25 +302,23 @@ class ViewIndex:
         import pyarrow as pa
 
         check_remedy_id(remedy)
-        with self._writing():
+        with writing(self.path):
             self.refresh()
             before, errors = len(self), list[Exception]()
 
             def rows() -> Iterator[Any]:
                 try:
                     yield from self._checked(batches, remedy)
-                    self._check_is_the_same()  # before the commit
                 except Exception as error:  # which LanceDB reports as text
                     errors.append(error)
                     raise
 
             try:
                 with self._changing("adding views") as table:
-                    table.add(pa.RecordBatchReader.from_batches(schema(self.dim), rows()))
+                    table.add(pa.RecordBatchReader.from_batches(table.schema, rows()))
             except Exception:
                 if errors:
                     raise errors[0] from None
-                self._check_is_the_same()
                 raise
             return len(self) - before
 
@@ -464,11 +339,39 @@ class ViewIndex:
             taken.update(ids)
             if remedy and (unknown := sorted({v.doc_id for v in views} - documents)):
                 raise unknown_documents(unknown)
-            yield record_batch(views, vectors, self.header, remedy, added)
+            yield self._record_batch(views, vectors, remedy, added)
 
-    def _check_is_the_same(self) -> None:
-        if read_header(self.path).made != self.header.made:
-            raise replaced(self.path)
+    def _record_batch(
+        self, views: Sequence[View], vectors: FloatArray, remedy: str, added: int
+    ) -> Any:
+        """Return one Arrow batch. Raises InputError for wrong vectors, and text without UTF-8."""
+        import pyarrow as pa
+
+        vectors, unit = np.asarray(vectors, np.float32), self.header.unit
+        if vectors.shape != (len(views), self.dim):
+            got = f"vectors of shape {vectors.shape} for {len(views)} views"
+            expected = f"{(len(views), self.dim)}: a row per view, of the dimension of the index"
+            fix = "Embed the views with the encoder that the index names."
+            raise InputError(got, expected=expected, fix=fix)
+        if len(wrong := np.flatnonzero(~usable(vectors, unit=unit))):
+            norm = np.linalg.norm(vectors[wrong[0]])
+            bad = f"of length {norm:.4g}" if np.isfinite(norm) else "not finite"
+            raise InputError(
+                f"{len(wrong)} of {len(views)} vectors cannot be searched: row {wrong[0]} is {bad}",
+                expected=f"finite vectors {'of length 1' if unit else 'that are not zero'}",
+                fix="Scale them, and leave out what could not be embedded.",
+            )
+        try:
+            columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in NAMES]
+        except UnicodeEncodeError as error:
+            got = f"a view holds characters that are no Unicode text ({error})"
+            fix = "Remove lone surrogates from the text."
+            raise InputError(got, expected="text that can be written as UTF-8", fix=fix) from error
+        columns.append(pa.array([remedy] * len(views), pa.string()))
+        columns.append(pa.array([added] * len(views), pa.int64()))
+        flat = pa.array(np.ascontiguousarray(vectors).reshape(-1), pa.float32())
+        columns.append(pa.FixedSizeListArray.from_arrays(flat, self.dim))
+        return pa.record_batch(columns, schema=self.table.schema)
 
     def delete_documents(self, ids: Iterable[str]) -> int:
         """Remove all views of these documents in one commit. Return the number of views.
@@ -477,7 +380,7 @@ class ViewIndex:
         unknown ids and for one text in place of several.
         """
         doc_ids = set(listed(ids))
-        with self._writing():
+        with writing(self.path):
             self.refresh()
             if unknown := sorted(doc_ids - set(self._rows(None, ["doc_id"])["doc_id"].to_pylist())):
                 raise unknown_documents(unknown)
@@ -488,16 +391,11 @@ class ViewIndex:
 
         Raises InputError listing the remedies there are when it is none of them.
         """
-        with self._writing(checks=False):
+        with writing(self.path):
             self.refresh()
-            self._remedy(remedy)
-            own = [r for r in self.header.recipes if r.remedy == remedy]
-            others = [r for r in self.header.recipes if r.remedy != remedy]
-            if any(r.weight is None for r in own):  # sentences count for nothing without a blend
-                self._write_recipes(others)
-            removed = self._delete(f"remedy = {quoted([remedy])}")
-            if any(r.weight is not None for r in own):  # nor does λ without its scenarios
-                self._write_recipes(others)
+            views = self._remedy(remedy).views
+            removed = self._delete(f"remedy = {quoted([remedy])}") if views else 0
+            self._write_recipes([r for r in self.header.recipes if r.remedy != remedy])
             return removed
 
     def prescribe(
@@ -519,7 +417,7 @@ class ViewIndex:
         check_remedy_id(remedy)
         if weight is not None:
             check_weight(weight)
-        with self._writing():
+        with writing(self.path):
             self.refresh()
             recipe = Recipe(remedy, 0, blend, corrects, weight, tuple(relied_on))
             there = {r.remedy: r for r in self.header.recipes}
@@ -541,34 +439,14 @@ class ViewIndex:
             table.delete(condition)
             return int(before - table.count_rows())
 
-    def build_ann(self) -> None:
-        """Build the approximate index over all vectors, replacing an older one, and compact.
-
-        Views that are added later are searched exactly beside it until it is built again.
-        """
-        with self._writing(), self._changing("building the approximate index") as table:
-            compact(table)
-            build_ann(table)
-
     def compact(self, kept: timedelta = KEPT) -> None:
         """Free the space of deleted and rolled-back views, and merge small files.
 
-        kept: handles that were opened longer ago, and not refreshed since the index changed, can
-        no longer read. An approximate index is built anew, over all vectors.
+        kept: versions of the table that are older go. Handles that see one of them can no longer
+        read until they are refreshed.
         """
-        with self._writing(), self._changing("compacting the index") as table:
-            compact(table, kept)
-            if has_ann(table):
-                build_ann(table)
-                compact(table, kept)  # the files of the older one
-
-    @contextmanager
-    def _writing(self, *, checks: bool = True) -> Iterator[None]:
-        """Hold the lock of writers. checks: refuse recipes that are newer than the table."""
-        with writing(self.path):
-            if checks:
-                self.check_recipes()
-            yield
+        with writing(self.path), self._changing("compacting the index") as table:
+            table.optimize(cleanup_older_than=max(kept, timedelta(milliseconds=1)))
 
     @contextmanager
     def _changing(self, doing: str) -> Iterator[Any]:
@@ -576,12 +454,76 @@ class ViewIndex:
 
         Threads that read meanwhile go on in the state before.
         """
-        with storage(self.path, doing):
-            table = open_views(self.path)
-            try:
+        table = open_table(self.path, doing)
+        try:
+            with storage(self.path, doing):
                 yield table
-            finally:
-                self._see(table, self.header)
+        finally:
+            self._see(table, self.header)
+
+
+@naming_extras()
+def import_lancedb() -> Any:
+    """Return the module `lancedb`. Raises MissingPackage where it is not installed."""
+    import lancedb
+
+    return lancedb
+
+
+def open_table(path: Path, doing: str) -> Any:
+    """Open the table of an index at its latest version. No other handle's changes are seen."""
+    with storage(path, doing):
+        return import_lancedb().connect(path).open_table(NAME)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Hold an index's lock; make its folder. Raises ArgusError while another run writes to it.
+
+    The holder writes alone, so half-written files of killed writers and remedies are removed.
+    """
+    busy = (
+        f"{path} is being written to by another run; wait for it and run this again. "
+        "Nothing was changed."
+    )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = take_lock(path / "lock", busy=busy)
+    except OSError as error:
+        got = f"cannot be written ({error.strerror})"
+        expected = "a folder that can be written"
+        fix = "Check its owner and mode, or give another path."
+        raise InputError(got, expected=expected, fix=fix, where=path) from error
+    with lock:
+        check_plain(path / FILE)
+        for home in (path / f"{NAME}.lance", path / REMEDIES):
+            check_plain_folder(home)
+        for leftover in (path / f"{NAME}.lance").rglob(".tmp*"):
+            with suppress(OSError):
+                leftover.unlink()
+        for home in (path / REMEDIES).glob("*"):
+            remove_leftovers(home)
+        yield
+
+
+@contextmanager
+def storage(path: Path, doing: str) -> Iterator[None]:
+    """Turn errors of LanceDB, a panic of its Rust too, into an ArgusError with the path."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_of_reader(error):
+            raise
+        lines = _RUST_LINE.sub("", str(error)).strip().splitlines() or [type(error).__name__]
+        raise ArgusError(
+            f"{path}: {doing} failed ({lines[0][:300]}). The index is as it was before; mend that "
+            "(space on the disk, rights, a damaged file) and run the same command again."
+        ) from error
+
+
+def quoted(values: Iterable[str]) -> str:
+    """Return values as a SQL list: `'a', 'O''Hara'`."""
+    return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
 
 
 def check_remedy_id(remedy: str) -> None:

@@ -116,7 +116,7 @@ def build_kb(
             read, damage = read_source(source, config, settings, work, running, record)
             with record.timed("writing the shards"):
                 (folder / REPORT).unlink(missing_ok=True)  # it and words are of older shards
-                LexicalIndex.remove(folder / KB_WORDS)
+                (folder / KB_WORDS).unlink(missing_ok=True)
                 writer = KbWriter(folder.path)
                 counts = finish(work, writer.write, running, settings)
                 facts = {

@@ -141,7 +141,7 @@ def write_index(
         config: dict[str, object] = {"index": str(spec), "store": base.name, "into": into}
         record = Record(
             JOB, config | {"id_field": id_field}, {"index": spec.path},
-            {"fingerprint": opened.header.asked_with},
+            {"fingerprint": opened.fingerprint},
         )  # fmt: skip
         if (dim := base.describe().dim) not in (0, opened.dim):  # 0: the store is empty
             got, expected = f"vectors of {dim} dimensions", f"{opened.dim}, as {opened.path} has"

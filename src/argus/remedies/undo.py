@@ -15,7 +15,6 @@ from argus.data.reading import WRITTEN, reading
 from argus.errors import InputError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
-from argus.indexes.table import remove_half_written
 from argus.indexes.views import ViewIndex
 
 MADE, RECORDED, ROLLED_BACK = "made.json", "recorded.json", "rolled_back.json"
@@ -71,10 +70,7 @@ def is_recorded(home: ArtifactFolder, remedy: str, index: ViewIndex, *, by_recip
     there = remedy in (recipes if by_recipe else {r.id for r in index.remedies() if r.views})
     if not there:
         (home / RECORDED).unlink(missing_ok=True)
-    recorded = (home / RECORDED).is_file()
-    if there and not recorded:
-        remove_half_written(index.path)
-    return recorded
+    return (home / RECORDED).is_file()
 
 
 def write_recorded(home: ArtifactFolder) -> None:
@@ -104,7 +100,6 @@ def rollback(index: Path | str, remedy: str) -> dict[str, Any]:
     if earlier and remedy not in there:
         if not begun:
             return {**earlier, "already": True}
-        remove_half_written(views.path)
         folder.write_json(ROLLED_BACK, earlier)
         return earlier
     removed = there.get(remedy, 0)
@@ -142,7 +137,6 @@ def list_remedies(index: Path | str) -> list[dict[str, Any]]:
     bytes: bytes of their texts and vectors.
     """
     views = ViewIndex.open(index_folder(index))
-    views.check_recipes()
     listed = []
     for remedy in views.remedies():
         origin = find_origin(ArtifactFolder(views.path / REMEDIES / remedy.id))

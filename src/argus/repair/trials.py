@@ -29,8 +29,7 @@ from argus.evaluation.systems import System, missing_gold
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import IndexRetriever
-from argus.indexes.table import writing
-from argus.indexes.views import ViewIndex, originals
+from argus.indexes.views import ViewIndex, originals, writing
 from argus.measures import PairedDifference, evaluate, paired_difference
 from argus.measures.coverage import Coverage, cover
 from argus.progress import announce

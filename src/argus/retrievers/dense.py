@@ -2,7 +2,7 @@
 
 An index is `index:PATH[@STATE]` or its folder alone. Settings of the search follow after commas,
 since several retrievers of one command may be indexes:
-`index:PATH@original,hybrid=min-max,lambda=0.5,exact=yes`. A store is `KIND:PLACE/COLLECTION`, with
+`index:PATH@original,hybrid=min-max,lambda=0.5`. A store is `KIND:PLACE/COLLECTION`, with
 `blended:` before it for the records that `argus tune apply blend --store` wrote. These rank
 documents
 by sentences and hubs as the blend does, without BM25, which needs `argus.BlendedRetriever`.
@@ -23,10 +23,10 @@ from argus.data.types import FloatArray, Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, as_config, loaded_encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError
 from argus.indexes.header import IndexSpec, parse_index_spec
+from argus.indexes.lexical import STEMMED
 from argus.indexes.recipe import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.views import ViewIndex
-from argus.indexes.words import STEMMED
 from argus.retrievers.blend_records import BlendRecords, check_filter
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import INDEX
@@ -62,11 +62,6 @@ class IndexSource(Source):
     batch = BATCH
 
     @property
-    def warning(self) -> str | None:
-        """A doubt about its encoder."""
-        return self.retriever.warning
-
-    @property
     def fingerprint(self) -> str | None:
         """Fingerprint of the encoder of its queries."""
         return self.retriever.encoder.fingerprint
@@ -77,7 +72,7 @@ class IndexSource(Source):
         retriever, index = self.retriever, self.retriever.index
         ways = (
             retriever.as_of, retriever.hybrid, retriever.weight,
-            retriever.searches_exactly(), STEMMED.name, index.header.recipes,
+            STEMMED.name, index.header.recipes,
         )  # fmt: skip
         parts = [str(index.path.resolve()), retriever.encoder.fingerprint, str(index.version)]
         parts += [index.made] if index.made else []
@@ -112,9 +107,9 @@ def parse_index(name: str) -> tuple[IndexSpec, dict[str, Any]]:
             elif key == "lambda":
                 settings["weight"] = float(value)
             else:
-                settings["exact"] = {"exact=yes": True, "exact=no": False}[part]
-        except (ValueError, KeyError):
-            expected = "hybrid=min-max, lambda=0.5 and exact=yes (or no)"
+                raise ValueError(key)
+        except ValueError:
+            expected = "hybrid=min-max or lambda=0.5"
             fix = "Correct it, or leave it out."
             raise InputError(repr(part), expected=expected, fix=fix, where=name) from None
     return parse_index_spec(path), settings

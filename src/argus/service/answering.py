@@ -24,8 +24,8 @@ from argus.authority.resolution import trace
 from argus.authority.rules import Edge
 from argus.authority.search import ChainLink, chain_link
 from argus.errors import InputError
+from argus.indexes.lexical import check_query
 from argus.indexes.retriever import Hit
-from argus.indexes.words import check_query
 from argus.service.searcher import Answered, Searcher, hit_of
 from argus.service.telemetry import Log
 from argus.settings import TOP_K

@@ -157,7 +157,7 @@ class IndexSource:
             threading.Thread(target=self._refresh, name="argus-index", daemon=True).start()
         retriever = self.retriever
         return [
-            Answered(hits, retriever.name, retriever.warning, retriever.index.version)
+            Answered(hits, retriever.name, None, retriever.index.version)
             for hits in hits_of(retriever, texts, k)
         ]
 
@@ -183,8 +183,7 @@ class IndexSource:
 
 def _warmed(retriever: IndexRetriever) -> IndexRetriever:
     """Load vectors, and words if they count, into memory."""
-    if retriever.searches_exactly():
-        retriever.index.snapshot(retriever.as_of)
+    retriever.index.snapshot(retriever.as_of)
     if retriever.hybrid is not None:
         retriever.lexical()
     return retriever

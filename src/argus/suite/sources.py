@@ -290,7 +290,7 @@ class GoldRequest(EncoderRequest):
         )  # fmt: skip
         build_index(task.documents, out=home / "index", encoder=encoder, store=store)
         summary = evaluate(
-            task.queries, task.qrels, indexes=[str(home / "index")], exact=True,
+            task.queries, task.qrels, indexes=[str(home / "index")],
             diagnosis=home / "diagnosis", excluded=task.excluded, out=home / "evaluation",
         ).summary  # fmt: skip
         assert summary["association"] is not None, "a diagnosis was given"

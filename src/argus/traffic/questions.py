@@ -29,8 +29,7 @@ from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query
 from argus.data.writing import replacing
-from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import STEMMED, stems, words
+from argus.indexes.lexical import STEMMED, LexicalIndex, stems, words
 from argus.measures import content_words
 from argus.progress import progress
 from argus.retrievers.protocol import Answers

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import Document, Query, Run
-from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import query_words, words
+from argus.indexes.lexical import LexicalIndex, query_words, words
 
 DEPTH = 10
 """Documents of each list that are compared."""

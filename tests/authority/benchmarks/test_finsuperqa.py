@@ -11,7 +11,7 @@ from argus.authority.benchmarks.finsuperqa import RULES, make
 from argus.authority.benchmarks.judging import PRIORITY, REVIEW, answer_of
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.indexes.words import query_words, words
+from argus.indexes.lexical import query_words, words
 
 
 @pytest.fixture(scope="module")

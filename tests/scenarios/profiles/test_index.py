@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from argus.data.types import Document, Query
@@ -14,7 +13,6 @@ from argus.remedies.undo import list_remedies, rollback
 from argus.scenarios.files import read_fields
 from argus.scenarios.profile import Component, Profiled, ProfileState
 from argus.scenarios.profiles.index import add_scenarios
-from tests.support.adapting import Turned
 from tests.support.results import shown
 
 TEXTS = {
@@ -60,11 +58,11 @@ def test_scenarios_join_the_originals_and_come_out_again(built, minilm):
     assert (summary["added"], summary["views"]) == (2, 2)
     assert summary["documents_without"] == {"failed": 1, "no profile": 1}
     assert summary["profiles_of_other_documents"] == 1
-    kinds = sorted(v.kind for v in ViewIndex.open(built).views_of(["deque"])["deque"])
+    kinds = sorted(v.kind for v in ViewIndex.open(built).snapshot().views_of("deque"))
     assert kinds == ["original", "scenario"]
     assert [r["kind"] for r in list_remedies(built)] == ["scenarios"]
     rollback(built, result.remedy)
-    assert [v.kind for v in ViewIndex.open(built).views_of(["deque"])["deque"]] == ["original"]
+    assert [v.kind for v in ViewIndex.open(built).snapshot().views_of("deque")] == ["original"]
 
 
 def test_scenarios_are_added_once_per_component(built, minilm):
@@ -144,49 +142,6 @@ def test_a_rollback_killed_behind_its_commit_tells_what_it_removed(built, minilm
     note, added = results
     assert note["views_removed"] == added.summary["added"] == result.summary["added"] > 0
     assert open_retriever(built, minilm).weight == 0.25
-
-
-@pytest.fixture(scope="module")
-def crowd(tmp_path_factory):
-    """An index of 300 documents, half of them with three scenarios, with an approximate index."""
-    rng = np.random.default_rng(0)
-    words = [
-        f"{a}{b}" for a in ("red", "blue", "deep", "cold", "slow") for b in ("fox", "oak", "sea")
-    ]
-    texts = [" ".join(rng.choice(words, 8)) for _ in range(1_200)]
-    documents = [Document(f"d{i:03}", texts[i]) for i in range(300)]
-    folder = tmp_path_factory.mktemp("approximate") / "crowd"
-    build_index(documents, out=folder, encoder=Turned())
-    found = {
-        f"d{i:03}": read_fields(
-            f"d{i:03}",
-            {
-                "main_topic": "a topic",
-                "scenarios": [
-                    {"information_need": f"need {j}", "explanation": texts[300 * j + i]}
-                    for j in (1, 2, 3)
-                ],
-            },
-        )
-        for i in range(0, 300, 2)
-    }
-    add_scenarios(folder, found, component=Component.E, encoder=Turned())
-    ViewIndex.open(folder).build_ann()
-    return folder
-
-
-@pytest.mark.parametrize("weight", [0.0, 0.7, 1.0])
-def test_the_approximate_index_gives_what_the_exact_search_does(crowd, weight):
-    questions = ["redfox bluesea slowoak", "coldsea coldoak deepfox", "slowsea"]
-    vectors = np.asarray(Turned().encode_queries(questions), np.float32)
-    exact = ViewIndex.open(crowd).search(vectors, 5, exact=True, weight=weight)
-    index = ViewIndex.open(crowd)
-    assert index.has_ann()
-    near = index.search(vectors, 5, exact=False, weight=weight)
-    assert near.doc_ids == exact.doc_ids
-    assert near.view_ids == exact.view_ids
-    assert near.scenario_ids == exact.scenario_ids
-    assert np.allclose(near.scores, exact.scores, atol=1e-5)
 
 
 def test_profiles_without_scenarios_of_the_index_are_refused(built, minilm, tmp_path):

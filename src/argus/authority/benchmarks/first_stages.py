@@ -22,8 +22,7 @@ from argus.encoders.embed import Embedded, Item
 from argus.errors import InputError
 from argus.extras import naming_extras
 from argus.indexes.fusion import fuse_with_bm25
-from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import words
+from argus.indexes.lexical import LexicalIndex, words
 
 K1, B, EPSILON = 1.5, 0.75, 0.25
 _WORD = re.compile(r"\w+")

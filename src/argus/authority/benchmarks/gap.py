@@ -21,7 +21,7 @@ from argus.authority.benchmarks.first_stages import Okapi, okapi_words
 from argus.authority.benchmarks.judging import share
 from argus.authority.benchmarks.source import open_benchmark
 from argus.errors import InputError
-from argus.indexes.words import STOP_WORDS
+from argus.indexes.lexical import STOP_WORDS
 
 
 def vocabulary_gap(

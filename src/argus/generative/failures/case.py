@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import IntArray
-from argus.indexes.words import words as split
+from argus.indexes.lexical import words as split
 
 Split = Callable[[Sequence[str]], Sequence[Sequence[Hashable]]]
 """Split texts into the tokens of the analysis."""

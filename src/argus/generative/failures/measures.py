@@ -26,7 +26,7 @@ from argus.generative.failures.columns import (
     TOP_NGRAMS,
     Row,
 )
-from argus.indexes.words import STOP_WORDS
+from argus.indexes.lexical import STOP_WORDS
 
 HIT, UNANNOTATED, ABSENT = "hit", "unannotated", "absent"
 IS_TITLE, IS_BODY, IS_QUERY = range(3)

@@ -32,7 +32,7 @@ from argus.generative.jobs.outputs import (
     write_results,
 )
 from argus.generative.settings import NgramSearchConfig
-from argus.indexes.words import check_query
+from argus.indexes.lexical import check_query
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import model_hash

@@ -18,7 +18,7 @@ from argus.data.provenance import content_hash
 from argus.data.types import Document, Qrels, Query
 from argus.generative.training.settings import ExampleConfig
 from argus.generative.vocabulary import GOLD, UNSUPERVISED, Vocabulary
-from argus.indexes.words import STOP_WORDS, query_words, words
+from argus.indexes.lexical import STOP_WORDS, query_words, words
 from argus.training.loop import Task
 
 if TYPE_CHECKING:

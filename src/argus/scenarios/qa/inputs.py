@@ -205,7 +205,7 @@ def read_inputs(
     )
     judged = None if qrels is None else read_judgements(qrels)
     spec = parse_index_spec(index)
-    retriever = open_retriever(spec, encoder, exact=True, device=device, weight=config.weight)
+    retriever = open_retriever(spec, encoder, device=device, weight=config.weight)
     snapshot = retriever.index.snapshot(retriever.as_of)
     scenarios = scenarios_in(snapshot, str(spec))
     gold = gold_of(questions.sample, judged, snapshot, str(spec)) if judged is not None else None

@@ -285,8 +285,6 @@ def _summary(
 def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
     """Return the caveats of the figures."""
     notes = []
-    if inputs.retriever.warning:
-        notes.append(inputs.retriever.warning)
     if inputs.gold is None:
         notes.append("no judgements were given, so there is no oracle and no measure of rankings")
     if config.votes > 1 and config.judging.temperature == 0:

@@ -101,7 +101,7 @@ def make_study(
     require_some(len(texts), "question has a text", "Check --queries.")
     sample = draw(texts, config.questions, config.seed)
     spec = parse_index_spec(index)
-    retriever = open_retriever(spec, encoder, exact=True, device=device, weight=config.weight)
+    retriever = open_retriever(spec, encoder, device=device, weight=config.weight)
     snapshot, model = retriever.index.snapshot(retriever.as_of), retriever.encoder
     scenarios_in(snapshot, str(spec))
     folder = ArtifactFolder(Path(out), fresh=fresh)

@@ -19,8 +19,8 @@ from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Cause, Explanation, Finding, Verdict
 from argus.explanation.job import explain
 from argus.indexes.header import IndexSpec
+from argus.indexes.lexical import LONG_WORD, Analyzer
 from argus.indexes.retriever import IndexRetriever
-from argus.indexes.words import LONG_WORD, Analyzer
 from argus.remedies.blend_search import PREVIEW_DOCUMENTS, can_preview, preview_blend
 from argus.service.page.indexes import (
     Warm,
@@ -266,8 +266,6 @@ def _previews(explanation: Explanation, places: Places) -> Rows:
             "explain", explanation.query, "--index", index, "--hybrid", standing.fusion
         )
         add(f"with BM25 ({standing.fusion})", standing.fused.rank, made_by)
-    if standing.approximate is not None and standing.ranked_by == "approximate":
-        add("searched exactly", standing.dense.rank)
     for finding in explanation.findings:
         evidence, cause = finding.evidence, finding.cause
         if cause is Cause.VECTOR and "rank_with_its_own_vector" in evidence:
