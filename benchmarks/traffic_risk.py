@@ -24,9 +24,8 @@ from argus.evaluation.judged import read_judged
 from argus.indexes import search
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.intervals import discrimination
-from argus.traffic.judging.estimates import estimate_failures
-from argus.traffic.judging.sample import ServedQuestion, draw_sample
 from argus.traffic.risk import MIN_JUDGED, calibrate_risk, rank_by_risk
+from argus.traffic.sampling import ServedQuestion, draw_sample, estimate_failures
 from benchmarks.shared import collection
 
 COLLECTIONS = ("hotpot100", "cranfield", "theoremqa_theorems", "impliret_wknow_multi")

@@ -41,7 +41,6 @@ def exported():
     kind = SpanAttributes.OPENINFERENCE_SPAN_KIND
     for question in QUESTIONS:
         with (
-            instrumentation.using_session("s1"),
             tracer.start_as_current_span("chain", openinference_span_kind="chain"),
             tracer.start_as_current_span("retrieve") as span,
         ):
@@ -65,5 +64,5 @@ def test_an_export_of_its_own_library_is_read_back(exported, tmp_path):
     rows = [[(r.id, r.score) for r in one.results or ()] for one in exchanges]
     assert rows[0] == [("d3", 1.0), ("d2", 0.9), ("d1", 0.8)] == rows[2]
     assert rows[1] == [("d1", 1.0), ("d2", 0.9), ("d3", 0.8)]
-    assert all(one.at for one in exchanges) and len({one.session for one in exchanges}) == 1
+    assert all(one.at for one in exchanges)
     assert reader.tally.skipped == {"spans of another kind (CHAIN)": 3}

@@ -36,9 +36,8 @@ def summary(home, job="traffic"):
 
 @pytest.mark.parametrize(
     "option",
-    ["--results-field", "--feedback-field", "--time-field", "--user-field", "--session-field",
-     "--by"],
-)  # fmt: skip
+    ["--results-field", "--feedback-field", "--time-field", "--by"],
+)
 def test_a_named_field_that_no_record_has_is_an_error_and_nothing_is_written(argus, log, option):
     ran = argus("traffic", "bare.jsonl", option, "nosuch[].field", "--corpus", "docs.jsonl",
                 "--out", "out")  # fmt: skip
@@ -100,7 +99,7 @@ def test_the_command_shows_first_how_it_reads_three_records(argus, log):
 
 
 def test_what_the_command_shows_first_is_redacted(argus, log):
-    write_rows(log / "log.jsonl", [{"query": "mail jane@example.com", "user": "jane@example.com"}])
+    write_rows(log / "log.jsonl", [{"query": "mail jane@example.com"}])
     ran = argus("traffic", "log.jsonl", "--dry-run")
     assert ran.code == 0 and "jane" not in ran.out and "<mail>" in ran.out
 
@@ -140,7 +139,7 @@ def questions_of(home):
 
 
 def test_risk_is_an_order_and_what_is_foreign_is_flagged_and_not_left_out(argus, served):
-    ran = argus("traffic", "log.jsonl", "--corpus", "docs.jsonl", "--near", "1", "--out", "out")
+    ran = argus("traffic", "log.jsonl", "--corpus", "docs.jsonl", "--out", "out")
     assert ran.code == 0, ran.err
     rows = questions_of(served)
     assert "risk" not in rows[0]
@@ -154,7 +153,7 @@ def test_risk_is_an_order_and_what_is_foreign_is_flagged_and_not_left_out(argus,
 
 @pytest.mark.parametrize(("budget", "is_told"), [(29, False), (40, True)])
 def test_a_probability_is_told_from_thirty_judgements_on(argus, served, budget, is_told):
-    assert argus("traffic", "log.jsonl", "--corpus", "docs.jsonl", "--near", "1",
+    assert argus("traffic", "log.jsonl", "--corpus", "docs.jsonl",
                  "--out", "out").code == 0  # fmt: skip
     words = ("traffic", "judge", "out", "--corpus", "docs.jsonl", "--budget", budget)
     assert argus(*words, "--out", "out").code == 0

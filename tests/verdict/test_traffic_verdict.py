@@ -2,8 +2,8 @@
 
 import argus
 from argus.traffic.config import JudgingConfig
-from argus.traffic.judging.job import judge_traffic
-from argus.traffic.judging.sample import ServedQuestion
+from argus.traffic.judging import judge_traffic
+from argus.traffic.sampling import ServedQuestion
 from argus.verdict import read_verdict, verdict_lines
 from tests.support.examples import write_rows
 from tests.verdict.test_commands import parses
@@ -22,7 +22,7 @@ def files(home):
 
 def test_a_log_says_to_judge_it_and_what_nobody_met(tmp_path):
     corpus, log = files(tmp_path)
-    config = argus.traffic.TrafficConfig(resamples=1_000, near=1)
+    config = argus.traffic.TrafficConfig(resamples=1_000)
     argus.audit_traffic(log, out=tmp_path / "out", corpus=corpus, config=config)
     verdict = read_verdict(tmp_path / "out")
     judge, unmet = verdict.actions
@@ -37,13 +37,13 @@ def test_a_log_says_to_judge_it_and_what_nobody_met(tmp_path):
 
 def test_judged_questions_that_fail_say_what_to_try_and_what_the_risk_was_worth(tmp_path):
     corpus, _ = files(tmp_path)
-    log = [ServedQuestion(f"q{i:02}", f"question {i}", ("tide",), risk=i / 40) for i in range(40)]
+    log = [ServedQuestion(f"q{i:02}", f"question {i}", ("tide",)) for i in range(40)]
     config = JudgingConfig(budget=40, k=1)
     table = judge_traffic(log, corpus=corpus, out=tmp_path / "out", config=config).to_judge
     head, *lines = table.read_text("utf-8-sig").splitlines()
     cells = [line.split("\t") for line in lines]
     for cell in cells:
-        cell[3] = str(int(int(cell[0][1:]) < 15))
+        cell[3] = str(int(int(cell[0][1:]) >= 15))
     table.write_text("\n".join([head, *map("\t".join, cells)]) + "\n", "utf-8")
     result = judge_traffic(log, corpus=corpus, out=tmp_path / "out", config=config)
     assert result.summary["risk"]["here"]["auc"] == 1.0

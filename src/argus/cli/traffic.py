@@ -63,8 +63,8 @@ def audit(
     It shows first how it reads three questions of the log, field by field. What came is taken from
     the log, or from --retriever; without one nothing is asked.
     Mails, numbers of telephones, cards and accounts, and tokens are replaced before anything is
-    kept. Writes questions.parquet, documents, unmet, over_time and served_by_part (.parquet and
-    .csv), with --by traffic_slices, summary.json, manifest.json and report.html.
+    kept. Writes questions.parquet, documents, unmet and over_time (.parquet and .csv), with --by
+    traffic_slices, summary.json, manifest.json and report.html.
     """
     from argus.traffic.job import audit_traffic
     from argus.traffic.reading import read_traffic
@@ -114,7 +114,7 @@ def judge(
     questions on, the order by risk becomes a probability of each question. Writes judging.parquet
     and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.traffic.judging.job import judge_traffic
+    from argus.traffic.judging import judge_traffic
 
     result = judge_traffic(
         traffic, corpus=corpus, out=out, run=run, config=config, answers=answers or (),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,25 @@ def wilson(
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+
+
+def share(count: float, n: int) -> dict[str, Any] | None:
+    """Return the share of count in n trials, None for n = 0.
+
+    n: number of trials.
+    share: the share, from 0 to 1.
+    low, high: its 95% interval by Wilson, as if trials were independent.
+    """
+    if not n:
+        return None
+    low, high = wilson(count / n, n)
+    return {"n": n, "share": count / n, "low": float(low), "high": float(high)}
+
+
+def share_words(figures: Mapping[str, Any], share: str = "share") -> str:
+    """Return a share with its interval in words: "12.0% (10.1% to 14.2%) of 412"."""
+    trials = f" of {figures['n']:,}" if "n" in figures else ""
+    return f"{figures[share]:.1%} ({figures['low']:.1%} to {figures['high']:.1%}){trials}"
 
 
 def newcombe(

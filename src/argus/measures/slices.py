@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from argus.data.fields import Value, payload_values
 from argus.data.types import Document
-from argus.measures.intervals import wilson
+from argus.measures.intervals import share_words, wilson
 
 NONE, OTHER = "(none)", "(other)"
 MAX_NUMBERS = 20  # different numbers that are slices of their own. More are cut into ranges
@@ -263,6 +263,5 @@ def slice_lines(figures: SliceFigures) -> Iterator[str]:
     few = ", which are few" if share["is_few"] else ""
     yield (
         f"worst slice by {fields}: {share['field']} = {share['slice']}, {share['share_of']}: "
-        f"{share['share']:.1%} ({share['low']:.1%} to {share['high']:.1%}) of {share['n']:,}{few}; "
-        f"of all {share['whole']:.1%}"
+        f"{share_words(share)}{few}; of all {share['whole']:.1%}"
     )

@@ -46,7 +46,7 @@ class Home(NamedTuple):
 SECTIONS: dict[str, Home] = {
     "audit": Home("Entities", "research audit", "argus.retrievability.audit.report"),
     "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
-    "judging": Home("Judged traffic", "traffic judge", "argus.traffic.judging.estimates"),
+    "judging": Home("Judged traffic", "traffic judge", "argus.traffic.sampling"),
     "exposure": Home("Documents", "check", "argus.retrievability.exposure.report"),
     "reach": Home("Store", "check", "argus.reachability.job"),
     "probe": Home("Probe", "research probe fit", "argus.retrievability.probes.report"),

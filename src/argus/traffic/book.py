@@ -17,14 +17,12 @@ from typing import Any
 
 from argus.data.writing import closing_if_it_fails, connect
 from argus.errors import ArgusError
-from argus.traffic.exchange import Exchange, Feedback, FeedbackMarks, Passage, ReadingTally
+from argus.traffic.exchange import Exchange, Feedback, Passage
 
 FILE = "traffic.sqlite"
 AT_ONCE = 20_000
 """Rows that are written at once."""
 CACHE_KIB = 65_536
-MIN_DEPTH = 100
-"""Results of one list that are stored at least, so that clicks further down have a rank."""
 MAX_LABEL = 80
 """Characters of the label of a passage without an id."""
 _TABLES = """
@@ -32,15 +30,9 @@ CREATE TABLE questions (id INTEGER PRIMARY KEY, text TEXT, n INTEGER NOT NULL);
 CREATE TABLE lists (id INTEGER PRIMARY KEY, results TEXT NOT NULL, n INTEGER NOT NULL);
 CREATE TABLE asks (
     question INTEGER NOT NULL, at REAL, list INTEGER, good INTEGER NOT NULL, bad INTEGER NOT NULL,
-    clicks INTEGER NOT NULL, first INTEGER, person TEXT, ref TEXT, source INTEGER NOT NULL {slices}
+    clicks INTEGER NOT NULL, ref TEXT, source INTEGER NOT NULL {slices}
 );
-CREATE TABLE signals (
-    ref TEXT, good INTEGER, bad INTEGER, click TEXT,
-    field TEXT, ones INTEGER, zeros INTEGER, minuses INTEGER
-);
-CREATE TABLE marks (
-    ask INTEGER, field TEXT NOT NULL, ones INTEGER, zeros INTEGER, minuses INTEGER
-);
+CREATE TABLE signals (ref TEXT, good INTEGER, bad INTEGER, clicks INTEGER);
 CREATE TABLE labels (id TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
 LOGGED, ANSWERED = 1, 2
@@ -52,22 +44,19 @@ class LogBook:
     """A log in one file, open for SQL. Use as a context.
 
     keeps_text: False stores only hashes of questions, and no labels of passages. depth: results
-    that are stored of one list. backwards: records earlier than the one before. Raises ArgusError
-    where the file cannot be written.
+    that are stored of one list. Raises ArgusError where the file cannot be written.
     """
 
     path: Path
     slices: Sequence[str] = ()
     keeps_text: bool = True
-    depth: int = MIN_DEPTH
+    depth: int = 10
     asks: int = 0
-    backwards: int = 0
-    _last: float | None = None
     _questions: dict[int, list[Any]] = field(default_factory=dict)
     _lists: dict[int, tuple[int, str, int]] = field(default_factory=dict)
     _labels: dict[str, str] = field(default_factory=dict)
     _rows: dict[str, list[tuple[Any, ...]]] = field(
-        default_factory=lambda: {"asks": [], "signals": [], "marks": []}
+        default_factory=lambda: {"asks": [], "signals": []}
     )
 
     def __enter__(self) -> LogBook:
@@ -88,27 +77,18 @@ class LogBook:
 
     def add(self, one: Exchange | Feedback, key: bytes = b"") -> None:
         """Add a question, or feedback on one. key: hash of the question, 8 bytes or more."""
-        rows, marks = self._rows, one.marks or (None, 0, 0, 0)
+        rows = self._rows
         if isinstance(one, Feedback):
-            rows["signals"].append((one.ref, one.good, one.bad, one.click, *marks))
+            rows["signals"].append((one.ref, one.good, one.bad, one.clicks))
         else:
             id_ = int.from_bytes(key[:8], "big", signed=True)
             text = one.query if self.keeps_text else None
             self._questions.setdefault(id_, [id_, text, 0])[2] += 1
-            if one.at is not None:
-                self.backwards += self._last is not None and one.at < self._last
-                self._last = one.at
             list_ = None if one.results is None else self.put_list(one.results)
             self.asks += 1
-            if one.marks is not None:
-                rows["marks"].append((self.asks, *marks))
-            places = enumerate(one.results or (), 1) if one.clicks else ()
-            ranks = {result.id: rank for rank, result in reversed([*places])}
-            opened = (ranks[click] for click in one.clicks if click and click in ranks)
-            first = min(opened, default=None)
-            feedback = one.good, one.bad, len(one.clicks), first, one.user or one.session, one.ref
             source = LOGGED if list_ is not None else 0
-            rows["asks"].append((id_, one.at, list_, *feedback, source, *one.slices))
+            feedback = one.good, one.bad, one.clicks, one.ref, source
+            rows["asks"].append((id_, one.at, list_, *feedback, *one.slices))
         if len(rows["asks"]) + len(rows["signals"]) >= AT_ONCE:
             self.flush()
 
@@ -145,46 +125,28 @@ class LogBook:
         for rows in self._rows.values():
             rows.clear()
 
-    def join(self, tally: ReadingTally) -> int:
-        """Add marks and signals to their questions, after all records.
+    def join(self) -> int:
+        """Add signals to their questions, after all records.
 
         Returns the number of signals that name no question of the log.
         """
         self.flush()
         self.do("CREATE INDEX by_question ON asks (question)")
-        self.do("BEGIN")
-        marked = self.rows("SELECT ask, field, ones, zeros, minuses FROM marks")
-        self.do_all(
-            "UPDATE asks SET good = good + ?, bad = bad + ? WHERE rowid = ?",
-            ((*tally.meant(FeedbackMarks(*marks)), ask) for ask, *marks in marked),
-        )
-        self.do("COMMIT")
         if not self.one("SELECT COUNT(*) FROM signals")[0]:
             return 0
         self.do("CREATE INDEX by_ref ON asks (ref)")
         self.do("BEGIN")
         unknown = 0
-        for ref, good, bad, click, *marks in self.rows("SELECT * FROM signals"):
-            asks = self.rows(
-                "SELECT asks.rowid, results FROM asks LEFT JOIN lists ON lists.id = list "
-                "WHERE ref = ? ORDER BY asks.rowid DESC",
-                ref,
-            )
-            ask, results = next(asks, (None, None))
+        for ref, *feedback in self.rows("SELECT * FROM signals"):
+            latest = "SELECT rowid FROM asks WHERE ref = ? ORDER BY rowid DESC LIMIT 1"
+            ask = next(self.rows(latest, ref), None)
             if ask is None:
                 unknown += 1
                 continue
-            if has_marks := marks[0] is not None:
-                by_marks = tally.meant(FeedbackMarks(*marks))
-                good, bad = good + by_marks[0], bad + by_marks[1]
-            is_click = not has_marks and not good and not bad
-            ids = [id_ for id_, _ in json.loads(results)] if click and results else []
-            rank = ids.index(click) + 1 if click in ids else None
             self.do(
-                "UPDATE asks SET good = good + ?, bad = bad + ?, clicks = clicks + ?, first = "
-                "CASE WHEN ? IS NULL THEN first ELSE MIN(COALESCE(first, ?), ?) END "
+                "UPDATE asks SET good = good + ?, bad = bad + ?, clicks = clicks + ? "
                 "WHERE rowid = ?",
-                (good, bad, int(is_click), rank, rank, rank, ask),
+                (*feedback, *ask),
             )
         self.do("COMMIT")
         return unknown

@@ -13,7 +13,7 @@ from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_setting
 from argus.traffic.exchange import seconds
 
 _LOG, _SUPERSEDED = Option(panel="Log"), Option(panel="Superseded")
-Format = Literal["plain", "spans", "ubi", "ragas", "deepeval"]
+Format = Literal["plain", "spans", "ubi"]
 HIGHEST = 3
 """The best grade: 0 no help, 1 touches the question, 2 answers in part, 3 answers."""
 
@@ -41,17 +41,14 @@ class LogConfig:
     good_from: Annotated[
         float | None,
         Doc(
-            "Marks from here on are approval, lower ones are not; default: 1 is, beside 0 or -1 "
-            "alone, and marks on a scale do not count."
+            "Numbers from here on are approval, lower ones are not; default: numbers do not count."
         ),
         _LOG,
     ] = None
-    user_field: Annotated[str | None, Doc("Field of who asked; kept as a hash."), _LOG] = None
-    session_field: Annotated[str | None, Doc("Field of the session; kept as a hash."), _LOG] = None
     by: By = ()
     redact: Annotated[
         tuple[str, ...],
-        Doc("What else is replaced: NAME=REGEX, or a file with one a line; may be repeated."),
+        Doc("What else is replaced: NAME=REGEX; may be repeated."),
         Option(panel="Log", repeated=True),
     ] = ()
     hash_only: Annotated[
@@ -77,12 +74,6 @@ class TrafficConfig:
         Ge(1),
         Doc("Different questions that are asked and looked at one by one, drawn at random."),
     ] = 10_000
-    near: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("Shared words and pairs of words from which two questions are one; 1: equal ones."),
-    ] = 0.7
     split: Annotated[
         str | None,
         Doc("Compare what came before this time with what came from then on; default: halves."),
@@ -128,9 +119,6 @@ class JudgingConfig:
         int, Ge(1), Le(HIGHEST), Doc(f"Least grade of a relevant document, of 0 to {HIGHEST}.")
     ] = 1
     max_chars: Annotated[int, Ge(100), Doc("Characters shown of each document.")] = 1_500
-    votes: Annotated[
-        int, Ge(1), Doc("Judgements per document of a model."), Option(panel="Language model")
-    ] = 1
     seed: Seed = 0
 
     def __post_init__(self) -> None:

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from argus.authority.opening import OpenedAuthority
-from argus.measures import wilson
-from argus.measures.intervals import newcombe
+from argus.measures.intervals import newcombe, share
 from argus.measures.significance import paired_difference
 from argus.measures.slices import FEW, NONE, slice_names
 from argus.retrievability.concentration import gini, lorenz
@@ -56,29 +53,8 @@ empty_of, bad_of, unopened_of, stale_of: asks for which this is known.
 """
 MAX_TESTED = 50_000
 """Questions of one test, by their hashes. The shares are of all asks."""
-MAX_DRAWN, MIN_PERMUTATIONS = 100_000_000, 1_000
-"""Values that a test draws, and its least number of permutations."""
 MIN_VALUES = 5
-"""Questions of a window below which no test is made."""
-
-
-def share(count: float, n: int) -> dict[str, Any] | None:
-    """Return the share of count in n asks, None for n = 0.
-
-    n: number of asks.
-    share: the share, from 0 to 1.
-    low, high: its 95% interval by Wilson, as if asks were independent.
-    """
-    if not n:
-        return None
-    low, high = wilson(count / n, n)
-    return {"n": n, "share": count / n, "low": float(low), "high": float(high)}
-
-
-def in_words(figures: Mapping[str, Any]) -> str:
-    """Return a share with interval and denominator."""
-    low, high = figures["low"], figures["high"]
-    return f"{figures['share']:.1%} ({low:.1%} to {high:.1%}) of {figures['n']:,}"
+"""Questions in both windows below which no test is made."""
 
 
 def make_outcomes(book: LogBook, *, has_stale: bool) -> list[str]:
@@ -100,16 +76,11 @@ def make_outcomes(book: LogBook, *, has_stale: bool) -> list[str]:
     return [name for name, n in zip(OUTCOMES, counts, strict=True) if n]
 
 
-def step_days(book: LogBook) -> int:
-    """Return the days of a step of time."""
-    first, last = book.one("SELECT MIN(at), MAX(at) FROM asks")
-    span = ((last or 0) - (first or 0)) / DAY_S
-    return next((step for step in STEPS if span / step <= MAX_STEPS), STEPS[-1])
-
-
 def over_time(book: LogBook) -> pa.Table:
     """Return one row per step of time with asks. An unknown outcome is null."""
-    days = step_days(book)
+    first, last = book.one("SELECT MIN(at), MAX(at) FROM asks")
+    span = ((last or 0) - (first or 0)) / DAY_S
+    days = next((step for step in STEPS if span / step <= MAX_STEPS), STEPS[-1])
     columns = ", ".join(f"SUM({name}), COUNT({name})" for name in OUTCOMES)
     rows = book.rows(
         f"SELECT CAST(at / {DAY_S * days} AS INTEGER), COUNT(*), {columns} FROM outcomes "
@@ -128,36 +99,22 @@ def feedback_figures(book: LogBook, unknown: int) -> dict[str, Any] | None:
     with_opinion: asks with good or bad feedback.
     bad: bad ones, of asks with an opinion that does not contradict itself.
     contradicting: asks with good and bad feedback at once.
-    changed_mind: pairs of a person and a question with both, over several asks.
-    disputed: questions with both, over several asks.
     clicked: asks with a click, of those with results. None where the log has none.
-    first_click: mean rank of the best opened result. None where it is unknown.
     unknown: signals that name no question of the log.
     """
-    opinions, bad, both, clicks, with_results, mean = book.one(
+    opinions, bad, both, clicks, with_results = book.one(
         "SELECT COALESCE(SUM(good > 0 OR bad > 0), 0), COALESCE(SUM(bad > 0 AND good = 0), 0), "
-        "COALESCE(SUM(good > 0 AND bad > 0), 0), SUM(clicks > 0), SUM(n > 0), AVG(first) "
+        "COALESCE(SUM(good > 0 AND bad > 0), 0), SUM(clicks > 0), SUM(n > 0) "
         "FROM asks LEFT JOIN lists ON list = lists.id"
     )
     if not (opinions or clicks or unknown):
         return None
     clicked = share(min(clicks, with_results), with_results) if clicks and with_results else None
-    both_kinds = "HAVING SUM(good > 0) > 0 AND SUM(bad > 0) > 0"
-    (changed,) = book.one(
-        "SELECT COUNT(*) FROM (SELECT 1 FROM asks WHERE person <> '' AND (good > 0) <> (bad > 0) "
-        f"GROUP BY person, question {both_kinds})"
-    )
-    (disputed,) = book.one(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM asks GROUP BY question {both_kinds} AND COUNT(*) > 1)"
-    )
     return {
         "with_opinion": opinions,
         "bad": share(bad, opinions - both),
         "contradicting": both,
-        "changed_mind": changed,
-        "disputed": disputed,
         "clicked": clicked,
-        "first_click": mean,
         "unknown": unknown,
     }
 
@@ -200,15 +157,14 @@ def compare_windows(
 ) -> dict[str, Any] | None:
     """Compare asks before a moment with those from then on, None if either window is empty.
 
-    named: the moment, by default the middle of asks with a time. Questions asked in both windows
-    are compared in pairs, the others by permutation. Shares are of asks, tests over questions,
-    which repeat.
+    named: the moment, by default the middle of asks with a time. Shares are of asks. The test is
+    over questions that were asked in both windows, in pairs.
 
     split: moment between the windows, ISO 8601, UTC.
     asks_before, asks_after: asks with a time in each window.
     changes: of each outcome: outcome, its share before and after; low and high, the 95% interval of
         after less before (Newcombe), as if asks were independent; same_questions, the difference
-        over questions asked in both windows, None without any; other_questions, see `permute`.
+        over questions asked in both windows, None for fewer than five.
     """
     (n,) = book.one("SELECT COUNT(at) FROM asks")
     middle = "SELECT at FROM asks WHERE at IS NOT NULL ORDER BY at LIMIT 1 OFFSET ?"
@@ -235,10 +191,9 @@ def compare_windows(
             means[window][str(question)] = mean
         both = means[0].keys() & means[1].keys()
         same = None
-        if both:
+        if len(both) >= MIN_VALUES:
             paired = ({q: own[q] for q in both} for own in means)
             same = paired_difference(*paired, seed=seed, resamples=resamples).figures()
-        single = (np.array([v for q, v in sorted(own.items()) if q not in both]) for own in means)
         low, high = newcombe(second["share"], second["n"], first["share"], first["n"])
         changes.append(
             {
@@ -248,7 +203,6 @@ def compare_windows(
                 "low": float(low),
                 "high": float(high),
                 "same_questions": same,
-                "other_questions": permute(*single, seed=seed, resamples=resamples),
             }
         )
     return {
@@ -257,30 +211,6 @@ def compare_windows(
         "asks_after": after,
         "changes": changes,
     }
-
-
-def permute(
-    before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], *, seed: int, resamples: int
-) -> dict[str, float] | None:
-    """Test the difference of two means by permutation, None for too few values.
-
-    before, after: number of values.
-    difference: second mean less the first.
-    p_value: two-sided, with the +1 of Phipson and Smyth (2010).
-    """
-    if min(len(before), len(after)) < MIN_VALUES:
-        return None
-    values = np.concatenate([before, after])
-    difference = float(after.mean() - before.mean())
-    n = max(MIN_PERMUTATIONS, min(resamples, MAX_DRAWN // len(values)))
-    rng, total, extreme = np.random.default_rng(seed), float(values.sum()), 0
-    for _ in range(n):
-        some = float(rng.permutation(values)[: len(before)].sum())
-        drawn = (total - some) / len(after) - some / len(before)
-        extreme += abs(drawn) >= abs(difference) - 1e-12
-    p_value = (extreme + 1) / (n + 1)
-    counts = {"before": len(before), "after": len(after)}
-    return {**counts, "difference": difference, "p_value": p_value}
 
 
 MAX_HUBS, MAX_EXAMPLES = 50, 20
@@ -298,25 +228,6 @@ questions: different questions that it came back for.
 first: asks for which it came first.
 in_corpus: whether the corpus has it. Null without a corpus.
 superseded: asks that it was served for, though superseded by then.
-"""
-BY_PART = pa.schema(
-    [
-        ("field", pa.string()), ("part", pa.string()), ("asks", pa.int64()),
-        ("different", pa.int64()), ("never", pa.int64()), ("gini", pa.float64()),
-        ("hub", pa.string()), ("hub_label", pa.string()), ("hub_asks", pa.int64()),
-    ]
-)  # fmt: skip
-"""One row per slice, and per step of time, with asks with known results.
-
-field: field of the slice, or "time".
-part: value of the field, or the first day of the step, UTC.
-asks: asks in it with known results.
-different: different documents that came back.
-never: documents of the corpus that came back for none of them. Null without a corpus.
-gini: Gini coefficient over documents of the corpus, or over those that came back.
-hub: id of the document that came back for most of them.
-hub_label: its title.
-hub_asks: asks that it came back for.
 """
 _JOINED = "FROM asks JOIN lists ON lists.id = list"
 
@@ -375,44 +286,6 @@ def served_documents(
             for id_, n in hubs
         ],
     }, table
-
-
-def served_by_part(book: LogBook, k: int, labels: Mapping[str, str], is_corpus: bool) -> pa.Table:
-    """Return hubs and unserved documents of each slice and step of time. labels: titles by id.
-
-    Memory grows with the documents of one field's slices, or of all steps, not with the log.
-    """
-    rows: list[tuple[Any, ...]] = []
-
-    def add(field: str, names: Mapping[Any, str] | Callable[[Any], str], query: str) -> None:
-        parts: dict[str, tuple[int, Counter[str]]] = {}
-        for value, results, asks in book.rows(query):
-            part = names(value) if callable(names) else names[value]
-            total, served = parts.get(part, (0, Counter[str]()))
-            for id_, _ in json.loads(results)[:k]:
-                served[id_] += asks
-            parts[part] = total + asks, served
-        for part, (asks, served) in parts.items():
-            counts = [served[id_] for id_ in (labels if is_corpus else served)]
-            never = counts.count(0) if is_corpus else None
-            hub = min(served, key=lambda id_: (-served[id_], id_), default=None)
-            largest = (hub, labels.get(hub or "", ""), served[hub] if hub is not None else 0)
-            rows.append((field, part, asks, len(served), never, gini(counts), *largest))
-
-    for i, field in enumerate(book.slices):
-        held = f"SELECT s{i}, COUNT(*) FROM asks WHERE s{i} IS NOT NULL GROUP BY 1"
-        names, _ = slice_names(dict(book.rows(held)))
-        query = f"SELECT s{i}, results, COUNT(*) {_JOINED} GROUP BY 1, list"
-        add(field, {**names, None: NONE}, query)
-    step = DAY_S * step_days(book)
-    add(
-        "time",
-        lambda n: datetime.fromtimestamp(n * step, UTC).date().isoformat(),
-        f"SELECT CAST(at / {step} AS INTEGER), results, COUNT(*) {_JOINED} "
-        "WHERE at IS NOT NULL GROUP BY 1, list ORDER BY 1",
-    )
-    columns: list[Any] = [*zip(*rows, strict=True)]
-    return pa.table(columns or [[]] * len(BY_PART), schema=BY_PART)
 
 
 def find_stale(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from time import time
 from typing import Any, cast
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, read_documents
+from argus.measures.intervals import share
 from argus.measures.slices import slice_table, worst_first
 from argus.reports import write_report
 from argus.retrievers.config import AskingConfig
@@ -30,9 +30,9 @@ from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import note_of
 from argus.retrievers.results import Known
 from argus.traffic import figures, questions
-from argus.traffic.book import ANSWERED, FILE, LOGGED, MIN_DEPTH, LogBook
+from argus.traffic.book import ANSWERED, FILE, LOGGED, LogBook
 from argus.traffic.config import LogConfig, TrafficConfig
-from argus.traffic.exchange import Exchange, Passage
+from argus.traffic.exchange import Exchange
 from argus.traffic.reading import TrafficReader, read_traffic
 from argus.traffic.section import headline
 
@@ -50,8 +50,7 @@ class TrafficResult(Result):
     k: depth of lists.
     log: records of the log, see `_describe_log`.
     questions: different questions; asks that repeated one; how many were looked_at, drawn at
-        random; how many of these are alike: near duplicates of a more frequent one. Case, spaces
-        and closing marks make no difference.
+        random. Case, spaces and closing marks make no difference.
     retriever: retriever that was asked. None without one.
     feedback: see `feedback_figures`. None where the log has none.
     risk: order of the questions by risk, see `measure_risk`. None without a corpus.
@@ -127,8 +126,7 @@ def audit_traffic(
     read_traffic(log, reading).preview()  # refuses a log before anything is written
     record.open(folder)
     answerer = Answerer(retriever, None, asking, cast(Encoder, encoder))
-    depth = max(MIN_DEPTH, config.k)
-    with LogBook(folder.own(FILE), reading.by, not reading.hash_only, depth) as book:
+    with LogBook(folder.own(FILE), reading.by, not reading.hash_only, config.k) as book:
         with record.timed("reading"):
             known = Known.of(documents)
             for one in reader:
@@ -136,11 +134,9 @@ def audit_traffic(
                 if isinstance(one, Exchange):
                     key, one = reader.key(one.query), _with_ids(one, known)
                 book.add(one, key)
-            unknown = book.join(reader.tally)
-        drawn = questions.draw_questions(book, config.sample, config.seed, config.k)
-        alike = questions.find_alike(drawn, config.near)
-        distinct = (one for one in drawn if one.text and one.alike is None)
-        unasked = [one for one in distinct if one.results is None]
+            unknown = book.join()
+        drawn = questions.draw_questions(book, config.sample, config.k)
+        unasked = [one for one in drawn if one.text and one.results is None]
         note = None
         if unasked and answerer.is_named:
             with record.timed("asking"):
@@ -149,9 +145,8 @@ def audit_traffic(
                     answerer, queries, config.k, documents=documents, folder=folder, record=record
                 )
             note = note_of(name, answers)
-            questions.put_answers(book, drawn, unasked, answers)
+            questions.put_answers(book, unasked, answers)
         with record.timed("measuring"):
-            questions.measure_support(drawn, documents)
             risk = questions.measure_risk(drawn, documents)
             titles = {document.id: document.title for document in documents}
             measured, tables = _measure(book, config, drawn, titles, opened)
@@ -163,7 +158,6 @@ def audit_traffic(
                     "different": different,
                     "repeated": book.asks - different,
                     "looked_at": len(drawn),
-                    "alike": alike,
                 },
                 "retriever": note,
                 "feedback": figures.feedback_figures(book, unknown),
@@ -181,14 +175,10 @@ def audit_traffic(
 
 def _with_ids(one: Exchange, known: Known) -> Exchange:
     """Give passages without an id that of the document of their text."""
-    if not one.results or not known.by_text or all(passage.id for passage in one.results):
+    if not one.results or all(passage.id for passage in one.results):
         return one
-    results = (
-        passage
-        if passage.id
-        else Passage(known.by_text.get(passage.text.strip(), ""), passage.score, passage.text)
-        for passage in one.results
-    )
+    ids = (passage.id or known.by_text.get(passage.text.strip(), "") for passage in one.results)
+    results = (replace(passage, id=id_) for passage, id_ in zip(one.results, ids, strict=True))
     return replace(one, results=tuple(results))
 
 
@@ -210,7 +200,7 @@ def _measure(
         f"SELECT SUM(source = {LOGGED}), SUM(source = {ANSWERED}), SUM(list IS NULL), "
         "SUM(n = 0) FROM asks LEFT JOIN lists ON lists.id = list"
     )
-    empty = figures.share(nothing or 0, logged + answered)
+    empty = share(nothing or 0, logged + answered)
     known = {"logged": logged, "answered": answered, "unknown": unknown, "nothing": empty}
     windows = figures.compare_windows(
         book, outcomes, config.split, seed=config.seed, resamples=config.resamples
@@ -226,7 +216,6 @@ def _measure(
         "documents": documents,
         "unmet": demand,
         "over_time": figures.over_time(book),
-        "served_by_part": figures.served_by_part(book, k, labels, is_corpus),
     }
     if book.slices:
         fields, shares = figures.slice_shares(book, outcomes)
@@ -250,18 +239,13 @@ def _describe_log(reader: TrafficReader, book: LogBook) -> dict[str, Any]:
     hash_only: whether only hashes of questions were stored.
     first, last: times of the first and last ask. None without times.
     without_time: asks without a time.
-    backwards: records that are earlier than the one before.
-    future: asks later than now. A clock, or a unit, is wrong.
     """
 
     def iso(at: float | None) -> str | None:
         return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
     tally = reader.tally
-    first, last, timeless, future = book.one(
-        "SELECT MIN(at), MAX(at), SUM(at IS NULL), COALESCE(SUM(at > ?), 0) FROM asks",
-        time() + 86_400,
-    )
+    first, last, timeless = book.one("SELECT MIN(at), MAX(at), SUM(at IS NULL) FROM asks")
     return {
         "files": dict(tally.files),
         "fields": {role: dict(names.most_common()) for role, names in tally.fields.items()},
@@ -274,6 +258,4 @@ def _describe_log(reader: TrafficReader, book: LogBook) -> dict[str, Any]:
         "first": iso(first),
         "last": iso(last),
         "without_time": timeless,
-        "backwards": book.backwards,
-        "future": future,
     }

@@ -1,6 +1,6 @@
 """Read a log, and redact it before any other code sees it.
 
-Personal data and secrets become marks, people and questions keyed hashes. Patterns and checksums
+Personal data and secrets become marks, questions keyed hashes. Patterns and checksums
 find them, kind by kind. Every repetition is bounded: texts may be hostile. Hashes are keyed, so
 that nobody can find their source by trial.
 """
@@ -14,16 +14,13 @@ import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
 
-from argus.data.reading import read_lines
 from argus.data.texts import stream_safe
-from argus.errors import InputError, Location, NothingMeasured
+from argus.errors import InputError, NothingMeasured
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally
 from argus.traffic.formats import read_exchanges
@@ -38,18 +35,6 @@ IN_IDS = ("token", "mail")
 """Kinds that are replaced in ids, too: a number there is the document's own."""
 MIN_KEY = 16
 _NAMED = re.compile(r"([\w-]{1,40})\s*=\s*(.+)", re.DOTALL)
-_IBANS = (
-    "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 "
-    "DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 "
-    "HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 "
-    "MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 "
-    "RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 "
-    "VG24 XK20"
-)
-IBAN_LENGTHS: Final = {one[:2]: int(one[2:]) for one in _IBANS.split()}
-"""Characters of an account number by country (ISO 13616)."""
-
-
 SUSPECT = re.compile(
     r"[@\uff20]|\d(?:\D{0,3}\d){5}|\S{16}|bearer|passw|passwort|pwd|secret|token|api.?key",
     re.IGNORECASE,
@@ -81,7 +66,10 @@ _HEX = re.compile(r"[0-9a-fA-F]{32,128}")
 MIN_BITS = 3.7
 """Bits per character of letters and digits that are drawn, not written."""
 _MAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}\s?[@\uff20]\s?[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
-_IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]{2}[A-Za-z0-9 -]{8,45}")
+_IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?\b")
+_GAP = re.compile("[ -]")
+MIN_IBAN = 15
+"""Characters of the shortest account number (Norway)."""
 _CARD = re.compile(r"(?<![\d.,])\d(?:[ -]?\d){12,18}(?![\d]|[.,]\d)")
 _ACCOUNT = re.compile(
     r"\b(?:account|acct|konto|kontonummer|compte|cuenta|a/c)(?:[ .:#-]|number|no|nr|num){0,8}"
@@ -121,31 +109,18 @@ def _is_drawn(word: str) -> bool:
 def _accounts(text: str) -> Iterator[Span]:
     """Yield account numbers: by their checksum (IBAN), or because the text says so."""
     for match in _IBAN.finditer(text):
-        if end := _iban_end(text[match.start() : match.start() + 60]):
-            yield match.start(), match.start() + end
+        ends = [*(gap.start() for gap in _GAP.finditer(match[0])), len(match[0])]
+        end = next((end for end in reversed(ends) if _is_iban(match[0][:end])), 0)
+        yield match.start(), match.start() + end
     yield from (match.span(1) for match in _ACCOUNT.finditer(text))
     yield from (match.span() for match in _SOCIAL.finditer(text))
 
 
-def _iban_end(text: str) -> int:
-    """Return the end of an account number at the start of a text, 0 without one.
-
-    text: may have spaces between its groups. The remainder by 97 must be 1 (ISO 7064).
-    """
-    length = IBAN_LENGTHS.get(text[:2].upper(), 0)
-    compact, end = "", 0
-    for end, character in enumerate(text, 1):  # noqa: B007
-        if character in " -":
-            continue
-        if not (character.isascii() and character.isalnum()):
-            break
-        compact += character.upper()
-        if len(compact) == length:
-            break
-    if not length or len(compact) != length or text[end : end + 1].isalnum():
-        return 0
+def _is_iban(text: str) -> bool:
+    """Return True for an account number by its remainder by 97 (ISO 7064), groups or none."""
+    compact = _GAP.sub("", text)
     digits = "".join(str(int(c, 36)) for c in compact[4:] + compact[:4])
-    return end if int(digits) % 97 == 1 else 0
+    return len(compact) >= MIN_IBAN and int(digits) % 97 == 1
 
 
 def _cards(text: str) -> Iterator[Span]:
@@ -199,48 +174,32 @@ class Redactor:
 
 
 def own_patterns(named: Sequence[str]) -> list[tuple[str, re.Pattern[str]]]:
-    """Read patterns: NAME=REGEX each, or a file of such lines (# begins a remark).
-
-    Raises InputError for any other line, and for a broken pattern.
-    """
+    """Read patterns, NAME=REGEX each. Raises InputError for others, and for a broken pattern."""
     patterns = []
     for one in named:
-        is_file = False
-        with suppress(OSError):  # a pattern can be longer than any name
-            is_file = Path(one).is_file()
-        if not is_file:
-            patterns.append(_own_pattern(one, "--redact"))
-            continue
-        for number, line in read_lines(Path(one)):
-            if line.strip() and not line.lstrip().startswith("#"):
-                patterns.append(_own_pattern(line.strip(), Location(Path(one), number)))
+        if (match := _NAMED.fullmatch(one)) is None:
+            expected, fix = "NAME=REGEX", "Write it as case=CASE-[0-9]+."
+            raise InputError(repr(one), expected=expected, fix=fix, where="--redact")
+        got = f"{match[2]!r} is no regular expression"
+        try:
+            compiled = re.compile(match[2])
+        except (re.error, OverflowError, RecursionError) as error:  # x{10**20}, "(" * 10_000
+            raise InputError(
+                f"{got} ({error})", expected="one of Python's re", fix="Correct it.",
+                where="--redact",
+            ) from error  # fmt: skip
+        if compiled.fullmatch("") is not None:
+            got, expected = f"{match[2]!r} matches nothing at all", "a pattern of some characters"
+            raise InputError(got, expected=expected, fix="Use + in place of *.", where="--redact")
+        patterns.append((match[1], compiled))
     return patterns
 
 
-def _own_pattern(line: str, where: str | Location) -> tuple[str, re.Pattern[str]]:
-    match, expected = _NAMED.fullmatch(line), "NAME=REGEX, or a file of such lines"
-    if match is None:
-        fix = "Write it as case=CASE-[0-9]+; check the path if it is a file."
-        raise InputError(f"{line!r}", expected=expected, fix=fix, where=where)
-    try:
-        compiled = re.compile(match[2])
-    except (re.error, OverflowError, RecursionError) as error:  # x{10**20}, "(" * 10_000
-        got, expected = f"{match[2]!r} is no regular expression ({error})", "one of Python's re"
-        raise InputError(got, expected=expected, fix="Correct it.", where=where) from error
-    if compiled.fullmatch("") is not None:
-        got, expected = (
-            f"{match[2]!r} matches nothing at all",
-            "a pattern of at least one character",
-        )
-        raise InputError(got, expected=expected, fix="Use + in place of *.", where=where)
-    return match[1], compiled
-
-
 class Keys:
-    """Keyed hashes of questions and people.
+    """Keyed hashes of questions and ids.
 
-    Texts that are stored beside their hashes are hashed with an open key, people with a secret. It
-    is read from a file, or drawn and forgotten. Raises InputError for a short file.
+    Texts that are stored beside their hashes are hashed with an open key, ids with a secret. It is
+    read from a file, or drawn and forgotten. Raises InputError for a short file.
     """
 
     def __init__(self, config: LogConfig) -> None:
@@ -258,8 +217,8 @@ class Keys:
         """Return 16 bytes for a question, the same for any case and spaces."""
         return _hash(self._of_texts, normal(text))
 
-    def of_person(self, name: str) -> str:
-        """Return a hash for a user or session, "" for nobody."""
+    def of_ref(self, name: str) -> str:
+        """Return a hash for an id of the log, "" for none."""
         return _hash(self._secret, name).hex()[:16] if name else ""
 
 
@@ -290,8 +249,7 @@ class TrafficReader:
             if isinstance(one, Exchange):
                 yield self._clean(one)
             else:
-                ref = self._keys.of_person(one.ref)
-                yield replace(one, ref=ref, click=self.clean_id(one.click))
+                yield replace(one, ref=self._keys.of_ref(one.ref))
 
     def preview(self) -> list[str]:
         """Describe how the first questions are read, field by field, as lines.
@@ -322,15 +280,12 @@ class TrafficReader:
         file, format_ = next(reversed(self.tally.files.items()))
         yield f"{file}, record {self.tally.records:,}, read as {format_}:"
         ids = ", ".join(passage.id or "a text without an id" for passage in one.results or ())
-        said = f"{one.good} good, {one.bad} bad"
         values = {
             "question": "kept as a hash" if self.config.hash_only else one.query,
             "results": "unreadable" if one.results is None else f"{len(one.results)}: {ids}",
-            "feedback": "a mark: all marks of the log tell what it means" if one.marks else said,
-            "clicks": f"{len(one.clicks)}",
+            "feedback": f"{one.good} good, {one.bad} bad",
+            "clicks": f"{one.clicks}",
             "time": "no time" if one.at is None else f"{datetime.fromtimestamp(one.at, UTC)}",
-            "user": "kept as a hash",
-            "session": "kept as a hash",
         }
         named = [(role, self.tally.last.get(role, ""), value) for role, value in values.items()]
         slices = enumerate(zip(self.config.by, one.slices, strict=True), 1)
@@ -349,17 +304,14 @@ class TrafficReader:
         return self._keys.of_question(query)
 
     def _clean(self, exchange: Exchange) -> Exchange:
-        clean, keys = self._redactor.clean, self._keys
+        clean = self._redactor.clean
         results, slices = exchange.results, exchange.slices
         return replace(
             exchange,
             query=clean(exchange.query),
             results=results and tuple(map(self._clean_passage, results)),
-            clicks=tuple(map(self.clean_id, exchange.clicks)),
-            user=keys.of_person(exchange.user),
-            session=keys.of_person(exchange.session),
             slices=tuple(one and clean(whole(one)) for one in slices),
-            ref=keys.of_person(exchange.ref),
+            ref=self._keys.of_ref(exchange.ref),
         )
 
     def _clean_passage(self, passage: Passage) -> Passage:
@@ -376,7 +328,7 @@ class TrafficReader:
         """Return an id without mails and tokens, and with a hash of these instead."""
         id_ = whole(id_)
         cleaned = self._redactor.clean(id_, IN_IDS) if id_ else id_
-        return id_ if cleaned == id_ else f"{cleaned}#{self._keys.of_person(id_)[:8]}"
+        return id_ if cleaned == id_ else f"{cleaned}#{self._keys.of_ref(id_)[:8]}"
 
 
 def whole(text: str) -> str:
@@ -388,7 +340,7 @@ def read_traffic(log: Path | str, config: LogConfig | None = None) -> TrafficRea
     """Read the questions of a log, redacted, as you iterate over them.
 
     log: a file or a folder of them: JSONL, CSV, TSV, spans of OpenInference or OpenTelemetry
-    (JSON, OTLP, Parquet), OpenSearch UBI, Ragas, DeepEval. Users and sessions are keyed hashes.
+    (JSON, OTLP, Parquet), OpenSearch UBI, Ragas, DeepEval.
     Memory does not grow with the log. Raises InputError for a file that is no log.
     """
     return TrafficReader(Path(log), config or LogConfig())

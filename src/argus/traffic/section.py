@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
+from argus.measures.intervals import share_words
 from argus.measures.slices import slice_lines
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.retrievers.protocol import note_lines
-from argus.traffic.figures import in_words
 from argus.verdict.verdict import describe_log
 
 MAX_NAMED = 5
@@ -24,7 +24,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["retriever"] is not None:
         yield from note_lines(summary["retriever"], summary["questions"]["looked_at"])
     if nothing := summary["results"]["nothing"]:
-        yield f"nothing came back: {in_words(nothing)} asks"
+        yield f"nothing came back: {share_words(nothing)} asks"
     if summary["documents"]:
         yield from _describe_documents(summary["documents"], summary["k"])
     if summary["feedback"]:
@@ -51,19 +51,12 @@ def _describe_reading(log: Mapping[str, Any], questions: Mapping[str, Any]) -> I
         yield f"  left out: {n:,} {reason}"
     for remark, n in list(log["remarks"].items())[:MAX_NAMED]:
         yield f"  WARNING: {n:,} with {remark}"
-    if log["backwards"]:
-        yield f"  WARNING: {log['backwards']:,} records are earlier than the one before"
-    if log["future"]:
-        yield f"  WARNING: {log['future']:,} asks are later than now: look at the time's unit"
     if log["redacted"]:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in log["redacted"].items())
         yield f"replaced before anything was kept: {kinds}"
     if log["hash_only"]:
         yield "no text is kept: nothing is told of words, and nothing was asked"
-    yield (
-        f"{questions['looked_at']:,} different questions looked at, {questions['alike']:,} of them "
-        "nearly equal to another"
-    )
+    yield f"{questions['looked_at']:,} different questions looked at"
 
 
 def _describe_documents(documents: Mapping[str, Any], k: int) -> Iterator[str]:
@@ -82,35 +75,25 @@ def _describe_documents(documents: Mapping[str, Any], k: int) -> Iterator[str]:
 
 def _describe_feedback(feedback: Mapping[str, Any]) -> Iterator[str]:
     if feedback["bad"]:
-        yield f"bad feedback: {in_words(feedback['bad'])} asks with an opinion"
-    if feedback["contradicting"] or feedback["changed_mind"] or feedback["disputed"]:
-        yield (
-            f"feedback contradicts itself: {feedback['contradicting']:,} asks with both, "
-            f"{feedback['changed_mind']:,} times one person on one question, "
-            f"{feedback['disputed']:,} questions with both"
-        )
+        yield f"bad feedback: {share_words(feedback['bad'])} asks with an opinion"
+    if feedback["contradicting"]:
+        yield f"feedback contradicts itself: {feedback['contradicting']:,} asks with both"
     if feedback["clicked"]:
-        first = feedback["first_click"]
-        rank = f", at rank {first:.1f} in the mean" if first is not None else ""
-        yield f"a result was opened: {in_words(feedback['clicked'])} asks with results{rank}"
+        yield f"a result was opened: {share_words(feedback['clicked'])} asks with results"
     if feedback["unknown"]:
         yield f"WARNING: {feedback['unknown']:,} signals name no question of the log"
 
 
 def _describe_windows(windows: Mapping[str, Any]) -> Iterator[str]:
     for change in windows["changes"]:
-        tests = []
-        if same := change["same_questions"]:
-            n = same["queries"]
-            tests.append(f"p = {same['p_value']:.3f} on {n:,} questions asked in both")
-        if other := change["other_questions"]:
-            n = other["before"] + other["after"]
-            tests.append(f"p = {other['p_value']:.3f} on {n:,} asked in one")
+        same = change["same_questions"]
+        test = "too few questions asked in both for a test"
+        if same:
+            test = f"p = {same['p_value']:.3f} on {same['queries']:,} questions asked in both"
         yield (
             f"before {windows['split']} and since: {change['outcome']} "
             f"{change['before']['share']:.1%} to {change['after']['share']:.1%} "
-            f"({change['low']:+.1%} to {change['high']:+.1%}); "
-            f"{'; '.join(tests) or 'too few questions for a test'}"
+            f"({change['low']:+.1%} to {change['high']:+.1%}); {test}"
         )
 
 
@@ -119,7 +102,7 @@ def _describe_superseded(stale: Mapping[str, Any]) -> Iterator[str]:
         yield "WARNING: nothing that was served has a record: are the records of this corpus?"
         return
     yield (
-        f"served something superseded by then: {in_words(stale['asks'])} asks; in "
+        f"served something superseded by then: {share_words(stale['asks'])} asks; in "
         f"{stale['alone']:,} of them nothing that controls it came along"
     )
     for one in stale["examples"][:3]:
@@ -129,8 +112,6 @@ def _describe_superseded(stale: Mapping[str, Any]) -> Iterator[str]:
 def _describe_unmet(unmet: Mapping[str, Any]) -> Iterator[str]:
     why = ", ".join(f"{n:,} {reason}" for reason, n in unmet["why"].items())
     yield f"unmet, by what the log tells: {unmet['questions']:,} questions ({why or 'none'})"
-    if unmet["worth"]:
-        yield f"  what little support is worth: {unmet['worth']}"
     for one in unmet["largest"][:MAX_NAMED]:
         yield f"  {one['words']}: {one['questions']:,} questions, {one['asks']:,} asks"
 
@@ -161,13 +142,12 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section from the summary and its tables."""
     tables, plots, brief = {"over_time": _over_time(folder)}, {}, [describe_log(summary)]
     if nothing := summary["results"]["nothing"]:
-        brief.append(f"nothing came back for {in_words(nothing)}")
+        brief.append(f"nothing came back for {share_words(nothing)}")
     if (documents := summary["documents"]) is not None:
         columns = {"document": "text", "asks": "count", "share of asks": "share"}
         hubs = documents["hubs"]
         rows = [[naming(hub["label"], hub["id"]), hub["asks"], hub["share"]] for hub in hubs]
         tables["traffic_hubs"] = table(columns, rows)
-        tables["served_by_part"] = _served_by_part(folder)
         if documents["lorenz"]:
             plots["traffic_lorenz"] = figures.lorenz(documents["lorenz"], documents["gini"])
     if (unmet := summary["unmet"]) is not None:
@@ -200,33 +180,15 @@ def _unmet(unmet: Mapping[str, Any]) -> Table:
 def _windows(windows: Mapping[str, Any]) -> Table:
     columns = {
         "what": "text", "before": "share", "since": "share", "change": "interval",
-        "p, same questions": "text", "p, other questions": "text",
+        "p, same questions": "text",
     }  # fmt: skip
     rows = []
     for change in windows["changes"]:
-        same, other = change["same_questions"], change["other_questions"]
-        tests = [
-            f"{same['p_value']:.4f} ({same['queries']:,})" if same else "",
-            f"{other['p_value']:.4f} ({other['before'] + other['after']:,})" if other else "",
-        ]
+        same = change["same_questions"]
+        test = f"{same['p_value']:.4f} ({same['queries']:,})" if same else ""
         shares = change["before"]["share"], change["after"]["share"]
-        rows.append([change["outcome"], *shares, [change["low"], change["high"]], *tests])
+        rows.append([change["outcome"], *shares, [change["low"], change["high"]], test])
     return table(columns, rows)
-
-
-def _served_by_part(folder: Path) -> Table:
-    rows = read_table(folder / "served_by_part.parquet").to_pylist()
-    columns = {
-        "by": "text", "part": "text", "asks": "count", "documents that came": "count",
-        "serve nobody there": "count", "Gini": "share", "largest hub": "text",
-        "in asks": "share",
-    }  # fmt: skip
-    values = []
-    for row in rows[:MAX_ROWS]:
-        hub = naming(row["hub_label"], row["hub"]) if row["hub"] else None
-        names = ("field", "part", "asks", "different", "never", "gini")
-        values.append([*(row[name] for name in names), hub, row["hub_asks"] / row["asks"]])
-    return table(columns, values, total=len(rows))
 
 
 def _over_time(folder: Path) -> Table:

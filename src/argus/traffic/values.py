@@ -13,8 +13,8 @@ from typing import Any
 from argus.data.fields import FieldPath
 from argus.data.texts import stream_safe
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.results import ID_NAMES, INNER, SCORE_NAMES, TEXT_NAMES, Known, items_of
-from argus.traffic.exchange import FeedbackMarks, FeedbackScale, Passage, ReadingTally, Skip
+from argus.retrievers.results import TEXT_NAMES, Known, items_of
+from argus.traffic.exchange import Passage, ReadingTally, Skip
 
 Values = dict[str, Any]
 """A record of a foreign file: anything that JSON or Parquet can hold."""
@@ -29,19 +29,16 @@ BAD = {
     "thumbsdown", "thumb_down", "👎", "incorrect", "irrelevant", "unsatisfied", "not_helpful",
 }  # fmt: skip
 NO_FEEDBACK, NO_RESULTS = "feedback that is neither good nor bad", "results that cannot be read"
+NUMBERS = "feedback in numbers, which counts only with --good-from"
 MARKS = ("score", "value", "label", "rating")
 """Fields of feedback that is an object."""
 APART = re.compile(r"[,;|\s]+")
 """Separators of ids in one text."""
 MAX_SPELT = 1 << 24
 """Characters of a list in text. A longer one is not read."""
-OPENED = ("",)
-"""Clicks where something was opened that the log does not name."""
-_ANY = Known()
-_WRAPPING = frozenset((*INNER, "metadata", "meta"))
-"""Fields inside which a result may have its id."""
 NOTHING: tuple[Any, ...] = (None, "", [])
 """Values of a field that are passed over for the next of its usual names."""
+_ANY = Known()
 
 
 def at_path(values: Mapping[str, Any], name: str) -> Any:
@@ -83,9 +80,9 @@ def plain(value: object) -> str | None:
 
 
 def as_number(value: Any) -> float | None:
-    """Return a value as a number, None for others and for those larger than any float."""
+    """Return a value as a number, None for others, NaN, and those larger than any float."""
     with suppress(TypeError, ValueError, OverflowError):
-        return float(value)
+        return None if math.isnan(number := float(value)) else number
     return None
 
 
@@ -122,75 +119,34 @@ def question(value: Any) -> str:
     return stream_safe(value.strip().encode("utf-8", "replace").decode())
 
 
-def passages(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
-    """Return results, best first, None for unreadable ones."""
+def passages(
+    value: Any, tally: ReadingTally, *, are_texts: bool = False
+) -> tuple[Passage, ...] | None:
+    """Return results, best first, None for unreadable ones.
+
+    are_texts: strings are texts of passages, as in data sets, and no ids.
+    """
     value = unpacked(value)
     if value is None:
         return None
     if isinstance(value, str):
-        return tuple(Passage(id_) for id_ in APART.split(value.strip()) if id_)
-    if type(value) is list and all(type(one) is str for one in value):
-        return tuple(Passage(one) for one in value)
-    if isinstance(value, Mapping) and "id" in value and "ids" not in value:
-        value = [value]
-    if type(value) is list:
-        if (alike := _flat_objects(value)) is not None:
-            return alike
+        value = [value] if are_texts else [id_ for id_ in APART.split(value.strip()) if id_]
+    if isinstance(value, Sequence):
+        if all(isinstance(one, str) for one in value):
+            return tuple(Passage("", None, one) if are_texts else Passage(one) for one in value)
         value = [_with_number(one) for one in value]
-    try:
+    with suppress(RetrievalError):
         return tuple(Passage(id_, score, _text(one)) for id_, score, one in items_of(value, _ANY))
-    except RetrievalError:
-        pass
-    if isinstance(value, Sequence) and all(isinstance(one, Mapping) for one in value):
-        scores = (next((one[n] for n in SCORE_NAMES if n in one), None) for one in value)
-        numbers = (as_number(n) if isinstance(n, int | float) else None for n in scores)
-        texts = [Passage("", n, _text(one)) for n, one in zip(numbers, value, strict=True)]
-        if all(passage.text for passage in texts):
-            return tuple(texts)
+    if isinstance(value, Sequence) and all(map(_text, value)):  # objects without an id
+        return tuple(Passage("", as_number(one.get("score")), _text(one)) for one in value)
     tally.remarks[NO_RESULTS] += 1
     return None
 
 
-def contexts(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
-    """Return passages that are only texts, as in data sets."""
-    value = unpacked(value)
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
-        value = [part for part in value.split("|") if part.strip()]
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return tuple(Passage("", None, one) for one in value)
-    return passages(value, tally)
-
-
-def _flat_objects(items: list[Any]) -> tuple[Passage, ...] | None:
-    """Return results that are similar flat objects with an id, None for others.
-
-    This is five times as fast as `items_of`.
-    """
-    if not items or set(map(type, items)) != {dict} or not _WRAPPING.isdisjoint(items[0]):
-        return None
-    names = items[0].keys()
-    id_name = next((name for name in ID_NAMES if name in names), None)
-    score_name = next((name for name in SCORE_NAMES if name in names), "")
-    if id_name is None or any(item.keys() != names for item in items):
-        return None
-    ids = [item[id_name] for item in items]
-    scores = [item.get(score_name) for item in items]
-    if set(map(type, ids)) != {str} or not set(map(type, scores)) <= {float, int, type(None)}:
-        return None
-    return tuple(map(Passage, ids, map(as_number, scores)))
-
-
 def _with_number(item: Any) -> Any:
     """Return a result whose score is a float: flat exports write it as text, JSON beyond floats."""
-    name = next((n for n in SCORE_NAMES if n in item), "") if isinstance(item, Mapping) else ""
-    score = item[name] if name else None
-    if type(score) is int:
-        return {**item, name: as_number(score)}
-    if name == "score" and isinstance(score, str):
-        with suppress(ValueError):
-            return {**item, name: float(score)}
+    if isinstance(item, Mapping) and isinstance(score := item.get("score"), str | int):
+        return {**item, "score": as_number(score)}
     return item
 
 
@@ -202,64 +158,42 @@ def _text(item: Any) -> str:
     return next((text for text in own if isinstance(text, str)), "")
 
 
-Opinion = tuple[int, int, FeedbackMarks | None]
-"""Counts of approval and disapproval, and numbers whose meaning is not known yet."""
+def opinion(value: Any, good_from: float | None, tally: ReadingTally) -> tuple[int, int]:
+    """Return how often a value of feedback approves and disapproves. A list may do both.
 
-
-def opinion(value: Any, good_from: float | None, tally: ReadingTally, field: str = "") -> Opinion:
-    """Return the opinion in a value of feedback. A list may approve and disapprove.
-
-    good_from: least mark that approves. Without it, numbers are judged together by their field.
-    """
-    good, bad, waiting, thumbs = 0, 0, [value], []
-    while waiting:  # no recursion: a log nests lists as deep as it likes
-        one = unpacked(waiting.pop())
-        number = None if isinstance(one, bool) else as_number(one)
-        if isinstance(one, list | tuple):
-            waiting += one
-        elif isinstance(one, Mapping):
-            waiting.append(next((one[name] for name in MARKS if name in one), None))
-        elif number is not None and math.isfinite(number) and good_from is None:
-            if tally.scales.setdefault(field, FeedbackScale()).add(number):
-                thumbs.append(number)
-        elif number is not None and good_from is not None and not math.isnan(number):
-            good, bad = good + (number >= good_from), bad + (number < good_from)
-        elif one is not None and one != "":
-            text = str(one) if isinstance(one, str | bool) else ""
-            word = text.strip().lower().replace(" ", "_").replace("-", "_").strip("_")
-            good, bad = good + (word in GOOD), bad + (word in BAD)
-            if word not in GOOD and word not in BAD:
-                tally.remarks[NO_FEEDBACK] += 1
-    return good, bad, FeedbackMarks(field, *map(thumbs.count, (1, 0, -1))) if thumbs else None
-
-
-def clicks(name: str, value: Any, results: tuple[Passage, ...] | None) -> tuple[str, ...]:
-    """Return the ids of opened results, "" for one that is not named.
-
-    A field that is named after ids (`clicked_ids`) holds ids. Elsewhere 1 and 0 are marks, and in
-    `clicks` every number is a count. results: those of the log, if any.
+    good_from: least number that approves. Without it, numbers are no opinion: on an unknown scale
+    1 may be the best or the worst.
     """
     value = unpacked(value)
     if isinstance(value, list | tuple):
-        return tuple(id_ for one in value if (id_ := _id(one)))
+        both = [opinion(one, good_from, tally) for one in value]
+        return sum(good for good, _ in both), sum(bad for _, bad in both)
     if isinstance(value, Mapping):
-        id_ = _id(value)
-        return (id_,) if id_ else ()
-    text = "" if value is None else str(value).strip()
-    number = None if isinstance(value, bool) else as_number(text)
+        value = next((value[name] for name in MARKS if name in value), None)
+    if value is None or value == "":
+        return 0, 0
+    number = None if isinstance(value, bool) else as_number(value)
+    if number is not None and good_from is not None:
+        return int(number >= good_from), int(number < good_from)
+    text = str(value) if isinstance(value, str | bool) else ""
+    word = text.strip().lower().replace(" ", "_").replace("-", "_").strip("_")
+    if word not in GOOD and word not in BAD:
+        tally.remarks[NO_FEEDBACK if number is None else NUMBERS] += 1
+    return int(word in GOOD), int(word in BAD)
+
+
+def count_clicks(name: str, value: Any) -> int:
+    """Return the number of opened results: of ids, or a number, or 1 for a mark such as true.
+
+    A field that is named after ids (`clicked_ids`) holds ids also where these are numbers.
+    """
+    value = unpacked(value)
+    if isinstance(value, list | tuple):
+        return sum(one not in NOTHING for one in value)
+    text = "" if value is None else str(value).strip().lower()
+    if text in ("", "false", "no", "none", "null", "nan", "{}"):
+        return 0
+    number = as_number(text)
     if number is not None and not name.endswith(("id", "ids")):
-        is_id = name != "clicks" and number not in (0, 1)
-        return () if not number > 0 else (text,) if is_id else OPENED
-    if text.lower() in ("true", "yes"):
-        return OPENED
-    if text.lower() in ("", "false", "no", "none", "null", "nan"):
-        return ()
-    known = {passage.id for passage in results or ()}
-    parts = [one for one in APART.split(text) if one]
-    return tuple(parts) if text not in known and known.issuperset(parts) else (text,)
-
-
-def _id(value: Any) -> str:
-    if isinstance(value, Mapping):
-        value = next((value[name] for name in ID_NAMES if name in value), None)
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+        return max(0, int(number))
+    return 1 if isinstance(value, Mapping) else sum(1 for one in APART.split(text) if one)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import argus
-from argus.traffic.judging.job import LiveJudging
+from argus.traffic.judging import LiveJudging
 from tests.service.jobs.conftest import listening
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS

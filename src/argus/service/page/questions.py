@@ -14,8 +14,8 @@ from argus.data.tables import read_names, read_table
 from argus.data.types import State
 from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values, refused
 from argus.traffic.config import HIGHEST, JudgingConfig
-from argus.traffic.judging.job import JOB, TABLE, LiveJudging
-from argus.traffic.judging.table import ToGrade
+from argus.traffic.grades import ToGrade
+from argus.traffic.judging import JOB, TABLE, LiveJudging
 from argus.traffic.questions import NAME
 from argus.verdict.verdict import Results, describe_log
 

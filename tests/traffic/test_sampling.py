@@ -11,8 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.traffic.judging.estimates import estimate_failures, verdict
-from argus.traffic.judging.sample import ServedQuestion, draw_sample, read_served
+from argus.traffic.sampling import (
+    ServedQuestion,
+    draw_sample,
+    estimate_failures,
+    read_served,
+    verdict,
+)
 
 TIMES = {f"q{i}": 1 + i % 5 for i in range(200)}
 
@@ -64,14 +69,14 @@ def jsonl(path, *rows):
 def test_a_table_of_questions(tmp_path):
     path = jsonl(
         tmp_path / "log.jsonl",
-        {"id": "a", "question": "what?", "documents": ["d2", "d1", "d2"], "risk": 0.25, "count": 3},
-        {"id": "b", "question": "who?", "documents": [{"id": "d1", "score": 2.5}], "risk": ""},
+        {"id": "a", "question": "what?", "documents": ["d2", "d1", "d2"], "count": 3},
+        {"id": "b", "question": "who?", "documents": ["d1"], "scores": [2.5]},
         {"id": "c", "question": "never", "documents": []},
         {"id": "d", "question": "not known", "documents": None},
     )
     (a, b, c), unknown = read_served(path)
-    assert (a.documents, a.risk, a.times) == (("d2", "d1"), 0.25, 3)
-    assert (b.documents, b.scores, b.risk) == (("d1",), (2.5,), None)
+    assert (a.documents, a.scores, a.times) == (("d2", "d1"), (), 3)
+    assert (b.documents, b.scores) == (("d1",), (2.5,))
     assert c.documents == () and unknown == 1
 
 
@@ -82,12 +87,9 @@ def test_a_table_of_questions(tmp_path):
         ({"id": "a", "text": " ", "documents": []}, "has no text"),
         ({"id": "", "text": "x", "documents": []}, "no id"),
         ({"id": "a", "text": "x", "documents": [3]}, "3 in a list of documents"),
-        ({"id": "a", "text": "x", "documents": [], "risk": 1.5}, "a probability from 0 to 1"),
-        ({"id": "a", "text": "x", "documents": [], "risk": "nan"}, "a probability from 0 to 1"),
         ({"id": "a", "text": "x", "documents": [], "count": 0}, "1 or more"),
         ({"id": "a", "text": "x", "documents": [], "count": "many"}, "1 or more"),
         ({"id": "a", "text": "x", "documents": [], "count": 10**400}, "1 or more"),
-        ({"id": "a", "text": "x", "documents": [], "risk": 10**400}, "a probability from 0 to 1"),
         ({"id": "a", "text": "x", "documents": 5}, "5 in a list of documents"),
     ],
 )

@@ -1,1 +1,0 @@
-"""`argus traffic judge`: failure rates with an interval, from few judgements."""
