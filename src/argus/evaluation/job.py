@@ -40,12 +40,13 @@ from argus.evaluation.systems import (
 from argus.indexes.header import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.measures import Evaluation, harmed_queries, is_implicit, rps_association
+from argus.measures import Evaluation, is_implicit, rps_association
 from argus.measures import compare as compare_measures
 from argus.measures import evaluate as score
 from argus.measures.association import TABLE_4_K
 from argus.measures.implicitness import names_something, overlap
 from argus.measures.measures import cutoff
+from argus.measures.significance import UNCHANGED
 from argus.measures.slices import Trials
 from argus.reports import write_report
 from argus.retrievers.config import AskingConfig
@@ -53,6 +54,7 @@ from argus.retrievers.opening import all_opened, note_retrievers
 from argus.retrievers.session import ANSWERS
 
 LEXICAL_MEASURES = ("nDCG@10", "R@10", "RR")
+HARMED = ("query_id", "text", "before", "after", "difference", "rank_before", "rank_after")
 MAX_NAMED = 200  # failed and harmed queries in the summary; per_query has all
 
 
@@ -315,19 +317,15 @@ class _Measured:
         }
 
     def _harmed(self) -> list[dict[str, Any]]:
-        changes = harmed_queries(self.scored[0], self.scored[1], self.config.headline)
-        return [
-            {
-                "query_id": change.query_id,
-                "text": self.judged.queries[change.query_id].text,
-                "before": change.before,
-                "after": change.after,
-                "difference": change.difference,
-                "rank_before": self._first_relevant(0, change.query_id),
-                "rank_after": self._first_relevant(1, change.query_id),
-            }
-            for change in changes[:MAX_NAMED]
-        ]
+        """Return the queries whose headline measure fell, worst first, equals by id."""
+        measure, rows = self.config.headline, []
+        for id_, values in self.scored[0].per_query.items():
+            before, after = values[measure], self.scored[1].per_query[id_][measure]
+            if after - before < -UNCHANGED:
+                ranks = (self._first_relevant(i, id_) for i in (0, 1))
+                shown = (id_, self.judged.queries[id_].text, before, after, after - before, *ranks)
+                rows.append(dict(zip(HARMED, shown, strict=True)))
+        return sorted(rows, key=lambda row: (row["difference"], row["query_id"]))[:MAX_NAMED]
 
     def _implicitness(self) -> dict[str, Any]:
         implicit = [id_ for id_, (yes, _) in self.words.items() if yes]

@@ -12,9 +12,7 @@ from .measures import (
     measure_name as measure_name,
 )
 from .significance import (
-    Change as Change,
     compare as compare,
-    harmed_queries as harmed_queries,
     top_k_changes as top_k_changes,
     PairedDifference as PairedDifference,
     paired_difference as paired_difference,

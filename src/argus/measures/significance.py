@@ -244,30 +244,6 @@ def compare(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One query on which two systems differ by one measure."""
-
-    query_id: str
-    before: float
-    after: float
-
-    @property
-    def difference(self) -> float:
-        """After minus before: negative is harm."""
-        return self.after - self.before
-
-
-def harmed_queries(before: Evaluation, after: Evaluation, measure: str) -> list[Change]:
-    """Return the queries whose `measure` fell, worst first, equals by id."""
-    changes = [
-        Change(query, values[measure], after.per_query[query][measure])
-        for query, values in before.per_query.items()
-    ]
-    fell = [change for change in changes if change.difference < -UNCHANGED]
-    return sorted(fell, key=lambda change: (change.difference, change.query_id))
-
-
 def top_k_changes(
     before: Sequence[str], after: Sequence[str], *, k: int
 ) -> tuple[list[str], list[str]]:

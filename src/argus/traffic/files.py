@@ -18,7 +18,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from argus.data.reading import MAX_LINE
 from argus.data.rows import ARROW, read_rows
 from argus.errors import InputError
 from argus.traffic.exchange import ReadingTally

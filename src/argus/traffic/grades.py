@@ -12,10 +12,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from argus.data.reading import reading
+from argus.data.reading import check_file, read_lines, reading
 from argus.data.rows import whole_number
 from argus.data.tables import as_written, harmless
-from argus.data.text_files import check_file, read_lines
 from argus.data.writing import waiting_for, write_whole
 from argus.errors import InputError, Location
 from argus.traffic.config import HIGHEST
