@@ -11,7 +11,6 @@ from argus.errors import ArgusError
 EXTRAS = {
     "accelerate": "distill",
     "apsw": "sqlite-vec",
-    "beir": "beir",
     "chromadb": "chroma",
     "duckdb": "kb",
     "faiss": "faiss",
@@ -21,7 +20,6 @@ EXTRAS = {
     "llvmlite": "encode",
     "markdown_it": "kb",
     "mcp": "serve",
-    "mteb": "mteb",
     "mwparserfromhell": "kb",
     "numba": "encode",
     "opentelemetry": "serve",
@@ -31,7 +29,6 @@ EXTRAS = {
     "prometheus_client": "serve",
     "psycopg": "pgvector",
     "pymilvus": "milvus",
-    "pyterrier": "pyterrier",
     "qdrant_client": "qdrant",
     "rapidgzip": "kb",
     "ray": "ray",

@@ -40,11 +40,11 @@ MIN_FREE = 3 << 30
 """Bytes on disk. PyTorch and its dependencies take about 2.5 GB."""
 CPU_BUILD = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
 PURPOSES = {
-    "beir": "an index as BEIR's retriever", "chroma": "Chroma", "distill": "LoRA adapters",
+    "chroma": "Chroma", "distill": "LoRA adapters",
     "encode": "embedding, ranking, training", "faiss": "FAISS", "kb": "knowledge bases",
-    "milvus": "Milvus", "minilm": "the default model's weights", "mteb": "mteb's tasks",
+    "milvus": "Milvus", "minilm": "the default model's weights",
     "pgvector": "PostgreSQL", "plotly": "figures for Plotly", "probes": "fitted probes",
-    "pyterrier": "PyTerrier", "qdrant": "Qdrant", "ray": "clusters",
+    "qdrant": "Qdrant", "ray": "clusters",
     "serve": "the page and the service", "sqlite-vec": "sqlite-vec",
     "vector-stores": "indexes and their repair",
 }  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,6 @@ from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.remedies.blend import blend_index
 from argus.remedies.store_blend import blend_store
-from argus.retrievers.blend_records import Bound, Numbers
 from argus.retrievers.blended import BlendedRetriever
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
@@ -82,20 +80,6 @@ def test_a_filter_holds_in_vectors_and_words(store, index):
             shown = {d: s for d, s in defined(index, query).items() if d in tenants}
             same_ranking(own.search([query], 5)[query.id], shown)
     assert all(set(few[q]) <= set(run[q]) for q in run)
-
-
-@given(st.integers(0, 10**6), st.floats(-1, 1), st.integers(0, 30))
-@settings(max_examples=examples(60), deadline=None)
-def test_the_bound_is_above_all_that_was_not_seen(seed, cosine, n):
-    rng = np.random.default_rng(seed)
-    scale, penalty, shown = rng.random(30), rng.normal(size=30), rng.random(30) < 0.7
-    bound = Bound(Numbers(scale=scale, penalty=penalty), shown)
-    seen = rng.choice(30, n, replace=False).tolist()
-    others = shown & ~np.isin(np.arange(30), seen)
-    if not others.any():
-        assert bound.beyond(cosine, frozenset(seen)) == -np.inf
-        return
-    assert bound.beyond(cosine, frozenset(seen)) >= (cosine * scale - penalty)[others].max()
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,6 @@ def test_pages_are_followed_until_k(engine):
         ((200, {"found": [{"meta": {"doc": True}}]}), "the id true, neither text"),
         ((200, {"found": [{"meta": {"doc": ""}}]}), 'the id "", neither text'),
         ((206, {"found": [{"meta": {"doc": "tea"}}]}), "refused with HTTP 206"),
-        ((200, {"found": [{"meta": {"doc": "Key a-very-secret-key"}}]}), "repeats a key of the"),
         ((400, {"error": "a-very-secret-key is odd"}), "HTTP 400: .*\\*\\*\\* is odd"),
         ((503, {}), "no answer in 3 attempts; last: HTTP 503"),
     ],

@@ -36,37 +36,11 @@ class Haystack:
         return {"documents": [{"id": id_, "content": ""} for id_, _ in by_words(query, top_k or 3)]}
 
 
-class Beir:
-    def search(self, corpus, queries, top_k):
-        assert corpus["tea"]["title"] == "Tea"
-        return {i: dict(by_words(text, top_k)) for i, text in queries.items()}
-
-
 class Argus:
     name = "words"
 
     def search(self, queries, k):
         return {q.id: dict(by_words(q.text, k)) for q in queries}
-
-
-class Mteb:
-    """The methods of mteb 2.26 (SearchProtocol)."""
-
-    indexed = 0
-
-    def index(self, corpus, *, task_metadata, hf_split, hf_subset, encode_kwargs, num_proc=None):
-        assert task_metadata.modalities == ["text"] and encode_kwargs == {}
-        assert corpus["title"][0] == corpus[0]["title"] == "Tea"
-        self.indexed += 1
-        assert self.indexed == 1 and {row["id"] for row in corpus} == {"tea", "coffee", "ska"}
-
-    def search(
-        self, queries, *, task_metadata, hf_split, hf_subset, top_k, encode_kwargs,
-        top_ranked=None, num_proc=None,
-    ):  # fmt: skip
-        rows = zip(queries["id"], queries["text"], strict=True)
-        assert queries.column_names == ["id", "text"]
-        return {id_: dict(by_words(text, top_k)) for id_, text in rows}
 
 
 class Asynchronous:
@@ -122,7 +96,7 @@ def llama_index():
 @pytest.mark.parametrize(
     "retriever",
     [
-        Car, Car(), MadeWithCorpus, Txtai(), Haystack(), Beir(), Argus(), Mteb(), Asynchronous(),
+        Car, Car(), MadeWithCorpus, Txtai(), Haystack(), Argus(), Asynchronous(),
         Store(), StoreWithAnInheritedTwin(), function, coroutine, langchain(), llama_index(),
     ],
     ids=lambda r: getattr(r, "__name__", type(r).__name__),
@@ -153,8 +127,6 @@ class Unmade:
         (Unmade, r"Unmade\(\) raised TypeError"),
         (Car, "--corpus"),
         (MadeWithCorpus, "--corpus"),
-        (Beir(), "--corpus"),
-        (Mteb(), "--corpus"),
     ],
 )
 def test_a_retriever_that_cannot_be_asked_is_refused(retriever, problem):

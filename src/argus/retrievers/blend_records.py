@@ -4,9 +4,8 @@ Each document has a record of its own vector and one per sentence, whose vector 
 λ·document + (1-λ)·sentence. A document scores the maximum of `cosine · scale - penalty` over its
 records.
 
-The store ranks records by cosine alone. A record that it did not return has no higher cosine than
-the last one returned, which bounds its score. Once k documents score above that bound they are
-certain, given what the store returned. Until then the search asks for twice as many records.
+The store ranks records by cosine alone. So a search asks it for many more records than documents,
+and folds them.
 """
 
 from __future__ import annotations
@@ -33,19 +32,14 @@ from argus.stores.records import (
     PENALTY,
     REMEDY,
     SCALE,
-    matches,
     values_of,
     whole_rows,
 )
 
 PAGE = 1000
 """Records in one reading of a store."""
-PER_DOCUMENT = 3
-"""Records asked for at first, per document wanted."""
-MAX_RECORDS = 4096
-"""Records per query. Every store returns as many at once."""
-ROUNDING = 1e-6
-"""Difference that scores of one vector may have, as stores compute in float32."""
+PER_DOCUMENT, MIN_RECORDS, MAX_RECORDS = 30, 1000, 4096
+"""Records per document wanted, and per query at least and at most. Every store returns as many."""
 REREAD_S = 30.0
 """Seconds between readings of all records on account of unknown ones."""
 PROBES, PROBE_RESULTS, NOISE = 4, 16, 0.5
@@ -81,41 +75,14 @@ class Numbers:
     """Fingerprint of the encoder of their vectors. None if no record says it."""
 
 
-class Bound:
-    """Bounds the scores of records that were not returned.
-
-    numbers: of all records. shown: (n,), whether a filter shows the record. Rows are sorted once,
-    so that a bound costs no pass over them.
-    """
-
-    def __init__(self, numbers: Numbers, shown: npt.NDArray[np.bool_]) -> None:
-        rows = np.flatnonzero(shown)
-        self.numbers = numbers
-        self.by_scale = rows[np.argsort(-numbers.scale[rows], kind="stable")]  # largest first
-        self.by_penalty = rows[np.argsort(numbers.penalty[rows], kind="stable")]  # smallest first
-
-    def beyond(self, cosine: float, seen: frozenset[int]) -> float:
-        """Return the highest score of records outside `seen`, -inf if there are none.
-
-        cosine: no record outside has a higher one.
-        """
-        cheapest = next((row for row in self.by_penalty if row not in seen), None)
-        if cheapest is None:
-            return -np.inf
-        order = self.by_scale if cosine > 0 else self.by_scale[::-1]
-        extreme = next(row for row in order if row not in seen)
-        return float(cosine * self.numbers.scale[extreme] - self.numbers.penalty[cheapest])
-
-
 class BlendRecords:
     """The records of one remedy in a store.
 
     remedy: None takes `own` if there are records of it, otherwise the only one there is. A remedy
     has another id in a store than in an index, since it hashes fields and vectors as well. where:
     the user's filter. id_fields: where the id of a record's document is: the first that the record
-    has. exact: True lets the store compare every vector, False never, None only where the result is
-    otherwise open. most: records per query. Raises InputError if there are no such records, for
-    several remedies without a name, and for a store whose scores are no cosines.
+    has. exact: True lets the store compare every vector. Raises InputError if there are no such
+    records, for several remedies without a name, and for a store whose scores are no cosines.
     """
 
     def __init__(
@@ -126,38 +93,16 @@ class BlendRecords:
         *,
         own: str | None = None,
         id_fields: Sequence[str] = (PARENT,),
-        exact: bool | None = None,
-        most: int = MAX_RECORDS,
+        exact: bool = False,
     ) -> None:
         self.store, self.where, self.id_fields = store, where or {}, id_fields
-        self.exact, self.most = exact, most
-        self.uncertain = 0  # queries whose first k were not certain after `most` records
-        self.remedy, numbers = read_numbers(store, remedy, id_fields, own)
+        self.exact = exact and store.can_search_exactly
+        self.remedy, self.numbers = read_numbers(store, remedy, id_fields, own)
         self._matching = {REMEDY: self.remedy, **self.where}
         self._reread = -np.inf  # when unknown records caused the last reading
-        self._count(numbers)
         pages = store.iterate(PAGE)
-        page = next(page for page in pages if any(id_ in numbers.row for id_ in page.ids))
+        page = next(page for page in pages if any(id_ in self.numbers.row for id_ in page.ids))
         self._cosines = cosines_of(store, page)
-
-    def _count(self, numbers: Numbers) -> None:
-        self.numbers = numbers
-        shown = {
-            document
-            for document, fields in numbers.fields.items()
-            if not self.where or matches(fields, self.where)
-        }
-        is_shown = np.array([document in shown for document in numbers.document], bool)
-        self._bound, self.total = Bound(numbers, is_shown), int(is_shown.sum())
-
-    def doubt(self) -> str | None:
-        """Return a doubt about the searches so far."""
-        if not self.uncertain:
-            return None
-        return (
-            f"{self.uncertain:,} queries may lack a document among the first: "
-            f"{self.store.name} gave too few records to be certain"
-        )
 
     def loaded_encoder(self, encoder: Encoder | EncoderConfig | str) -> Encoder:
         """Return the encoder, in the precision of the vectors if its name has none.
@@ -173,75 +118,32 @@ class BlendRecords:
 
     def refresh(self) -> None:
         """Read the numbers again, after another run of the remedy or changes of documents."""
-        self._count(read_numbers(self.store, self.remedy, self.id_fields)[1])
+        self.numbers = read_numbers(self.store, self.remedy, self.id_fields)[1]
 
     def search(self, vectors: FloatArray, k: int) -> list[Scores]:
-        """Return the k best documents of each of (n, dim) queries, best first, ties by id."""
-        exact = self.exact is True and self.store.can_search_exactly
-        answers, left = self._until_certain(vectors, k, exact=exact)
-        if left and self.exact is None and self.store.can_search_exactly:
-            again, still = self._until_certain(vectors[left], k, exact=True)
-            for query, answer in zip(left, again, strict=True):
-                answers[query] = answer
-            left = still
-        self.uncertain += len(left) if self.exact is not False else 0
-        return answers
+        """Return the k best documents of each of (n, dim) queries, best first, ties by id.
 
-    def _until_certain(
-        self, vectors: FloatArray, k: int, *, exact: bool
-    ) -> tuple[list[Scores], list[int]]:
-        """Return the answers, and the queries that are open after all that the store returns.
-
-        A query that is open after `most` records is counted: another search returns no more.
+        If unknown records come back, all numbers are read again, once in REREAD_S seconds.
         """
-        answers: list[Scores] = [{} for _ in vectors]
-        pending = list(range(len(vectors)))
-        left: list[int] = []
-        limit = PER_DOCUMENT * k + 1
-        while pending and self.total:
-            limit = min(limit, self.total, self.most)
-            hits = self._hits(vectors[pending], limit, exact=exact)
-            again: list[int] = []
-            for query, records in zip(pending, hits, strict=True):
-                answers[query], is_certain = self._fold(records, k)
-                if is_certain or (exact and len(records) < limit):  # those are all there are
-                    continue
-                if len(records) < limit:
-                    left.append(query)
-                elif limit < min(self.most, self.total):
-                    again.append(query)
-                else:
-                    self.uncertain += self.exact is not False
-            pending, limit = again, 2 * limit
-        return answers, left
-
-    def _hits(self, vectors: FloatArray, limit: int, *, exact: bool) -> list[Hits]:
-        """Search. If unknown records come back, read all numbers, once in REREAD_S seconds."""
-        answers = self.store.search(vectors, limit, matching=self._matching, exact=exact)
-        row = self.numbers.row
-        is_new = any(id_ not in row for hits in answers for id_, _ in hits)
+        limit = min(len(self.numbers.row), MAX_RECORDS, max(MIN_RECORDS, PER_DOCUMENT * k))
+        answers = self.store.search(vectors, limit, matching=self._matching, exact=self.exact)
+        is_new = any(id_ not in self.numbers.row for hits in answers for id_, _ in hits)
         if is_new and time.monotonic() - self._reread > REREAD_S:
             self.refresh()
             self._reread = time.monotonic()
-        return answers
+        return [self._fold(hits, k) for hits in answers]
 
-    def _fold(self, hits: Hits, k: int) -> tuple[Scores, bool]:
-        """Return the k best documents of some records, and whether no other record changes them."""
-        numbers = self.numbers
+    def _fold(self, hits: Hits, k: int) -> Scores:
+        """Return the k best documents of some records."""
+        numbers, best = self.numbers, Scores()
         cosines = self._cosines(np.array([score for _, score in hits], np.float64))
-        lowest = float(cosines[-1]) if len(hits) else np.inf
-        at = [i for i, (id_, _) in enumerate(hits) if id_ in numbers.row]  # others are too new
-        rows = [numbers.row[hits[i][0]] for i in at]
-        best: Scores = {}
-        scores = cosines[at] * numbers.scale[rows] - numbers.penalty[rows]
-        for row, score in zip(rows, scores.tolist(), strict=True):
-            document = numbers.document[row]
-            best[document] = max(score, best.get(document, -np.inf))
+        for (id_, _), cosine in zip(hits, cosines.tolist(), strict=True):
+            if (row := numbers.row.get(id_)) is not None:  # others are too new
+                score = float(cosine * numbers.scale[row] - numbers.penalty[row])
+                document = numbers.document[row]
+                best[document] = max(score, best.get(document, -np.inf))
         order = sorted(best, key=lambda document: (-best[document], document))[:k]
-        bound = self._bound.beyond(lowest, frozenset(rows)) if len(hits) else np.inf
-        kth = best[order[-1]] if len(order) == k else -np.inf
-        is_certain = bound + ROUNDING < kth or bound == -np.inf
-        return {document: best[document] for document in order}, is_certain
+        return {document: best[document] for document in order}
 
 
 def check_filter(where: Mapping[str, Any]) -> None:

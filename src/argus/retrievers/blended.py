@@ -32,13 +32,7 @@ from argus.indexes.recipe import QueryCorrection, find_correction, read_correcti
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
 from argus.python_file import USER_CODE_CWD, refusing_what_raises
-from argus.retrievers.blend_records import (
-    MAX_RECORDS,
-    PAGE,
-    BlendRecords,
-    Scores,
-    check_filter,
-)
+from argus.retrievers.blend_records import PAGE, BlendRecords, Scores, check_filter
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.opening import opened
@@ -80,12 +74,11 @@ class BlendedRetriever:
     k: how many `invoke` and `retrieve` return. depth: how many documents are fused with BM25.
 
     Of a store alone: `where`, the filter that every result must pass (`{"tenant": 7}`); `remedy`,
-    which blend, where it holds several; `correction`, where no index has it; `exact`, True to
-    compare every vector, where the store can, False never to, None to compare all only where
-    the first k are otherwise uncertain; `most`, records per query; `opening`, settings that its
-    name does not hold. `id_field`: the field that holds the ids of the index, where a record's
-    own id does not. text_field: the field of a result's text, if it has none of the usual names. An
-    index remembers both, as its corpus had them.
+    which blend, where it holds several; `correction`, where no index has it; `exact`, to compare
+    every vector, where the store can; `opening`, settings that its name does not hold. `id_field`:
+    the field that holds the ids of the index, where a record's own id does not. text_field: the
+    field of a result's text, if it has none of the usual names. An index remembers both, as its
+    corpus had them.
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from any thread. Raises InputError for a source that is neither, a store without such records,
@@ -104,13 +97,12 @@ class BlendedRetriever:
         where: Mapping[str, Any] | None = None,
         remedy: str | None = None,
         correction: QueryCorrection | Path | str | None = None,
-        exact: bool | None = None,
-        most: int = MAX_RECORDS,
+        exact: bool = False,
         id_field: str | None = None,
         text_field: str | None = None,
         opening: StoreConfig | None = None,
     ) -> None:
-        for number in (k, depth, most):
+        for number in (k, depth):
             check_k(number)
         self.k = k
         self._lock, self._told = threading.RLock(), set[str]()
@@ -118,7 +110,7 @@ class BlendedRetriever:
         of_store = is_store(str(source)) if is_named else hasattr(source, "can_search_exactly")
         if not of_store:
             _check_own(
-                index, where=where, remedy=remedy, correction=correction, exact=exact,
+                index, where=where, remedy=remedy, correction=correction, exact=exact or None,
                 opening=opening,
             )  # fmt: skip
         if index is not None and not isinstance(index, IndexRetriever):
@@ -138,20 +130,13 @@ class BlendedRetriever:
                     fix = "Give index= or encoder=."
                     raise InputError(got, expected=expected, fix=fix, where="encoder")
                 store = stack.enter_context(open_store(source, opening))
-                if exact and not (store.can_search_exactly or store.describe().is_exact):
-                    fix = "Leave it out, and give a larger most= where results are uncertain."
-                    got, expected = (
-                        "cannot compare every vector",
-                        "one that can, or exact= left out",
-                    )
-                    raise InputError(got, expected=expected, fix=fix, where=store.name)
                 check_filter(where or {})
                 recipe = None if self.index is None else self.index.recipe
                 own = recipe.remedies[0] if recipe and recipe.blend else None
                 id_fields = (id_field,) if id_field else (self._id_field, PARENT)
                 records = BlendRecords(
                     store, remedy, typed(where, store, PAGE) if where else None, own=own,
-                    id_fields=[name for name in id_fields if name], exact=exact, most=most,
+                    id_fields=[name for name in id_fields if name], exact=exact,
                 )  # fmt: skip
                 self._ranking = RecordRanking(records, encoder, depth, self.index, correction)
             else:
@@ -287,7 +272,8 @@ class BlendedRetriever:
     def _rank(self, texts: Sequence[str], k: int) -> list[list[Ranked]]:
         with self._lock:
             answers = self._ranking.rank(texts, k)
-            self._warn("ranking", self._ranking.warning)
+            if isinstance(self._ranking, CandidateRanking):
+                self._warn("ranking", self._ranking.warning)
         return answers
 
     def _warn(self, kind: str, text: str | None) -> None:
@@ -404,18 +390,6 @@ class RecordRanking:
         ranking = f"{self.records.remedy} in {self.records.store.name}"
         fusion = self.index.hybrid if self.index is not None else None
         return f"{fusion}({ranking}, bm25)" if fusion else ranking
-
-    @property
-    def warning(self) -> str | None:
-        """A doubt about the results so far."""
-        records = self.records
-        if not records.uncertain:
-            return None
-        fix = ", or exact=True" * (records.exact is None and records.store.can_search_exactly)
-        return (
-            f"after {records.most:,} records a document that was not seen might still be among "
-            f"the first: give a larger most={fix}"
-        )
 
     def rank(self, texts: Sequence[str], k: int) -> list[list[Ranked]]:
         """Return the k best documents of each text, best first."""

@@ -40,7 +40,6 @@ from argus.stores.spec import BLENDED, conditions
 
 AnyEncoder = Encoder | EncoderConfig | str
 Search = Callable[[FloatArray, int], list[Hits]]
-Doubt = Callable[[], str | None]
 CORRECTED = " corrected"
 """Suffix of the name of a retriever whose queries are corrected."""
 PAGE = 1000
@@ -151,24 +150,19 @@ def correction_of(config: AskingConfig, encoder: Encoder) -> QueryCorrection | N
 class StoreSource(Source):
     """A vector store. A query that the encoder or the store rejects has failed.
 
-    rank: returns at most k documents of each of (n, dim) queries, best first. doubt: returns a
-    doubt about the answers so far. ids: documents of records whose own ids are others.
+    rank: returns at most k documents of each of (n, dim) queries, best first. warning: a doubt
+    about all answers. ids: documents of records whose own ids are others.
     """
 
     name: str
     identity: str
     encoder: Encoder
     rank: Search
-    doubt: Doubt
+    warning: str | None
     ids: Mapping[str, str] = field(default_factory=dict, repr=False)
     correction: QueryCorrection | None = None
     blocking: Blocking = field(default_factory=Blocking, repr=False)
     batch = BATCH
-
-    @property
-    def warning(self) -> str | None:
-        """A doubt about all answers so far."""
-        return self.doubt()
 
     @property
     def fingerprint(self) -> str | None:
@@ -234,21 +228,20 @@ def open_store_source(
         identity = content_hash("blend" if is_blend else "store", opened.name, *parts).hex()
 
         rank: Search
-        doubt: Doubt
         if blend is None:
             ids = _document_ids(opened.iterate(PAGE), known, config.id_field, opened.name)
             foreign = _foreign_vectors(opened, model, known, ids)
-            rank, doubt = partial(opened.search, matching=matching), lambda: foreign
+            rank = partial(opened.search, matching=matching)
         else:
             documents = blend.numbers.fields
             empty = np.empty((len(documents), 0), np.float32)
             page = Records(list(documents), empty, list(documents.values()))
             ids = _document_ids([page], known, None, opened.name)
-            rank, doubt = partial(_rank_documents, blend), blend.doubt
+            rank, foreign = partial(_rank_documents, blend), None
         interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
         blocking = Blocking(config.timeout_s is not None, interrupt)
         try:
-            yield StoreSource(name, identity, model, rank, doubt, ids, correction, blocking)
+            yield StoreSource(name, identity, model, rank, foreign, ids, correction, blocking)
         finally:
             blocking.finish()
 

@@ -44,14 +44,10 @@ FILLED = (QUERY, QUOTED, K, VECTOR, PAGE)
 ATTEMPTS, BACKOFF_S = 3, 0.5
 """Attempts of one request, and seconds before the second one."""
 MESSAGE_CHARS = 2 * http_retry.SHOWN_CHARS
-MIN_SECRET_CHARS, MIN_KEY_CHARS = 4, 8
-"""A shorter variable may be a word of an answer, a shorter key part of an id by chance."""
+MIN_SECRET_CHARS = 4
+"""A shorter variable may be a word of an answer by chance."""
 _PLACEHOLDER = re.compile(r"(?<!\$)\{[a-z_]+\}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SECRET_NAME = re.compile(
-    r"auth(?!or(?!i[sz]))|cookie|key(?!word)|pass(?!age)|secret|token(?!i[sz])", re.IGNORECASE
-)
-"""Name of a header, parameter, field or variable with a secret: no author, keyword or passage."""
 _PRESETS = files("argus.retrievers").joinpath("presets")
 Json = Any  # of the endpoint's own request: any JSON
 
@@ -148,21 +144,9 @@ class EndpointSpec(yaml_file.Strict):
         return content_hash(repr(parts)).hex()
 
     def resolved(self) -> EndpointSpec:
-        """Return the description with the variables' values in its request: it holds secrets."""
+        """Return the description with the variables' values, which are secret, in its request."""
         names = ("url", "headers", "parameters", "body")
         return self.model_copy(update={name: _resolve(getattr(self, name)) for name in names})
-
-    def secrets(self) -> frozenset[str]:
-        """Return the values that are secret by their names, and the password of the address.
-
-        Call it on a resolved description. Of a value of several words the last one is a key, too
-        (`Bearer KEY`).
-        """
-        named = _named_secrets([self.headers, self.parameters, self.body])
-        variables = (name for name in self.variables() if _SECRET_NAME.search(name))
-        named |= {os.environ.get(name, "") for name in variables}
-        parts = {part for value in named for part in (value, value.rpartition(" ")[2])}
-        return frozenset((parts | secrets_of(self.url)) - {""})
 
 
 def _mapped(template: Json, change: Callable[[str], Json]) -> Json:
@@ -205,22 +189,6 @@ def _variables(template: Json) -> list[str]:
 def _resolve(template: Json) -> Json:
     """Fill in the values of environment variables."""
     return _mapped(template, lambda t: _VARIABLE.sub(lambda match: os.environ[match[1]], t))
-
-
-def _named_secrets(value: Json, *, is_secret: bool = False) -> set[str]:
-    """Return the texts and numbers under the name of a secret, at any depth."""
-    if isinstance(value, Mapping):
-        pairs = list(value.items())
-    elif isinstance(value, list):
-        pairs = [("", one) for one in value]
-    else:
-        is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
-        return {str(value)} if is_secret and is_text else set()
-    return {
-        text
-        for name, inner in pairs
-        for text in _named_secrets(inner, is_secret=is_secret or bool(_SECRET_NAME.search(name)))
-    }
 
 
 def presets() -> list[str]:
@@ -333,8 +301,6 @@ class HttpRetriever(Source):
     _encoding: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _request: EndpointSpec | None = field(default=None, repr=False)
     """The resolved description, since the first session."""
-    _keys: tuple[str, ...] = field(default=(), repr=False)
-    """Keys of the session's request, long enough to be no part of an id by chance."""
 
     @property
     def fingerprint(self) -> str | None:
@@ -350,7 +316,6 @@ class HttpRetriever(Source):
         sent = next((v for name, v in named if name.lower() == "authorization"), "")
         http_retry.check_one_credential(request.url, sent, where=self.name)
         remember(keys=self._secrets(), addresses=[request.url])
-        self._keys = tuple(key for key in request.secrets() if len(key) >= MIN_KEY_CHARS)
         headers, timeout = http_retry.ACCEPTED | request.headers, httpx.Timeout(None, connect=10)
         async with httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits) as client:
             self._client = client
@@ -423,8 +388,6 @@ class HttpRetriever(Source):
                 problem = f"the id {_shown(value)}, neither text nor a whole number"
                 raise RetrievalError(f"answered with {problem}")
             id_ = str(value)
-            if any(key in id_ for key in self._keys):  # ids are printed, and stored
-                raise RetrievalError("the answer repeats a key of the request in an id")
             score = self._one(answer.score, item) if answer.score else None
             try:  # some servers write it as text
                 hits.append(id_ if score is None else (id_, float(score)))
@@ -507,9 +470,10 @@ class HttpRetriever(Source):
         return scrub(text, self._secrets(), MIN_SECRET_CHARS)
 
     def _secrets(self) -> frozenset[str]:
-        """Return the values of all variables, and whatever has the name of a secret."""
+        """Return the values of all variables, and the password of the address."""
         variables = {os.environ.get(name, "") for name in self.spec.variables()}
-        return (self._request or self.spec).secrets() | variables
+        address = (self._request or self.spec).url
+        return frozenset((variables | secrets_of(address)) - {""})
 
 
 def _shown(value: Any) -> str:

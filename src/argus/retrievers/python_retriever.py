@@ -3,8 +3,7 @@
 No library is imported. The names of an object's methods and of their parameters tell how to call
 it: LangChain retrievers (`invoke`) and vector stores (`similarity_search_with_score`), LlamaIndex
 (`retrieve`), Haystack (`run`), txtai (`search`), CAR's scorer (`retrieve(query, corpus, k)`), Argus
-(`search(queries, k)`), BEIR (`search(corpus, queries, top_k)`), mteb (`index(corpus, ...)`, then
-`search(queries, *, top_k, ...)`) and plain functions, async or not.
+(`search(queries, k)`) and plain functions, async or not.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any, Literal
+from types import ModuleType
+from typing import Any
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
-from argus.errors import ArgusError, InputError, first_line
+from argus.errors import InputError, first_line
 from argus.python_file import file_hash, module_of, split_spec
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
@@ -41,15 +40,6 @@ EXPECTED = (
     "a function, or an object with retrieve, search, invoke, run or similarity_search_with_score, "
     "that takes a query"
 )
-MTEB_VALUES: Mapping[str, Any] = {
-    "task_metadata": SimpleNamespace(
-        name="Argus", type="Retrieval", category="t2t", modalities=["text"], prompt=None,
-        languages=["eng"], get_modalities=lambda prompt_type=None: ["text"],
-    ),
-    "hf_split": "test", "hf_subset": "default", "encode_kwargs": {}, "num_proc": None,
-}  # fmt: skip
-"""Arguments of mteb 2's SearchProtocol beside queries and corpus. A search that takes the first
-of them is mteb's."""
 
 
 @dataclass(frozen=True)
@@ -64,23 +54,16 @@ class Call:
     """None: it returns as many results as it is set to."""
     corpus_name: str | None
     needs_corpus: bool = False
-    batched: Literal["", "argus", "beir", "mteb"] = ""
-    """Form of several queries: `Query`s, a dictionary of texts, or a table."""
-    prepare: Callable[[Corpus], None] | None = None
-    """Indexes the corpus before the first query, once."""
+    batched: bool = False
+    """Whether it takes several `Query`s at once, as Argus does."""
 
     def one(self, text: str, k: int, corpus: Corpus) -> Any:
         """Ask one query. The result may have to be awaited."""
         return self._send(text, k, corpus)
 
     def all(self, queries: Sequence[Query], k: int, corpus: Corpus) -> Any:
-        """Ask a batch. Return a run, as the retriever's own convention has it."""
-        if self.batched == "argus":
-            return self._send(list(queries), k, corpus)
-        if self.batched == "mteb":
-            return self._send(_table([{"id": q.id, "text": q.text} for q in queries]), k, ())
-        rows = {d["_id"]: {"title": d["title"], "text": d["text"]} for d in corpus}
-        return self._send({query.id: query.text for query in queries}, k, rows)
+        """Ask a batch. Return a run."""
+        return self._send(list(queries), k, corpus)
 
     def _send(self, query: Any, k: int, corpus: Any) -> Any:
         named = {self.depth_name: k} if self.depth_name else {}
@@ -104,12 +87,7 @@ def call_of(retriever: Any) -> Call:
             p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in _signature(twin) or ()
         ):
             twin = None  # inherited: it takes whatever comes
-        call = call_of_method(retriever, name, twin)
-        index = _method(retriever, "index") if call.batched == "mteb" else None
-        if index is None:
-            return call
-        prepare = _indexing(index, f"{_kind(retriever)}.index")
-        return replace(call, needs_corpus=True, prepare=prepare)
+        return call_of_method(retriever, name, twin)
     if callable(retriever) and not inspect.isclass(retriever):
         return _bound(retriever, getattr(retriever, "__name__", _kind(retriever)))
     got = f"a {_kind(retriever)} without a method that retrieves"
@@ -131,29 +109,29 @@ def takes_corpus_alone(thing: Any) -> bool:
 
 
 def _bound(method: Callable[..., Any], shape: str) -> Call:
-    """Assign a method's parameters by their names: query, depth, corpus, mteb's task."""
+    """Assign a method's parameters by their names: query, depth, corpus."""
     parameters = _parameters(method, shape)
     names = [p.name for p in parameters]
     depth = next((name for name in DEPTH if name in names), None)
     corpus = next((name for name in CORPUS if name in names), None)
     first = next((n for n in names if n not in {depth, corpus}), None)
     query = next((name for name in QUERY if name in names), first)
-    is_mteb = "task_metadata" in names
-    task = {name: MTEB_VALUES[name] for name in names if is_mteb and name in MTEB_VALUES}
     required = [p.name for p in parameters if p.default is p.empty]
-    missing = [name for name in required if name not in {query, depth, corpus, *task}]
+    missing = [name for name in required if name not in {query, depth, corpus}]
     if query is None or missing:
         got = f"{shape} needs {', '.join(missing)}" if missing else f"{shape} takes no query"
         expected = "a query, and beside it at most k and the corpus"
         fix = "Write a function retrieve(query, k) around it that gives the rest."
         raise InputError(got, expected=expected, fix=fix, where="retriever")
-    batched: Literal["", "argus", "beir", "mteb"] = ""
-    if query == "queries":
-        batched = "mteb" if task else "beir" if corpus or depth == "top_k" else "argus"
-        method = partial(method, **task) if task else method
     by_name = any(p.name == query and p.kind != p.POSITIONAL_ONLY for p in parameters)
     return Call(
-        method, shape, query if by_name else None, depth, corpus, corpus in required, batched
+        method,
+        shape,
+        query if by_name else None,
+        depth,
+        corpus,
+        corpus in required,
+        query == "queries",
     )
 
 
@@ -188,44 +166,6 @@ def _kind(value: Any) -> str:
     return value.__name__ if inspect.isclass(value) else type(value).__name__
 
 
-def _indexing(index: Callable[..., Any], shape: str) -> Callable[[Corpus], None]:
-    """Return a function that gives mteb's `index` the corpus, the first time that it is called."""
-    names = [p.name for p in _parameters(index, shape)]
-    values = {name: MTEB_VALUES[name] for name in names if name in MTEB_VALUES}
-    is_done = False
-
-    def once(corpus: Corpus) -> None:
-        nonlocal is_done
-        if not is_done:
-            rows = [{"id": d["_id"], "title": d["title"], "text": d["text"]} for d in corpus]
-            index(_table(rows), **values)
-        is_done = True
-
-    return once
-
-
-class Table(list[Mapping[str, Any]]):
-    """Rows that give a column by its name, as a table of `datasets` does."""
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return a row, some rows, or a column."""
-        return [row[key] for row in self] if isinstance(key, str) else super().__getitem__(key)
-
-    @property
-    def column_names(self) -> list[str]:
-        """The names of the columns."""
-        return list(self[0]) if self else []
-
-
-def _table(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a table of `datasets` where that is installed, as it is beside mteb."""
-    try:
-        from datasets import Dataset
-    except ImportError:
-        return Table(rows)
-    return Dataset.from_list(rows)
-
-
 @dataclass(frozen=True)
 class PythonRetriever(Source):
     """Asks an object. Whatever it raises fails that query.
@@ -240,17 +180,7 @@ class PythonRetriever(Source):
     corpus: Corpus = field(default=(), repr=False)
     id_field: str | None = None
     in_threads: bool = False
-    batch: int | None = 1
-
-    @asynccontextmanager
-    async def session(self) -> AsyncIterator[None]:
-        """Give it the corpus to index, if it wants one. Raises ArgusError if that fails."""
-        if self.call.prepare is not None:
-            try:
-                await self._called(partial(self.call.prepare, self.corpus))
-            except RetrievalError as error:
-                raise ArgusError(f"{self.name} could not index the corpus: it {error}") from error
-        yield
+    batch: int = 1
 
     async def answer(self, queries: Sequence[Query], k: int) -> Run:
         """Return documents with decreasing scores per query. See `Source`."""
@@ -304,15 +234,14 @@ def python_retriever(
     call = call_of(made(thing, documents))
     if call.needs_corpus and not documents:
         raise _no_corpus(call.shape)
-    whole_corpus = call.batched in ("beir", "mteb")  # each call goes through all of it
     return PythonRetriever(
         call,
         name or call.shape,
         known=Known.of(documents),
-        corpus=corpus_rows(documents) if call.corpus_name or call.prepare else (),
+        corpus=corpus_rows(documents) if call.corpus_name else (),
         id_field=config.id_field,
         in_threads=(config.at_once or 1) > 1 or config.timeout_s is not None,
-        batch=None if whole_corpus else BATCH if call.batched else 1,
+        batch=BATCH if call.batched else 1,
     )
 
 

@@ -11,7 +11,6 @@ import hashlib
 import json
 import logging
 import math
-import signal
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -29,7 +28,7 @@ from argus.data.writing import SQLITE_DAMAGE, closing_if_it_fails, connect
 from argus.errors import ArgusError, first_line
 from argus.hidden import without_likely
 from argus.http_retry import Pace
-from argus.progress import Advance, duration, progress
+from argus.progress import Advance, progress
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import Answers, AskLater, RetrievalError
 
@@ -47,12 +46,6 @@ FLUSH_S = 0.25
 """Flush interval of cached answers. A kill loses at most this much."""
 READ_AT_ONCE = 500
 """Answers in one SELECT. Older versions of SQLite take 999 parameters."""
-MIN_FORECAST = 20
-"""Fewer queries are asked without a word."""
-PACE_QUERIES, PACE_S = 5, 2.0
-"""The pace is taken after this many queries and this many seconds."""
-LONG_S = 60.0
-"""Less time left than this is not announced."""
 ENDS = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
 """Exceptions that end the session. Any other exception of a retriever is a failed query."""
 
@@ -61,13 +54,11 @@ class Source(ABC):
     """A retriever of some kind, as a session asks it. `name` is for messages and reports."""
 
     name: str
-    batch: int | None = 1
-    """Queries per call. None takes all at once, since each call is expensive."""
+    batch = 1
+    """Queries per call."""
 
-    @property
-    def warning(self) -> str | None:
-        """A doubt about all answers so far."""
-        return None
+    warning: str | None = None
+    """A doubt about all answers."""
 
     @property
     def fingerprint(self) -> str | None:
@@ -115,14 +106,13 @@ class QuerySession:
                 n_cached += 1
         pending = [query for query in queries if query.id not in self.answers]
         if pending:
-            self.loop.run(lambda: self._ask_pending(pending, n_cached))
+            self.loop.run(lambda: self._ask_pending(pending))
         run = {q.id: self.answers[q.id] for q in queries if q.id in self.answers}
         return Answers(run, self.failed, n_cached)
 
-    async def _ask_pending(self, queries: Sequence[Query], n_cached: int) -> None:
+    async def _ask_pending(self, queries: Sequence[Query]) -> None:
         async with self.source.session():
-            with progress("asking", len(queries)) as bar:
-                advance = forecast(self.source.name, len(queries), n_cached, bar)
+            with progress(f"asking {self.source.name}", len(queries)) as advance:
                 if self.source.batch != 1 and self.config.per_minute is None:
                     queries = await self._ask_batches(queries, advance)
                 pace, turns, rest = Pace(self.config.per_minute), asyncio.Lock(), iter(queries)
@@ -150,7 +140,7 @@ class QuerySession:
     async def _ask_batches(self, queries: Sequence[Query], advance: Advance) -> list[Query]:
         """Return the queries of batches that failed. Asked one by one, few of them fail."""
         left: list[Query] = []
-        size = self.source.batch or len(queries)
+        size = self.source.batch
         for start in range(0, len(queries), size):
             batch = queries[start : start + size]
             timeout_s = self.config.timeout_s and self.config.timeout_s * len(batch)
@@ -200,31 +190,6 @@ class QuerySession:
                 f"{reason}. What was answered so far is kept: once that is mended, the same "
                 "command asks only the rest."
             )
-
-
-def forecast(name: str, n: int, n_cached: int, advance: Advance) -> Advance:
-    """Log how many queries a retriever is asked. Return an `advance` that logs the time left.
-
-    Both are logged once, at level INFO. The command line prints them on standard error, and a
-    Python caller sees them if it listens.
-    """
-    if n < MIN_FORECAST:
-        return advance
-    more = f" ({n_cached:,} more are kept)" if n_cached else ""
-    LOG.info("asking %s %s queries%s", name, f"{n:,}", more)
-    start, done, is_open = time.monotonic(), 0, True
-
-    def tell(more: int) -> None:
-        nonlocal done, is_open
-        advance(more)
-        done += more
-        passed = time.monotonic() - start if is_open else 0.0
-        if done >= PACE_QUERIES and passed >= PACE_S:
-            is_open = False
-            if (left := (n - done) * passed / done) >= LONG_S:
-                LOG.info("about %s more at the pace of the first %s", duration(left), f"{done:,}")
-
-    return tell
 
 
 class AnswerCache:
@@ -317,16 +282,7 @@ class AskingLoop:
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run to the end."""
-
-        def run() -> T:
-            try:
-                with _ctrl_c_ends_calls():
-                    return self._runner.run(work())
-            except KeyboardInterrupt:  # nobody asks for the results of tasks that it ends
-                self._runner.get_loop().set_exception_handler(lambda *_: None)
-                raise
-
-        return _without_running_loop(run)
+        return _without_running_loop(lambda: self._runner.run(work()))
 
     def close(self) -> None:
         """Cancel whatever is left, and close the loop."""
@@ -340,24 +296,6 @@ def _without_running_loop(call: Callable[[], T]) -> T:
         return call()
     with ThreadPoolExecutor(1, "argus-asking") as pool:
         return pool.submit(call).result()
-
-
-@contextmanager
-def _ctrl_c_ends_calls() -> Iterator[None]:
-    """Let Ctrl-C end a call that blocks: asyncio's own handler waits until the call returns."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-
-    def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def retriever_of(spec: str | Path, records: Sequence[Record] = ()) -> Iterator[t
     Yields its name and how it is called. Without a name it is the only class that the file defines
     with that method, the one called `Retriever` of several, or the file's function of one of these
     names. Raises InputError for no file, one that cannot be run, nothing that retrieves or several,
-    and a constructor that fails, and ArgusError where indexing the corpus fails.
+    and a constructor that fails.
     """
     path, name = split_spec(str(spec))
     with module_of(path, _EXPECTED) as module:
@@ -56,16 +56,6 @@ def retriever_of(spec: str | Path, records: Sequence[Record] = ()) -> Iterator[t
             call = call_of_method(thing, METHOD) if _has(thing, METHOD) else call_of(thing)
             own = getattr(thing, "name", None)
             kind = getattr(thing, "__name__", type(thing).__name__)
-            if call.prepare is not None:
-                try:
-                    call.prepare(corpus_of(records))
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as error:  # whatever a stranger's code raises
-                    raise ArgusError(
-                        f"{call.shape} could not be given the corpus: indexing it raised "
-                        f"{type(error).__name__}: {first_line(error)}"
-                    ) from error
         yield own if isinstance(own, str) and own else kind, call
 
 
