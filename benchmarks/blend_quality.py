@@ -29,8 +29,7 @@ from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.knowledge.stdlib import standard_library, standard_questions
 from argus.measures import evaluate, paired_difference
-from argus.remedies.blend import blend_index
-from argus.remedies.blend_search import DENSE, JudgedVectors, Searched
+from argus.remedies.blend import DENSE, JudgedVectors, Searched, blend_index
 from benchmarks.shared import collection
 
 # Collections that were at hand when the blend was made.

@@ -28,9 +28,8 @@ from argus.indexes.job import build_index
 from argus.indexes.lexical import STEMMED, LexicalIndex
 from argus.indexes.snapshot import Snapshot
 from argus.knowledge.stdlib import standard_library, standard_questions
-from argus.remedies.blend import blend_index
+from argus.remedies.blend import ALONE, Searched, blend_index, steps
 from argus.remedies.blend_parts import hubness, sentence_views
-from argus.remedies.blend_search import ALONE, Searched, steps
 from benchmarks.shared import collection
 
 DOCUMENTS, VIEWS, K, QUERIES = 50_000, 5, 10, 150

@@ -1,7 +1,7 @@
 import pytest
 
 from argus.data.types import Document
-from argus.remedies.descriptions import describe
+from argus.remedies.synthesis import describe
 
 
 def said(text, title="Bern", entity=None, **metadata):
@@ -31,7 +31,11 @@ def said(text, title="Bern", entity=None, **metadata):
             "The Beatles",
             "English rock band",
         ),
-        ("Lambert was the second son of Adalbert II of Tuscany.", "Lambert", "second son"),
+        (
+            "Lambert was the second son of Adalbert II of Tuscany.",
+            "Lambert",
+            "second son of Adalbert II",
+        ),
         ("Tea is a drink.", "", "drink"),
     ],
 )
@@ -52,7 +56,6 @@ def test_the_first_sentence_says_what_the_entity_is(sentence, title, expected):
         ("Bern is a <b>town</b>.", "Bern"),
         ("Bern is a town\u200b.", "Bern"),
         ("Bern is a http://bern.example town.", "Bern"),
-        ("Ann is an American stage, film and television actress.", "Ann"),
         ("Bern is a very very very very very very old town.", "Bern"),
         ("Bern, as one two three four five six seven eight nine ten told, is a town.", "Bern"),
         ("Bern is a Bern.", "Bern"),

@@ -7,14 +7,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Span
-from argus.remedies.descriptions import (
+from argus.remedies.guard import (
     GENERIC_WORDS,
     SMALL_WORDS,
     _places,
+    examine,
     is_supported,
     is_wording,
 )
-from argus.remedies.guard import examine
 from tests.support.draws import examples
 
 CAPITAL = "Bern is the capital of Switzerland."
@@ -33,11 +33,7 @@ CAPITAL = "Bern is the capital of Switzerland."
         ("A級 singer", "A級 is a singer's grade"),
         ("American singer", "an American who sings"),
         ("U.S. senator", "a senator of the U.S."),
-        ("U.S. senator", "a US senator"),
-        ("US senator", "a U.S. senator"),
         ("co-founder of Apple", "who co-founded Apple as co-founder"),
-        ("co-founder of Apple", "the cofounder of Apple"),
-        ("cofounder of Apple", "the co-founder of Apple"),
         ("R&B singer", "an R&B album"),
         ("AC/DC song", "a song by AC/DC"),
         ("AT&T president", "president of AT&T"),
@@ -54,7 +50,6 @@ CAPITAL = "Bern is the capital of Switzerland."
         ("Vitamin B", "vitamin B is a vitamin"),
         ("Apollo 7", "with Apollo 7 they flew"),
         ("film about cities", "about a city, a film"),
-        ("founder of Bern", "Bern was founded"),
         ("A city in Switzerland", CAPITAL),
         ("café owner", "the owner of a cafe\u0301"),
     ],

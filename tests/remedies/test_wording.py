@@ -1,6 +1,6 @@
 import pytest
 
-from argus.remedies.descriptions import is_wording
+from argus.remedies.guard import is_wording
 
 GOOD = """Swiss Catholic church in Zurich|1984 science fiction film|R&B singer
 Simon & Garfunkel album

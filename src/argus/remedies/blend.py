@@ -1,13 +1,13 @@
 """`argus tune apply blend`: mix sentences, a hub correction and BM25 into the search of an index.
 
 `blend_index` adds the parts as one remedy, measures each against the vectors alone and writes the
-receipt. `headline` and `section` present it.
+receipt. `measure_rivals` compares fixed fusions with BM25. `headline` and `section` present it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,32 +15,41 @@ import numpy as np
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
-from argus.data.types import Qrels, Query
+from argus.data.types import FloatArray, Qrels, Query, Run
 from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import queries as as_queries
+from argus.encoders.config import COSINE
 from argus.encoders.store import store_of
+from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
-from argus.evaluation.judged import JudgedQueries, ParentFold, fold_system
+from argus.evaluation.judged import JudgedQueries, ParentFold, deeper, fold_system
 from argus.evaluation.systems import System, missing_gold
-from argus.indexes.blend import BLEND, REMEDIES, Blend
+from argus.indexes.blend import BLEND, RELEVANCE_WEIGHT, REMEDIES, Blend
 from argus.indexes.fold import ORIGINAL
+from argus.indexes.fusion import FUSION, RIVALS, fuse_with_bm25, question_weights
 from argus.indexes.header import index_folder
+from argus.indexes.lexical import LexicalIndex
 from argus.indexes.recipe import DOCUMENTS
-from argus.indexes.retriever import IndexRetriever, encoder_of
+from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, encoder_of
+from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, NewViews, ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
+from argus.measures import evaluate, paired_difference
 from argus.measures.significance import with_interval
-from argus.remedies import blend_search as search
 from argus.remedies.blend_parts import BlendParts, blend_id, make_blend
 from argus.remedies.config import SentenceSettings
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
+from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
 from argus.reports import write_report
 from argus.reports.section import Section, table
 from argus.verdict.verdict import BLEND_MEASURED
 
-MAX_TIMED = 30  # texts that are searched for to time a query
+NDCG, RECALL = "nDCG@10", "R@10"
+K = 10
+DENSE = Blend(weight=1, hubs=0, bm25=0)
+ALONE, SENTENCES, HUBS, BM25 = "vectors alone", "+ sentences", "+ hubs", "+ BM25"
+SMOOTHING = "+ smoothing"
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,7 +109,11 @@ def blend_index(
     questions = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
     fold = fold or (ParentFold.of_corpus(chunks) if questions is None else questions.fold)
     opened = ViewIndex.open(index_folder(index))
-    search.check_cosine(opened.header.similarity, opened.path)
+    if opened.header.similarity != COSINE:
+        got = f"an index that ranks by {opened.header.similarity}"
+        expected = "one that ranks by cosine: a blend's weights hold for cosines"
+        fix = "Build it with an encoder that ranks by cosine."
+        raise InputError(got, expected=expected, fix=fix, where=opened.path)
     documents = originals(opened)
     parents = {} if fold is None else {d.id: fold.of_chunk.get(d.id, d.id) for d in documents}
     remedy = blend_id(blend, settings, documents, parents)
@@ -116,7 +129,7 @@ def blend_index(
     folder = ArtifactFolder(out or home.path)
     record.open(folder, about=(opened.path,))
     home.open()
-    was_there = is_recorded(home, remedy, opened, by_recipe=True)
+    was_there = is_in_index(opened, remedy, by_recipe=True)
     snapshot = opened.snapshot(ORIGINAL)
     rows = {view.doc_id: i for i, view in enumerate(snapshot.views) if view.kind == ORIGINAL}
     own = snapshot.vectors[[rows[d.id] for d in documents]]
@@ -132,19 +145,13 @@ def blend_index(
             state = opened.snapshot(remedy)
             smoothed = state if blend.smoothing else None
             plain = state if smoothed is None else opened.unsmoothed(remedy)
-            searched = search.Searched(plain, retriever.lexical(), retriever.weight, smoothed)
+            searched = Searched(plain, retriever.lexical(), retriever.weight, smoothed)
             there = next(r for r in opened.remedies() if r.id == remedy)
             hubs = _describe_hubness(made, home)
-            stored = {search.SENTENCES: there.bytes, search.HUBS: hubs["bytes"] if hubs else 0}
-            stored[search.BM25] = searched.lexical.bytes
-            texts = [view.text for view in made.views] or [d.text for d in documents]
-            spread = np.linspace(0, len(texts) - 1, min(len(texts), MAX_TIMED)).round()
-            timed = np.unique(spread.astype(int)).tolist() if texts else []
-            parts = search.measure_parts(
-                searched, blend, [texts[i] for i in timed],
-                (made.vectors if made.views else own)[timed], stored, judged,
-            )  # fmt: skip
-            gains = [] if judged is None else search.measure_rivals(searched, judged)
+            stored = {SENTENCES: there.bytes, HUBS: hubs["bytes"] if hubs else 0}
+            stored[BM25] = searched.lexical.bytes
+            parts = measure_parts(searched, blend, stored, judged)
+            gains = [] if judged is None else measure_rivals(searched, judged)
     summary: dict[str, Any] = {
         "remedy": remedy,
         "index": str(opened.path),
@@ -169,7 +176,6 @@ def blend_index(
     folder.write_results(BLEND, summary, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     evaluation = evaluate_remedy(opened, remedy, questions, encoder=model, out=folder.path)
-    write_recorded(home)
     return BlendResult(remedy, folder.path, report, opened, summary, evaluation)
 
 
@@ -192,7 +198,7 @@ def _add(
 
 def _embed(
     questions: JudgedQueries, retriever: IndexRetriever, cache: EmbeddingStore
-) -> search.JudgedVectors | None:
+) -> JudgedVectors | None:
     """Embed judged questions as the index searches them. None if none could be embedded."""
     judged, qrels = list(questions.judged.queries.values()), questions.judged.qrels
     items = as_queries([query.text for query in judged])
@@ -202,7 +208,7 @@ def _embed(
         return None
     vectors = retriever.recipe.correct(embedded.vectors)
     of_able = {query.id: qrels[query.id] for query in able}
-    return search.JudgedVectors(able, vectors, of_able, questions.fold)
+    return JudgedVectors(able, vectors, of_able, questions.fold)
 
 
 def _describe_hubness(made: BlendParts, home: ArtifactFolder) -> dict[str, Any] | None:
@@ -216,6 +222,117 @@ def _describe_hubness(made: BlendParts, home: ArtifactFolder) -> dict[str, Any] 
         "most": round(float(scores.max()), 4),
         "bytes": (home / DOCUMENTS).stat().st_size,
     }
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A state of an index and BM25 over its documents, searched under any blend."""
+
+    snapshot: Snapshot
+    lexical: LexicalIndex
+    weight: float = RELEVANCE_WEIGHT  # λ of scenarios, if there are any
+    smoothed: Snapshot | None = None  # the state with smoothed vectors, if a blend smooths
+
+    def run(self, queries: Sequence[Query], vectors: FloatArray, k: int, blend: Blend) -> Run:
+        """Return the k best documents under a blend. vectors: (n_queries, dim)."""
+        of = self.smoothed if blend.smoothing and self.smoothed is not None else self.snapshot
+        ids = [query.id for query in queries]
+        depth = max(k, FUSED_DEPTH) if blend.bm25 else k
+        dense = of.blended(blend).search(vectors, depth, self.weight).run(ids)
+        if not blend.bm25:
+            return dense
+        words = self.lexical.search([query.text for query in queries], depth)
+        weights = question_weights(blend.bm25, ids, words.coverage)
+        return fuse_with_bm25(dense, words.run(ids), k, FUSION, weights)
+
+
+@dataclass(frozen=True)
+class JudgedVectors:
+    """Judged questions with their query vectors, (n_queries, dim)."""
+
+    queries: Sequence[Query]
+    vectors: FloatArray
+    qrels: Qrels
+    fold: ParentFold | None = None  # of chunks to the documents that were judged
+
+    @property
+    def depth(self) -> int:
+        """Number of results that make ten documents."""
+        return deeper(K, self.fold)
+
+    def measure(self, run: Run, *measures: str) -> Mapping[str, Mapping[str, float]]:
+        """Return each query's measures of a run, folded to judged documents."""
+        run = run if self.fold is None else self.fold.run(run)
+        return evaluate(run, self.qrels, list(measures)).per_query
+
+
+def steps(blend: Blend) -> dict[str, Blend]:
+    """Return the blend part after part, by the name of each. Parts that are off are left out."""
+    built, arms = DENSE, {ALONE: DENSE}
+    fields = {SENTENCES: "weight", HUBS: "hubs", BM25: "bm25", SMOOTHING: "smoothing"}
+    for name, field in fields.items():
+        if blend.sentences if name == SENTENCES else getattr(blend, field):
+            built = arms[name] = replace(built, **{field: getattr(blend, field)})
+    return arms
+
+
+def measure_parts(
+    searched: Searched, blend: Blend, stored: Mapping[str, int], judged: JudgedVectors | None
+) -> list[dict[str, Any]]:
+    """Measure cost and gain of the blend, part after part.
+
+    stored: bytes that each part stores, by its name. Returns for each part:
+
+    part: part up to which the blend is searched.
+    bytes: bytes that the part stores: texts and vectors of sentences, numbers, postings.
+    ndcg10: nDCG@10 against the vectors alone. None without judged questions.
+    recall10: recall@10 against the vectors alone. None without judged questions.
+    """
+    parts: list[dict[str, Any]] = []
+    alone: dict[str, dict[str, float]] = {}
+    for name, arm in steps(blend).items():
+        gains: dict[str, Any] = {NDCG: None, RECALL: None}
+        if judged is not None:
+            run = searched.run(judged.queries, judged.vectors, judged.depth, arm)
+            per_query = judged.measure(run, NDCG, RECALL)
+            for m in (NDCG, RECALL):
+                values = {q: v[m] for q, v in per_query.items()}
+                difference = paired_difference(alone.setdefault(m, values), values, seed=0)
+                gains[m] = difference.figures()
+        cost = {"part": name, "bytes": stored.get(name, 0)}
+        parts.append({**cost, "ndcg10": gains[NDCG], "recall10": gains[RECALL]})
+    return parts
+
+
+def measure_rivals(
+    searched: Searched,
+    judged: JudgedVectors,
+    before: Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> list[dict[str, Any]]:
+    """Return the gain of the vectors fused with BM25 by each of `RIVALS`: fusion and ndcg10.
+
+    before: nDCG@10 of each query that they are compared with. None is that of the vectors alone.
+    """
+    if before is None:
+        plain = searched.run(judged.queries, judged.vectors, judged.depth, DENSE)
+        before = {query: of[NDCG] for query, of in judged.measure(plain, NDCG).items()}
+    dense = searched.run(judged.queries, judged.vectors, FUSED_DEPTH, DENSE)
+    texts, ids = [q.text for q in judged.queries], [q.id for q in judged.queries]
+    words = searched.lexical.search(texts, FUSED_DEPTH).run(ids)
+    gains = []
+    for name, (method, weight) in RIVALS.items():
+        fused = judged.measure(fuse_with_bm25(dense, words, judged.depth, method, weight), NDCG)
+        after = {query: of[NDCG] for query, of in fused.items()}
+        figures = paired_difference(before, after, seed=seed).figures()
+        gains.append({"fusion": name, "ndcg10": figures})
+    return gains
+
+
+def describe_rivals(rivals: Sequence[Mapping[str, Any]]) -> str:
+    """Return the gains of fixed fusions in one line."""
+    changes = (f"{r['fusion']} {with_interval(r['ndcg10'])}" for r in rivals)
+    return f"fixed fusions of the same vectors and BM25: {', '.join(changes)}"
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -236,7 +353,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{failed:,} sentences could not be embedded and are left out"
     stored = (f"{p['part'][2:]} {p['bytes'] / 1024:,.0f} KiB" for p in parts if p["bytes"])
     yield f"stored: {', '.join(stored) or 'nothing more'}"
-    yield "median search: " + ", ".join(f"{p['part']} {p['milliseconds']:.2f} ms" for p in parts)
     for part in parts[1:]:
         if figures := part["ndcg10"]:
             yield (
@@ -246,7 +362,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     if parts[0]["ndcg10"] is None:
         yield f"not judged here: --queries and --qrels say what each part changes. {BLEND_MEASURED}"
     else:
-        yield search.describe_rivals(summary["rivals"])
+        yield describe_rivals(summary["rivals"])
     yield (
         "search, evaluate, explain, compare and gate use it from now on; "
         f"{summary['index']}@{BEFORE}{summary['remedy']} is as before"
@@ -266,13 +382,12 @@ def describe_sentences(documents: Mapping[str, int], max_views: int) -> Iterator
 
 def section(folder: Path, blend: Mapping[str, Any]) -> Section:
     """Build the report's section: cost and gain of each part."""
-    columns = ["search", "KiB more", "ms a query", "times the vectors alone"]
+    columns = ["search", "KiB more"]
     if blend["parts"][0]["ndcg10"] is not None:
         columns += ["nDCG@10", "difference (95%)", "R@10"]
     rows = []
     for part in blend["parts"]:
         row = [part["part"], f"{part['bytes'] / 1024:,.0f}"]
-        row += [f"{part['milliseconds']:.2f}", f"{part['times_dense']:.2f}"]
         if (ndcg := part["ndcg10"]) and (recall := part["recall10"]):
             row += [f"{ndcg['mean_after']:.3f}", with_interval(ndcg)]
             row.append(f"{recall['mean_after']:.3f}")

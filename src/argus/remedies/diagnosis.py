@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +44,11 @@ from argus.progress import progress
 from argus.remedies.config import TAU, ReferenceConfig, Tau
 from argus.remedies.reference import make_finder, open_probe, read_passages
 from argus.reports import write_report
-from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, table
 from argus.retrievability.probes import Probe, load_probe, probe_file
 
 TABLE = "diagnosis"
 UNREAD = "beyond what the model reads of the document"
-EDGES = [round(0.05 * i, 2) for i in range(21)]  # of the histogram
 MAX_NAMED = 8  # entities named per document in the report
 Place = tuple[int, Span]  # position in a sequence of texts, and characters there
 Score = tuple[float | None, State, str]  # predicted RPS of a mention, its state and the reason
@@ -117,7 +114,6 @@ class DiagnoseResult(Result):
     flagged: entities at risk, once per document.
     share_flagged: these as a share of the scored entities.
     mean_rps: mean predicted RPS. None where none was predicted.
-    histogram: entities per step of predicted RPS, and edges of the steps.
     stored_vectors: the vectors of a store, if they are of one.
     documents_without_text: documents that were left out.
     """
@@ -256,32 +252,23 @@ def diagnose_documents(
 def find_mentions(
     texts: Sequence[str], documents: Sequence[Document], finder: MentionFinder
 ) -> list[list[Mention]]:
-    """Return the mentions of every text, none of which runs from a title into the text.
+    """Return the mentions of every text. Titles and texts are searched apart.
 
-    White space joins both, so that a title "Doc 0" in front of "Bern is" reads "Doc 0 Bern". In
-    such documents title and text are searched apart. A text that begins with its own title counts
-    as title and text, as documents read from an index have it. The finder gets all texts at once,
-    since some finders learn common words from them.
+    A text that begins with its own title counts as title and text, as documents read from an index
+    have it. The finder gets everything at once, since some finders learn common words from it.
     """
+    seams = []
+    for text, document in zip(texts, documents, strict=True):
+        at = len(document.title) if text.startswith(document.title) else 0
+        seams.append(at if text[at : at + 1].isspace() else 0)
+    pairs = zip(texts, seams, strict=True)
+    found = finder.find([part for text, at in pairs for part in (text[:at], text[at:])])
     mentions: list[list[Mention]] = []
     with progress("finding mentions", len(texts)) as advance:
-        for found in finder.find(texts):
-            mentions.append(found)
+        for at, in_title, in_text in zip(seams, found, found, strict=False):
+            moved = (replace(m, span=Span(m.span.start + at, m.span.end + at)) for m in in_text)
+            mentions.append([*in_title, *moved])
             advance(1)
-    seams = {
-        i: len(document.title)
-        for i, document in enumerate(documents)
-        if document.title and texts[i][len(document.title) :][:1].isspace()
-        if document.content.startswith(document.title)
-        if any(m.span.start < len(document.title) < m.span.end for m in mentions[i])
-    }
-    parts = [part for i, at in seams.items() for part in (texts[i][:at], texts[i][at + 1 :])]
-    if parts:  # all texts follow, to tell names from common words, and are not searched again
-        again = islice(finder.find([*parts, *texts]), len(parts))
-        for (i, at), in_title, in_text in zip(seams.items(), again, again, strict=True):
-            mentions[i] = [*in_title, *(
-                replace(m, span=Span(m.span.start + at + 1, m.span.end + at + 1)) for m in in_text
-            )]  # fmt: skip
     return mentions
 
 
@@ -410,7 +397,6 @@ def write_diagnosis(
         "flagged": n_flagged,
         "share_flagged": round(n_flagged / len(values), 6) if values else None,
         "mean_rps": round(float(np.mean(values)), 6) if values else None,
-        "histogram": {"edges": EDGES, "entities": np.histogram(values, bins=EDGES)[0].tolist()},
         **record.of_store(),
         "documents_without_text": without_text,
     }
@@ -477,57 +463,25 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def section(folder: Path, diagnosis: Mapping[str, Any]) -> Section:
-    """Build the report's section from diagnosis.parquet: documents and entities most at risk."""
+    """Build the report's section from diagnosis.parquet: the documents most at risk."""
     columns = ["doc_id", "entity", "rps", "flagged"]
     rows = read_table(folder / "diagnosis.parquet", columns=columns).to_pylist()
     at_risk: dict[str, list[tuple[float, str]]] = {}
-    lowest: dict[str, float] = {}
-    risky = Counter(row["entity"] for row in rows if row["flagged"])
     for row in rows:
         if row["flagged"]:
             at_risk.setdefault(row["doc_id"], []).append((row["rps"], row["entity"]))
-            lowest[row["entity"]] = min(row["rps"], lowest.get(row["entity"], 1.0))
-    tables = {}
-    if at_risk:
-        entities = Counter(row["doc_id"] for row in rows)
-        by_document = []
-        ordered = sorted(at_risk.items(), key=lambda item: (-len(item[1]), item[0]))
-        for doc_id, own in ordered[:MAX_ROWS]:
-            worst = ", ".join(entity for _, entity in sorted(own)[:MAX_NAMED])
-            more = f" and {len(own) - MAX_NAMED} more" if len(own) > MAX_NAMED else ""
-            by_document.append([doc_id, len(own), entities[doc_id], min(own)[0], worst + more])
-        heads = {"document": "text", "at risk": "count", "entities": "count"}
-        heads |= {"lowest predicted RPS": "share", "which, worst first": "text"}
-        tables["documents_at_risk"] = table(heads, by_document, total=len(at_risk))
-        named = Counter(row["entity"] for row in rows)
-        names = sorted(risky.items(), key=lambda item: (-item[1], lowest[item[0]], item[0]))
-        heads = {"entity": "text", "at risk in documents": "count", "named in documents": "count"}
-        heads |= {"lowest predicted RPS": "share"}
-        cells = [[name, n, named[name], lowest[name]] for name, n in names[:MAX_ROWS]]
-        tables["entities_at_risk"] = table(heads, cells, total=len(names))
-    plots = {}
-    if diagnosis["mean_rps"] is not None:
-        plots["predicted_risk"] = _draw_histogram(diagnosis["histogram"], diagnosis["tau"])
+    entities = Counter(row["doc_id"] for row in rows)
+    cells = []
+    ordered = sorted(at_risk.items(), key=lambda item: (-len(item[1]), item[0]))
+    for doc_id, own in ordered[:MAX_ROWS]:
+        worst = ", ".join(entity for _, entity in sorted(own)[:MAX_NAMED])
+        more = f" and {len(own) - MAX_NAMED} more" if len(own) > MAX_NAMED else ""
+        cells.append([doc_id, len(own), entities[doc_id], min(own)[0], worst + more])
+    heads = {"document": "text", "at risk": "count", "entities": "count"}
+    heads |= {"lowest predicted RPS": "share", "which, worst first": "text"}
+    tables = {"documents_at_risk": table(heads, cells, total=len(at_risk))} if at_risk else {}
     brief = (
         f"{diagnosis['documents_at_risk']:,} of {diagnosis['documents']:,} documents name an "
         f"entity at risk (predicted RPS below {diagnosis['tau']:g})"
     )
-    return Section(plots, tables, brief)
-
-
-def _draw_histogram(histogram: Mapping[str, Any], tau: float) -> Figure:
-    """Draw the entities per step of predicted RPS, with the steps below τ coloured as at risk."""
-    bounds = np.array(histogram["edges"])
-    at_risk = bounds[1:] <= tau + 1e-9
-    bars = {
-        "type": "bar",
-        "x": ((bounds[:-1] + bounds[1:]) / 2).round(4).tolist(),
-        "y": list(histogram["entities"]),
-        "width": np.diff(bounds).round(4).tolist(),
-        "marker": {"color": [BAND_COLOURS["low" if low else "high"] for low in at_risk]},
-        "hovertemplate": "predicted RPS about %{x:.2f}: %{y:,} entities<extra></extra>",
-    }
-    line = {"color": INK, "width": 1, "dash": "dot"}
-    threshold = {"type": "line", "x0": tau, "x1": tau, "y0": 0, "y1": 1, "yref": "paper"}
-    layout = {"bargap": 0.04, "shapes": [threshold | {"line": line}]}
-    return framed([bars], "predicted RPS", "entities", layout, xrange=[0, 1])
+    return Section({}, tables, brief)

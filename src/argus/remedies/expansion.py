@@ -1,7 +1,7 @@
 """`argus tune apply expand`: give documents at risk views with passages of a knowledge base.
 
 A view joins a document and a passage on one of its entities at risk, `d ∥ p` (ARGUS §5.2, eq.
-d^exp). The preset `paper` follows §5.2; `argus.remedies.config.BEYOND` lists the differences.
+d^exp). The preset `paper` follows §5.2; docs/argus.md lists the differences.
 It moved the judged questions of five collections by -0.001 to +0.000, and those of the demo by text
 withheld from it. The preset `robust` avoids what hurt (docs/results.md): a passage that is not
 about the entity, one that the model never reads because the document fills its window, one that
@@ -28,18 +28,9 @@ from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, em
 from argus.encoders.protocol import directions
 from argus.jobs import options as o
 from argus.knowledge.mentions import ground
-from argus.knowledge.names import name_key, names_of
-from argus.remedies.config import (
-    PAPER,
-    ROBUST,
-    TAU,
-    ExpandConfig,
-    ReferenceConfig,
-    Tau,
-    list_differences,
-)  # fmt: skip
+from argus.remedies.config import ROBUST, TAU, ExpandConfig, ReferenceConfig, Tau
 from argus.remedies.diagnosis import Diagnosis, Risk
-from argus.remedies.receipt import OWN_SUBJECT, RepairResult, write_receipt
+from argus.remedies.receipt import RepairResult, write_receipt
 from argus.remedies.reference import Passage, PassageLookup
 from argus.remedies.remedy_result import check_judged
 from argus.remedies.repair import OpenedIndex, Proposal, apply_remedy, open_index
@@ -118,9 +109,6 @@ def expand_index(
             "passages_without_vector": len(pairs) - len(compared),
             "passages_refused": len(compared) - len(fitting),
         }
-        if config.preset == PAPER.preset:
-            k_aug = config.k_aug
-            notes["paper"] = list_differences(KIND, mentions=under.finder, tau=tau, k_aug=k_aug)
         views = make_views(fitting, config, opened.encoder, remedy=remedy)
         return views, notes, {}
 
@@ -218,26 +206,19 @@ def _most_similar(pairs: Sequence[Pair], n: int, group: Callable[[Pair], Hashabl
 def make_views(
     pairs: Sequence[Pair], config: ExpandConfig, encoder: Encoder, *, remedy: str
 ) -> list[View]:
-    """Return one view per pair. Its source has the entity, the passage and how it was found.
-
-    A passage that bears the document's title has `own_subject` in its source. Such a view is more
-    text about the document's subject, not about something that it mentions.
-    """
+    """Return one view per pair. Its source has the entity, the passage and how it was found."""
     count: Counter[str] = Counter()
     views = []
     for pair, text in zip(pairs, join(pairs, config, encoder), strict=True):
         document, passage = pair.document, pair.passage
         count[document.id] += 1
-        source: dict[str, str | bool] = {
+        source = {
             "entity": pair.risk.entity,
             "passage": passage.id,
             "found": "title" if passage.linked else "bm25",
         }
         if pair.similarity is not None:
             source["similarity"] = f"{pair.similarity:.3f}"
-        title = name_key(document.title)
-        if title and title in map(name_key, names_of(passage.document)):
-            source[OWN_SUBJECT] = True
         name = f"{document.id}#{remedy}#{count[document.id]}"
         views.append(View(name, document.id, KIND, text, json.dumps(source, ensure_ascii=False)))
     return views

@@ -5,25 +5,199 @@ after the first mention of an entity, if the knowledge base supports them. A mod
 by mistake or because the document says so. So its text is never indexed. `examine` reads the
 insertions out of it, and `insert` puts them into the document itself. Every other text is rejected
 whole.
+
+A description must pass two checks. `is_wording` refuses everything that could hide, address or
+instruct: control, zero-width and bidirectional characters, disguised or struck-through letters,
+mark-up, addresses, sentences. Letters, numbers and combining marks of every script pass.
+`is_supported` looks for every word in the passages, as a whole word, so that nothing can be spelled
+out letter by letter. Neither reads the order of words, or tells whether a phrase is true.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
+from argus.data.texts import stream_safe
 from argus.data.types import Span
-from argus.remedies import descriptions
 
 MAX_READINGS = 16  # readings of a synthesis followed at once. Honest texts need 1
 CLOSING = ",.;:!?)]"  # closes a description, which then needs no comma of its own
 _OPENING = "(["
-_REACH = re.compile(rf", ([^,;:!?()\[\]\n]{{1,{descriptions.MAX_CHARS}}})")
-
-
 _Reading = tuple["_Reading | None", str | None]  # an earlier reading, and a description or None
+
+MAX_WORDS = 5
+MAX_WORD_LENGTH = 32
+MAX_CHARS = MAX_WORDS * (MAX_WORD_LENGTH + 1)
+MAX_MARKS = 3  # combining marks of one letter
+_REACH = re.compile(rf", ([^,;:!?()\[\]\n]{{1,{MAX_CHARS}}})")
+_HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_SOUTHEAST = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Khmer, Burmese: no spaces
+_SPACELESS = re.compile(f"[{_HAN}{_SOUTHEAST}]")
+_PER_WORD = ((re.compile(f"[{_HAN}]"), 2), (re.compile(f"[{_SOUTHEAST}]"), 4))
+_HIDDEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
+_OVERLAY = 1  # canonical combining class of marks that strike a letter through
+_WHOLE_VOWELS = re.compile("[\u0e33\u0eb3]")  # of Thai and Lao, which NFKC takes apart
+_SHAPE = re.compile(  # of a word, where "a" stands for any letter and "1" for any digit
+    r"(?:a\.){1,3}a?\.?"  # initials: N.A.T.O.
+    r"|[a1]+(?:(?:['’/+-]|(?<=1)\.(?=1))[a1]+){0,3}(?:['’]|\+{1,2})?"  # rock-and-roll, 3.5, C++
+    r"|[a1]+&[a1]|&|a{1,3}\."  # AT&T, Simon & Garfunkel, St. Gall
+)
+_BREAK = re.compile(r"[\s,;:!?()\[\]\"“”。，、]+")
+_JOINT = re.compile(r"[.'/&+-]")
+_ENDING = re.compile(r"(?:ies|es|s|ed|ing|e|y)\Z")
+_LISTS = Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n    ", " ")
+WORDS = {
+    name: frozenset(words.split())
+    for name, colon, words in (line.partition(": ") for line in _LISTS.splitlines())
+    if colon and name[0] != "#"
+}
+"""Lists of words by name: words.txt says what each is for."""
+SMALL_WORDS = WORDS["small"]
+GENERIC_WORDS = WORDS["generic"]
+"""Types and roles that passages state in other words: at most half of a description."""
+
+
+def is_wording(description: str) -> bool:
+    """Return whether a text has the form of a description.
+
+    At most five words with single spaces between, each of at most 32 characters. In scripts without
+    spaces, 2 characters of Chinese or Japanese and 4 of Thai, Lao, Khmer or Burmese count as a
+    word. No letter is a variant of another (full-width, mathematical), and no mark strikes one
+    through. Full stops stand only in abbreviations, initials and numbers, which keeps out addresses
+    and sentences.
+    """
+    plain = _WHOLE_VOWELS.sub("", description)
+    if unicodedata.normalize("NFKC", plain) != unicodedata.normalize("NFC", plain):
+        return False
+    words, count = description.split(" "), 0
+    for word in words:
+        if len(word) > MAX_WORD_LENGTH or not _SHAPE.fullmatch(_shape(word)):
+            return False
+        count += max(1, sum(-(-len(script.findall(word)) // n) for script, n in _PER_WORD))
+    is_open = words[-1].endswith(".") and "." not in words[-1][:-1]  # "St." and no name behind it
+    return count <= MAX_WORDS and not is_open
+
+
+def _shape(word: str) -> str:
+    """Return a word with "a" for letters, "1" for digits, and without legible combining marks."""
+    shape, marks = "", 0
+    for character in word:
+        kind = unicodedata.category(character)
+        if kind in ("Mn", "Mc") and shape[-1:] in ("a", "1") and marks < MAX_MARKS:
+            is_overlay = unicodedata.combining(character) == _OVERLAY
+            marks += 1
+            shape += "?" if is_overlay or _HIDDEN.match(character) else ""
+            continue
+        marks = 0
+        is_letter = kind[0] == "L" and not _HIDDEN.match(character)
+        shape += "a" if is_letter else "1" if kind == "Nd" else character
+    return shape
+
+
+@cache
+def _places() -> dict[str, frozenset[str]]:
+    """Return demonym to its places, both case-folded, compound names by their last word.
+
+    demonyms.txt lists them: by endings alone "Niger" would give "Nigerian".
+    """
+    places: dict[str, set[str]] = {}
+    for pair in Path(__file__).with_name("demonyms.txt").read_text("utf-8").casefold().split():
+        place, demonym = pair.split(":")
+        places.setdefault(demonym, set()).add(place)
+    return {demonym: frozenset(of) for demonym, of in places.items()}
+
+
+class _Facts:
+    """Words of passages, without accents."""
+
+    def __init__(self, passages: Iterable[str]) -> None:
+        self.text = _plain("\n".join(passages))
+        self.words: set[str] = set()  # case-folded
+        self.names: set[str] = set()  # those of them that have capitals
+        self.stems: set[str] = set()  # of the others
+        for token in _BREAK.split(self.text):
+            word = _without_ending(token)
+            for part in (word, *(part for part in _JOINT.split(word) if len(part) > 1)):
+                folded = part.casefold()
+                self.words.add(folded)
+                if part == folded:
+                    self.stems.add(_stem(part))
+                else:
+                    self.names.add(folded)
+
+    def support(self, word: str) -> bool:
+        """Return whether a word occurs. In lower case it may have another number or verb form.
+
+        A name may be the adjective of a place that occurs ("Canadian" for "Canada").
+        """
+        if _SPACELESS.search(word):
+            return all(word[i : i + 2] in self.text for i in range(max(1, len(word) - 1)))
+        folded = word.casefold()
+        if word == folded and word not in SMALL_WORDS:
+            return word in self.words or _stem(word) in self.stems
+        is_acronym = word.isupper() and len(word) > 1
+        places = _places().get(folded, frozenset())
+        occurs = folded in (self.names if is_acronym else self.words)
+        return occurs or not places.isdisjoint(self.names)
+
+
+def is_supported(description: str, passages: Iterable[str]) -> bool:
+    """Return whether passages contain every word of a description.
+
+    A compound may also occur in parts of several letters each ("singer-songwriter"). In scripts
+    without spaces every pair of neighbouring characters occurs. Two kinds of words need no support:
+    small ones ("of"), which say nothing alone, and in lower case the plain name of a type or role
+    ("singer"), for at most half of the other words.
+    """
+    facts, content, generic = _Facts(passages), 0, 0
+    words = _plain(description).split(" ")
+    if re.search(r"(?:^|& )&|&$", " ".join(words)):
+        return False  # it joins two words
+    for i, word in enumerate(words):
+        is_small_title = i == 0 and word.istitle() and word.lower() in SMALL_WORDS
+        if word == "&" or word in SMALL_WORDS or is_small_title:
+            continue
+        whole = _without_ending(word)
+        parts = [whole]
+        if not facts.support(whole):
+            parts = [part for part in _JOINT.split(whole) if part not in SMALL_WORDS]
+            if len(parts) > 1 and min(map(len, parts)) < 2:
+                return False
+        for part in parts:
+            if facts.support(part):
+                content += len(part) > 1 or part.isdigit() or bool(_SPACELESS.match(part))
+            elif part in GENERIC_WORDS:
+                generic += 1
+            else:
+                return False
+    return 0 < content >= generic
+
+
+def _plain(text: str) -> str:
+    """Return a text without accents, and with one kind of apostrophe."""
+    apart = unicodedata.normalize("NFKD", stream_safe(text)).replace("’", "'")
+    kept = "".join(c for c in apart if not unicodedata.combining(c))
+    return unicodedata.normalize("NFC", kept)
+
+
+def _without_ending(word: str) -> str:
+    """Return a word without a possessive or the full stop of an abbreviation."""
+    return word.strip(".'").removesuffix("'s")
+
+
+def _stem(word: str) -> str:
+    return _ENDING.sub("", word) if len(word) > 3 else word
+
+
+def repeats(description: str, entity: str) -> bool:
+    """Return whether a description has only words of the name that it stands behind."""
+    return set(description.casefold().split()) <= set(entity.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +275,17 @@ def examine(
     if found is None:
         return (
             "it is not the document with descriptions of at most "
-            f"{descriptions.MAX_WORDS} words between commas after first mentions"
+            f"{MAX_WORDS} words between commas after first mentions"
         )
     pairs = zip(where.items(), found, strict=True)
     insertions = [Insertion(at, entity, text) for (entity, at), text in pairs if text is not None]
     for insertion in insertions:
         entity, description = insertion.entity, insertion.description
         passages = context.get(entity, ())
-        if descriptions.repeats(description, entity):
+        if repeats(description, entity):
             return f"{description!r} only repeats {entity!r}"
-        if not descriptions.is_supported(description, passages):
+        if not is_supported(description, passages):
             return f"{description!r} after {entity!r} is not supported by the knowledge base"
-        if fault := descriptions.find_misphrasing(description, passages):
-            return f"{description!r} after {entity!r} is no phrase: {fault}"
     return insertions
 
 
@@ -167,7 +339,7 @@ def _options(synthesis: str, position: int) -> Iterator[tuple[str | None, int]]:
         ends.append(reach)
     for end in ends:
         description = synthesis[start:end]
-        if descriptions.is_wording(description):
+        if is_wording(description):
             yield description, end
             if synthesis.startswith(",", end):
                 yield description, end + 1

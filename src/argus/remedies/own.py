@@ -25,7 +25,7 @@ from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
 from argus.indexes.views import ViewIndex, new_views, originals
 from argus.python_file import call_own, load_own
-from argus.remedies.undo import MADE, ROLLED_BACK, write_recorded
+from argus.remedies.undo import MADE, ROLLED_BACK
 
 KIND = "own"
 EXPECTED = "a function of documents that returns their further texts: {id: [text, ...]}"
@@ -66,7 +66,6 @@ def add_own(index: Path | str, spec: str, *, encoder: Encoder | str | None = Non
     if able:
         opened.add(able, embedded.vectors, remedy=remedy)
     (home / ROLLED_BACK).unlink(missing_ok=True)
-    write_recorded(home)
     return remedy
 
 

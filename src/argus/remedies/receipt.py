@@ -2,13 +2,13 @@
 
 Every document at risk, repaired or not, is searched for by its risk queries, the names of its
 entities at risk, in two states of the index: right before the remedy and right after it. Ranks are
-exact over all documents. With judged queries, so is the rank of each relevant document.
+exact over all documents.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,42 +16,28 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from argus.data.folders import ArtifactFolder
-from argus.data.reading import parse_json
 from argus.data.tables import read_table
 from argus.data.types import FloatArray, IntArray, State, View
-from argus.encoders import Embedded, EmbeddingStore, embed
+from argus.encoders import EmbeddingStore, embed
 from argus.encoders import queries as as_queries
 from argus.encoders.store import store_of
 from argus.evaluation.judged import JudgedQueries
-from argus.indexes.blend import REMEDIES
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE
 from argus.jobs.recorded_model import spent
-from argus.remedies.config import K_AUG, NER_MODEL, TAU
 from argus.remedies.diagnosis import Risk, predict_in_views
 from argus.remedies.remedy_result import RemedyResult, evaluate_remedy
 from argus.remedies.repair import Applied
-from argus.remedies.undo import write_recorded
 from argus.reports import write_report
-from argus.reports.figures import BAND_COLOURS, INK, MAX_POINTS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, table
 from argus.settings import TOP_K
 
-MAX_NEIGHBOURS = 200  # fallen documents that the summary names
-JUDGED = "receipt_judged"
 SCHEMA = pa.schema([
     ("doc_id", pa.string()), ("entity", pa.string()), ("rank_before", pa.int64()),
     ("rank_after", pa.int64()), ("rps_before", pa.float64()), ("rps_after", pa.float64()),
     ("rps_views", pa.float64()), ("views", pa.int64()), ("fell_from_lists", pa.int64()),
     ("state", pa.string()), ("reason", pa.string()),
 ])  # fmt: skip
-JUDGED_SCHEMA = pa.schema([
-    ("query_id", pa.string()), ("query", pa.string()), ("doc_id", pa.string()),
-    ("grade", pa.int64()), ("rank_before", pa.int64()), ("rank_after", pa.int64()),
-    ("repaired", pa.bool_()), ("state", pa.string()), ("reason", pa.string()),
-])  # fmt: skip
-OWN_SUBJECT = "own_subject"  # key in the source of a view about its document's own subject
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,22 +49,17 @@ class RepairResult(RemedyResult):
     added: false if the index had the remedy already.
     made: origin of the views (`argus.remedies.undo.read_origin`).
     counts: documents, those at risk and those repaired, entities at risk (once per document),
-        views that were added, views_about_own_subject (of the document), and bytes of texts (UTF-8)
-        and vectors.
+        views that were added, and bytes of texts (UTF-8) and vectors.
     risk_queries: documents at risk, searched for by the names of their entities: queries, those
         that failed, found_before and found_after (shares that bring their document into the top
-        k), recovered, lost, median_rank_before and median_rank_after. No ranks if all failed.
+        k), recovered and lost. No ranks if all failed.
     of_repaired: the same of the repaired documents alone.
     rps: mean predicted RPS of the repaired entities, before (in the originals), after (the better
         of original and views, which is never lower) and in views alone. None without any.
     neighbours_fallen: documents that lost a place in the top k.
     places_lost: places that they lost.
-    neighbours: the documents that lost most places, with the lists that they fell out of (lists)
-        and came into (gained).
     before: state of the index before the remedy, as `before:ID`.
     coverage: documents that have the remedy. Missing without judged questions.
-    judged_documents: pairs of query and relevant document: measured, not_measured, repaired, rose,
-        fell, recovered (came into the top k) and lost. Missing without judged questions.
     """
 
     TABLES = ("table",)
@@ -112,7 +93,6 @@ def write_receipt(
     """
     folder, index, encoder = applied.folder, applied.opened.index, applied.opened.encoder
     remedy, vectors = applied.remedy, store_of(index.path)
-    moves = None
     with (
         applied.record.timed("writing the receipt"),
         EmbeddingStore(vectors, fingerprint=encoder.fingerprint, dim=encoder.dim) as cache,
@@ -129,11 +109,7 @@ def write_receipt(
         embedded = embed(as_queries(entities), encoder, cache, what="risk queries")
         able = (entity for entity, ok in zip(entities, embedded.ok, strict=True) if ok)
         names = dict(zip(able, embedded.vectors, strict=True))
-        if questions is not None:
-            texts = as_queries([q.text for q in questions.with_judgements])
-            asked = embed(texts, encoder, cache, what="judged queries")
-            moves = rank_judged(questions, asked, before, after, views)
-        ranks, fell, rose = rank_risks(risks, names, before, after, k)
+        ranks, fell = rank_risks(risks, names, before, after, k)
         rps = predict_in_views(risks, views, encoder, cache, applied.opened.probe)
         reasons = {entities[i]: why for i, why in embedded.failures.items()}
     cells = []
@@ -148,27 +124,12 @@ def write_receipt(
     rows = pa.Table.from_pylist(records, schema=SCHEMA)
     folder.write_table("receipt", rows, csv=True)
     summary = _summarise(applied, rows, ranks, views, k)
-    fallen = sorted(fell.items(), key=lambda item: (-item[1], item[0]))[:MAX_NEIGHBOURS]
     summary |= {
         "neighbours_fallen": len(fell),
         "places_lost": fell.total(),
-        "neighbours": [{"doc_id": d, "lists": n, "gained": rose[d]} for d, n in fallen],
         "seconds": round(sum(applied.record.timings_s.values()), 1),
         "before": f"{BEFORE}{remedy}",
     }
-    if moves is not None:
-        folder.write_table(JUDGED, moves, csv=True)
-        measured = [row for row in moves.to_pylist() if row["state"] == State.MEASURED]
-        pairs = [(row["rank_before"], row["rank_after"]) for row in measured]
-        summary["judged_documents"] = {
-            "measured": len(measured),
-            "not_measured": moves.num_rows - len(measured),
-            "repaired": sum(row["repaired"] for row in measured),
-            "rose": sum(new < old for old, new in pairs),
-            "fell": sum(new > old for old, new in pairs),
-            "recovered": sum(old > k >= new for old, new in pairs),
-            "lost": sum(old <= k < new for old, new in pairs),
-        }
     if questions is not None:
         documents = [document.id for document in applied.opened.documents]
         summary["coverage"] = questions.coverage(documents, views)
@@ -177,7 +138,6 @@ def write_receipt(
     evaluation = evaluate_remedy(
         index, remedy, questions, encoder=encoder, out=folder.path, diagnosis=folder.path
     )
-    write_recorded(ArtifactFolder(index.path / REMEDIES / remedy))
     return RepairResult(remedy, folder.path, report, index, summary, evaluation)
 
 
@@ -187,17 +147,16 @@ def rank_risks(
     before: Snapshot,
     after: Snapshot,
     k: int,
-) -> tuple[IntArray, Counter[str], Counter[str]]:
+) -> tuple[IntArray, Counter[str]]:
     """Rank every document at risk for its entity's name, in both states.
 
     names: entity to its vector as a query, shape (dim,). Returns the ranks before and after, shape
     (2, n_risks), 1-based, 0 for an entity without a vector. Also returns, by document, the number
-    of names out of whose top k it fell, and into whose top k it came. Raises InputError for a
-    document that is not indexed.
+    of names out of whose top k it fell. Raises InputError for a document that is not indexed.
     """
     able = [i for i, risk in enumerate(risks) if risk.entity in names]
     ranks = np.zeros((2, len(risks)), np.int64)
-    fell, rose = Counter[str](), Counter[str]()
+    fell = Counter[str]()
     if able:
         queries = np.stack([names[risks[i].entity] for i in able])
         targets = [risks[i].doc_id for i in able]
@@ -207,46 +166,7 @@ def rank_risks(
         lists = (state.search(distinct, k).doc_ids for state in (before, after))
         for earlier, later in zip(*lists, strict=True):
             fell.update(set(earlier) - set(later))
-            rose.update(set(later) - set(earlier))
-    return ranks, fell, rose
-
-
-def rank_judged(
-    judged: JudgedQueries,
-    embedded: Embedded,
-    before: Snapshot,
-    after: Snapshot,
-    repaired: Collection[str],
-) -> pa.Table:
-    """Return one row per judged query and document relevant for it (grade above 0).
-
-    Ranks are 1-based. They are null, with a reason, if the index lacks the document (not
-    applicable) or the query could not be embedded (failed). embedded: the vectors of
-    `judged.with_judgements`. repaired: ids of the documents that have views of the remedy.
-    """
-    place = np.cumsum(embedded.ok) - 1
-    rows: list[dict[str, Any]] = []
-    vectors, with_rank = [], []
-    for i, query in enumerate(judged.with_judgements):
-        grades = judged.qrels[query.id]
-        for doc_id in sorted(d for d, grade in grades.items() if grade > 0):
-            row: dict[str, Any] = {"query_id": query.id, "query": query.text, "doc_id": doc_id}
-            row |= {"grade": grades[doc_id], "repaired": doc_id in repaired}
-            rows.append(row)
-            if doc_id not in after:
-                row |= {"state": str(State.NOT_APPLICABLE), "reason": "not in the index"}
-            elif not embedded.ok[i]:
-                row |= {"state": str(State.FAILED), "reason": embedded.failures[i]}
-            else:
-                row |= {"state": str(State.MEASURED), "reason": ""}
-                vectors.append(embedded.vectors[place[i]])
-                with_rank.append(row)
-    if with_rank:
-        targets = [row["doc_id"] for row in with_rank]
-        ranks = (of.ranks(np.stack(vectors), targets).tolist() for of in (before, after))
-        for row, earlier, later in zip(with_rank, *ranks, strict=True):
-            row["rank_before"], row["rank_after"] = earlier, later
-    return pa.Table.from_pylist(rows, schema=JUDGED_SCHEMA)
+    return ranks, fell
 
 
 def _summarise(
@@ -280,9 +200,6 @@ def _summarise(
             "documents_repaired": len(views),
             "entities_at_risk": rows.num_rows,
             "views": len(new),
-            "views_about_own_subject": sum(
-                view.kind == "expansion" and OWN_SUBJECT in parse_json(view.source) for view in new
-            ),
             "bytes": text_bytes + 4 * index.dim * len(new),
         },
         "risk_queries": _count_ranks(ranks, k),
@@ -304,8 +221,6 @@ def _count_ranks(ranks: IntArray, k: int) -> dict[str, float]:
         "found_after": round(float((after <= k).mean()), 6),
         "recovered": int(((before > k) & (after <= k)).sum()),
         "lost": int(((before <= k) & (after > k)).sum()),
-        "median_rank_before": float(np.median(before)),
-        "median_rank_after": float(np.median(after)),
     }
 
 
@@ -318,8 +233,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{summary['remedy']}: {counts['views']:,} views ({counts['bytes'] / 2**20:.1f} MiB) for "
         f"{counts['documents_repaired']:,} of {counts['documents_at_risk']:,} documents at risk"
     )
-    if own := counts["views_about_own_subject"]:
-        yield f"{own:,} of them add what the knowledge base says of a document's own subject"
     others = ", ".join(made.get("relied_on", ()))
     if known := made.get("views_known"):
         yield f"{known:,} more were in the index already ({others})"
@@ -332,13 +245,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{back:,} documents keep their original alone, rejected or not answered: "
             "see synthesis.parquet"
         )
-    if paper := made.get("paper"):
-        unlike = "; ".join(paper["unlike"])
-        yield (
-            f"preset paper, but not as published: {unlike}" if unlike else
-            f"preset paper as published: mentions by {NER_MODEL}, k_aug={K_AUG}, τ={TAU:g}"
-        )  # fmt: skip
-        yield "beyond the paper's text: " + "; ".join(paper["beyond"])
     if "language_model" in made:
         yield spent(made["language_model"])
     if failed := summary["risk_queries"]["failed"]:
@@ -372,29 +278,6 @@ def section(folder: Path, remedy: Mapping[str, Any]) -> Section:
     names = ("entity", "doc_id", *SCHEMA.names[2:8])
     cells = [[row[name] for name in names] for row in [*ranked, *failed][:MAX_ROWS]]
     tables = {"receipt": table(kinds, cells, total=len(repaired))}
-    if "judged_documents" in remedy:
-        judged = read_table(folder / f"{JUDGED}.parquet").to_pylist()
-        moved = [row for row in judged if row["rank_after"] is not None]
-        # The greatest loss of reciprocal rank first: 1 → 2 before 90 → 300.
-        moved.sort(key=lambda r: (
-            1 / r["rank_after"] - 1 / r["rank_before"], r["query_id"], r["doc_id"]
-        ))  # fmt: skip
-        kinds = {
-            "query": "text", "relevant document": "text", "rank before": "count",
-            "rank after": "count", "repaired": "text",
-        }  # fmt: skip
-        cells = [
-            [
-                f"{row['query']} · {row['query_id']}", row["doc_id"], row["rank_before"],
-                row["rank_after"], "yes" if row["repaired"] else "no",
-            ]
-            for row in moved[:MAX_ROWS]
-        ]  # fmt: skip
-        tables[JUDGED] = table(kinds, cells, total=len(moved))
-    if fallen := remedy["neighbours"]:
-        kinds = {"document": "text", "lists it fell out of": "count", "lists it came into": "count"}
-        cells = [[row["doc_id"], row["lists"], row["gained"]] for row in fallen]
-        tables["receipt_neighbours"] = table(kinds, cells, total=remedy["neighbours_fallen"])
     counts, ranks = remedy["counts"], remedy["of_repaired"]
     brief = f"{counts['views']:,} views for {counts['documents_repaired']:,} documents"
     if ranks["queries"]:
@@ -403,27 +286,4 @@ def section(folder: Path, remedy: Mapping[str, Any]) -> Section:
             f"{ranks['found_after']:.1%} come back in the top {remedy['k']}, and "
             f"{remedy['neighbours_fallen']:,} others lost a place"
         )
-    return Section({"receipt_ranks": draw_ranks(ranked)} if ranked else {}, tables, brief)
-
-
-def draw_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw the rank before and after of every repaired document. Below the diagonal it rose."""
-    shown = np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS)).astype(int).tolist()
-    top = max([10, *(max(row["rank_before"], row["rank_after"]) for row in rows)])
-    points = {
-        "type": "scattergl",
-        "mode": "markers",
-        "x": [rows[i]["rank_before"] for i in shown],
-        "y": [rows[i]["rank_after"] for i in shown],
-        "text": [f"{rows[i]['entity']} → {rows[i]['doc_id']}" for i in shown],
-        "hovertemplate": "%{text}: rank %{x:,} → %{y:,}<extra></extra>",
-        "marker": {"color": BAND_COLOURS["high"], "size": 5, "opacity": 0.45},
-        "showlegend": False,
-    }
-    line = {"color": INK, "width": 1, "dash": "dot"}
-    diagonal: dict[str, Any] = {"type": "scatter", "mode": "lines", "x": [1, top], "y": [1, top]}
-    diagonal |= {"line": line, "hoverinfo": "skip", "showlegend": False}
-    figure = framed([points, diagonal], "rank before", "rank after", {})
-    for axis in ("xaxis", "yaxis"):
-        figure["layout"][axis] |= {"type": "log"}
-    return figure
+    return Section({}, tables, brief)

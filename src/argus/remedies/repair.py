@@ -41,7 +41,7 @@ from argus.remedies.diagnosis import (
     write_diagnosis,
 )  # fmt: skip
 from argus.remedies.reference import PassageLookup, make_finder, open_lookup, open_probe
-from argus.remedies.undo import MADE, ROLLED_BACK, find_origin, is_recorded, read_origin
+from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index, read_origin
 from argus.retrievability.probes import Probe
 
 
@@ -174,9 +174,9 @@ def apply_remedy(
         record.open(folder, about=(index.path,))
         home.open()
         write_diagnosis(folder, diagnosis, record)
-        added = not is_recorded(home, remedy, index, by_recipe=False)
+        added = not is_in_index(index, remedy, by_recipe=False)
         there = {r.id for r in index.remedies()}
-        is_whole = there.issuperset({remedy, *find_origin(home).get("relied_on", ())})
+        is_whole = there.issuperset({remedy, *read_origin(home).get("relied_on", ())})
         if not is_whole:
             with record.timed("making views"):
                 proposal = make(opened, diagnosis, cache, remedy)

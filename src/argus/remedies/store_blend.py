@@ -26,7 +26,6 @@ from argus.jobs.workspace import Record, open_encoder, read_documents
 from argus.remedies import store_writing as writing
 from argus.remedies.blend_parts import blend_id, make_blend
 from argus.remedies.config import SentenceSettings
-from argus.remedies.store_records import state_records
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Store, writable
 from argus.stores.records import values_of
@@ -110,7 +109,7 @@ def blend_store(
         state = Snapshot.of([*views, *sentence_views], own).blended(blend)
         if made.numbers is not None:
             state.hubness = made.numbers.hubness_of(state.doc_ids, made.numbers.position)
-        records = state_records(remedy, state, 1.0, model.fingerprint)
+        records = writing.state_records(remedy, state, 1.0, model.fingerprint)
         source: dict[str, Any] = {
             "index": None,
             "remedies": [],

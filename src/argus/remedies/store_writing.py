@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from argus.commands import carry, command
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
+from argus.data.types import FloatArray, IntArray
 from argus.data.writing import one_writer
 from argus.errors import ArgusError, InputError
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewIndex
@@ -29,7 +33,6 @@ from argus.progress import progress
 from argus.reachability.config import ReachConfig
 from argus.reachability.job import reach
 from argus.remedies.blend import describe_sentences
-from argus.remedies.store_records import DOCUMENT, RemedyRecords, state_records
 from argus.reports import write_report
 from argus.reports.section import Section
 from argus.stores.opening import open_store
@@ -46,13 +49,17 @@ from argus.stores.records import FIELDS, KIND, PARENT, REMEDY, is_of_remedy, val
 from argus.stores.spec import BLENDED, StoreConfig
 
 JOB = "written"
-BEGUN = "writing.json"  # in the output folder while a command has not run to its end
 SUFFIX = "_argus"
 READ_SIZE = 2_000  # payloads that are read at once
 WRITE_SIZE, WRITE_NUMBERS = 1_000, 400_000  # records and vector components of a request, at most
 WRITE_BYTES = 8_000_000  # of payloads as JSON in a request
 DELETE_SIZE = 1_000
 REACH_SAMPLE = 2_000  # records that are searched for, drawn at random from more
+
+DOCUMENT = "document"  # kind of the record of a document's own vector
+MIN_LENGTH = 1e-6  # a shorter mixture has no direction
+NONE = -1  # row of a kind of view that a choice leaves out
+Choice = tuple[int, int, int]  # rows of an own view, a sentence and a scenario
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,6 +216,114 @@ def _find_parents(
     return parents
 
 
+@dataclass(frozen=True)
+class RemedyRecords:
+    """The records of a remedy: one row per record in every field but `remedy` and `encoder`."""
+
+    remedy: str
+    names: Sequence[str]  # a store makes ids of them
+    parents: Sequence[str]  # ids of the user's records
+    kinds: Sequence[str]
+    vectors: FloatArray  # (n, dim), unit rows
+    scales: FloatArray
+    penalties: FloatArray
+    encoder: str  # fingerprint of the encoder of the vectors
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def state_records(
+    remedy: str,
+    snapshot: Snapshot,
+    weight: float,
+    encoder: str,
+    parents: Mapping[str, str] | None = None,
+) -> RemedyRecords:
+    """Return the records of a state of an index. Mixtures of length 0 are left out.
+
+    weight: λ of its scenarios. encoder: fingerprint of the encoder of its vectors. parents: the id
+    of each document's record in a store. Documents without one are left out. None has all, by their
+    own ids. A record's name joins the ids of its views, without a document's own view beside
+    others, and the remedy.
+    """
+    parents = {id_: id_ for id_ in snapshot.doc_ids} if parents is None else parents
+    layout = snapshot.layout(weight)
+    choices: list[Choice] = []
+    documents: list[int] = []
+    for document in range(len(snapshot)):
+        own = list(_choices(snapshot, document, layout.sentence_weight, weight))
+        choices += own
+        documents += [document] * len(own)
+    vectors = _mix(snapshot, choices, layout.sentence_weight, weight)
+    lengths = np.linalg.norm(vectors, axis=1)
+    of_parents = np.array([snapshot.doc_ids[document] in parents for document in documents], bool)
+    rows = np.flatnonzero((lengths > MIN_LENGTH) & of_parents)
+    view_ids: list[str] = snapshot.columns["id"].to_pylist()
+    view_kinds: list[str] = snapshot.columns["kind"].to_pylist()
+    names, kinds = [], []
+    for choice in (choices[row] for row in rows):
+        views = [row for row in choice if row != NONE]
+        kind = view_kinds[views[-1]]
+        kinds.append(DOCUMENT if kind == ORIGINAL else kind)
+        sides = [row for row in views if view_kinds[row] != ORIGINAL] or views
+        name = "+".join(view_ids[row] for row in sides)
+        names.append(name if f"#{remedy}" in name else f"{name}#{remedy}")
+    scales = lengths[rows]
+    is_document = np.array([kind == DOCUMENT for kind in kinds], bool)
+    is_unit = is_document & (np.abs(scales - 1) < 1e-4)  # by rounding alone
+    of = np.array(documents, np.int64)[rows]
+    penalty = np.zeros(len(of)) if layout.penalty is None else layout.penalty[of]
+    owners = [parents[snapshot.doc_ids[document]] for document in of]
+    unit = np.asarray(vectors[rows] / scales[:, None], np.float32)
+    factors = np.asarray(np.where(is_unit, 1.0, scales), np.float32)
+    penalties = np.asarray(penalty, np.float32)
+    return RemedyRecords(remedy, names, owners, kinds, unit, factors, penalties, encoder)
+
+
+def _choices(
+    snapshot: Snapshot, document: int, of_sentences: float, of_scenarios: float
+) -> Iterator[Choice]:
+    """Yield the choices that can be a document's best, without those of weight 0."""
+    rows = range(int(snapshot.starts[document]), int(snapshot.starts[document + 1]))
+    sentences, scenarios = (
+        [] if mask is None else [row for row in rows if mask[row]]
+        for mask in (snapshot.sentence_rows, snapshot.scenario_rows)
+    )
+    own = [row for row in rows if row not in {*sentences, *scenarios}]
+    bases = [(row, NONE) for row in own]
+    if of_sentences < 1 or not bases:
+        mixed_with = (own if of_sentences > 0 else own[:1]) or [NONE]
+        bases += [(row, sentence) for row in mixed_with for sentence in sentences]
+    if not scenarios or (of_scenarios == 1 and bases):
+        yield from ((*base, NONE) for base in bases)
+        return
+    for base in (bases if of_scenarios > 0 else bases[:1]) or [(NONE, NONE)]:
+        yield from ((*base, scenario) for scenario in scenarios)
+
+
+def _mix(
+    snapshot: Snapshot, choices: Sequence[Choice], of_sentences: float, of_scenarios: float
+) -> FloatArray:
+    """Return the mixed vectors of choices, (n_choices, dim), not of unit length.
+
+    A kind that is left out leaves its share to the other.
+    """
+
+    def share(first: IntArray, second: IntArray, weight: float) -> np.ndarray:
+        return np.where(first == NONE, 0.0, np.where(second == NONE, 1.0, weight))
+
+    own, sentence, scenario = np.array(choices, np.int64).reshape(-1, 3).T
+    of_own = share(own, sentence, of_sentences)
+    base = share(np.maximum(own, sentence), scenario, of_scenarios)
+    out: FloatArray = np.zeros((len(choices), snapshot.dim), np.float32)
+    shares = ((own, base * of_own), (sentence, base * (1 - of_own)), (scenario, 1 - base))
+    for rows, factor in shares:
+        there = rows != NONE
+        out[there] += factor[there, None].astype(np.float32) * snapshot.vectors[rows[there]]
+    return out
+
+
 def blended_retriever(*arguments: str, **named: str | None) -> str:
     """Return the expression of a `BlendedRetriever`. Arguments that are None are left out."""
     given = [f"{name}={value!r}" for name, value in named.items() if value is not None]
@@ -301,26 +416,22 @@ def write_records(
 
     payloads: of the parents, by id. A record's payload is its parent's, so that the same filters
     work, and its own fields. A request has at most WRITE_SIZE records and about WRITE_BYTES of
-    payloads as JSON. A record with a heavier payload has one of its own. undo: the command that
+    payloads as JSON, as if each were as heavy as the heaviest. undo: the command that
     takes the records out. Raises ArgusError if the store fails, with the number of records that are
     in it. The same call writes the rest.
     """
     before = frozenset(ids_of(store, records.remedy))
-    size = max(1, min(WRITE_SIZE, WRITE_NUMBERS // max(1, records.vectors.shape[1])))
     ids = [store.record_id(name) for name in records.names]
-    weights = {id_: len(json.dumps(payloads[id_], default=str)) for id_ in {*records.parents}}
-    batches: list[list[int]] = []
-    total = 0
-    for row in (row for row, id_ in enumerate(ids) if id_ not in before):
-        weight = weights[records.parents[row]]
-        if not batches or len(batches[-1]) == size or total + weight > WRITE_BYTES:
-            batches.append([])
-            total = 0
-        batches[-1].append(row)
-        total += weight
+    left = [row for row, id_ in enumerate(ids) if id_ not in before]
+    largest = max(
+        (len(json.dumps(payloads[id_], default=str)) for id_ in {*records.parents}), default=1
+    )
+    dim = max(1, records.vectors.shape[1])
+    size = max(1, min(WRITE_SIZE, WRITE_NUMBERS // dim, WRITE_BYTES // max(1, *weights, 1)))
     done = len(before)
     with progress(f"writing into {store.name}", len(records), done=done) as advance:
-        for rows in batches:
+        for start in range(0, len(left), size):
+            rows = left[start : start + size]
             own: list[Payload] = []
             for row in rows:
                 texts = (records.remedy, records.parents[row], records.kinds[row], records.encoder)
@@ -362,14 +473,7 @@ def deliver(
     words = ["--store", store.name, *place, *carry("tune undo")]
     undo = command("tune", "undo", remedy, *words)
     with record.timed("writing"):
-        # The first run may have been killed: its note says how many were there before. If there are
-        # fewer by now, they were taken out since, and the note no longer counts.
-        run, before = {"remedy": remedy, "collection": target.name}, len(ids_of(target, remedy))
-        match folder.read_json(BEGUN):
-            case {"there_before": int(first), **rest} if rest == run and first <= before:
-                before = first
-            case _:
-                folder.write_json(BEGUN, {**run, "there_before": before})
+        before = len(ids_of(target, remedy))
         write_records(target, records, payloads, undo=undo)
     with record.timed("asking for what was written"):
         if (there := len(ids_of(target, remedy))) != len(records):
@@ -402,7 +506,6 @@ def deliver(
     }
     folder.write_results(JOB, summary, record.manifest(summary["counts"]))
     report = write_report(folder.path)
-    (folder / BEGUN).unlink(missing_ok=True)  # last: until then the same command goes on
     python = blended_retriever(repr(target.name), *serving, **named)
     return WrittenResult(remedy, folder.path, report, summary, undo, python)
 

@@ -9,6 +9,7 @@ them, and text that a model wrote is never indexed.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,28 +21,35 @@ import pyarrow as pa
 from argus import llm
 from argus.corpora import NamedCorpus
 from argus.data.provenance import content_hash
-from argus.data.types import Document, Qrels, Query, State, View
+from argus.data.types import Document, Qrels, Query, Span, State, View
 from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.recorded_model import RecordedModel, require_answers
+from argus.knowledge.names import without_parenthesis
 from argus.llm import State as Answered
 from argus.llm.ledger import ledger_to_read
 from argus.remedies import repair
 from argus.remedies.config import (
     MIN_SIMILARITY,
-    PAPER,
     TAU,
     ReferenceConfig,
     SynthesizeConfig,
-    list_differences,
 )  # fmt: skip
-from argus.remedies.descriptions import MAX_WORDS, describe, own_description, stands_alone
 from argus.remedies.diagnosis import Diagnosis
 from argus.remedies.expansion import Pair, check_context, look_up
-from argus.remedies.guard import Insertion, examine, find_places, insert
+from argus.remedies.guard import (
+    MAX_WORDS,
+    WORDS,
+    Insertion,
+    examine,
+    find_places,
+    insert,
+    is_wording,
+    repeats,
+)  # fmt: skip
 from argus.remedies.receipt import RepairResult, write_receipt
 from argus.remedies.remedy_result import check_judged
 from argus.retrievability.probes import Probe
@@ -54,6 +62,14 @@ MAX_ENTITIES = 32  # entities of one document that are offered, those of least R
 MAX_PASSAGE_CHARS = 1_000  # of each passage that is shown, and counts as support
 ANSWER_RESERVE = 64  # tokens of an answer beyond those of document and insertions
 TOKENS_PER_INSERTION = 24
+FIELDS = ("description", "short_description", "wikidata_description")  # the first filled one counts
+MAX_READ_CHARS = 600  # of a passage. A longer first sentence is not a clean one
+MAX_SUBJECT_WORDS = 12
+_PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*+\)")
+_COPULA = re.compile(r"\b(?:is|was|are|were) (?:(?:a|an|the) )")
+_ARTICLE = re.compile(r"\A(?:a|an|the) ", re.IGNORECASE)
+_STOP = re.compile(r"[,;()\[\]\"“”]|:(?=\s)|(?<=\w\w\w)\.(?=\s)|\.\Z|\s[–—-]+\s")
+_HANGING = WORDS["break"] | {"a", "an", "the", "and", "or", "of"}  # never the end of a phrase
 RULES = f"""\
 You edit a text so that a search engine finds it. You may do one thing: insert a short description \
 right after the first mention of an entity, where the reference passages make sure what it is.
@@ -154,8 +170,6 @@ def synthesize_index(
             "insertions": sum(len(s.insertions) for s in texts),
             "fallen_back": dict(Counter(s.reason for s in texts if s.state is State.FAILED)),
         }
-        if config.preset == PAPER.preset:
-            notes["paper"] = list_differences(KIND, mentions=under.finder, tau=tau)
         new = ((s.doc_id, s.text, s.source) for s in texts if s.text is not None)
         views = [View(f"{id_}#{remedy}", id_, KIND, text, source) for id_, text, source in new]
         rows = [
@@ -352,3 +366,81 @@ def _offer(
         shown = {entity: entities[entity] for entity in where if entity in offered}
         why = "" if where else "no first mention can take a description"
         yield _Offer(document, shown, len(where) - len(shown), why)
+
+
+def describe(passage: Document, entity: str) -> str | None:
+    """Return a description of at most five words, or None without a clean one.
+
+    It is the beginning of the knowledge base's own description if it has one (Wikidata's, say), or
+    else of the noun phrase behind "X is a" in the first sentence. entity: the surface form, which
+    the description must not merely repeat.
+    """
+    own = own_description(passage)
+    phrase = shorten(own) if own else describe_by_first_sentence(passage)
+    return None if phrase is None or repeats(phrase, entity) else phrase
+
+
+def own_description(passage: Document) -> str:
+    """Return the knowledge base's own short description, or ""."""
+    texts = (passage.metadata.get(field) for field in FIELDS)
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "")
+
+
+def stands_alone(document: str, mention: Span) -> bool:
+    """Return whether a mention is no part of a longer name or date.
+
+    It is if a capital letter or digit follows after a space ("Los Angeles Times", "July 4"), or a
+    digit goes before ("4 July").
+    """
+    after = document[mention.end : mention.end + 2]
+    longer = after[:1] == " " and (after[1:].isupper() or after[1:].isdigit())
+    return not longer and not document[max(0, mention.start - 2) : mention.start].strip().isdigit()
+
+
+def describe_by_first_sentence(passage: Document) -> str | None:
+    """Return `<noun phrase>` of "X is/was/are/were a/an/the <noun phrase>", shortened.
+
+    X without parentheses has at most twelve words, begins like the title or has its last word, if
+    there is a title, and contains no end of a sentence. Otherwise the sentence may be about
+    something else.
+    """
+    text = passage.text[:MAX_READ_CHARS]
+    for _ in range(3):  # parentheses in parentheses
+        text = _PARENTHESIS.sub("", text)
+    text = " ".join(text.split())
+    copula = _COPULA.search(text)
+    if copula is None:
+        return None
+    subject = _ARTICLE.sub("", text[: copula.start()]).split()
+    title = _ARTICLE.sub("", without_parenthesis(passage.title)).split()
+    if not 0 < len(subject) <= MAX_SUBJECT_WORDS:
+        return None
+    if title:  # "Yiannis C., or Yanni" begins like "Yiannis Chryssomallis"
+        plain = [word.strip("\"'“”,").casefold() for word in subject]
+        if plain[0] != title[0].strip("\"'“”,").casefold() and title[-1].casefold() not in plain:
+            return None
+    if any(word.endswith((".", "!", "?")) and len(word) > 4 for word in subject):
+        return None
+    return shorten(text[copula.end() :])
+
+
+def shorten(phrase: str) -> str | None:
+    """Return the beginning of a noun phrase, at most five words, or None without a clean cut.
+
+    It has no article and ends at a comma, bracket, dash, relative pronoun or the end of the
+    sentence. A longer one ends at the last preposition or participle that leaves at most five
+    words.
+    """
+    phrase = _ARTICLE.sub("", " ".join(phrase.split()))
+    words = _STOP.split(phrase)[0].split()
+    clause = next((i for i, w in enumerate(words) if i and w in WORDS["clause"]), len(words))
+    words = words[:clause]
+    if len(words) > MAX_WORDS:
+        near = enumerate(words[: MAX_WORDS + 1])
+        words = words[: max((i for i, w in near if w in WORDS["break"] or w == "of"), default=0)]
+    while words and words[-1].casefold() in _HANGING:
+        words.pop()
+    if not words or words[0].casefold() in WORDS["name"] or words[-1] in WORDS["empty head"]:
+        return None
+    phrase = " ".join(words)
+    return phrase if is_wording(phrase) else None

@@ -1,7 +1,7 @@
 """List the remedies in an index and take one out exactly. Keep the notes that this needs.
 
-Each remedy has a folder `remedies/ID` in the index. made.json says how its views came about,
-recorded.json that its command ran to the end, and rolled_back.json that they are gone.
+Each remedy has a folder `remedies/ID` in the index. made.json says how its views came about, and
+rolled_back.json that they are gone.
 """
 
 from __future__ import annotations
@@ -11,20 +11,17 @@ from typing import Any
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
-from argus.data.reading import WRITTEN, reading
-from argus.errors import InputError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
 from argus.indexes.views import ViewIndex
 
-MADE, RECORDED, ROLLED_BACK = "made.json", "recorded.json", "rolled_back.json"
-AS_WRITTEN = "the file as Argus wrote it"
+MADE, ROLLED_BACK = "made.json", "rolled_back.json"
 
 
 def read_origin(folder: ArtifactFolder) -> dict[str, Any]:
     """Read made.json: how the views of a remedy came about. Returns {} without the file.
 
-    Raises InputError for a damaged one. From `preset` on each kind of remedy has keys of its own.
+    From `preset` on each kind of remedy has keys of its own.
 
     kind: kind of the remedy.
     at: when it was made, UTC.
@@ -43,39 +40,14 @@ def read_origin(folder: ArtifactFolder) -> dict[str, Any]:
     fallen_back: documents that keep their original alone, by reason.
     language_model: prompts, tokens and cost of the model.
     component: part of a scenario that is a view.
-    paper: under the preset `paper`, its differences from the paper.
     """
-    made = folder.read_json(MADE)
-    with reading(folder / MADE, "is damaged", expected=AS_WRITTEN, fix=WRITTEN):
-        ", ".join([*made.get("tables", ()), *made.get("relied_on", ())])
-    return made
+    return folder.read_json(MADE)
 
 
-def find_origin(folder: ArtifactFolder) -> dict[str, Any]:
-    """Read made.json. Returns {} for a missing or damaged file."""
-    try:
-        return read_origin(folder)
-    except InputError:
-        return {}
-
-
-def is_recorded(home: ArtifactFolder, remedy: str, index: ViewIndex, *, by_recipe: bool) -> bool:
-    """Return whether a remedy is in an index and its command ran to the end.
-
-    home: the remedy's folder in the index. by_recipe: look for its recipe, not for its views. After
-    a kill a remedy may be there unrecorded. The next run then reports the whole command, though it
-    may have nothing more to write. Removes the mark of a remedy that was rolled back.
-    """
+def is_in_index(index: ViewIndex, remedy: str, *, by_recipe: bool) -> bool:
+    """Return whether an index has a remedy. by_recipe: look for its recipe, not for its views."""
     recipes = {r.remedy for r in index.header.recipes}
-    there = remedy in (recipes if by_recipe else {r.id for r in index.remedies() if r.views})
-    if not there:
-        (home / RECORDED).unlink(missing_ok=True)
-    return (home / RECORDED).is_file()
-
-
-def write_recorded(home: ArtifactFolder) -> None:
-    """Mark a remedy's command as run to the end, in its folder in the index."""
-    home.write_json(RECORDED, {"at": utc_now()})
+    return remedy in (recipes if by_recipe else {r.id for r in index.remedies() if r.views})
 
 
 def rollback(index: Path | str, remedy: str) -> dict[str, Any]:
@@ -91,36 +63,18 @@ def rollback(index: Path | str, remedy: str) -> dict[str, Any]:
     already: true if an earlier call removed them, otherwise absent.
     """
     views = ViewIndex.open(index_folder(index))
-    there = {r.id: r.views for r in views.remedies()}
     folder = ArtifactFolder(views.path / REMEDIES / remedy)
-    earlier: dict[str, Any] = {}
-    if folder.path.name == remedy:
-        earlier = folder.read_json(ROLLED_BACK)
-    begun = not earlier.pop("finished", True)  # and then killed
-    if earlier and remedy not in there:
-        if not begun:
-            return {**earlier, "already": True}
-        folder.write_json(ROLLED_BACK, earlier)
-        return earlier
-    removed = there.get(remedy, 0)
-    if begun and not removed:
-        with reading(folder / ROLLED_BACK, "is damaged", expected=AS_WRITTEN, fix=WRITTEN):
-            removed = int(earlier["views_removed"])
-    origins = {name: find_origin(ArtifactFolder(views.path / REMEDIES / name)) for name in there}
+    there = {r.id for r in views.remedies()}
+    was_there = remedy not in there and folder.path.name == remedy
+    if was_there and (earlier := folder.read_json(ROLLED_BACK)):
+        return {**earlier, "already": True}
+    notes = {name: read_origin(ArtifactFolder(views.path / REMEDIES / name)) for name in there}
     note = {
         "remedy": remedy,
-        "views_removed": removed,
+        "views_removed": views.rollback(remedy),
         "at": utc_now(),
-        "relied_on_by": [n for n, made in origins.items() if remedy in made.get("relied_on", ())],
+        "relied_on_by": [n for n, made in notes.items() if remedy in made.get("relied_on", ())],
     }
-    if folder.path.is_dir() and remedy in there:
-        folder.write_json(ROLLED_BACK, {**note, "finished": False})
-    try:
-        note["views_removed"] = views.rollback(remedy) or removed
-    except InputError:
-        if remedy not in there or remedy in {r.id for r in ViewIndex.open(index).remedies()}:
-            raise
-        return rollback(index, remedy)  # another process removed it meanwhile
     if folder.path.is_dir():
         folder.write_json(ROLLED_BACK, note)
     return note
@@ -130,16 +84,17 @@ def list_remedies(index: Path | str) -> list[dict[str, Any]]:
     """Return the remedies in an index, oldest first.
 
     id: id of the remedy.
-    kind: kind of the remedy. None if its folder no longer says.
+    kind: kind of the remedy. None if it has no folder.
     at: when it was added, UTC. None likewise.
     views: views of the remedy.
     documents: documents that have one.
     bytes: bytes of their texts and vectors.
     """
     views = ViewIndex.open(index_folder(index))
+    views.check_recipes()
     listed = []
     for remedy in views.remedies():
-        origin = find_origin(ArtifactFolder(views.path / REMEDIES / remedy.id))
+        origin = read_origin(ArtifactFolder(views.path / REMEDIES / remedy.id))
         made = {"id": remedy.id, "kind": origin.get("kind"), "at": origin.get("at")}
         counts = {"views": remedy.views, "documents": remedy.documents, "bytes": remedy.bytes}
         listed.append(made | counts)

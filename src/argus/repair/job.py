@@ -30,7 +30,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures.coverage import coverage_words
 from argus.measures.significance import with_interval
-from argus.remedies.blend_search import describe_rivals
+from argus.remedies.blend import describe_rivals
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.remedy_result import check_judged
 from argus.repair import trials

@@ -33,8 +33,7 @@ from argus.indexes.views import ViewIndex, originals, writing
 from argus.measures import PairedDifference, evaluate, paired_difference
 from argus.measures.coverage import Coverage, cover
 from argus.progress import announce
-from argus.remedies.blend import blend_index
-from argus.remedies.blend_search import JudgedVectors, Searched, measure_rivals
+from argus.remedies.blend import JudgedVectors, Searched, blend_index, measure_rivals
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.expansion import expand_index
 from argus.remedies.own import add_own

@@ -60,8 +60,7 @@ def recomputed(result, encoder, k):
     return [{**row, "fell_from_lists": fell.get(row["doc_id"], 0)} for row in rows], fell, added
 
 
-def agrees(result, encoder, k, titles):
-    """titles: passage to its title."""
+def agrees(result, encoder, k):
     rows, fell, added = recomputed(result, encoder, k)
     table = pq.read_table(result.folder / "receipt.parquet").to_pylist()
     assert len(table) == len(rows) > 0
@@ -70,16 +69,12 @@ def agrees(result, encoder, k, titles):
     summary = json.loads((result.folder / "summary.json").read_text())["remedy"]
     assert summary == result.summary
     repaired = [row for row in rows if row["views"]]
-    own = {v.doc_id: v.source for v in result.index.snapshot().views if v.kind == "original"}
     assert summary["counts"] == {
         "documents": len({v.doc_id for v in result.index.snapshot().views}),
         "documents_at_risk": len({row["doc_id"] for row in rows}),
         "documents_repaired": len({v.doc_id for v in added}),
         "entities_at_risk": len(rows),
         "views": len(added),
-        "views_about_own_subject": sum(
-            titles[json.loads(v.source)["passage"]] == own[v.doc_id] for v in added
-        ),
         "bytes": sum(len(v.text.encode()) + 4 * 384 for v in added),
     }
     for part, of in (("risk_queries", rows), ("of_repaired", repaired)):
@@ -92,8 +87,6 @@ def agrees(result, encoder, k, titles):
                 "found_after": sum(r <= k for r in new) / len(of),
                 "recovered": sum(a > k >= b for a, b in zip(old, new, strict=True)),
                 "lost": sum(a <= k < b for a, b in zip(old, new, strict=True)),
-                "median_rank_before": float(np.median(old)),
-                "median_rank_after": float(np.median(new)),
             },
             abs=1e-6,
         )
@@ -108,7 +101,6 @@ def agrees(result, encoder, k, titles):
         },
         abs=2e-3,
     )
-    assert {n["doc_id"]: n["lists"] for n in summary["neighbours"]} == fell
     assert (summary["neighbours_fallen"], summary["places_lost"]) == (
         len(fell),
         sum(fell.values()),
@@ -119,8 +111,7 @@ def agrees(result, encoder, k, titles):
 @pytest.mark.parametrize("config", [PAPER, ROBUST], ids=["paper", "robust"])
 def test_the_receipt_says_what_plain_loops_say(repairable, index, config):
     result = repairable.expand(index, config=config, k=1)
-    titles = {p["_id"]: p["title"] for p in repairable.passages}
-    summary = agrees(result, repairable.encoder, 1, titles)
+    summary = agrees(result, repairable.encoder, 1)
     assert summary["before"] == f"before:{result.remedy}"
     assert summary["counts"]["documents_at_risk"] == 11
     csv = (result.folder / "receipt.csv").read_text().splitlines()

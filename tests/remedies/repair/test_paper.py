@@ -1,11 +1,11 @@
-"""The preset `paper` in one flag, and what its receipt says of it."""
+"""The preset `paper` in one flag."""
 
 import pytest
 
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.knowledge.gazetteer import CapitalisedNames
-from argus.remedies.config import BEYOND, NER_MODEL, PAPER, ReferenceConfig
+from argus.remedies.config import NER_MODEL, PAPER, ReferenceConfig
 
 MODELS = []
 
@@ -31,14 +31,7 @@ def known(repairable):
 def test_the_preset_alone_finds_mentions_by_the_papers_model(repairable, index, known, tagger):
     result = repairable.expand(index, reference=known, config=PAPER, tau=0.3)
     assert MODELS == [()], "no name of a model: that of the paper"
-    made = result.summary["made"]
-    assert made["paper"] == {"unlike": [], "beyond": list(BEYOND["expansion"])}
-    lines = list(result.headline())
-    assert f"preset paper as published: mentions by {NER_MODEL}, k_aug=2, τ=0.3" in lines
-    assert any(line.startswith("beyond the paper's text: ") for line in lines)
-    assert "beyond the paper&#39;s text" in result.report.read_text() or (
-        "beyond the paper's text" in result.report.read_text()
-    )
+    assert result.summary["added"]
 
 
 def test_where_the_model_is_not_at_hand_the_error_says_how_to_get_it(

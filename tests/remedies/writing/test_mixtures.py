@@ -11,7 +11,7 @@ from argus.encoders.protocol import unit_rows
 from argus.indexes.blend import SENTENCE, Blend
 from argus.indexes.fold import ORIGINAL, SCENARIO
 from argus.indexes.snapshot import Snapshot
-from argus.remedies.store_records import state_records
+from argus.remedies.store_writing import state_records
 
 KINDS = (ORIGINAL, "expansion", SENTENCE, SCENARIO)
 weights = st.sampled_from((0.0, 0.3, 0.7, 1.0))

@@ -10,8 +10,7 @@ from qdrant_client import QdrantClient, models
 from argus.data.types import View
 from argus.indexes.blend import Blend
 from argus.indexes.snapshot import Snapshot
-from argus.remedies.store_records import state_records
-from argus.remedies.store_writing import write_records
+from argus.remedies.store_writing import state_records, write_records
 from argus.stores.qdrant import QdrantStore
 
 

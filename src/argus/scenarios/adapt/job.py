@@ -34,7 +34,7 @@ from argus.indexes.views import BEFORE, ViewIndex, originals
 from argus.jobs import options as o
 from argus.jobs.workspace import Record
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
+from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
 from argus.reports import write_report
 from argus.reports.section import Section
 from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
@@ -175,7 +175,7 @@ def adapt_index(
     record.open(folder, about=(views.path,))
     home.open()
     is_there = remedy in {r.remedy for r in views.header.recipes}
-    is_told = is_recorded(home, remedy, views, by_recipe=True)
+    is_told = is_in_index(views, remedy, by_recipe=True)
     learnt, counts = _earlier(home) or _learn(
         views, model, documents, needed, config, home, record, check_device(device)
     )
@@ -210,7 +210,6 @@ def adapt_index(
     evaluation = None
     if file is not None:
         evaluation = evaluate_remedy(views, remedy, questions, encoder=model, out=folder.path)
-    write_recorded(home)
     return AdaptResult(remedy, folder.path, report, views, summary, evaluation)
 
 

@@ -23,7 +23,7 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.views import ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
+from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
 from argus.reports import write_report
 from argus.scenarios.choice import AnyComponent, AnyWeight, select
 from argus.scenarios.files import FILE, read_profiles, scenario_views, write_profiles
@@ -169,7 +169,6 @@ def add_scenarios(
     folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     judged = evaluate_remedy(opened, remedy, questions, encoder=model, out=folder.path)
-    write_recorded(home)
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
 
 
@@ -200,7 +199,7 @@ def _add(
     added: since a run last told of it, which may be before one that was killed.
     """
     views = scenario_views(profiles.values(), component, label=remedy)
-    is_told = is_recorded(home, remedy, index, by_recipe=False)
+    is_told = is_in_index(index, remedy, by_recipe=False)
     there = next((r.views for r in index.remedies() if r.id == remedy), 0)
     new = new_views(views, index, remedy)
     with (

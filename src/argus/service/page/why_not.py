@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
@@ -21,7 +20,6 @@ from argus.explanation.job import explain
 from argus.indexes.header import IndexSpec
 from argus.indexes.lexical import LONG_WORD, Analyzer
 from argus.indexes.retriever import IndexRetriever
-from argus.remedies.blend_search import PREVIEW_DOCUMENTS, can_preview, preview_blend
 from argus.service.page.indexes import (
     Warm,
     WarmIndexes,
@@ -102,16 +100,6 @@ def why_not(page: PageOf, warm: Warm, q: Words = "", doc: Words = "", k: K = 10)
     )  # fmt: skip
 
 
-@router.get("/page/{folder}/why-not/blend")
-async def preview(page: PageOf, warm: Warm, q: Words, doc: Words, k: K = 10) -> HTMLResponse:
-    """Say where a document would come for a question if the index had the default blend."""
-    spec = index_of(page.place, page.path)
-    found = await to_thread.run_sync(
-        lambda: preview_blend(q, doc, warm.retriever(spec), k), limiter=page.service.explaining
-    )
-    return page.part("why_not_blend.html.j2", preview=found, k=k, nearest=PREVIEW_DOCUMENTS)
-
-
 @router.get("/page/{folder}/titles")
 def titles(page: PageOf, warm: Warm, doc: Words = "") -> HTMLResponse:
     """Offer documents whose title or id holds some words, for a list beside a field."""
@@ -149,8 +137,6 @@ def _explain_index(
         "explanation": explanation,
         "findings": _group_findings(explanation.findings, explanation.cause),
         "previews": _previews(explanation, places),
-        "has_preview": not (explanation.came_back or fold) and doc in snapshot
-        and can_preview(retriever),  # it ranks the indexed texts, chunks
         "repair": command("tune", "apply", repair, *made_of, "--index",
         places.out) if repair else "",
         "question": mark_terms(q, terms, analyzer),
