@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
 from argus.data.types import FloatArray, Qrels, Query, Run
@@ -30,7 +28,6 @@ from argus.indexes.fold import ORIGINAL
 from argus.indexes.fusion import FUSION, RIVALS, fuse_with_bm25, question_weights
 from argus.indexes.header import index_folder
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.recipe import DOCUMENTS
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, encoder_of
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, NewViews, ViewIndex, new_views, originals
@@ -68,9 +65,8 @@ class BlendResult(RemedyResult):
     views_failed: sentences that could not be embedded.
     bytes: bytes of texts (UTF-8) and vectors.
     relied_on: remedies whose views were left out here.
-    hubness: r(d) over the documents: least, median and most, the sentences on which it was
-        measured, and bytes of the numbers on disk. None if hubs do not count.
-    parts: cost and gain of each part, in the order in which they are added (`measure_parts`).
+    parts: gain of each part, in the order in which they are added (`measure_parts`). Empty without
+        judged questions.
     rivals: gains of fixed fusions over the vectors alone. Empty without judged questions.
     seconds: seconds by step.
     """
@@ -139,19 +135,17 @@ def blend_index(
             made = make_blend(blend, settings, remedy, documents, own, model, cache, parents)
         with record.timed("adding views"):
             new = _add(opened, remedy, blend, made, home)
-        with record.timed("measuring what it costs and gains"):
-            retriever = IndexRetriever(opened, model, remedy)
-            judged = None if questions is None else _embed(questions, retriever, cache)
-            state = opened.snapshot(remedy)
-            smoothed = state if blend.smoothing else None
-            plain = state if smoothed is None else opened.unsmoothed(remedy)
-            searched = Searched(plain, retriever.lexical(), retriever.weight, smoothed)
-            there = next(r for r in opened.remedies() if r.id == remedy)
-            hubs = _describe_hubness(made, home)
-            stored = {SENTENCES: there.bytes, HUBS: hubs["bytes"] if hubs else 0}
-            stored[BM25] = searched.lexical.bytes
-            parts = measure_parts(searched, blend, stored, judged)
-            gains = [] if judged is None else measure_rivals(searched, judged)
+        there = next(r for r in opened.remedies() if r.id == remedy)
+        parts, gains = [], []
+        if questions is not None:
+            with record.timed("measuring what it gains"):
+                retriever = IndexRetriever(opened, model, remedy)
+                judged = _embed(questions, retriever, cache)
+                state = opened.snapshot(remedy)
+                plain = opened.unsmoothed(remedy) if blend.smoothing else state
+                searched = Searched(plain, retriever.lexical(), retriever.weight, state)
+                parts = measure_parts(searched, blend, judged)
+                gains = measure_rivals(searched, judged)
     summary: dict[str, Any] = {
         "remedy": remedy,
         "index": str(opened.path),
@@ -168,7 +162,6 @@ def blend_index(
         "views_failed": made.failed,
         "bytes": there.bytes,
         "relied_on": new.relied_on,
-        "hubness": hubs,
         "parts": parts,
         "rivals": gains,
         "seconds": record.timings_s,
@@ -198,30 +191,15 @@ def _add(
 
 def _embed(
     questions: JudgedQueries, retriever: IndexRetriever, cache: EmbeddingStore
-) -> JudgedVectors | None:
-    """Embed judged questions as the index searches them. None if none could be embedded."""
+) -> JudgedVectors:
+    """Embed judged questions as the index searches them, without those that cannot be."""
     judged, qrels = list(questions.judged.queries.values()), questions.judged.qrels
     items = as_queries([query.text for query in judged])
     embedded = embed(items, retriever.encoder, cache, what="queries")
     able = [query for query, ok in zip(judged, embedded.ok, strict=True) if ok]
-    if not able:
-        return None
     vectors = retriever.recipe.correct(embedded.vectors)
     of_able = {query.id: qrels[query.id] for query in able}
     return JudgedVectors(able, vectors, of_able, questions.fold)
-
-
-def _describe_hubness(made: BlendParts, home: ArtifactFolder) -> dict[str, Any] | None:
-    if made.numbers is None:
-        return None
-    scores = made.numbers.hubness
-    return {
-        "sentences": made.sample,
-        "least": round(float(scores.min()), 4),
-        "median": round(float(np.median(scores)), 4),
-        "most": round(float(scores.max()), 4),
-        "bytes": (home / DOCUMENTS).stat().st_size,
-    }
 
 
 @dataclass(frozen=True)
@@ -276,31 +254,21 @@ def steps(blend: Blend) -> dict[str, Blend]:
     return arms
 
 
-def measure_parts(
-    searched: Searched, blend: Blend, stored: Mapping[str, int], judged: JudgedVectors | None
-) -> list[dict[str, Any]]:
-    """Measure cost and gain of the blend, part after part.
+def measure_parts(searched: Searched, blend: Blend, judged: JudgedVectors) -> list[dict[str, Any]]:
+    """Measure the gain of the blend, part after part, against the vectors alone.
 
-    stored: bytes that each part stores, by its name. Returns for each part:
-
-    part: part up to which the blend is searched.
-    bytes: bytes that the part stores: texts and vectors of sentences, numbers, postings.
-    ndcg10: nDCG@10 against the vectors alone. None without judged questions.
-    recall10: recall@10 against the vectors alone. None without judged questions.
+    part: part up to which the blend is searched. ndcg10, recall10: paired differences.
     """
     parts: list[dict[str, Any]] = []
     alone: dict[str, dict[str, float]] = {}
     for name, arm in steps(blend).items():
-        gains: dict[str, Any] = {NDCG: None, RECALL: None}
-        if judged is not None:
-            run = searched.run(judged.queries, judged.vectors, judged.depth, arm)
-            per_query = judged.measure(run, NDCG, RECALL)
-            for m in (NDCG, RECALL):
-                values = {q: v[m] for q, v in per_query.items()}
-                difference = paired_difference(alone.setdefault(m, values), values, seed=0)
-                gains[m] = difference.figures()
-        cost = {"part": name, "bytes": stored.get(name, 0)}
-        parts.append({**cost, "ndcg10": gains[NDCG], "recall10": gains[RECALL]})
+        run = searched.run(judged.queries, judged.vectors, judged.depth, arm)
+        per_query = judged.measure(run, NDCG, RECALL)
+        gains = {}
+        for m in (NDCG, RECALL):
+            values = {q: v[m] for q, v in per_query.items()}
+            gains[m] = paired_difference(alone.setdefault(m, values), values, seed=0).figures()
+        parts.append({"part": name, "ndcg10": gains[NDCG], "recall10": gains[RECALL]})
     return parts
 
 
@@ -346,52 +314,35 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{documents['total']:,} documents; λ = {settings['weight']:g}, hubs "
         f"{settings['hubs']:g}, BM25 {settings['bm25']:g}"
     )
-    yield from describe_sentences(documents, summary["max_views"])
     if others := ", ".join(summary["relied_on"]):
         yield f"{summary['views_known']:,} views were in the index already ({others})"
     if failed := summary["views_failed"]:
         yield f"{failed:,} sentences could not be embedded and are left out"
-    stored = (f"{p['part'][2:]} {p['bytes'] / 1024:,.0f} KiB" for p in parts if p["bytes"])
-    yield f"stored: {', '.join(stored) or 'nothing more'}"
     for part in parts[1:]:
-        if figures := part["ndcg10"]:
-            yield (
-                f"{part['part']}: nDCG@10 {figures['mean_after']:.3f}, {with_interval(figures)} to "
-                "the vectors alone"
-            )
-    if parts[0]["ndcg10"] is None:
-        yield f"not judged here: --queries and --qrels say what each part changes. {BLEND_MEASURED}"
-    else:
+        figures = part["ndcg10"]
+        yield (
+            f"{part['part']}: nDCG@10 {figures['mean_after']:.3f}, {with_interval(figures)} to "
+            "the vectors alone"
+        )
+    if parts:
         yield describe_rivals(summary["rivals"])
+    else:
+        yield f"not judged here: --queries and --qrels say what each part changes. {BLEND_MEASURED}"
     yield (
         "search, evaluate, explain, compare and gate use it from now on; "
         f"{summary['index']}@{BEFORE}{summary['remedy']} is as before"
     )
 
 
-def describe_sentences(documents: Mapping[str, int], max_views: int) -> Iterator[str]:
-    """Yield how many documents have no sentence views, and how many have joined ones."""
-    if without := documents["without"]:
-        yield f"{without:,} documents have one sentence or none, and are found by their own vector"
-    if joined := documents["joined"]:
-        yield (
-            f"{joined:,} documents have more than {max_views:,} sentences: neighbours stand "
-            "together, and what of them is beyond the encoder's window is in no view (--max-views)"
-        )
-
-
 def section(folder: Path, blend: Mapping[str, Any]) -> Section:
-    """Build the report's section: cost and gain of each part."""
-    columns = ["search", "KiB more"]
-    if blend["parts"][0]["ndcg10"] is not None:
-        columns += ["nDCG@10", "difference (95%)", "R@10"]
+    """Build the report's section: the gain of each part."""
+    columns = ("search", "nDCG@10", "difference (95%)", "R@10")
     rows = []
     for part in blend["parts"]:
-        row = [part["part"], f"{part['bytes'] / 1024:,.0f}"]
-        if (ndcg := part["ndcg10"]) and (recall := part["recall10"]):
-            row += [f"{ndcg['mean_after']:.3f}", with_interval(ndcg)]
-            row.append(f"{recall['mean_after']:.3f}")
-        rows.append(row)
+        ndcg, recall = part["ndcg10"], part["recall10"]
+        figures = [f"{ndcg['mean_after']:.3f}", with_interval(ndcg), f"{recall['mean_after']:.3f}"]
+        rows.append([part["part"], *figures])
     documents = blend["documents"]
     brief = f"{blend['views']:,} sentence views of {documents['with_views']:,} documents"
-    return Section({}, {"blend_parts": table(dict.fromkeys(columns, "text"), rows)}, brief)
+    tables = {"blend_parts": table(dict.fromkeys(columns, "text"), rows)} if rows else {}
+    return Section({}, tables, brief)

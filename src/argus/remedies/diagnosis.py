@@ -358,18 +358,13 @@ def explain_none_flagged(diagnosis: Diagnosis) -> str | None:
     """Return the reason why no entity is at risk. None where one is."""
     if diagnosis.flagged():
         return None
-    with_rps = sum(risk.rps is not None for risk in diagnosis.risks)
     if not diagnosis.risks:
         return "no entity was found in its documents. Check that --kb and --mentions fit them"
-    entities = f"{len(diagnosis.risks):,} entities"
+    with_rps = sum(risk.rps is not None for risk in diagnosis.risks)
+    total, tau = f"{len(diagnosis.risks):,} entities", diagnosis.tau
     if with_rps:
-        return (
-            f"{with_rps:,} of its {entities} have a predicted RPS, none below τ={diagnosis.tau:g}"
-        )
-    return (
-        f"the RPS of none of its {entities} could be predicted ({diagnosis.risks[0].reason}). Fit "
-        "a probe on documents like these (argus research probe fit)"
-    )
+        return f"{with_rps:,} of its {total} have a predicted RPS, none below τ={tau:g}"
+    return f"the RPS of none of its {total} could be predicted ({diagnosis.risks[0].reason})"
 
 
 def write_diagnosis(

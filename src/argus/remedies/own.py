@@ -13,19 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.folders import ArtifactFolder
-from argus.data.provenance import content_hash, utc_now
+from argus.data.provenance import content_hash
 from argus.data.types import View
 from argus.data.writing import one_writer
-from argus.encoders import Encoder, embed
-from argus.encoders import documents as as_documents
+from argus.encoders import Encoder
 from argus.encoders.store import EmbeddingStore, store_of
-from argus.errors import ArgusError, NothingToMend
+from argus.errors import ArgusError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
-from argus.indexes.views import ViewIndex, new_views, originals
+from argus.indexes.views import ViewIndex, originals
 from argus.python_file import call_own, load_own
-from argus.remedies.undo import MADE, ROLLED_BACK
+from argus.remedies.repair import add_views
 
 KIND = "own"
 EXPECTED = "a function of documents that returns their further texts: {id: [text, ...]}"
@@ -51,21 +50,12 @@ def add_own(index: Path | str, spec: str, *, encoder: Encoder | str | None = Non
         for id_, own in texts.items()
         for n, text in enumerate(own, 1)
     ]
-    new = new_views(views, opened, remedy)
-    if not new.views and remedy not in {one.id for one in opened.remedies()}:
-        raise NothingToMend(f"{spec}: none of {len(views):,} texts is new, so nothing was added.")
     model = encoder_of(opened, encoder)
     home = ArtifactFolder(opened.path / REMEDIES / remedy)
     home.open()
     vectors = store_of(opened.path)
     with EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as cache:
-        embedded = embed(as_documents([v.text for v in new.views]), model, cache, what="views")
-    able = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
-    note = {"remedy": remedy, "kind": KIND, "at": utc_now(), "file": name}
-    home.write_json(MADE, note | {"views_known": new.known, "relied_on": new.relied_on})
-    if able:
-        opened.add(able, embedded.vectors, remedy=remedy)
-    (home / ROLLED_BACK).unlink(missing_ok=True)
+        add_views(opened, model, cache, home, views, {"file": name})
     return remedy
 
 

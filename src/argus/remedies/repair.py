@@ -179,9 +179,12 @@ def apply_remedy(
         is_whole = there.issuperset({remedy, *read_origin(home).get("relied_on", ())})
         if not is_whole:
             with record.timed("making views"):
-                proposal = make(opened, diagnosis, cache, remedy)
-            added |= _add(opened, diagnosis, cache, proposal, max_views, home, record)
-    (home / ROLLED_BACK).unlink(missing_ok=True)
+                views, notes, tables = make(opened, diagnosis, cache, remedy)
+            for name, table in tables.items():
+                home.write_table(name, table)
+            notes = {**notes, "tables": [*tables]}
+            with record.timed("adding views"):
+                added |= add_views(index, opened.encoder, cache, home, views, notes, max_views)
     origin = read_origin(home)
     if folder.path.resolve() != home.path.resolve():
         for name in (MADE, *(f"{table}.parquet" for table in origin.get("tables", ()))):
@@ -190,43 +193,34 @@ def apply_remedy(
     return Applied(remedy, folder, opened, diagnosis, added, origin, record)
 
 
-def _add(
-    opened: OpenedIndex,
-    diagnosis: Diagnosis,
+def add_views(
+    index: ViewIndex,
+    encoder: Encoder,
     cache: EmbeddingStore,
-    proposal: Proposal,
-    max_views: int | None,
     home: ArtifactFolder,
-    record: Record,
+    views: Sequence[View],
+    notes: Mapping[str, Any],
+    max_views: int | None = None,
 ) -> bool:
-    """Embed and add the views that are new. Their notes are on disk before.
+    """Embed and add the views of a remedy that are new. Their notes are on disk before.
 
-    Returns whether any was added. None is if another remedy has added the rest of this one.
+    home: folder of the remedy in the index. Returns whether any was added: none is if another
+    remedy has added the rest of this one. Raises NothingToMend if nothing of it would be there.
     """
-    index, remedy, (views, notes, tables) = opened.index, home.path.name, proposal
-    for name, table in tables.items():
-        home.write_table(name, table)
+    remedy = home.path.name
     new = new_views(views, index, remedy, max_views)
     if not new.views and remedy not in {r.id for r in index.remedies()}:
-        holders = f"(remedy {', '.join(new.relied_on)})"
-        if not views:
-            flagged = sum(map(len, diagnosis.flagged().values()))
-            why = next((f" {home / table}.parquet says why." for table in tables), "")
-            raise NothingToMend(
-                f"{index.path}: no view could be made for the {flagged:,} entities at risk, so "
-                f"nothing was added.{why} Another --kb may say more of them."
+        why = "no view could be made"
+        if views:
+            left = f", and the documents of {new.beyond:,} have their {max_views}"
+            holders = ", ".join(new.relied_on)
+            why = (
+                f"of {len(views):,} views {new.known:,} are in the index already"
+                f"{left if new.beyond else ''} (remedy {holders})"
             )
-        there, fix = f"all {len(views):,} views are in the index already {holders}", ""
-        if new.beyond:
-            there = (
-                f"of {len(views):,} views {new.known:,} are in the index already, and the "
-                f"documents of {new.beyond:,} have their {max_views} {holders}"
-            )
-            fix = " Raise --max-views, or roll a remedy back first."
-        raise ArgusError(f"{index.path}: {there}; nothing was added.{fix}")
-    with record.timed("embedding views"):
-        texts = as_documents([view.text for view in new.views])
-        embedded = embed(texts, opened.encoder, cache, what="views")
+        raise NothingToMend(f"{index.path}: {why}, so nothing was added.")
+    texts = as_documents([view.text for view in new.views])
+    embedded = embed(texts, encoder, cache, what="views")
     able = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
     if new.views and not able:
         raise ArgusError(
@@ -237,8 +231,8 @@ def _add(
     origin["views_failed"] = len(new.views) - len(able)
     left_out = {"views_known": new.known, "views_beyond_cap": new.beyond}
     origin |= {name: n for name, n in left_out.items() if n}
-    home.write_json(MADE, origin | {"tables": [*tables], "relied_on": new.relied_on})
+    home.write_json(MADE, origin | {"relied_on": new.relied_on})
     if able:
-        with record.timed("adding views"):
-            index.add(able, embedded.vectors, remedy=remedy)
+        index.add(able, embedded.vectors, remedy=remedy)
+    (home / ROLLED_BACK).unlink(missing_ok=True)
     return bool(able)

@@ -32,7 +32,6 @@ from argus.jobs.workspace import Record
 from argus.progress import progress
 from argus.reachability.config import ReachConfig
 from argus.reachability.job import reach
-from argus.remedies.blend import describe_sentences
 from argus.reports import write_report
 from argus.reports.section import Section
 from argus.stores.opening import open_store
@@ -368,17 +367,14 @@ def make_home(store: WritableStore, into: str | None) -> WritableStore:
             "ranks by distances (l2)", expected="cosine, or dot product: the records are scaled",
             fix="Leave --into out: Argus makes a collection of its own.", where=there.name,
         )  # fmt: skip
-    columns = there.columns
     needed = dict.fromkeys([*FIELDS, *(store.columns or ())])
-    if columns is not None and (missing := [name for name in needed if name not in columns]):
+    columns = needed if there.columns is None else there.columns
+    if missing := [name for name in needed if name not in columns]:
         raise InputError(
             f"no column {', '.join(missing)}",
             expected="the columns of the documents, and those of a remedy's records",
-            fix="Roll back what is in it (argus tune list, argus tune undo): it is made "
-            "again with them; or add them to the table."
-            if there.name == sibling_name(store.name, store.collection + SUFFIX)
-            else "Add them (texts; argus_scale and argus_penalty are numbers), or leave --into "
-            "out.",
+            fix="Roll back what is in it (argus tune list, argus tune undo): it is made again with "
+            "them. Or add them (texts; argus_scale and argus_penalty are numbers).",
             where=there.name,
         )
     return there
@@ -423,9 +419,7 @@ def write_records(
     before = frozenset(ids_of(store, records.remedy))
     ids = [store.record_id(name) for name in records.names]
     left = [row for row, id_ in enumerate(ids) if id_ not in before]
-    largest = max(
-        (len(json.dumps(payloads[id_], default=str)) for id_ in {*records.parents}), default=1
-    )
+    weights = [len(json.dumps(payloads[id_], default=str)) for id_ in {*records.parents}]
     dim = max(1, records.vectors.shape[1])
     size = max(1, min(WRITE_SIZE, WRITE_NUMBERS // dim, WRITE_BYTES // max(1, *weights, 1)))
     done = len(before)
@@ -579,18 +573,11 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{summary['remedy']}: {counts['records']:,} records in {summary['collection']} "
         f"({counts['documents']:,} documents{views}; {counts['bytes'] / 1e6:,.1f} MB){mixed}"
     )
-    if summary["index"] is not None:
-        remedies = ", ".join(summary["remedies"]) or "no remedy: the documents alone"
-        yield f"what {summary['index']} holds: {remedies}"
-    if counts["there_before"]:
-        yield f"{counts['there_before']:,} were there, {counts['written']:,} were written now"
     if n := summary["left_out"]:
         why = "that are not in the store" if sentences is None else "without a whole vector"
         yield f"left out: {n:,} documents {why}"
-    if sentences is not None:
-        yield from describe_sentences(sentences["documents"], sentences["max_views"])
-        if n := sentences["failed"]:
-            yield f"{n:,} sentences could not be embedded and are left out"
+    if sentences is not None and (n := sentences["failed"]):
+        yield f"{n:,} sentences could not be embedded and are left out"
     if summary["others"]:
         yield (
             f"WARNING: it holds records of {', '.join(summary['others'])} as well: ask for one "
@@ -604,8 +591,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     for cause, n in found["causes"].items():
         yield f"WARNING: {n:,} records cannot be reached: {cause}"
-    for unreached in found["examples"][:5]:
-        yield f"  {unreached['id']}: {unreached['cause']}"
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
