@@ -45,8 +45,6 @@ def _claims(result: DemoResult) -> dict[str, bool]:
         and superseded["failed"] == 0,
         "the probe predicts held-out entities": sections["probe"]["table"][-1]["test"]["pearson"]
         > 0.3,
-        "most views are about the document's own subject": views["views_about_own_subject"]
-        > views["views"] / 2,
         "more entities are recovered than lost": receipt["of_repaired"]["recovered"]
         > receipt["of_repaired"]["lost"],
         "the repair helps judged questions": change["low"] > 0

@@ -70,8 +70,7 @@ class WrittenResult(Result):
     store: store of the documents.
     collection: collection of the records.
     counts: documents that have records, views (records that are not a document's own vector, by
-        kind), records of the remedy, those that this command has written, those there_before, and
-        bytes of their vectors.
+        kind), records of the remedy, and bytes of their vectors.
     others: other remedies whose records are in the collection.
     reach: records that the store returns for their own vectors: reached in the top k, causes of
         those that did not come back, and the first of them (examples).
@@ -467,7 +466,6 @@ def deliver(
     words = ["--store", store.name, *place, *carry("tune undo")]
     undo = command("tune", "undo", remedy, *words)
     with record.timed("writing"):
-        before = len(ids_of(target, remedy))
         write_records(target, records, payloads, undo=undo)
     with record.timed("asking for what was written"):
         if (there := len(ids_of(target, remedy))) != len(records):
@@ -488,8 +486,6 @@ def deliver(
             "documents": len({*records.parents}),
             "views": {kind: records.kinds.count(kind) for kind in kinds},
             "records": len(records),
-            "written": len(records) - before,
-            "there_before": before,
             "bytes": int(records.vectors.nbytes),
         },
         "others": [name for name in remedies_in(target) if name != remedy],

@@ -438,6 +438,8 @@ def shorten(phrase: str) -> str | None:
     if len(words) > MAX_WORDS:
         near = enumerate(words[: MAX_WORDS + 1])
         words = words[: max((i for i, w in near if w in WORDS["break"] or w == "of"), default=0)]
+        if words and words[-1].endswith(("ing", "ed")):  # "country consisting"
+            words.pop()
     while words and words[-1].casefold() in _HANGING:
         words.pop()
     if not words or words[0].casefold() in WORDS["name"] or words[-1] in WORDS["empty head"]:

@@ -69,7 +69,7 @@ def test_a_repaired_index_is_served_by_the_store(home, index, tmp_path):
     before = state(home)
     result = write(index, home, tmp_path)
     counts, summary = result.summary["counts"], result.summary
-    assert counts["documents"] == 40 and counts["written"] == counts["records"]
+    assert counts["documents"] == 40
     assert {"sentence", "scenario"} <= {*counts["views"]}
     (section,) = json.loads((tmp_path / "out" / "manifest.json").read_text()).values()
     assert section["encoder"]["fingerprint"] == ENCODER.fingerprint

@@ -17,7 +17,7 @@ def check_records(home, result, before, wiki2):
     """Check parents, scales and penalties of the records."""
     records = home.records(f"{home.collection}_argus")
     counts = result.summary["counts"]
-    assert counts["records"] == len(records) == counts["written"] > 2 * len(wiki2)
+    assert counts["records"] == len(records) > 2 * len(wiki2)
     payloads = [payload for _, payload in records.values()]
     assert {p[REMEDY] for p in payloads} == {result.remedy}
     assert {p[PARENT] for p in payloads} == {*before}
@@ -76,7 +76,6 @@ def test_a_blend_comes_out_exactly_and_one_that_fails_in_the_middle_is_completed
     assert f" --store {home.spec.partition('?')[0].replace('postgres:@', '')}" in told
     assert {**home.state(), **untouched} == home.state() != whole
     counts = home.blend().summary["counts"]
-    assert (counts["there_before"], counts["written"]) == (80, counts["records"] - 80)
     assert sum(sent) == counts["records"]  # the second run sent only what was missing
     assert home.state() == whole
 
