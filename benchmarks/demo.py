@@ -34,7 +34,6 @@ def _claims(result: DemoResult) -> dict[str, bool]:
     entities, superseded = sections["audit"]["entities"], sections["authority"]["documents"]
     groups = {g["name"]: g["measures"]["nDCG@10"] for g in result.questions["groups"]}
     receipt, change = sections["remedy"], sections["evaluation"]["comparison"]["nDCG@10"]
-    views = receipt["counts"]
     claims = {
         "at least 3,000 entities, none failed": entities["measured"] >= 3000
         and entities["failed"] == 0,
