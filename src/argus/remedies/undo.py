@@ -91,7 +91,6 @@ def list_remedies(index: Path | str) -> list[dict[str, Any]]:
     bytes: bytes of their texts and vectors.
     """
     views = ViewIndex.open(index_folder(index))
-    views.check_recipes()
     listed = []
     for remedy in views.remedies():
         origin = read_origin(ArtifactFolder(views.path / REMEDIES / remedy.id))

@@ -123,27 +123,6 @@ def test_held_out_needs_choose_and_the_index_keeps_their_choice(built, minilm):
     assert any(line.startswith("chosen by 6 held-out needs of 3 documents: ") for line in again)
 
 
-def test_a_rollback_killed_behind_its_commit_tells_what_it_removed(built, minilm, monkeypatch):
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    results = []
-    for again in (
-        rollback,
-        lambda *_: add_scenarios(built, two_each(), weight=0.25, encoder=minilm),
-    ):
-        result = add_scenarios(built, two_each(), weight=0.25, encoder=minilm)
-        with monkeypatch.context() as patch:
-            patch.setattr(ViewIndex, "_write_recipes", killed)
-            with pytest.raises(KeyboardInterrupt):
-                rollback(built, result.remedy)
-        assert open_retriever(built, minilm).weight == 0.7
-        results.append(again(built, result.remedy))
-    note, added = results
-    assert note["views_removed"] == added.summary["added"] == result.summary["added"] > 0
-    assert open_retriever(built, minilm).weight == 0.25
-
-
 def test_profiles_without_scenarios_of_the_index_are_refused(built, minilm, tmp_path):
     with pytest.raises(InputError, match="profiles of other documents"):
         add_scenarios(built, {"x": profiles()["deque"]}, encoder=minilm)
