@@ -57,18 +57,21 @@ PROBES, PROBE_CHARACTERS, K = 3, 80, 10
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectParts:
-    """The parts of a set-up. A part that is None is not there, and is not tried."""
+    """The parts of a set-up. A part that is None is not there, and is not tried.
 
-    corpus: Annotated[
-        NamedCorpus | None, Doc("Where the documents are: a file, a folder or a store."),
-        CorpusName(),
-    ] = None  # fmt: skip
+    Attributes:
+        corpus: Where the documents are: a file, a folder or a store.
+        queries: Questions that are known.
+        qrels: Which documents answer them.
+    """
+
+    corpus: Annotated[NamedCorpus | None, CorpusName()] = None  # fmt: skip
     retriever: Annotated[
         str | None, Doc(f"What searches them, where --encoder does not: {NAMES}."),
         Option(panel=PANEL),
     ] = None  # fmt: skip
-    queries: Annotated[Path | None, Doc("Questions that are known.")] = None
-    qrels: Annotated[Path | None, Doc("Which documents answer them."), QrelsName()] = None
+    queries: Path | None = None
+    qrels: Annotated[Path | None, QrelsName()] = None
     parent_field: ParentField = None
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from argus.errors import InputError
 from argus.health import Checked, ProjectParts, Trial
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import is_index
-from argus.settings import Doc, Option, check_settings, settings_of
+from argus.settings import Option, check_settings, settings_of
 from argus.stores.spec import StoreConfig, asks_store, is_store
 
 HEAD = """\
@@ -37,13 +37,17 @@ HEAD = """\
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectConfig:
-    """The file to write, and whether the things that it names are tried first."""
+    """The file to write, and whether the things that it names are tried first.
 
-    to: Annotated[Path, Doc("The file of settings.")] = Path("argus.toml")
-    replace: Annotated[bool, Doc("Write over a file that is there.")] = False
-    check: Annotated[
-        bool, Doc("Try what is named, as argus doctor does."), Option(("--check/--no-check",))
-    ] = True
+    Attributes:
+        to: The file of settings.
+        replace: Write over a file that is there.
+        check: Try what is named, as argus doctor does.
+    """
+
+    to: Path = Path("argus.toml")
+    replace: bool = False
+    check: Annotated[bool, Option(("--check/--no-check",))] = True
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -2,19 +2,25 @@
 
     @dataclass(frozen=True, kw_only=True)
     class ExposureConfig:
-        k: Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")] = 10
+        # its docstring ends: "Attributes:" and, indented below,
+        # "k: How far down a list counts as brought back."
+
+        k: Annotated[int, Ge(1)] = 10
 
         def __post_init__(self) -> None:
             check_settings(self)
 
-From this field come the option `--k`, its bound and line of help (`argus.cli.signatures`), the
-key of a TOML file, the check, and a row of docs/reference. A field without a `Doc` is for Python
-alone. Its bound is checked, too, and an error names the field.
+From this field come the option `--k`, its bound, the key of a TOML file and the check. The line of
+the docstring is its help (`argus.cli.signatures`). Parameters of a job are settings likewise, by
+the section `Args:`. A type that many share has its help with it: `Annotated[int, Doc("...")]`. A
+field without help is for Python alone. Its bound is checked, too, and an error names the field.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
@@ -32,7 +38,7 @@ from argus.errors import InputError
 __all__ = [
     "ALONE", "CORPUS", "INDEX", "OUTPUT", "TOP_K", "Choices", "Doc", "Ge", "Gt", "Interval", "Le",
     "Lt", "Option", "Options", "Reads", "Seed", "Setting", "TopK", "Without", "Writes",
-    "check_settings", "checked_of", "nested", "notes_of", "setting_of", "settings_of",
+    "check_settings", "checked_of", "docs_of", "nested", "notes_of", "setting_of", "settings_of",
 ]  # fmt: skip
 
 
@@ -42,6 +48,7 @@ Bound = Ge | Le | Gt | Lt | Interval
 
 LARGEST = 2**63 - 1
 """The greatest whole number that arrays and files of results hold, and a loop counts to."""
+SECTION = re.compile(r"\n\n(?:Args|Attributes):\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +229,20 @@ def _is_huge(value: object) -> bool:
     return isinstance(value, int) and abs(value) > LARGEST
 
 
+def docs_of(documented: Any) -> dict[str, str]:
+    """Return the lines of help in a docstring, by name: its section `Args:` or `Attributes:`.
+
+    Of a class also those of its bases.
+    """
+    texts: dict[str, str] = {}
+    for one in reversed(documented.__mro__ if isinstance(documented, type) else [documented]):
+        entries = SECTION.split(inspect.cleandoc(one.__doc__ or ""))[1:]
+        for entry in re.split(r"\n    (?! )", "\n" + "".join(entries))[1:]:
+            name, _, text = entry.partition(": ")
+            texts[name] = " ".join(text.split())
+    return texts
+
+
 def settings_of(config: Any) -> tuple[Setting, ...]:
     """Return the settings that a config's own fields declare, in their order. config: the class."""
     return _settings_of(config)
@@ -229,8 +250,10 @@ def settings_of(config: Any) -> tuple[Setting, ...]:
 
 @cache
 def _settings_of(config: Any) -> tuple[Setting, ...]:
-    hints = get_type_hints(config, include_extras=True)
-    declared = (setting_of(f.name, hints[f.name], _default(f)) for f in fields(config))
+    hints, docs = get_type_hints(config, include_extras=True), docs_of(config)
+    declared = (
+        setting_of(f.name, hints[f.name], _default(f), docs.get(f.name)) for f in fields(config)
+    )
     return tuple(replace(setting, owner=config) for setting in declared if setting is not None)
 
 
@@ -274,10 +297,10 @@ def checked_of(config: Any) -> tuple[Setting, ...]:
 
 @cache
 def _checked_of(config: Any) -> tuple[Setting, ...]:
-    hints = get_type_hints(config, include_extras=True)
+    hints, docs = get_type_hints(config, include_extras=True), docs_of(config)
     declared = []
     for f in fields(config):
-        setting = setting_of(f.name, hints[f.name], _default(f))
+        setting = setting_of(f.name, hints[f.name], _default(f), docs.get(f.name))
         notes = _bare(hints[f.name])[1]
         if setting is None and any(isinstance(n, Choices | Bound) for n in notes):
             hint: Any = Annotated[hints[f.name], Doc(""), Option((f.name,))]
@@ -286,14 +309,18 @@ def _checked_of(config: Any) -> tuple[Setting, ...]:
     return tuple(setting for setting in declared if setting is not None)
 
 
-def setting_of(name: str, hint: Any, default: object = MISSING) -> Setting | None:
-    """Return the setting that a field, or a parameter, of this type declares. None without a Doc.
+def setting_of(
+    name: str, hint: Any, default: object = MISSING, text: str | None = None
+) -> Setting | None:
+    """Return the setting that a field, or a parameter, of this type declares. None without help.
 
-    default: MISSING where it has to be given. Of several Docs or Options the last holds, so that
-    `Annotated[Device, Option(panel="Decoding")]` shows a shared setting under another heading.
+    default: MISSING where it has to be given. text: its help, else a `Doc` of the type. Of several
+    Docs or Options the last holds, so that `Annotated[Device, Option(panel="Decoding")]` shows a
+    shared setting under another heading.
     """
     kind, notes = _bare(hint)
-    text = next((n.documentation for n in reversed(notes) if isinstance(n, Doc)), None)
+    if text is None:
+        text = next((n.documentation for n in reversed(notes) if isinstance(n, Doc)), None)
     if text is None:
         return None
     option = next((n for n in reversed(notes) if isinstance(n, Option)), Option())

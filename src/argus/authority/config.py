@@ -63,19 +63,21 @@ class AuthoritySource(Settings):
     You must give rules, edges or both. as_of: only records that had certainly taken effect by then.
     known_by: only records that had certainly been published by then. theta: least confidence of
     rules and edges (Def. 9).
+
+    Attributes:
+        rules: RULES.yaml, a domain that ships (docs/domains.md), or your own rule: FILE.py:NAME.
+        edges: File of superseder, superseded; beside or instead of rules.
+        as_of: Only what had taken effect by this date.
+        known_by: Only what had been published by this date.
+        theta: Least confidence of a supersession that counts.
     """
 
     records: Records
-    rules: Annotated[
-        str | None,
-        Doc("RULES.yaml, a domain that ships (docs/domains.md), or your own rule: FILE.py:NAME."),
-    ] = None
-    edges: Annotated[
-        Path | None, Doc("File of superseder, superseded; beside or instead of rules.")
-    ] = None
-    as_of: Annotated[str | None, Doc("Only what had taken effect by this date.")] = None
-    known_by: Annotated[str | None, Doc("Only what had been published by this date.")] = None
-    theta: Annotated[Share, Doc("Least confidence of a supersession that counts.")] = 0.0
+    rules: str | None = None
+    edges: Path | None = None
+    as_of: str | None = None
+    known_by: str | None = None
+    theta: Share = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,19 +91,14 @@ class LatentConfig(Settings):
     names: weight of the names in the query, where it has any. The anchors have the rest.
     temperature: divisor of the first stage's scores before the softmax. Use about 1 for BM25 and
     0.05 for cosines.
+
+    Attributes:
+        names: Weight of the scopes that the question names; the rest is that of what is found.
+        temperature: Scores are divided by it: about 1 for BM25, 0.05 for cosines.
     """
 
-    names: Annotated[
-        Share,
-        Doc("Weight of the scopes that the question names; the rest is that of what is found."),
-        Option(("--scope-names",)),
-    ] = 0.5
-    temperature: Annotated[
-        float,
-        Gt(0),
-        Doc("Scores are divided by it: about 1 for BM25, 0.05 for cosines."),
-        Option(("--scope-temperature",)),
-    ] = 1.0
+    names: Annotated[Share, Option(("--scope-names",))] = 0.5
+    temperature: Annotated[float, Gt(0), Option(("--scope-temperature",))] = 1.0
 
 
 class LatentScope(StrEnum):
@@ -113,18 +110,15 @@ class LatentScope(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class VariantConfig(Settings):
-    """Variant of CAR that answers: a safe frontier (alpha), a latent scope, or neither."""
+    """Variant of CAR that answers: a safe frontier (alpha), a latent scope, or neither.
 
-    alpha: Annotated[
-        float | None,
-        Ge(0),
-        Le(1),
-        Doc("Serve what is not superseded with at least this probability (confidences of edges)."),
-    ] = None
-    scope: Annotated[
-        LatentScope | None,
-        Doc("The question's scope is uncertain: weigh all (expectation), or take the likeliest."),
-    ] = None
+    Attributes:
+        alpha: Serve what is not superseded with at least this probability (confidences of edges).
+        scope: The question's scope is uncertain: weigh all (expectation), or take the likeliest.
+    """
+
+    alpha: Annotated[float | None, Ge(0), Le(1)] = None
+    scope: LatentScope | None = None
     latent: LatentConfig = field(default_factory=LatentConfig)
 
     def __post_init__(self) -> None:
@@ -141,71 +135,64 @@ class LintBounds(Settings):
     violations: of Theorem 4. stale_hits: None for no bound. false_retirements: queries that lost an
     active document. nothing_superseded: pass a run under a relation that supersedes nothing. By
     default it counts as not measured, because such rules are usually a typo.
+
+    Attributes:
+        violations: Share of queries against Theorem 4.
+        stale_hits: Mean superseded share of the top k.
+        false_retirements: Share of queries.
+        nothing_superseded: Pass though nothing is superseded; else exit 2.
     """
 
-    violations: Annotated[
-        Share, Doc("Share of queries against Theorem 4."), Option(("--max-violations",))
-    ] = 0.0
-    stale_hits: Annotated[
-        float | None,
-        Ge(0),
-        Le(1),
-        Doc("Mean superseded share of the top k."),
-        Option(("--max-stale-hits",)),
-    ] = None
-    false_retirements: Annotated[
-        Share, Doc("Share of queries."), Option(("--max-false-retirements",))
-    ] = 0.0
-    nothing_superseded: Annotated[
-        bool,
-        Doc("Pass though nothing is superseded; else exit 2."),
-        Option(("--allow-nothing-superseded",)),
-    ] = False
+    violations: Annotated[Share, Option(("--max-violations",))] = 0.0
+    stale_hits: Annotated[float | None, Ge(0), Le(1), Option(("--max-stale-hits",))] = None
+    false_retirements: Annotated[Share, Option(("--max-false-retirements",))] = 0.0
+    nothing_superseded: Annotated[bool, Option(("--allow-nothing-superseded",))] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProposeConfig(Settings):
-    """Evidence that makes a proposal."""
+    """Evidence that makes a proposal.
 
-    similarity: Annotated[
-        Share, Doc("Least share of runs of words that near-duplicates have in common.")
-    ] = 0.5
-    citations: Annotated[
-        bool, Doc("Propose also records that name another without a word of supersession.")
-    ] = False
+    Attributes:
+        similarity: Least share of runs of words that near-duplicates have in common.
+        citations: Propose also records that name another without a word of supersession.
+    """
+
+    similarity: Share = 0.5
+    citations: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreConfig(Settings):
-    """Built-in systems to score. seed, contaminated: of a benchmark that is made."""
+    """Built-in systems to score. seed, contaminated: of a benchmark that is made.
+
+    Attributes:
+        systems: A built-in system; may be given again. Default: all.
+        contaminated: The variant with distractors in the asked scopes.
+    """
 
     k: Served = 5
-    systems: Annotated[
-        tuple[str, ...],
-        Doc("A built-in system; may be given again. Default: all."),
-        Option(("--system",), repeated=True),
-    ] = ()
+    systems: Annotated[tuple[str, ...], Option(("--system",), repeated=True)] = ()
     seed: Seed = 0
-    contaminated: Annotated[bool, Doc("The variant with distractors in the asked scopes.")] = False
+    contaminated: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class HarmSettings(Settings):
-    """Contexts to compare, whoever answers. seed: of a benchmark that is made."""
+    """Contexts to compare, whoever answers. seed: of a benchmark that is made.
+
+    Attributes:
+        systems: Answer also from what this system serves; may be given again.
+        ask: What is asked; {question} stands for the benchmark's own question.
+        max_chars: Characters of all documents of a context, shared alike.
+        first: Only the first so many questions.
+    """
 
     k: Served = 5
-    systems: Annotated[
-        tuple[str, ...],
-        Doc("Answer also from what this system serves; may be given again."),
-        Option(("--system",), repeated=True),
-    ] = ()
-    ask: Annotated[
-        str, Doc("What is asked; {question} stands for the benchmark's own question.")
-    ] = "{question}"
-    max_chars: Annotated[
-        int, Ge(1_000), Doc("Characters of all documents of a context, shared alike.")
-    ] = 24_000
-    first: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None
+    systems: Annotated[tuple[str, ...], Option(("--system",), repeated=True)] = ()
+    ask: str = "{question}"
+    max_chars: Annotated[int, Ge(1_000)] = 24_000
+    first: Annotated[int | None, Ge(1)] = None
     seed: Seed = 0
 
     def by(self, model: AnyModel, judge: AnyModel | None) -> HarmConfig:

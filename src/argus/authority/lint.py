@@ -219,31 +219,20 @@ class LintResult(Result):
 
 @one_writer
 def lint(
-    run: Annotated[
-        Run | Path | str | None,
-        Doc("TREC run file (.gz too) or JSON; or --retriever."),
-        Option(argument="[RUN]"),
-    ],
+    run: Annotated[Run | Path | str | None, Option(argument="[RUN]")],
     source: AuthoritySource,
     *,
-    k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = TOP_K,
-    queries: Annotated[
-        Path | None,
-        Doc("Rows of _id and anchor: what each query is about; with --retriever, its text."),
-    ] = None,
-    before: Annotated[
-        Run | Path | str | None, Doc("The run before superseded documents were removed.")
-    ] = None,
+    k: Annotated[int, Ge(1)] = TOP_K,
+    queries: Path | None = None,
+    before: Run | Path | str | None = None,
     bounds: LintBounds | None = None,
-    out: Annotated[
-        Path | str | None, Doc("Folder for table and report; default: none."), OUTPUT
-    ] = None,
+    out: Annotated[Path | str | None, OUTPUT] = None,
     fresh: o.Fresh = False,
     retriever: Annotated[
         Any, Doc(f"What is asked the --queries, in place of a run: {NAMES}."), Option(panel=PANEL)
     ] = None,
     asking: AskingConfig | None = None,
-    encoder: Annotated[o.NamedEncoder, Doc("For the queries of a store.")] = None,
+    encoder: o.NamedEncoder = None,
 ) -> LintResult:
     """Check RUN, or a retriever's answers, for superseded documents and missing controlling ones.
 
@@ -257,6 +246,14 @@ def lint(
     encoder: of the queries of a store. A query that fails is not measured, and a bound that it
     could break is not either. Raises InputError for unreadable files, and for results of which no
     document has a record.
+
+    Args:
+        run: TREC run file (.gz too) or JSON; or --retriever.
+        k: Results per query that are checked.
+        queries: Rows of _id and anchor: what each query is about; with --retriever, its text.
+        before: The run before superseded documents were removed.
+        out: Folder for table and report; default: none.
+        encoder: For the queries of a store.
     """
     bounds = bounds or LintBounds()
     folder = ArtifactFolder(Path(out), fresh=fresh) if out is not None else None

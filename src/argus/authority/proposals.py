@@ -31,7 +31,7 @@ from argus.data.writing import replacing, write_jsonl
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.knowledge.names import is_whole_word, leftmost_longest, without_surrogates
-from argus.settings import OUTPUT, Doc, Option
+from argus.settings import OUTPUT, Option
 
 Pair = tuple[str, str]  # superseder and superseded
 KINDS = ("stated", "stated with doubt", "newer version", "near-duplicate", "same title", "cited")
@@ -106,23 +106,12 @@ class AcceptResult(Result):
 
 
 def propose_supersessions(
-    records: Annotated[
-        Path | str | Sequence[Record],
-        Doc("Documents with type, time and scope: a file or a folder."),
-    ],
+    records: Path | str | Sequence[Record],
     *,
-    out: Annotated[
-        Path | str, Doc("CSV file for the proposals, to be reviewed."), Option(("--to",)), OUTPUT
-    ],
+    out: Annotated[Path | str, Option(("--to",)), OUTPUT],
     config: ProposeConfig | None = None,
-    rules: Annotated[
-        Path | str | None,
-        Doc("RULES.yaml, or a domain that ships, which reads the records."),
-        Option(is_name=True),
-    ] = None,
-    known: Annotated[
-        Path | None, Doc("Edges of supersessions that are known, and not proposed again.")
-    ] = None,
+    rules: Annotated[Path | str | None, Option(is_name=True)] = None,
+    known: Path | None = None,
 ) -> ProposalResult:
     """Propose which record supersedes which, from texts, titles and dates, with the evidence.
 
@@ -133,6 +122,12 @@ def propose_supersessions(
     rules: a domain that reads the records. Of two records at most one direction is proposed: a
     record that is certainly earlier supersedes nothing, and neither of two records of one time
     supersedes the other (CAR Def. 1). Raises InputError for records that cannot be read.
+
+    Args:
+        records: Documents with type, time and scope: a file or a folder.
+        out: CSV file for the proposals, to be reviewed.
+        rules: RULES.yaml, or a domain that ships, which reads the records.
+        known: Edges of supersessions that are known, and not proposed again.
     """
     config = config or ProposeConfig()
     domain = load_domain(rules) if rules is not None else Domain("records", ())
@@ -156,9 +151,9 @@ def propose_supersessions(
 
 
 def accept_proposals(
-    file: Annotated[Path | str, Doc("Reviewed proposals."), Option(argument="PROPOSALS")],
+    file: Annotated[Path | str, Option(argument="PROPOSALS")],
     *,
-    out: Annotated[Path | str, Doc("JSONL file for the edges."), Option(("--to",)), OUTPUT],
+    out: Annotated[Path | str, Option(("--to",)), OUTPUT],
 ) -> AcceptResult:
     """Write the accepted ones of PROPOSALS as edges with their evidence, for --edges.
 
@@ -166,6 +161,10 @@ def accept_proposals(
 
     Raises InputError where no proposal is accepted, and for edges that make a cycle, with the
     chain.
+
+    Args:
+        file: Reviewed proposals.
+        out: JSONL file for the edges.
     """
     proposals = read_proposals(Path(file))
     accepted = [p for p in proposals if p.decision == "accept"]

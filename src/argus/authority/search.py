@@ -67,42 +67,19 @@ class ChainLink(TypedDict):
 
 
 def search_authority(
-    query: Annotated[
-        str, Doc("The question; with --run, the id of one in it."), Option(argument="QUERY")
-    ],
+    query: Annotated[str, Option(argument="QUERY")],
     source: AuthoritySource,
     *,
-    k: Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))] = TOP_K,
-    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = ANCHORS,
-    index: Annotated[
-        str | None, Doc("Search this index (PATH or PATH@STATE) for anchors."), INDEX
-    ] = None,
-    encoder: Annotated[
-        o.NamedEncoder,
-        Doc("Search the records by these vectors; default: BM25. Or for the queries of a store."),
-    ] = None,
-    hybrid: Annotated[
-        str | None,
-        Doc("Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf."),
-    ] = None,
-    places: Annotated[
-        Places, Doc("What supersedes: in its anchor's place (anchor), or first.")
-    ] = PLACES,
-    chains: Annotated[
-        Chains, Doc("Of anchors of one scope: all chains, or the first's alone.")
-    ] = CHAINS,
-    named: Annotated[
-        bool, Doc("Look up what the question names (a CVE id, a case) first.")
-    ] = False,
-    store: Annotated[
-        Path | None,
-        Doc("Folder that keeps the records' vectors between calls."),
-        Option(("--cache",)),
-        OUTPUT,
-    ] = None,
-    run: Annotated[
-        Path | None, Doc("Anchors are QUERY's results in this run (TREC or JSON).")
-    ] = None,
+    k: Annotated[int, Ge(1), Option(("--k",))] = TOP_K,
+    anchors: Annotated[int, Ge(1)] = ANCHORS,
+    index: Annotated[str | None, INDEX] = None,
+    encoder: o.NamedEncoder = None,
+    hybrid: str | None = None,
+    places: Places = PLACES,
+    chains: Chains = CHAINS,
+    named: bool = False,
+    store: Annotated[Path | None, Option(("--cache",)), OUTPUT] = None,
+    run: Path | None = None,
     retriever: Annotated[
         Any, Doc(f"Anchors are what this brings back: {NAMES}."), Option(panel=PANEL)
     ] = None,
@@ -139,6 +116,19 @@ def search_authority(
     With a variant also alpha (of the safe frontier, or None), undecided (records whose sampled
     probability is too near to alpha to be sure), scope (expectation, map or None) and
     scope_posterior (the likeliest scopes: key, value, probability).
+
+    Args:
+        query: The question; with --run, the id of one in it.
+        k: How many documents.
+        anchors: Retrieved documents that are looked at.
+        index: Search this index (PATH or PATH@STATE) for anchors.
+        encoder: Search the records by these vectors; default: BM25. Or for the queries of a store.
+        hybrid: Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf.
+        places: What supersedes: in its anchor's place (anchor), or first.
+        chains: Of anchors of one scope: all chains, or the first's alone.
+        named: Look up what the question names (a CVE id, a case) first.
+        store: Folder that keeps the records' vectors between calls.
+        run: Anchors are QUERY's results in this run (TREC or JSON).
     """
     check_query(query)
     variant = variant or VariantConfig()

@@ -33,7 +33,7 @@ from argus.data.documents import ID_FIELDS
 from argus.data.runs import ranking, read_run
 from argus.data.types import Run
 from argus.errors import InputError
-from argus.settings import TOP_K, Doc, Ge, Option
+from argus.settings import TOP_K, Ge, Option
 
 TIMES = {"timestamp": "time", "published": "published"}  # fields that a correction may name
 OTHERWISE = (
@@ -239,15 +239,11 @@ def _other(edge: Edge, id_: str) -> str:
 
 
 def stream_authority(
-    changes: Annotated[
-        Path,
-        Doc("Rows of records to insert; `op`: delete or correct changes others."),
-        Option(argument="CHANGES"),
-    ],
+    changes: Annotated[Path, Option(argument="CHANGES")],
     source: AuthoritySource,
-    run: Annotated[Run | Path | str, Doc("The cached answers: TREC run file (.gz too) or JSON.")],
+    run: Run | Path | str,
     *,
-    k: Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))] = TOP_K,
+    k: Annotated[int, Ge(1), Option(("--k",))] = TOP_K,
 ) -> dict[str, Any]:
     """Make the changes of a file in order, and name the answers of a run that go stale.
 
@@ -264,6 +260,11 @@ def stream_authority(
     answers that no longer hold).
     stale: each answer that went stale (query_id), with the controllers of its documents after all
     changes (controlling).
+
+    Args:
+        changes: Rows of records to insert; `op`: delete or correct changes others.
+        run: The cached answers: TREC run file (.gz too) or JSON.
+        k: How many documents.
     """
     if source.as_of is not None or source.known_by is not None:
         where = "--as-of" if source.as_of is not None else "--known-by"

@@ -23,7 +23,6 @@ from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.jobs import options as o
 from argus.settings import (
     OUTPUT,
-    Doc,
     Seed,
 )
 from argus.tasks.released import benchmark_of
@@ -148,15 +147,10 @@ def score(
     benchmark: NamedBenchmark,
     out: o.Out = o.OUT,
     queries: OtherQueries = None,
-    rules: Annotated[
-        str | None, Doc("RULES.yaml that the pipelines know, instead of the benchmark's own.")
-    ] = None,
-    retriever: Annotated[
-        str | None,
-        Doc("FILE.py or FILE.py:NAME, a class with retrieve(query, corpus, k) -> list of doc_id."),
-    ] = None,
+    rules: str | None = None,
+    retriever: str | None = None,
     measure: ScoreConfig,
-    cross_encoder: Annotated[str | None, Doc("Folder or name of a model that re-ranks.")] = None,
+    cross_encoder: str | None = None,
     encoder: EncoderConfig,
     store: o.Store = None,
     fresh: o.Fresh = False,
@@ -167,6 +161,12 @@ def score(
     Writes authority_questions.parquet and .csv, summary.json, manifest.json and report.html. A
     question on which the retriever fails is counted apart, never as a zero; exit code 2 when all
     fail. --encoder none leaves out the systems that need one.
+
+    Args:
+        rules: RULES.yaml that the pipelines know, instead of the benchmark's own.
+        retriever: FILE.py or FILE.py:NAME, a class with retrieve(query, corpus, k) -> list of
+            doc_id.
+        cross_encoder: Folder or name of a model that re-ranks.
     """
     from argus.authority.benchmarks.job import score_systems
 
@@ -190,17 +190,20 @@ def score(
 @with_blocks
 def generate(
     name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
-    out: Annotated[Path, Doc("Folder for the benchmark."), OUTPUT],
-    contaminated: Annotated[
-        bool, Doc("Some distractors get the scope that is asked about.")
-    ] = False,
-    hint: Annotated[bool, Doc("Questions name the product or a party (not finsuperqa).")] = False,
+    out: Annotated[Path, OUTPUT],
+    contaminated: bool = False,
+    hint: bool = False,
     seed: Seed = 0,
 ) -> None:
     """Make a benchmark: corpus, questions, supersessions, judgements and rules.
 
     The same seed gives the same files, to the byte. `argus research authority score --benchmark
     OUT` reads them; the corpus alone is a BEIR corpus.
+
+    Args:
+        out: Folder for the benchmark.
+        contaminated: Some distractors get the scope that is asked about.
+        hint: Questions name the product or a party (not finsuperqa).
     """
     from argus.authority.benchmarks.job import generate_benchmark
 
@@ -250,7 +253,7 @@ def harm(
     judge: Judge,
     measure: HarmSettings,
     queries: OtherQueries = None,
-    encoder: Annotated[str | None, Doc("Of dense systems; default: all-MiniLM-L6-v2.")] = None,
+    encoder: str | None = None,
     out: o.Out = o.OUT,
     store: o.Store = None,
     fresh: o.Fresh = False,
@@ -262,6 +265,9 @@ def harm(
     from what a system of argus research authority score serves. Answers are kept in
     OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
     authority_harm.parquet and .csv, summary.json, manifest.json and report.html.
+
+    Args:
+        encoder: Of dense systems; default: all-MiniLM-L6-v2.
     """
     from argus.authority.harm import measure_harm
 

@@ -24,7 +24,6 @@ from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.settings import (
     ALONE,
     CORPUS,
-    Doc,
     Option,
     Options,
     Without,
@@ -41,37 +40,18 @@ def check(
     source: Annotated[
         str | None, typer.Argument(help="Documents or a store, as --corpus names them."), CORPUS
     ] = None,
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store (KIND:PLACE/COLLECTION)."),
-        CORPUS,
-    ] = None,
-    served: Annotated[
-        str | None,
-        Doc("Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION)."),
-        Option(("--store",)),
-    ] = None,
+    corpus: Annotated[NamedCorpus | None, CORPUS] = None,
+    served: Annotated[str | None, Option(("--store",))] = None,
     retriever: NamedRetriever = None,
     encoder: EncoderConfig,
     authority: Annotated[AuthoritySource | None, Options(AuthoritySource, optional=True)] = None,
     out: o.Out = o.OUT,
-    queries: Annotated[
-        Path | None, Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet).")
-    ] = None,
+    queries: Path | None = None,
     measure: ExposureConfig,
     reaching: Annotated[ReachConfig, Without(*SHARED, "batch")],
     asking: AskingConfig,
-    run: Annotated[
-        Path | None,
-        Doc("What it answered elsewhere to exported probes: TREC or JSON."),
-        Option(panel=RETRIEVER),
-    ] = None,
-    export_probes: Annotated[
-        Path | None,
-        Doc("Write the probes here as a BEIR collection, to be run elsewhere; ask nothing."),
-        Option(panel=RETRIEVER),
-        ALONE,
-    ] = None,
+    run: Annotated[Path | None, Option(panel=RETRIEVER)] = None,
+    export_probes: Annotated[Path | None, Option(panel=RETRIEVER), ALONE] = None,
     engine: o.Engine = None,
     cache: o.Store = None,
     columns: FieldNames,
@@ -86,6 +66,13 @@ def check(
     what controls now. Each part runs where its inputs are there. No label and no language model is
     needed. It measures reachability; which real questions fail it does not tell. A run that was
     stopped goes on where it was.
+
+    Args:
+        corpus: BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store (KIND:PLACE/COLLECTION).
+        served: Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION).
+        queries: Real queries to add to the sample (JSONL, CSV, TSV, Parquet).
+        run: What it answered elsewhere to exported probes: TREC or JSON.
+        export_probes: Write the probes here as a BEIR collection, to be run elsewhere; ask nothing.
     """
     if source is not None and corpus is not None:
         raise InputError(

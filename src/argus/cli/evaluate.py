@@ -51,65 +51,28 @@ def evaluate(
         list[Path] | None,
         typer.Argument(help="To compare: two folders that research audit or check wrote."),
     ] = None,
-    queries: Annotated[Path | None, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")] = None,
-    qrels: Annotated[
-        Path | None,
-        Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC). Without: two are compared."),
-        QrelsName(),
-    ] = None,
-    compare: Annotated[
-        bool, Doc("With judgements, too, name what the second of two gains and loses.")
-    ] = False,
+    queries: Path | None = None,
+    qrels: Annotated[Path | None, QrelsName()] = None,
+    compare: bool = False,
     out: o.Out = o.OUT,
-    index: Annotated[
-        list[str] | None, Doc("PATH, PATH@original or PATH@REMEDY; once or twice.")
-    ] = None,
+    index: list[str] | None = None,
     retriever: Annotated[
         list[str] | None,
         Doc(f"{NAMES}; counts after --index, before --run."),
         Option(panel=RETRIEVER),
     ] = None,
-    run: Annotated[
-        list[Path] | None, Doc("TREC run file (.gz too) or JSON; counts after --index.")
-    ] = None,
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("Where titles and texts come from; what two encoders read."),
-        CorpusName(),
-    ] = None,
-    encoder: Annotated[
-        list[str] | None,
-        Doc("For an index that names none, and the queries of a store; twice: both are compared."),
-    ] = None,
-    hybrid: Annotated[
-        list[str] | None,
-        Doc(
-            "Fuse with BM25: min-max (by question), rrf or dbsf; dense: not. For all indexes, or "
-            "once for each; default: as a blend in the index says, else dense."
-        ),
-    ] = None,
+    run: list[Path] | None = None,
+    corpus: Annotated[NamedCorpus | None, CorpusName()] = None,
+    encoder: list[str] | None = None,
+    hybrid: list[str] | None = None,
     config: EvaluateConfig,
     measure: Annotated[ExposureConfig, Without("sentences")],
     asking: AskingConfig,
     columns: FieldNames,
     excluded: o.Excluded = None,
-    diagnosis: Annotated[
-        Path | None,
-        Doc("Folder with diagnosis.parquet: for ARGUS Table 4, or whose entities are asked for."),
-    ] = None,
-    weights: Annotated[
-        list[float] | None,
-        Ge(0),
-        Le(1),
-        Doc(
-            "What a document's own score counts against its scenarios'; for all indexes, or once "
-            "for each; default: as each says, else 0.7."
-        ),
-        Option(("--lambda",)),
-    ] = None,
-    relations: Annotated[
-        str | None, Doc('To compare encoders: triples file, or "mentions".')
-    ] = None,
+    diagnosis: Path | None = None,
+    weights: Annotated[list[float] | None, Ge(0), Le(1), Option(("--lambda",))] = None,
+    relations: str | None = None,
     running: Running,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
@@ -122,6 +85,22 @@ def evaluate(
     judgements: the documents and entities that a change gains and loses, of two folders, of
     --corpus with --encoder twice, or of two of --index, --retriever and --run with --queries.
     Writes comparison.parquet and .csv.
+
+    Args:
+        queries: Queries (JSONL, CSV, TSV, Parquet, BEIR folder).
+        qrels: Judgements (BEIR: query-id, corpus-id, score; or TREC). Without: two are compared.
+        compare: With judgements, too, name what the second of two gains and loses.
+        index: PATH, PATH@original or PATH@REMEDY; once or twice.
+        run: TREC run file (.gz too) or JSON; counts after --index.
+        corpus: Where titles and texts come from; what two encoders read.
+        encoder: For an index that names none, and the queries of a store; twice: both are compared.
+        hybrid: Fuse with BM25: min-max (by question), rrf or dbsf; dense: not. For all indexes, or
+            once for each; default: as a blend in the index says, else dense.
+        diagnosis: Folder with diagnosis.parquet: for ARGUS Table 4, or whose entities are asked
+            for.
+        weights: What a document's own score counts against its scenarios'; for all indexes, or once
+            for each; default: as each says, else 0.7.
+        relations: To compare encoders: triples file, or "mentions".
     """
     systems: dict[str, Sequence[object]] = {
         "folders": folders or [], "--encoder": encoder or [], "--index": index or [],

@@ -59,31 +59,19 @@ def explain(
         str | None,
         typer.Argument(help="The document that should come back; without it, --index is searched."),
     ] = None,
-    index: Annotated[
-        str | None, Doc("Index folder; PATH@original or PATH@REMEDY for that state.")
-    ] = None,
-    run: Annotated[
-        Path | None, Doc("Or what any search found: a TREC or JSON run; QUERY is an id in it.")
-    ] = None,
+    index: str | None = None,
+    run: Path | None = None,
     retriever: Annotated[
         str | None, Doc(f"Or what is asked: {NAMES}."), Option(panel=RETRIEVER)
     ] = None,
     asking: AskingConfig,
     measure: ExplainConfig,
     of_run: RunConfig,
-    scenario: Annotated[
-        bool, Doc("Of a search: also the scenario that matched, in words.")
-    ] = False,
-    context: Annotated[
-        bool, Doc("Of a search: only a context block for a language model.")
-    ] = False,
-    max_chars: Annotated[int, Ge(1), Doc("Length of that block at most.")] = MAX_CHARS,
+    scenario: bool = False,
+    context: bool = False,
+    max_chars: Annotated[int, Ge(1)] = MAX_CHARS,
     encoder: o.EncoderName = None,
-    store: Annotated[
-        Path | None,
-        Doc("With --corpus and --encoder alone: folder of vectors, such as OUT/embeddings."),
-        Option(("--cache",)),
-    ] = None,
+    store: Annotated[Path | None, Option(("--cache",))] = None,
     device: Device = None,
     json: o.AsJson = False,
 ) -> None:
@@ -92,6 +80,14 @@ def explain(
     Of an index, of a run, of a retriever, or of an exact search by --encoder through --corpus: so
     for sparse and late-interaction encoders, with what of the query they matched. Without DOC_ID:
     the documents of --index that answer QUERY best.
+
+    Args:
+        index: Index folder; PATH@original or PATH@REMEDY for that state.
+        run: Or what any search found: a TREC or JSON run; QUERY is an id in it.
+        scenario: Of a search: also the scenario that matched, in words.
+        context: Of a search: only a context block for a language model.
+        max_chars: Length of that block at most.
+        store: With --corpus and --encoder alone: folder of vectors, such as OUT/embeddings.
     """
     own = _of_index(index, measure)
     if doc_id is None:

@@ -13,7 +13,7 @@ from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
 from argus.evaluation.gate import GateBounds
 from argus.jobs import options as o
-from argus.settings import OUTPUT, Doc
+from argus.settings import OUTPUT
 
 
 @example("argus gate report/ --max-low-rps-share 0.5")
@@ -24,26 +24,13 @@ def gate(
         typer.Argument(help="Folders that audit, diagnose, exposure, evaluate or reach wrote."),
     ],
     bounds: GateBounds,
-    against: Annotated[
-        Path | None,
-        Doc("Baseline: a folder of results or a run of its history; fails on what is worse."),
-    ] = None,
-    junit: Annotated[Path | None, Doc("Write a JUnit report here."), OUTPUT] = None,
-    markdown: Annotated[
-        Path | None,
-        Doc("Write a summary here, for a step or a pull request; - prints it."),
-        OUTPUT,
-    ] = None,
-    history: Annotated[
-        bool, Doc("List the runs of the folders, and what changed; check nothing.")
-    ] = False,
-    job: Annotated[
-        str | None, Doc("With --history: runs of this job alone, such as exposure.")
-    ] = None,
-    before: Annotated[
-        int | None, Doc("Number of the run to compare; default: last but one.")
-    ] = None,
-    after: Annotated[int | None, Doc("Number of the run that it is compared with.")] = None,
+    against: Path | None = None,
+    junit: Annotated[Path | None, OUTPUT] = None,
+    markdown: Annotated[Path | None, OUTPUT] = None,
+    history: bool = False,
+    job: str | None = None,
+    before: int | None = None,
+    after: int | None = None,
     json: o.AsJson = False,
 ) -> None:
     """Check results against bounds: exit 0 pass, 1 fail, 2 could not measure.
@@ -53,6 +40,15 @@ def gate(
     --against compares every figure with an earlier run by a paired test over the same documents
     and questions, corrected for their number. --history says what changed from run to run: every
     job records its run in OUT/history.
+
+    Args:
+        against: Baseline: a folder of results or a run of its history; fails on what is worse.
+        junit: Write a JUnit report here.
+        markdown: Write a summary here, for a step or a pull request; - prints it.
+        history: List the runs of the folders, and what changed; check nothing.
+        job: With --history: runs of this job alone, such as exposure.
+        before: Number of the run to compare; default: last but one.
+        after: Number of the run that it is compared with.
     """
     if history:
         from argus.evaluation.history import history as list_runs

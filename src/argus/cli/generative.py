@@ -105,10 +105,10 @@ class Learning:
 @with_blocks
 def train(
     *,
-    index: Annotated[Path, Doc("N-gram index whose tokenizer the model is to use.")],
+    index: Path,
     corpus: o.Corpus,
-    questions: Annotated[Path | None, Doc("Questions, BEIR queries.jsonl or TSV.")] = None,
-    qrels: Annotated[Path | None, Doc("Which passages answer the questions.")] = None,
+    questions: Path | None = None,
+    qrels: Path | None = None,
     pseudo_queries: PseudoQueries = None,
     out: o.Out = o.OUT,
     what: Annotated[GenerativeTrainConfig, Without("training")],
@@ -124,6 +124,11 @@ def train(
     Learns from judged questions where there are some, and from titles and passages themselves.
     Writes OUT/model, a model of transformers, with what was held out, losses.parquet, summary.json
     and manifest.json. A run that was stopped goes on where it was.
+
+    Args:
+        index: N-gram index whose tokenizer the model is to use.
+        questions: Questions, BEIR queries.jsonl or TSV.
+        qrels: Which passages answer the questions.
     """
     from argus.generative.training.job import train_generative
 
@@ -151,27 +156,19 @@ def search(
     ],
     *,
     how: NgramSearchConfig,
-    queries: Annotated[
-        Path | None, Doc("Questions: DPR JSON, dpr_qas, KILT JSONL, BEIR (a file or its folder).")
-    ] = None,
-    query: Annotated[str | None, Doc("One question, in words.")] = None,
+    queries: Path | None = None,
+    query: str | None = None,
     out: Annotated[
         Path | None,
         Doc(f"Folder for the results; default {o.OUT}, and nowhere for --query."),
         Option(default=""),
         Writes(lambda options: None if options["query"] is not None else o.OUT),
     ] = None,
-    topics: Annotated[
-        str, Doc("How --queries is read: auto, dpr, dpr_qas, kilt, queries.")
-    ] = "auto",
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("What was indexed: shows its exact texts, not those that the tokens make."),
-        CORPUS,
-    ] = None,
+    topics: str = "auto",
+    corpus: Annotated[NamedCorpus | None, CORPUS] = None,
     device: Annotated[Device, Option(panel="Decoding")] = None,
     columns: Annotated[FieldNames, Without("template")],
-    limit: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None,
+    limit: Annotated[int | None, Ge(1)] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
 ) -> None:
@@ -180,6 +177,13 @@ def search(
     Writes OUT/dpr.json (with the n-grams of each passage), kilt.jsonl and run.trec (run.json where
     ids hold white space), answers.jsonl, from which a killed search goes on, summary.json,
     manifest.json and report.html. The run is one that argus evaluate and authority lint take.
+
+    Args:
+        queries: Questions: DPR JSON, dpr_qas, KILT JSONL, BEIR (a file or its folder).
+        query: One question, in words.
+        topics: How --queries is read: auto, dpr, dpr_qas, kilt, queries.
+        corpus: What was indexed: shows its exact texts, not those that the tokens make.
+        limit: Only the first so many questions.
     """
     from argus.generative.jobs.search import ask, search_ngrams
 
@@ -257,28 +261,14 @@ def analyse(
     ],
     *,
     out: o.Out = o.OUT,
-    qrels: Annotated[
-        Path | None, Doc("Judgements, in place of positive_ctxs of the outputs.")
-    ] = None,
-    queries: Annotated[
-        Path | None,
-        Doc("Questions of a run; ids of questions without; answers, before outputs' own."),
-    ] = None,
-    corpus: Annotated[
-        NamedCorpus | None, Doc("Texts of the passages of a run."), CorpusName()
-    ] = None,
+    qrels: Path | None = None,
+    queries: Path | None = None,
+    corpus: Annotated[NamedCorpus | None, CorpusName()] = None,
     measure: Annotated[FailureConfig, Without("workers")],
-    threshold: Annotated[
-        list[str] | None, Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated.")
-    ] = None,
+    threshold: list[str] | None = None,
     device: Annotated[Device, Option(panel="Replay")] = None,
     judge: Judge,
-    estimate: Annotated[
-        bool,
-        Doc("Only say what --llm would be asked and what it would cost."),
-        Option(panel="Language model"),
-        ALONE,
-    ] = False,
+    estimate: Annotated[bool, Option(panel="Language model"), ALONE] = False,
     columns: Annotated[FieldNames, Without("template")],
     workers: Workers = None,
     fresh: o.Fresh = False,
@@ -290,6 +280,13 @@ def analyse(
     of failure that hold for it, with evidence), failure_tables/ (CSV), summary.json, manifest.json
     and report.html. What every figure is: docs/autopsy.md. A file that breaks off is analysed up
     to there; the exit code is then 2.
+
+    Args:
+        qrels: Judgements, in place of positive_ctxs of the outputs.
+        queries: Questions of a run; ids of questions without; answers, before outputs' own.
+        corpus: Texts of the passages of a run.
+        threshold: Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated.
+        estimate: Only say what --llm would be asked and what it would cost.
     """
     from argus.generative.failures.analyse import analyse_failures, estimate_verdicts
 

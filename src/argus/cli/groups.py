@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from typing import Any, TypeVar
 
 import typer
@@ -16,6 +18,8 @@ from argus.cli.config import refuse_empty, refuse_second_config
 
 C = TypeVar("C", bound=Callable[..., Any])
 
+# The paragraphs of a docstring from which on it speaks of parameters and errors.
+PYTHON = re.compile(r"(\w+(, \w+)*: |Raises |Args:)")
 HELP = {"help_option_names": ["-h", "--help"]}
 HELP_ALL, MAX_OPTIONS = "--help-all", 12  # options that `--help` shows
 
@@ -84,8 +88,9 @@ class Group(typer.Typer):
         """Register a command under its name, or the function's."""
 
         def register(command: C) -> C:
-            paragraphs = map(str.split, (inspect.getdoc(command) or "").split("\n\n"))
-            doc = "\n\n".join(map(" ".join, paragraphs))
+            paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+            shown = takewhile(lambda text: not PYTHON.match(text), paragraphs)
+            doc = "\n\n".join(" ".join(text.split()) for text in shown)
             line = getattr(command, "example", None)
             options["help"] = f"Example: {line}\n\n{doc}" if line else doc
             options["short_help"] = doc.partition("\n\n")[0]

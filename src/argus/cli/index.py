@@ -48,10 +48,14 @@ Folder = Annotated[Path, Doc("Index folder."), Option(("--index",)), INDEX, OUTP
 def delete(
     index: Folder,
     ids: Annotated[list[str] | None, typer.Argument(help="Document ids.")] = None,
-    ids_file: Annotated[Path | None, Doc("File with one document id per line.")] = None,
+    ids_file: Path | None = None,
     json: o.AsJson = False,
 ) -> None:
-    """Delete documents with all their views: all of them, or none when an id is unknown."""
+    """Delete documents with all their views: all of them, or none when an id is unknown.
+
+    Args:
+        ids_file: File with one document id per line.
+    """
     from argus.data.reading import read_ids
     from argus.indexes.job import delete_documents
 
@@ -63,13 +67,16 @@ def delete(
 @with_blocks
 def compact(
     index: Folder,
-    now: Annotated[bool, Doc("Keep nothing for those who have it open: nobody reads it.")] = False,
+    now: bool = False,
     json: o.AsJson = False,
 ) -> None:
     """Free the space of what was deleted or rolled back. Every state that there is stays.
 
     Deleted text stays on the disk until then (a few deleted documents among many: until more are).
     Whoever has had the index open for more than an hour, through a change, has to open it again.
+
+    Args:
+        now: Keep nothing for those who have it open: nobody reads it.
     """
     from datetime import timedelta
 

@@ -19,7 +19,6 @@ from argus.jobs import options as o
 from argus.kb.config import DUMP, OF_SOURCES, KbConfig, Links, unset_settings
 from argus.settings import (
     OUTPUT,
-    Doc,
     Option,
     Setting,
     Without,
@@ -40,23 +39,24 @@ class Sources:
 
     language, links, split_bytes: as in `KbConfig`, which declares them. They are None where they
     are not given, since a source that has no use for them refuses them.
+
+    Attributes:
+        wikipedia: pages-articles.xml[.bz2|.gz].
+        wikidata: latest-all.json[.bz2|.gz].
+        triples: TSV or N-Triples (.nt).
+        labels: id<TAB>label, or .nt.
+        abstracts: id<TAB>text, or .nt.
+        entities: JSONL, CSV, TSV or Parquet of id, label, paragraph; aliases, relations.
+        pages: Folder of HTML or Markdown files with links.
     """
 
-    wikipedia: Annotated[str | None, Doc("pages-articles.xml[.bz2|.gz]."), Option(panel=DUMP)] = (
-        None
-    )
-    wikidata: Annotated[str | None, Doc("latest-all.json[.bz2|.gz]."), Option(panel=DUMP)] = None
-    triples: Annotated[Path | None, Doc("TSV or N-Triples (.nt)."), Option(panel=OTHER)] = None
-    labels: Annotated[Path | None, Doc("id<TAB>label, or .nt."), Option(panel=OTHER)] = None
-    abstracts: Annotated[Path | None, Doc("id<TAB>text, or .nt."), Option(panel=OTHER)] = None
-    entities: Annotated[
-        Path | None,
-        Doc("JSONL, CSV, TSV or Parquet of id, label, paragraph; aliases, relations."),
-        Option(panel=OTHER),
-    ] = None
-    pages: Annotated[
-        Path | None, Doc("Folder of HTML or Markdown files with links."), Option(panel=OTHER)
-    ] = None
+    wikipedia: Annotated[str | None, Option(panel=DUMP)] = None
+    wikidata: Annotated[str | None, Option(panel=DUMP)] = None
+    triples: Annotated[Path | None, Option(panel=OTHER)] = None
+    labels: Annotated[Path | None, Option(panel=OTHER)] = None
+    abstracts: Annotated[Path | None, Option(panel=OTHER)] = None
+    entities: Annotated[Path | None, Option(panel=OTHER)] = None
+    pages: Annotated[Path | None, Option(panel=OTHER)] = None
     language: str | None = None
     links: Links | None = None
     split_bytes: int | None = None
@@ -168,7 +168,7 @@ app = Group("Make knowledge bases: entities, first paragraphs, relations, aliase
 @with_blocks
 def build(
     *,
-    out: Annotated[Path, Doc("Folder for the knowledge base."), OUTPUT],
+    out: Annotated[Path, OUTPUT],
     sources: Sources,
     settings: Annotated[KbConfig, Without(*OF_SOURCES)],
     columns: Annotated[FieldNames, Without("template")],
@@ -181,6 +181,9 @@ def build(
     Writes entities, relations, aliases and redirects as Parquet, a BM25 index, summary.json,
     manifest.json and report.html. A build that was stopped goes on where it was. A dump that breaks
     off gives what precedes the damage; the exit code is then 2.
+
+    Args:
+        out: Folder for the knowledge base.
     """
     from argus.kb.build import build_kb
 

@@ -12,7 +12,7 @@ from argus.cli.model_options import LanguageModel
 from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.jobs import options as o
-from argus.settings import Doc, Option
+from argus.settings import Option
 from argus.suite.config import ReproduceConfig
 
 
@@ -67,15 +67,9 @@ app = Group(
 @example("argus research reproduce car-9 --out reproduced/")
 @with_blocks
 def reproduce(
-    name: Annotated[
-        str | None,
-        Doc("A recipe, such as car-9; without it all are listed."),
-        Option(argument="[NAME]"),
-    ] = None,
+    name: Annotated[str | None, Option(argument="[NAME]")] = None,
     *,
-    data: Annotated[
-        Path | None, Doc("Folder of data sets; default: $ARGUS_SHARED/data, else shared/data.")
-    ] = None,
+    data: Path | None = None,
     measure: ReproduceConfig,
     model: LanguageModel,
     out: o.Out = o.OUT,
@@ -89,6 +83,10 @@ def reproduce(
     downloaded, and no language model is asked but the one of --model. Without a name all recipes
     are listed, with how many of their cells are measured here, of how many more only a run can
     tell, and how long their last run into --out took.
+
+    Args:
+        name: A recipe, such as car-9; without it all are listed.
+        data: Folder of data sets; default: $ARGUS_SHARED/data, else shared/data.
     """
     from argus.suite.reproduce import listed_lines, recipes
     from argus.suite.reproduce import reproduce as run

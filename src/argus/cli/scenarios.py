@@ -23,7 +23,6 @@ from argus.scenarios.profiles.config import ProfileSettings
 from argus.scenarios.qa.config import QASettings
 from argus.settings import (
     INDEX,
-    Doc,
     Option,
     Setting,
     Without,
@@ -84,10 +83,7 @@ def _renamed(setting: Setting) -> Option:
 def needs(
     *,
     corpus: o.Corpus,
-    profiles: Annotated[
-        Path | None,
-        Doc("Profiles of its documents, or a folder with them; --model writes what is missing."),
-    ] = None,
+    profiles: Path | None = None,
     out: o.Out = o.OUT,
     measure: NeedsConfig,
     queries: o.MaybeQueries = None,
@@ -113,6 +109,9 @@ def needs(
     counts: needs_served and needs_served_queries. With --model the needs of the documents that are
     drawn are written first; --estimate tells what that costs. --queries and --qrels measure what
     the risk tells of real questions.
+
+    Args:
+        profiles: Profiles of its documents, or a folder with them; --model writes what is missing.
     """
     from argus.scenarios.needs.source import JudgedFiles
 
@@ -153,15 +152,13 @@ ENDPOINT = ("base_url", "api_key_env", "batch_size", "concurrency")
 def ablate(
     *,
     corpus: o.Corpus,
-    profiles: Annotated[Path, Doc("Scenarios (profiles.jsonl, or its folder).")],
+    profiles: Path,
     queries: o.Queries,
     qrels: o.Qrels,
     out: o.Out = o.OUT,
     config: AblateConfig,
     excluded: o.Excluded = None,
-    expansions: Annotated[
-        Path | None, Doc("Pseudo-queries and summaries (JSONL), instead of --model.")
-    ] = None,
+    expansions: Path | None = None,
     model: AnyModel,
     encoder: Annotated[EncoderConfig, Without(*ENDPOINT)],
     store: o.Store = None,
@@ -175,6 +172,10 @@ def ablate(
     With --expansions or --model also documents expanded with pseudo-queries and with a summary; the
     model's answers are kept in OUT/answers.sqlite. Writes ablation.parquet and .csv, summary.json,
     manifest.json and report.html with a heat map.
+
+    Args:
+        profiles: Scenarios (profiles.jsonl, or its folder).
+        expansions: Pseudo-queries and summaries (JSONL), instead of --model.
     """
     from argus.scenarios.ablation.job import ablate_scenarios
 
@@ -188,20 +189,21 @@ def ablate(
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """Options that name the questions, and the documents asked for."""
+    """Options that name the questions, and the documents asked for.
 
-    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios."), INDEX]
-    queries: Annotated[Path, Doc("Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")]
-    answers: Annotated[
-        Path | None,
-        Doc("Reference answers (query_id, answer); default: the queries' answer field."),
-    ] = None
-    qrels: Annotated[Path | None, Doc("Judgements, for the oracle and the rankings' nDCG@10.")] = (
-        None
-    )
-    reasoned: Annotated[
-        Path | None, Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's.")
-    ] = None
+    Attributes:
+        index: PATH, PATH@REMEDY: an index with scenarios.
+        queries: Questions (JSONL, CSV, TSV, Parquet, BEIR folder).
+        answers: Reference answers (query_id, answer); default: the queries' answer field.
+        qrels: Judgements, for the oracle and the rankings' nDCG@10.
+        reasoned: Reformulated queries (query_id, text) to search with, as BRIGHT's.
+    """
+
+    index: Annotated[str, INDEX]
+    queries: Path
+    answers: Path | None = None
+    qrels: Path | None = None
+    reasoned: Path | None = None
     coerce_ids: Annotated[CoerceIds, Option()] = False
     encoder: o.EncoderName = None
     device: Device = None

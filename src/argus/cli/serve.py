@@ -12,7 +12,6 @@ from argus.cli.signatures import with_blocks
 from argus.evaluation.config import ChunkedCorpus
 from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.service.config import RecordsOptions, Searched, ServeConfig, bound_compiled_code
-from argus.settings import Doc
 
 
 @example("argus serve report/ --port 8765")
@@ -27,14 +26,15 @@ def serve(
     retriever: NamedRetriever = None,
     asking: AskingConfig,
     records: RecordsOptions,
-    mcp: Annotated[
-        bool, Doc("Serve tools for agents on standard input and output in place of the page.")
-    ] = False,
+    mcp: bool = False,
     config: Path | None = None,
 ) -> None:
     """Open a page and a service over FOLDERS: see the verdict, ask why not, repair, undo.
 
     Without --records, those count that a folder was audited with, where they lie in FOLDERS.
+
+    Args:
+        mcp: Serve tools for agents on standard input and output in place of the page.
     """
     bound_compiled_code()  # before PyTorch is loaded
     from argus.service.workplace import open_workplace

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
@@ -41,6 +40,7 @@ from argus.settings import (
     Setting,
     Without,
     Writes,
+    docs_of,
     nested,
     notes_of,
     setting_of,
@@ -65,8 +65,6 @@ FILE = inspect.Parameter(  # taken by every command, and read by the callback
         ),
     ],
 )
-# The paragraphs of a docstring from which on it speaks of parameters and errors.
-PYTHON = re.compile(r"(\w+(, \w+)*: |Raises )")
 
 
 def command_of(
@@ -83,12 +81,13 @@ def command_of(
     names = inspect.unwrap(job).__globals__
     takes = inspect.signature(job).parameters
     hints: dict[str, Any] = {}
+    docs = docs_of(job)
     for name, parameter in takes.items():
         try:
             hint = eval(parameter.annotation, names)
         except NameError:  # a type for the checker alone is nothing that a command line could give
             continue
-        if setting_of(name, hint) is not None or _block(hint) is not None:
+        if setting_of(name, hint, text=docs.get(name)) is not None or _block(hint) is not None:
             hints[name] = hint
 
     def command(*, json: bool, **values: Any) -> None:
@@ -105,9 +104,7 @@ def command_of(
         if code := getattr(result, "exit_code", 0):
             raise typer.Exit(code)
 
-    paragraphs = (inspect.getdoc(job) or "").split("\n\n")
-    until = next((i for i, text in enumerate(paragraphs) if PYTHON.match(text)), None)
-    command.__doc__ = "\n\n".join(paragraphs[:until])
+    command.__doc__ = job.__doc__
     command.__name__ = job.__name__
     command.__annotations__ = {**hints, "json": o.AsJson}
     as_json = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False)
@@ -270,13 +267,13 @@ def _options_of(command: Callable[..., Any]) -> _Options:
     """Return the options of a command. TypeError where two settings of one name differ."""
     hints = get_type_hints(command, include_extras=True)
     blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
-    options = _Options(hints, blocks, {}, {}, {}, {})
+    options, docs = _Options(hints, blocks, {}, {}, {}, {}), docs_of(command)
     for name, parameter in inspect.signature(command).parameters.items():
         if name in blocks:
             options.add(blocks[name], command.__name__)
             continue
         default = MISSING if parameter.default is parameter.empty else parameter.default
-        own = setting_of(name, hints[name], default)
+        own = setting_of(name, hints[name], default, docs.get(name))
         if own is not None:
             options.own[name] = own
             options.parameters[own.key] = _parameter(own, unset=False)

@@ -24,7 +24,6 @@ from argus.project import ProjectConfig
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index
 from argus.settings import (
-    Doc,
     Option,
     Seed,
     Without,
@@ -108,20 +107,18 @@ def doctor(
     columns: FieldNames,
     asking: AskingConfig,
     encoder: EncoderConfig,
-    llm: Annotated[
-        str | None,
-        Doc("A language model that is asked one short prompt: its name at an endpoint, or local:."),
-        Option(panel=PANEL),
-    ] = None,
-    llm_base_url: Annotated[
-        str | None, Doc("Its endpoint; default: as for --base-url."), Option(panel=PANEL)
-    ] = None,
+    llm: Annotated[str | None, Option(panel=PANEL)] = None,
+    llm_base_url: Annotated[str | None, Option(panel=PANEL)] = None,
     json: o.AsJson = False,
 ) -> None:
     """Try machine, extras, model, documents, retriever, questions: exit 0, or 2 and what to mend.
 
     Nothing is written. What is not named is not tried, the encoder excepted; an extra that is not
     installed is a note. With --config argus.toml it tries what `argus init` wrote down.
+
+    Args:
+        llm: A language model that is asked one short prompt: its name at an endpoint, or local:.
+        llm_base_url: Its endpoint; default: as for --base-url.
     """
     from argus.health import check_up
 

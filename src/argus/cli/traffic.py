@@ -18,7 +18,6 @@ from argus.jobs import options as o
 from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.settings import (
     CORPUS,
-    Doc,
     Option,
     Without,
 )
@@ -44,17 +43,11 @@ def audit(
     reading: LogConfig,
     retriever: NamedRetriever = None,
     asking: AskingConfig,
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("Tells who serves nobody, and what it has for questions that nobody meets."),
-        CORPUS,
-    ] = None,
+    corpus: Annotated[NamedCorpus | None, CORPUS] = None,
     encoder: EncoderConfig,
     columns: FieldNames,
     limit: o.Limit = None,
-    dry_run: Annotated[
-        bool, Doc("Show how the first questions are read, and stop."), Option(("--dry-run",))
-    ] = False,
+    dry_run: Annotated[bool, Option(("--dry-run",))] = False,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
 ) -> None:
@@ -65,6 +58,10 @@ def audit(
     Mails, numbers of telephones, cards and accounts, and tokens are replaced before anything is
     kept. Writes questions.parquet, documents, unmet and over_time (.parquet and .csv), with --by
     traffic_slices, summary.json, manifest.json and report.html.
+
+    Args:
+        corpus: Tells who serves nobody, and what it has for questions that nobody meets.
+        dry_run: Show how the first questions are read, and stop.
     """
     from argus.traffic.job import audit_traffic
     from argus.traffic.reading import read_traffic
@@ -92,15 +89,9 @@ def judge(
     ],
     corpus: o.Corpus,
     out: o.Out = o.OUT,
-    run: Annotated[
-        Path | None, Doc("What came back, where the table does not say: TREC or JSON.")
-    ] = None,
+    run: Path | None = None,
     config: JudgingConfig,
-    answers: Annotated[
-        list[Path] | None,
-        Doc("Filled copies of the table, one per person; default: OUT/to_judge.tsv."),
-        Option(),
-    ] = None,
+    answers: Annotated[list[Path] | None, Option()] = None,
     model: Annotated[AnyModel, Without("budget")],
     fields: FieldNames,
     fresh: o.Fresh = False,
@@ -113,6 +104,10 @@ def judge(
     columns of its own (model_grade, model_name). A larger --budget goes on. From 30 judged
     questions on, the order by risk becomes a probability of each question. Writes judging.parquet
     and .csv, summary.json, manifest.json and report.html.
+
+    Args:
+        run: What came back, where the table does not say: TREC or JSON.
+        answers: Filled copies of the table, one per person; default: OUT/to_judge.tsv.
     """
     from argus.traffic.judging import judge_traffic
 

@@ -62,14 +62,14 @@ Into = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class RemedyPlace:
-    """An index, or a store with the collection that holds its remedies' records."""
+    """An index, or a store with the collection that holds its remedies' records.
+
+    Attributes:
+        store: In place of an index: KIND:PLACE/COLLECTION of the documents.
+    """
 
     index: _Index = None
-    store: Annotated[
-        str | None,
-        Doc("In place of an index: KIND:PLACE/COLLECTION of the documents."),
-        Option(("--store",), panel=PANEL),
-    ] = None
+    store: Annotated[str | None, Option(("--store",), panel=PANEL)] = None
     into: Into = None
     opening: StoreConfig = field(default_factory=StoreConfig)
 
@@ -160,13 +160,16 @@ Repaired = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """Options that say how a receipt is judged, and where it goes."""
+    """Options that say how a receipt is judged, and where it goes.
 
-    queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
+    Attributes:
+        queries: Judged queries, for the receipt.
+        out: Folder for the receipt; default: in the index.
+    """
+
+    queries: Path | None = None
     qrels: o.MaybeQrels = None
-    out: Annotated[Path | None, Doc("Folder for the receipt; default: in the index."), OUTPUT] = (
-        None
-    )
+    out: Annotated[Path | None, OUTPUT] = None
 
 
 @example("argus tune undo expand-robust-3f2a91c4 --index index/")
@@ -222,7 +225,7 @@ def try_(
     chunks: ChunkedCorpus,
     profiles: o.NeedProfiles = None,
     reference: Annotated[ReferenceConfig | None, Options(ReferenceConfig, optional=True)] = None,
-    own: Annotated[list[str] | None, Doc("Your own remedy: FILE.py:NAME; repeatable.")] = None,
+    own: list[str] | None = None,
     model: LanguageModel,
     measure: RepairConfig,
     encoder: o.EncoderName = None,
@@ -234,6 +237,9 @@ def try_(
     Judged questions judge, cross-validated: none both chooses and tells. Without them, information
     needs that are held out do: of --profiles, or written by --model for a sample of the documents.
     Without either the blend is added, and said to be the default. What harms is never kept.
+
+    Args:
+        own: Your own remedy: FILE.py:NAME; repeatable.
     """
     from argus.repair.job import repair_index
     from argus.scenarios.profiles.config import ProfileSettings

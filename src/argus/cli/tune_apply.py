@@ -126,12 +126,15 @@ class BlendJudging(Judging):
 
 @dataclass(frozen=True, kw_only=True)
 class Proof(Judging):
-    """Options that add to the receipt of a repair at risk."""
+    """Options that add to the receipt of a repair at risk.
 
-    corpus: Annotated[
-        NamedCorpus | None, Doc("Where titles are, to tell implicit questions apart."), CORPUS
-    ] = None
-    k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K
+    Attributes:
+        corpus: Where titles are, to tell implicit questions apart.
+        k: How far down a list counts.
+    """
+
+    corpus: Annotated[NamedCorpus | None, CORPUS] = None
+    k: Annotated[int, Ge(1)] = TOP_K
 
 
 @example("argus tune apply blend --index index/")
@@ -236,13 +239,13 @@ def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> Synthesize
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenPlace:
-    """The store of the documents, and the collection that takes the records."""
+    """The store of the documents, and the collection that takes the records.
 
-    store: Annotated[
-        str,
-        Doc("KIND:PLACE/COLLECTION of the same documents; its records stay as they are."),
-        Option(("--store",), panel=PANEL),
-    ]
+    Attributes:
+        store: KIND:PLACE/COLLECTION of the same documents; its records stay as they are.
+    """
+
+    store: Annotated[str, Option(("--store",), panel=PANEL)]
     into: Annotated[Into, Writes(collection_of)] = None
     opening: StoreConfig = field(default_factory=StoreConfig)
 
@@ -256,7 +259,7 @@ def write(
     index: o.IndexState,
     place: WrittenPlace,
     columns: Annotated[FieldNames, Without("title", "text", "coerce_ids", "template")],
-    out: Annotated[Path, Doc("Folder for the receipt."), OUTPUT] = RECEIPTS,
+    out: Annotated[Path, OUTPUT] = RECEIPTS,
     json: o.AsJson = False,
 ) -> None:
     """Write what remedies added to an index beside the documents of a store.
@@ -267,6 +270,9 @@ def write(
     index, where they are not its own ids. BM25 and a correction of queries are no part of
     records; argus.BlendedRetriever takes them of the index. The documents stay as they are, and
     `argus tune undo ID --store` takes the records out again.
+
+    Args:
+        out: Folder for the receipt.
     """
     from argus.remedies.store_writing import write_index
 
@@ -278,18 +284,9 @@ def write(
 @with_blocks
 def queries(
     *,
-    remedy: Annotated[
-        str | None,
-        Doc("Which blend; default: the only one of --store. A store's differs from an index's."),
-    ] = None,
-    index: Annotated[
-        Path | None, Doc("Index that has a blend: how much BM25 counts is taken from it."), INDEX
-    ] = None,
-    store: Annotated[
-        str | None,
-        Doc("Store that holds the records (pgvector:PLACE/TABLE, qdrant:PLACE/COLLECTION)."),
-        Option(("--store",)),
-    ] = None,
+    remedy: str | None = None,
+    index: Annotated[Path | None, INDEX] = None,
+    store: Annotated[str | None, Option(("--store",))] = None,
     settings: QueriesConfig,
     json: o.AsJson = False,
 ) -> None:
@@ -297,6 +294,11 @@ def queries(
 
     Nothing is searched. Without --remedy the records in --store tell which it is. For stores that
     cannot do it themselves, argus.BlendedRetriever asks as much as is needed.
+
+    Args:
+        remedy: Which blend; default: the only one of --store. A store's differs from an index's.
+        index: Index that has a blend: how much BM25 counts is taken from it.
+        store: Store that holds the records (pgvector:PLACE/TABLE, qdrant:PLACE/COLLECTION).
     """
     from argus.retrievers.engine_queries import engine_queries, markdown
     from argus.stores.spec import parse_store
@@ -353,28 +355,21 @@ HOME = "scenarios"  # folder of an index for the profiles of its documents
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Options that say which documents are profiled, or where their profiles are."""
+    """Options that say which documents are profiled, or where their profiles are.
 
-    corpus: Annotated[
-        NamedCorpus | None, Doc("Documents to profile; default: those of --index."), CORPUS
-    ] = None
-    index: Annotated[
-        Path | None,
-        Doc("Index to add the scenarios to; default: only write them."),
-        INDEX,
-        OUTPUT,
-    ] = None
-    profiles: Annotated[
-        Path | None,
-        Doc(
-            "Scenarios that exist already (JSONL: _id, main_topic, scenarios of "
-            "information_need and explanation) to add to --index, instead of --model."
-        ),
-    ] = None
+    Attributes:
+        corpus: Documents to profile; default: those of --index.
+        index: Index to add the scenarios to; default: only write them.
+        profiles: Scenarios that exist already (JSONL: _id, main_topic, scenarios of
+            information_need and explanation) to add to --index, instead of --model.
+        out: Folder for profiles; default INDEX/scenarios or argus-out.
+    """
+
+    corpus: Annotated[NamedCorpus | None, CORPUS] = None
+    index: Annotated[Path | None, INDEX, OUTPUT] = None
+    profiles: Path | None = None
     out: Annotated[
-        Path | None,
-        Doc("Folder for profiles; default INDEX/scenarios or argus-out."),
-        Writes(lambda options: None if options["index"] else "argus-out"),
+        Path | None, Writes(lambda options: None if options["index"] else "argus-out")
     ] = None
     columns: FieldNames = field(default_factory=FieldNames)
     limit: o.Limit = None
@@ -413,17 +408,8 @@ def scenarios(
     model: LanguageModel,
     asking: ProfileSettings,
     engine: o.Engine = None,
-    component: Annotated[
-        str, Doc("What is indexed: M, I, E, M+E or I+E; auto: as held-out needs choose.")
-    ] = COMPONENT,
-    weight: Annotated[
-        str | None,
-        Doc(
-            "What a document's own score counts against its scenarios' in searches that do not "
-            "say; auto: as held-out needs choose."
-        ),
-        Option(("--lambda",)),
-    ] = None,
+    component: str = COMPONENT,
+    weight: Annotated[str | None, Option(("--lambda",))] = None,
     queries: o.MaybeQueries = None,
     qrels: o.MaybeQrels = None,
     encoder: o.EncoderName = None,
@@ -437,6 +423,11 @@ def scenarios(
     information needs and explanations. With --index, what --component names becomes views beside
     each document's own; a document without scenarios is found as before. The same command goes on
     where it was stopped, and asks only what is missing.
+
+    Args:
+        component: What is indexed: M, I, E, M+E or I+E; auto: as held-out needs choose.
+        weight: What a document's own score counts against its scenarios' in searches that do not
+            say; auto: as held-out needs choose.
     """
     from argus.scenarios.cells import AUTO
     from argus.scenarios.profile import component as named

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from argus.errors import InputError
 from argus.python_file import file_hash, file_of
-from argus.settings import Doc, Ge, Le, Lt, Option, check_settings, settings_of
+from argus.settings import Ge, Le, Lt, Option, check_settings, settings_of
 
 _PANEL = "Scoring"
 PUBLISHED_UNIGRAMS = 5_000
@@ -29,70 +29,43 @@ class Scoring:
 
     Published means: in force when SEAL's search is run with its own options (MINDER's for the
     last two). Raises InputError for a value out of range.
+
+    Attributes:
+        smoothing: Added to an n-gram's occurrences.
+        exponent: Of a weight: above 1, few strong n-grams count more than many weak ones.
+        repetition_penalty: How much an n-gram loses whose tokens stronger ones hold; 0: nothing.
+        length_penalty: Above 0, long n-grams lose less; below 1.
+        max_occurrences: An n-gram that comes more often brings no passage in.
+        full_documents: Passages that are read in full.
+        unigrams: So many single tokens count, too; 0: none.
+        shortest: Tokens of the shortest n-gram that counts; shorter ones weigh nothing.
+        query_bonus: MINDER's: added to the log-probability of a pseudo-query.
     """
 
-    smoothing: Annotated[
-        float, Ge(0), Doc("Added to an n-gram's occurrences."), Option(panel=_PANEL)
-    ] = 5.0
+    smoothing: Annotated[float, Ge(0), Option(panel=_PANEL)] = 5.0
     """The smoothing s, also added to the corpus' tokens (SEAL: 5)."""
-    exponent: Annotated[
-        float,
-        Ge(0),
-        Le(100),
-        Doc("Of a weight: above 1, few strong n-grams count more than many weak ones."),
-        Option(panel=_PANEL),
-    ] = 2.0
+    exponent: Annotated[float, Ge(0), Le(100), Option(panel=_PANEL)] = 2.0
     """alpha of eq. 3 (SEAL: 2)."""
     repetition_penalty: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("How much an n-gram loses whose tokens stronger ones hold; 0: nothing."),
-        Option(("--repetition-penalty", "--coverage-weight"), panel=_PANEL),
+        float, Ge(0), Le(1), Option(("--repetition-penalty", "--coverage-weight"), panel=_PANEL)
     ] = 0.8
     """beta, the coverage weight of eq. 3: a key whose share r of distinct tokens is in stronger
     keys of the passage counts 1 - beta * r (SEAL: 0.8)."""
-    length_penalty: Annotated[
-        float,
-        Ge(0),
-        Lt(1),
-        Doc("Above 0, long n-grams lose less; below 1."),
-        Option(panel=_PANEL),
-    ] = 0.0
+    length_penalty: Annotated[float, Ge(0), Lt(1), Option(panel=_PANEL)] = 0.0
     """A log-probability of n tokens is multiplied by (1 - length_penalty) ** (n - 1) (SEAL: 0)."""
-    max_occurrences: Annotated[
-        int,
-        Ge(1),
-        Doc("An n-gram that comes more often brings no passage in."),
-        Option(panel=_PANEL),
-    ] = 1_500
+    max_occurrences: Annotated[int, Ge(1), Option(panel=_PANEL)] = 1_500
     """A more frequent key counts only in passages found by others (SEAL: 1,500)."""
-    full_documents: Annotated[
-        int, Ge(1), Doc("Passages that are read in full."), Option(("--documents",), panel=_PANEL)
-    ] = 1_500
+    full_documents: Annotated[int, Ge(1), Option(("--documents",), panel=_PANEL)] = 1_500
     """A ranking holds no more (SEAL: 1,500)."""
 
     unigrams: Annotated[
-        int | None,
-        Ge(0),
-        Doc("So many single tokens count, too; 0: none."),
-        Option(panel=_PANEL, default="5,000; with a model from scratch 0"),
+        int | None, Ge(0), Option(panel=_PANEL, default="5,000; with a model from scratch 0")
     ] = None
     """The most probable ones, where no key covers them (SEAL: 5,000). See `for_model`."""
-    shortest: Annotated[
-        int,
-        Ge(1),
-        Doc("Tokens of the shortest n-gram that counts; shorter ones weigh nothing."),
-        Option(panel=_PANEL),
-    ] = 1
+    shortest: Annotated[int, Ge(1), Option(panel=_PANEL)] = 1
     """Length of keys. `unigrams` decides on single tokens (SEAL: 1)."""
 
-    query_bonus: Annotated[
-        float,
-        Ge(0),
-        Doc("MINDER's: added to the log-probability of a pseudo-query."),
-        Option(panel=_PANEL),
-    ] = 14.0
+    query_bonus: Annotated[float, Ge(0), Option(panel=_PANEL)] = 14.0
     """A pseudo-query is a key that begins with ` ||` (MINDER: 14). With 0, the ceiling does not
     count either."""
     query_ceiling: Annotated[float, Le(0)] = -1.0
@@ -171,53 +144,34 @@ class Decoding:
     and a pseudo-query's closing one (the published code counts the decoder's start token, too: its
     10, 15 and 30 are one less). rescore: each key by its view's input. cure: of false pruning.
     Rounds are those of backtracking. own: see `argus.generative.decode.own`.
+
+    Attributes:
+        beams: Width of the search.
+        body_tokens: Of the longest n-gram of a text.
+        title_tokens: Of the longest title.
+        query_tokens: Of the longest pseudo-query (minder).
+        batch: Questions at once; halved when memory runs out. Changes no score.
+        question_ngrams: Look up the question's own words, too.
+        rescore: Score n-grams anew, or keep what the beam search gave them.
+        partial_titles: Keep titles that were not written to their end.
+        cure: Of false pruning: none, or backtracking.
+        rounds: Of backtracking: how often it goes back; each costs as much as the first search.
+        own: Your own decoding in place of the beams: FILE.py:NAME.
     """
 
-    beams: Annotated[int, Ge(1), Doc("Width of the search."), Option(panel=_DECODING)] = 15
-    body_tokens: Annotated[
-        int, Ge(1), Doc("Of the longest n-gram of a text."), Option(("--tokens",), panel=_DECODING)
-    ] = 10
-    title_tokens: Annotated[int, Ge(1), Doc("Of the longest title."), Option(panel=_DECODING)] = 15
-    query_tokens: Annotated[
-        int, Ge(1), Doc("Of the longest pseudo-query (minder)."), Option(panel=_DECODING)
-    ] = 30
-    batch: Annotated[
-        int,
-        Ge(1),
-        Doc("Questions at once; halved when memory runs out. Changes no score."),
-        Option(panel=_DECODING),
-    ] = 20
+    beams: Annotated[int, Ge(1), Option(panel=_DECODING)] = 15
+    body_tokens: Annotated[int, Ge(1), Option(("--tokens",), panel=_DECODING)] = 10
+    title_tokens: Annotated[int, Ge(1), Option(panel=_DECODING)] = 15
+    query_tokens: Annotated[int, Ge(1), Option(panel=_DECODING)] = 30
+    batch: Annotated[int, Ge(1), Option(panel=_DECODING)] = 20
     question_ngrams: Annotated[
-        bool,
-        Doc("Look up the question's own words, too."),
-        Option(("--question-ngrams/--no-question-ngrams",), panel=_DECODING),
+        bool, Option(("--question-ngrams/--no-question-ngrams",), panel=_DECODING)
     ] = True
-    rescore: Annotated[
-        bool,
-        Doc("Score n-grams anew, or keep what the beam search gave them."),
-        Option(("--rescore/--no-rescore",), panel=_DECODING),
-    ] = True
-    partial_titles: Annotated[
-        bool,
-        Doc("Keep titles that were not written to their end."),
-        Option(panel=_DECODING),
-    ] = False
-    cure: Annotated[
-        Cure,
-        Doc("Of false pruning: none, or backtracking."),
-        Option(panel=_DECODING),
-    ] = Cure.NONE
-    rounds: Annotated[
-        int,
-        Ge(1),
-        Doc("Of backtracking: how often it goes back; each costs as much as the first search."),
-        Option(panel=_DECODING),
-    ] = 1
-    own: Annotated[
-        str | None,
-        Doc("Your own decoding in place of the beams: FILE.py:NAME."),
-        Option(("--decoding",), panel=_DECODING),
-    ] = None
+    rescore: Annotated[bool, Option(("--rescore/--no-rescore",), panel=_DECODING)] = True
+    partial_titles: Annotated[bool, Option(panel=_DECODING)] = False
+    cure: Annotated[Cure, Option(panel=_DECODING)] = Cure.NONE
+    rounds: Annotated[int, Ge(1), Option(panel=_DECODING)] = 1
+    own: Annotated[str | None, Option(("--decoding",), panel=_DECODING)] = None
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -237,23 +191,18 @@ TRAINED = "bpe:"
 
 @dataclass(frozen=True, kw_only=True)
 class NgramBuildConfig:
-    """Settings of the build. titles: None means yes, or as in the index that you append to."""
+    """Settings of the build. titles: None means yes, or as in the index that you append to.
 
-    tokenizer: Annotated[
-        str | None,
-        Doc(
-            "Folder of a tokenizer, or of the model that will search; or bpe:SIZE, a "
-            "byte-level one of so many tokens trained on the corpus."
-        ),
-    ] = None
-    titles: Annotated[
-        bool | None,
-        Doc("Whether titles stand in passages (the default, or as the index has them)."),
-        Option(("--titles/--no-titles",), default=""),
-    ] = None
-    append: Annotated[
-        bool, Doc("Add what is new in the corpus to the index in OUT, as a segment.")
-    ] = False
+    Attributes:
+        tokenizer: Folder of a tokenizer, or of the model that will search; or bpe:SIZE, a
+            byte-level one of so many tokens trained on the corpus.
+        titles: Whether titles stand in passages (the default, or as the index has them).
+        append: Add what is new in the corpus to the index in OUT, as a segment.
+    """
+
+    tokenizer: str | None = None
+    titles: Annotated[bool | None, Option(("--titles/--no-titles",), default="")] = None
+    append: bool = False
 
     def __post_init__(self) -> None:
         if self.append and self.tokenizer is not None:
@@ -283,22 +232,23 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class NgramSearchConfig:
-    """Settings of a search and its outputs."""
+    """Settings of a search and its outputs.
 
-    model: Annotated[
-        Path | None,
-        Doc("Folder of a seq2seq model, as argus research generative train writes it."),
-    ] = None
-    mode: Annotated[Mode, Doc("seal (titles and texts) or minder (pseudo-queries, too).")] = (
-        Mode.SEAL
-    )
-    k: Annotated[int, Ge(1), Doc("How many passages.")] = 100
+    Attributes:
+        model: Folder of a seq2seq model, as argus research generative train writes it.
+        mode: seal (titles and texts) or minder (pseudo-queries, too).
+        k: How many passages.
+        formats: Of the results: dpr, kilt, trec.
+        compact: DPR JSON with one line per question, not indented.
+    """
+
+    model: Path | None = None
+    mode: Mode = Mode.SEAL
+    k: Annotated[int, Ge(1)] = 100
     decoding: Decoding = field(default_factory=Decoding)
     scoring: Scoring = field(default_factory=Scoring)
-    formats: Annotated[
-        tuple[Format, ...], Doc("Of the results: dpr, kilt, trec."), Option(("--format",))
-    ] = tuple(Format)
-    compact: Annotated[bool, Doc("DPR JSON with one line per question, not indented.")] = False
+    formats: Annotated[tuple[Format, ...], Option(("--format",))] = tuple(Format)
+    compact: bool = False
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol
 from argus.errors import InputError
 from argus.knowledge.dumps import SPLIT_SIZE
 from argus.knowledge.sources import RawWriter
-from argus.settings import Doc, Ge, Option, Seed, Setting, check_settings, settings_of
+from argus.settings import Ge, Option, Seed, Setting, check_settings, settings_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,50 +67,29 @@ class KbConfig:
     language: as in the address of its Wikipedia ("en", "zh-min-nan"). links: those before the first
     heading ("lead"), of the whole page, none. sample, limit: None for all. split_bytes: of a
     compressed dump. A kill may cost as much per worker. Options give bytes in MiB.
+
+    Attributes:
+        language: Language of labels and pages, or of the texts of triples. Default: en.
+        links: Hyperlinks of the lead, of the whole page, or none. Default: lead.
+        min_words: Words that a first paragraph has.
+        sample: Draw so many entities; related ones come along.
+        limit: Only the first so many pages and items, or entities.
+        mentions: Also relate an entity to those that its paragraph names.
+        words: BM25 over the paragraphs, beside the shards.
+        split_bytes: Of a dump that a worker reads at once. Default: 16.
+        memory_bytes: Bound of the joins.
     """
 
-    language: Annotated[
-        str,
-        Doc("Language of labels and pages, or of the texts of triples. Default: en."),
-        Option(("--lang",), panel=DUMP),
-    ] = "en"
-    links: Annotated[
-        Links,
-        Doc("Hyperlinks of the lead, of the whole page, or none. Default: lead."),
-        Option(panel=DUMP),
-    ] = "lead"
-    min_words: Annotated[
-        int, Ge(1), Doc("Words that a first paragraph has."), Option(panel=_SHAPE)
-    ] = 5
-    sample: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Draw so many entities; related ones come along."),
-        Option(panel=_SHAPE),
-    ] = None
+    language: Annotated[str, Option(("--lang",), panel=DUMP)] = "en"
+    links: Annotated[Links, Option(panel=DUMP)] = "lead"
+    min_words: Annotated[int, Ge(1), Option(panel=_SHAPE)] = 5
+    sample: Annotated[int | None, Ge(1), Option(panel=_SHAPE)] = None
     seed: Seed = 0
-    limit: Annotated[
-        int | None, Ge(1), Doc("Only the first so many pages and items, or entities.")
-    ] = None
-    mentions: Annotated[
-        bool,
-        Doc("Also relate an entity to those that its paragraph names."),
-        Option(panel=_SHAPE),
-    ] = False
-    words: Annotated[
-        bool,
-        Doc("BM25 over the paragraphs, beside the shards."),
-        Option(("--words/--no-words",), panel=_SHAPE),
-    ] = True
-    split_bytes: Annotated[
-        int,
-        Ge(1),
-        Doc("Of a dump that a worker reads at once. Default: 16."),
-        Option(("--split-mib",), panel=DUMP),
-    ] = SPLIT_SIZE
-    memory_bytes: Annotated[
-        int, Ge(256 << 20), Doc("Bound of the joins."), Option(("--memory-mib",))
-    ] = MEMORY_BYTES
+    limit: Annotated[int | None, Ge(1)] = None
+    mentions: Annotated[bool, Option(panel=_SHAPE)] = False
+    words: Annotated[bool, Option(("--words/--no-words",), panel=_SHAPE)] = True
+    split_bytes: Annotated[int, Ge(1), Option(("--split-mib",), panel=DUMP)] = SPLIT_SIZE
+    memory_bytes: Annotated[int, Ge(256 << 20), Option(("--memory-mib",))] = MEMORY_BYTES
 
     def __post_init__(self) -> None:
         check_settings(self)

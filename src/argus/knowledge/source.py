@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.data.fields import FieldNames
-from argus.settings import Doc, Ge, Option, check_settings
+from argus.settings import Ge, Option, check_settings
 
 _PANEL = "Mentions"
 
@@ -21,13 +21,16 @@ class GazetteerConfig:
     case in the texts; with `ignore_case`, where names are expected in lower case and that tells
     nothing, only English function words ("after", "what"), so that "jaws" is found wherever it
     stands. min_length: characters.
+
+    Attributes:
+        ignore_case: Names in any case.
+        common_words: Also one-word names that occur in lower case.
+        min_length: Shorter names are left out.
     """
 
-    ignore_case: Annotated[bool, Doc("Names in any case."), Option(panel=_PANEL)] = False
-    common_words: Annotated[
-        bool, Doc("Also one-word names that occur in lower case."), Option(panel=_PANEL)
-    ] = False
-    min_length: Annotated[int, Ge(1), Doc("Shorter names are left out."), Option(panel=_PANEL)] = 3
+    ignore_case: Annotated[bool, Option(panel=_PANEL)] = False
+    common_words: Annotated[bool, Option(panel=_PANEL)] = False
+    min_length: Annotated[int, Ge(1), Option(panel=_PANEL)] = 3
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -41,20 +44,15 @@ class KnowledgeSource:
     an entity, its title as label. relations: of a knowledge base's sources "wikidata", "hyperlink",
     "triples", "all". None takes what the knowledge base says, or an `edges` file beside the corpus,
     else mentions.
+
+    Attributes:
+        entities: File of id, label, paragraph (or doc_id); default: every document.
+        relations: Triples file, or "mentions"; of a knowledge base also wikidata, hyperlink,
+            triples, all. Default: its own, or edges.* beside the corpus, else mentions.
+        skip_unknown: Drop (and count) edges to ids that are not entities.
     """
 
-    entities: Annotated[
-        Path | None, Doc("File of id, label, paragraph (or doc_id); default: every document.")
-    ] = None
-    relations: Annotated[
-        Path | str | None,
-        Doc(
-            'Triples file, or "mentions"; of a knowledge base also wikidata, hyperlink, triples, '
-            "all. Default: its own, or edges.* beside the corpus, else mentions."
-        ),
-        Option(is_name=True),
-    ] = None
-    skip_unknown: Annotated[
-        bool, Doc("Drop (and count) edges to ids that are not entities."), Option(panel="Input")
-    ] = False
+    entities: Path | None = None
+    relations: Annotated[Path | str | None, Option(is_name=True)] = None
+    skip_unknown: Annotated[bool, Option(panel="Input")] = False
     fields: FieldNames = field(default_factory=FieldNames)

@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.data.fields import By
-from argus.settings import TOP_K, Doc, Ge, Gt, Lt, Seed, TopK, check_settings
+from argus.settings import TOP_K, Ge, Gt, Lt, Seed, TopK, check_settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReachConfig:
-    """The depth of searches in a store, and the number of records asked for."""
+    """The depth of searches in a store, and the number of records asked for.
+
+    Attributes:
+        sample: Ask for so many records, drawn at random; default: for all.
+        until_width: Ask for random records until the 95% interval of their share is this narrow.
+        recall_sample: Records whose whole lists are compared with exact ones, for recall.
+        batch: Records that are read, and searches sent, at once.
+    """
 
     k: TopK = TOP_K
-    sample: Annotated[
-        int | None, Ge(1), Doc("Ask for so many records, drawn at random; default: for all.")
-    ] = None
-    until_width: Annotated[
-        float | None, Gt(0), Lt(1),
-        Doc("Ask for random records until the 95% interval of their share is this narrow."),
-    ] = None  # fmt: skip
-    recall_sample: Annotated[
-        int, Ge(1), Doc("Records whose whole lists are compared with exact ones, for recall.")
-    ] = 1_000
-    batch: Annotated[int, Ge(1), Doc("Records that are read, and searches sent, at once.")] = 500
+    sample: Annotated[int | None, Ge(1)] = None
+    until_width: Annotated[float | None, Gt(0), Lt(1)] = None  # fmt: skip
+    recall_sample: Annotated[int, Ge(1)] = 1_000
+    batch: Annotated[int, Ge(1)] = 500
     seed: Seed = 0
     by: By = ()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Seed, check_settings
+from argus.settings import Ge, Seed, check_settings
 
 MEASURE, GUARD = "nDCG@10", "R@10"  # chooses a candidate, and must not fall
 FIRST = "RR@10"  # one over the rank of the first relevant document, shown to people
@@ -15,24 +15,22 @@ HARM = 0.005  # a larger loss of either measure, in the mean, is harm
 
 @dataclass(frozen=True, kw_only=True)
 class RepairConfig:
-    """The numbers of folds and needs of a trial, and whether to add anything."""
+    """The numbers of folds and needs of a trial, and whether to add anything.
 
-    folds: Annotated[
-        int, Ge(2), Doc("Parts of the questions; what is chosen on the others is measured on each.")
-    ] = 5
-    max_needs: Annotated[
-        int, Ge(1), Doc("Most held-out needs that are asked, where no questions are judged.")
-    ] = 500
-    sample: Annotated[
-        int, Ge(2), Doc("Documents whose needs a language model writes, drawn at random.")
-    ] = 500
+    Attributes:
+        folds: Parts of the questions; what is chosen on the others is measured on each.
+        max_needs: Most held-out needs that are asked, where no questions are judged.
+        sample: Documents whose needs a language model writes, drawn at random.
+        only_try: Measure on the copy and say what would be kept: add nothing.
+        apply: Candidate of the last trial to add as it was measured: try nothing again.
+    """
+
+    folds: Annotated[int, Ge(2)] = 5
+    max_needs: Annotated[int, Ge(1)] = 500
+    sample: Annotated[int, Ge(2)] = 500
     seed: Seed = 0
-    only_try: Annotated[
-        bool, Doc("Measure on the copy and say what would be kept: add nothing.")
-    ] = False
-    apply: Annotated[
-        str | None, Doc("Candidate of the last trial to add as it was measured: try nothing again.")
-    ] = None
+    only_try: bool = False
+    apply: str | None = None
 
     def __post_init__(self) -> None:
         check_settings(self)

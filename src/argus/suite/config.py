@@ -10,7 +10,7 @@ from argus.data.provenance import content_hash
 from argus.data.texts import cut_name, plain_name
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Gt, Option, Seed, check_settings
+from argus.settings import Ge, Gt, Option, Seed, check_settings
 
 ORIGINAL = "none"  # the remedy that all others are compared with: no change
 INSTRUCTION = "{instruction}"  # in a query prompt, stands for the task's instruction
@@ -24,13 +24,17 @@ _OF_SPEED = ("api_key_env", "trust_remote_code", "device", "batch_size", "concur
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteConfig:
-    """Settings of measuring. k is one for all: the order of a fused search depends on it."""
+    """Settings of measuring. k is one for all: the order of a fused search depends on it.
 
-    k: Annotated[int, Ge(1), Doc("Results of every question, of every cell.")] = 100
-    measures: Annotated[
-        tuple[str, ...], Doc("As papers write them; each task's own come with them.")
-    ] = MEASURES
-    headline: Annotated[str, Doc("By which a question counts as harmed.")] = "nDCG@10"
+    Attributes:
+        k: Results of every question, of every cell.
+        measures: As papers write them; each task's own come with them.
+        headline: By which a question counts as harmed.
+    """
+
+    k: Annotated[int, Ge(1)] = 100
+    measures: tuple[str, ...] = MEASURES
+    headline: str = "nDCG@10"
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -51,14 +55,13 @@ class SuiteConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ReproduceConfig:
-    """Limits of a reproduction."""
+    """Limits of a reproduction.
 
-    minutes: Annotated[
-        float,
-        Gt(0),
-        Doc("Of training, where the thesis' tables are made of a model trained here."),
-        Option(("--train-minutes",)),
-    ] = 4.0
+    Attributes:
+        minutes: Of training, where the thesis' tables are made of a model trained here.
+    """
+
+    minutes: Annotated[float, Gt(0), Option(("--train-minutes",))] = 4.0
 
     def __post_init__(self) -> None:
         check_settings(self)

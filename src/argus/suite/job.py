@@ -49,7 +49,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.dense import parse_index
 from argus.retrievers.names import input_path, is_index
 from argus.retrievers.opening import opened, run_answers
-from argus.settings import Doc, Option
+from argus.settings import Option
 from argus.suite.cells import (
     Cell,
     CellRecord,
@@ -133,11 +133,7 @@ class SuiteResult(Result):
 
 @one_writer
 def run_suite(
-    suite: Annotated[
-        Suite | Path | str,
-        Doc("TOML of retrievers, remedies, tasks and k."),
-        Option(argument="FILE"),
-    ],
+    suite: Annotated[Suite | Path | str, Option(argument="FILE")],
     *,
     out: o.Out = o.OUT,
     store: o.Store = None,
@@ -153,6 +149,9 @@ def run_suite(
     suite: a TOML file, or the result of `read_suite`. A cell that fails has its reason, and the
     others go on. Raises InputError for a bad file and absent tasks, ArgusError if another run
     writes to OUT and if nothing could be measured.
+
+    Args:
+        suite: TOML of retrievers, remedies, tasks and k.
     """
     file = IN_MEMORY if isinstance(suite, Suite) else Path(suite)
     suite = suite if isinstance(suite, Suite) else read_suite(file)

@@ -71,10 +71,14 @@ class BlendRemedy(Remedy):
 
 @dataclass(frozen=True, kw_only=True)
 class _KnowledgeRemedy(Remedy):
-    """Add knowledge about entities at risk. A probe ships for the default encoder only."""
+    """Add knowledge about entities at risk. A probe ships for the default encoder only.
+
+    Attributes:
+        probe: Folder from argus research probe fit.
+    """
 
     reference: ReferenceConfig
-    probe: Annotated[Path | None, Doc("Folder from argus research probe fit.")] = None
+    probe: Path | None = None
     tau: Tau = TAU
     paths = ("kb", "probe")
     needs = ("kb",)
@@ -115,10 +119,15 @@ class SynthesizeRemedy(_KnowledgeRemedy):
 
 @dataclass(frozen=True, kw_only=True)
 class ScenariosRemedy(Remedy):
-    """Index scenarios in which documents are needed. component: also `auto`."""
+    """Index scenarios in which documents are needed. component: also `auto`.
 
-    profiles: Annotated[Path, Doc("Profiles of documents (argus tune apply scenarios).")]
-    component: Annotated[str, Doc("M, I, E, M+E, I+E, or auto.")] = str(COMPONENT)
+    Attributes:
+        profiles: Profiles of documents (argus tune apply scenarios).
+        component: M, I, E, M+E, I+E, or auto.
+    """
+
+    profiles: Path
+    component: str = str(COMPONENT)
     weight: Weight = None
     paths = ("profiles",)
     needs = ("profiles",)
@@ -137,10 +146,14 @@ class ScenariosRemedy(Remedy):
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptRemedy(Remedy):
-    """Correct queries as needs, or texts of the documents, teach it."""
+    """Correct queries as needs, or texts of the documents, teach it.
+
+    Attributes:
+        learn_from: titles or sentences of the documents.
+    """
 
     profiles: Profiles = None
-    learn_from: Annotated[Unlabelled | None, Doc("titles or sentences of the documents.")] = None
+    learn_from: Unlabelled | None = None
     config: AdaptConfig
     paths = ("profiles",)
 
@@ -177,9 +190,13 @@ class RepairRemedy(Remedy):
 
 @dataclass(frozen=True, kw_only=True)
 class OwnRemedy(Remedy):
-    """Index the texts that code of the user gives to documents."""
+    """Index the texts that code of the user gives to documents.
 
-    file: Annotated[str, Doc("FILE.py:NAME, a function of documents (argus.remedies.own).")]
+    Attributes:
+        file: FILE.py:NAME, a function of documents (argus.remedies.own).
+    """
+
+    file: str
     paths = ("file",)
     needs = ("file",)
 
@@ -192,11 +209,17 @@ class OwnRemedy(Remedy):
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorityRemedy(Remedy):
-    """Serve the documents that control the results, by the task's relation (CAR, two stages)."""
+    """Serve the documents that control the results, by the task's relation (CAR, two stages).
 
-    anchors: Annotated[int | None, Ge(1), Doc("Results that are looked at.")] = None
-    places: Annotated[Places, Doc("Where what supersedes is ranked.")] = PLACES
-    chains: Annotated[Chains, Doc("Which chains of one scope are served.")] = CHAINS
+    Attributes:
+        anchors: Results that are looked at.
+        places: Where what supersedes is ranked.
+        chains: Which chains of one scope are served.
+    """
+
+    anchors: Annotated[int | None, Ge(1)] = None
+    places: Places = PLACES
+    chains: Chains = CHAINS
 
     def serve(self, task: Task, run: Run, depth: int) -> Run:
         """See `Remedy.serve`."""

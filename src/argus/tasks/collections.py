@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from argus.corpora.opening import open_corpus
 from argus.data.documents import check_unique, documents_in, find_file, read_queries
@@ -14,7 +14,6 @@ from argus.data.fields import FieldNames
 from argus.data.qrels import grade_of, read_qrels
 from argus.data.rows import ARROW, FORMATS, Row, id_value, read_rows, text_value
 from argus.data.types import Document, Qrels, Query
-from argus.settings import Doc
 from argus.tasks.task import NDCG, Task, refused
 
 OWN_DOCUMENT = ("arguana", "quora")  # BEIR: queries are documents of the corpus, under their ids
@@ -30,16 +29,16 @@ Values = Any  # of a foreign object: tables of `datasets`, dictionaries, lists
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionConfig:
-    """Which judgements of a BEIR folder count."""
+    """Which judgements of a BEIR folder count.
 
-    split: Annotated[str, Doc("Which judgements: qrels/SPLIT.tsv.")] = "test"
-    identical: Annotated[
-        bool | None,
-        Doc(
-            "Whether the document of a query's own id is taken out of its results, as BEIR's "
-            "scorer does for all collections; default: for those whose queries are documents."
-        ),
-    ] = None
+    Attributes:
+        split: Which judgements: qrels/SPLIT.tsv.
+        identical: Whether the document of a query's own id is taken out of its results, as BEIR's
+            scorer does for all collections; default: for those whose queries are documents.
+    """
+
+    split: str = "test"
+    identical: bool | None = None
 
 
 def read_beir(folder: Path, config: CollectionConfig) -> Task:
@@ -98,10 +97,15 @@ def identical_ids(
 
 @dataclass(frozen=True, kw_only=True)
 class MtebConfig:
-    """Which part of a task's data set."""
+    """Which part of a task's data set.
 
-    subset: Annotated[str, Doc("Such as a language; none where there is one.")] = ""
-    split: Annotated[str, Doc("Which split; the only one where there is one.")] = "test"
+    Attributes:
+        subset: Such as a language; none where there is one.
+        split: Which split; the only one where there is one.
+    """
+
+    subset: str = ""
+    split: str = "test"
 
 
 def read_mteb(folder: Path, config: MtebConfig) -> Task:

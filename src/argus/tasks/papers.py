@@ -15,7 +15,7 @@ from argus.data.rows import Row, id_value, pick_field, read_json_lines, read_row
 from argus.data.runs import EXCLUDED_FIELD, EXCLUDES_NOTHING, read_id_list
 from argus.data.topics import topic_of
 from argus.data.types import Document, Qrels, Query
-from argus.settings import Choices, Doc, check_settings
+from argus.settings import Choices, check_settings
 from argus.tasks.collections import choose_split, once, read_shards, rows_in, splits_in
 from argus.tasks.task import Task, refused
 
@@ -38,13 +38,17 @@ KILT_METRICS = ("Rprec", "R@5")  # measures of the leaderboard, R-precision firs
 
 @dataclass(frozen=True, kw_only=True)
 class BrightConfig:
-    """Which task of BRIGHT."""
+    """Which task of BRIGHT.
 
-    domain: Annotated[str, Doc("Such as biology; the only one where the folder has one.")] = ""
-    long: Annotated[bool, Doc("Whether whole pages are searched, not passages of them.")] = False
-    reasoning: Annotated[
-        str, Doc("Whose reasoning is asked in place of the queries, such as gpt4.")
-    ] = ""
+    Attributes:
+        domain: Such as biology; the only one where the folder has one.
+        long: Whether whole pages are searched, not passages of them.
+        reasoning: Whose reasoning is asked in place of the queries, such as gpt4.
+    """
+
+    domain: str = ""
+    long: bool = False
+    reasoning: str = ""
 
 
 def read_bright(folder: Path, config: BrightConfig) -> Task:
@@ -121,15 +125,17 @@ def is_bright(folder: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CarConfig:
-    """Parts that belong to a released file."""
+    """Parts that belong to a released file.
 
-    split: Annotated[str, Doc("train, dev or test; all questions where none is named.")] = ""
-    queries: Annotated[
-        Path | None, Doc("Questions, in place of its own: rows of id and query.")
-    ] = None
-    distractors: Annotated[
-        Path | None, Doc("Further documents: rows of doc_id and text, such as the scorer's corpus.")
-    ] = None
+    Attributes:
+        split: train, dev or test; all questions where none is named.
+        queries: Questions, in place of its own: rows of id and query.
+        distractors: Further documents: rows of doc_id and text, such as the scorer's corpus.
+    """
+
+    split: str = ""
+    queries: Path | None = None
+    distractors: Path | None = None
 
 
 def read_car(place: Path, config: CarConfig) -> Task:
@@ -182,10 +188,15 @@ def is_car(place: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class ImpliretConfig:
-    """Which of the six tables."""
+    """Which of the six tables.
 
-    part: Annotated[str, Doc("What has to be inferred."), Choices(("", *LETTERS))] = ""
-    setting: Annotated[str, Doc("How many speakers."), Choices(("", *SETTINGS))] = ""
+    Attributes:
+        part: What has to be inferred.
+        setting: How many speakers.
+    """
+
+    part: Annotated[str, Choices(("", *LETTERS))] = ""
+    setting: Annotated[str, Choices(("", *SETTINGS))] = ""
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -254,12 +265,15 @@ def is_impliret(place: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class KiltConfig:
-    """Place of the pages, and the unit of a document."""
+    """Place of the pages, and the unit of a document.
 
-    knowledge: Annotated[Path | None, Doc("The knowledge source: JSON lines of pages.")] = None
-    unit: Annotated[
-        str, Doc("What is retrieved; KILT judges pages."), Choices((PAGE, PARAGRAPH))
-    ] = PAGE
+    Attributes:
+        knowledge: The knowledge source: JSON lines of pages.
+        unit: What is retrieved; KILT judges pages.
+    """
+
+    knowledge: Path | None = None
+    unit: Annotated[str, Choices((PAGE, PARAGRAPH))] = PAGE
 
     def __post_init__(self) -> None:
         check_settings(self)

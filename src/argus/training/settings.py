@@ -25,24 +25,22 @@ class LoopConfig:
     together, all runs of a training counted. Where it is too little for all epochs, the rate falls
     to 0 by its end, so that steps depend on the clock. max_grad_norm: gradients are scaled to it.
     checkpoint_every_s: so much is lost at most when a run is killed.
+
+    Attributes:
+        learning_rate: The highest.
+        batch_size: Examples at once.
+        accumulation: Batches per step.
+        epochs: At most.
+        patience: Epochs without a lower evaluation loss that end it.
     """
 
-    learning_rate: Annotated[float, Gt(0), Doc("The highest."), Option(panel=_PANEL)] = 2e-5
+    learning_rate: Annotated[float, Gt(0), Option(panel=_PANEL)] = 2e-5
     weight_decay: WeightDecay = 0.1
     warmup_ratio: WarmupRatio = 0.1
-    batch_size: Annotated[
-        int, Ge(1), Doc("Examples at once."), Option(("--batch",), panel=_PANEL)
-    ] = 4
-    accumulation: Annotated[
-        int, Ge(1), Doc("Batches per step."), Option(("--accumulate",), panel=_PANEL)
-    ] = 2
-    epochs: Annotated[int, Ge(1), Doc("At most."), Option(panel=_PANEL)] = 10
-    patience: Annotated[
-        int,
-        Ge(1),
-        Doc("Epochs without a lower evaluation loss that end it."),
-        Option(panel=_PANEL),
-    ] = 4
+    batch_size: Annotated[int, Ge(1), Option(("--batch",), panel=_PANEL)] = 4
+    accumulation: Annotated[int, Ge(1), Option(("--accumulate",), panel=_PANEL)] = 2
+    epochs: Annotated[int, Ge(1), Option(panel=_PANEL)] = 10
+    patience: Annotated[int, Ge(1), Option(panel=_PANEL)] = 4
     evaluate_every: Annotated[int | None, Ge(1)] = None
     max_minutes: Annotated[float | None, Gt(0)] = None
     max_grad_norm: Annotated[float, Gt(0)] = 1.0

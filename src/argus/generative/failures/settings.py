@@ -30,29 +30,20 @@ class Correct(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayConfig:
-    """Settings of the search, to repeat it."""
+    """Settings of the search, to repeat it.
 
-    model: Annotated[
-        Path,
-        Doc("The seq2seq model that searched: shows what the beam dropped."),
-        Option(panel=_REPLAY),
-    ]
-    mode: Annotated[
-        Mode | None,
-        Doc("seal or minder; default: what the answers say, else seal."),
-        Option(panel=_REPLAY, default=""),
-    ] = None
-    beams: Annotated[
-        int | None,
-        Ge(1),
-        Doc("Of the search; default: what the answers say, else 15."),
-        Option(panel=_REPLAY, default=""),
-    ] = None
+    Attributes:
+        model: The seq2seq model that searched: shows what the beam dropped.
+        mode: seal or minder; default: what the answers say, else seal.
+        beams: Of the search; default: what the answers say, else 15.
+        questions: At most so many questions, three quarters of them failed ones.
+    """
+
+    model: Annotated[Path, Option(panel=_REPLAY)]
+    mode: Annotated[Mode | None, Option(panel=_REPLAY, default="")] = None
+    beams: Annotated[int | None, Ge(1), Option(panel=_REPLAY, default="")] = None
     questions: Annotated[
-        int,
-        Ge(1),
-        Doc("At most so many questions, three quarters of them failed ones."),
-        Option(("--replay",), panel=_REPLAY, default=str(MOST_QUESTIONS)),
+        int, Ge(1), Option(("--replay",), panel=_REPLAY, default=str(MOST_QUESTIONS))
     ] = MOST_QUESTIONS
 
     def __post_init__(self) -> None:
@@ -86,25 +77,20 @@ class FailureConfig:
 
     replay: searches again, with the index. llm: judges passages that nobody annotated. thresholds:
     of modes, by id. workers: processes. None for all cores where a file is large.
+
+    Attributes:
+        k: Passages that count as read.
+        correct: A passage is correct when annotated, or when it holds an answer.
+        tokenizer: Folder of the tokenizer that counts tokens; default: the index's, else words.
+        strict: Count as the thesis does: its tokens, markers left in, and its deciles.
+        index: Folder that argus research generative build wrote.
     """
 
-    k: Annotated[int, Ge(1), Doc("Passages that count as read.")] = 10
-    correct: Annotated[
-        Correct, Doc("A passage is correct when annotated, or when it holds an answer.")
-    ] = Correct.ANNOTATED
-    tokenizer: Annotated[
-        Path | None,
-        Doc("Folder of the tokenizer that counts tokens; default: the index's, else words."),
-    ] = None
-    strict: Annotated[
-        bool,
-        Doc("Count as the thesis does: its tokens, markers left in, and its deciles."),
-    ] = False
-    index: Annotated[
-        Path | None,
-        Doc("Folder that argus research generative build wrote."),
-        Option(("--corpus-index",)),
-    ] = None
+    k: Annotated[int, Ge(1)] = 10
+    correct: Correct = Correct.ANNOTATED
+    tokenizer: Path | None = None
+    strict: bool = False
+    index: Annotated[Path | None, Option(("--corpus-index",))] = None
     replay: ReplayConfig | None = None
     llm: ChatConfig | LocalConfig | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)

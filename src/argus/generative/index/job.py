@@ -23,7 +23,7 @@ from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocab
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
-from argus.settings import Doc, Without
+from argus.settings import Without
 
 JOB = "generative_build"
 _NAMED = 10
@@ -63,10 +63,7 @@ def build_ngrams(
     *,
     out: o.IndexOut,
     config: NgramBuildConfig,
-    pseudo_queries: Annotated[
-        Path | str | Mapping[str, list[str]] | None,
-        Doc('JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.'),
-    ] = None,
+    pseudo_queries: Path | str | Mapping[str, list[str]] | None = None,
     fields: Annotated[FieldNames | None, Without("template")] = None,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
@@ -79,6 +76,9 @@ def build_ngrams(
     goes on after its last whole segment; new documents are added to the index that is there. Raises
     InputError for bad input, among it a corpus that differs from the one that OUT holds the index
     of.
+
+    Args:
+        pseudo_queries: JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.
     """
     fields = fields or FieldNames()
     documents, path = read_documents(corpus, fields, limit, None)

@@ -29,7 +29,7 @@ from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
-from argus.settings import Doc, Option, Without
+from argus.settings import Option, Without
 from argus.training.loop import train
 from argus.training.settings import training_lines
 from argus.version import __version__
@@ -71,24 +71,12 @@ class GenerativeTuneResult(Result):
 def tune_generative(
     corpus: o.Corpus,
     *,
-    index: Annotated[
-        Path | str,
-        Doc("Folder that argus research generative build wrote."),
-        Option(argument="INDEX"),
-    ],
-    queries: Annotated[
-        Path | str,
-        Doc("What teaches to rank: BEIR queries.jsonl or TSV."),
-        Option(("--questions",)),
-    ],
-    qrels: Annotated[
-        Path | str, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC)."), QrelsName()
-    ],
+    index: Annotated[Path | str, Option(argument="INDEX")],
+    queries: Annotated[Path | str, Option(("--questions",))],
+    qrels: Annotated[Path | str, QrelsName()],
     config: Annotated[GenerativeTuneConfig, Without("k", "formats", "compact", "batch", "rescore")],
     out: o.Out = o.OUT,
-    pseudo_queries: Annotated[
-        Path | str | None, Doc('JSONL of {"_id", "queries"}: MINDER\'s third view.')
-    ] = None,
+    pseudo_queries: Path | str | None = None,
     fields: Annotated[FieldNames | None, Without("template")] = None,
     limit: o.Limit = None,
     device: Device = None,
@@ -104,6 +92,12 @@ def tune_generative(
     (see `tuning.loss`). Raises InputError for bad input: a corpus that the index does not hold, a
     model of another tokenizer, too few questions with a right passage in their list, another
     training in OUT.
+
+    Args:
+        index: Folder that argus research generative build wrote.
+        queries: What teaches to rank: BEIR queries.jsonl or TSV.
+        qrels: Judgements (BEIR: query-id, corpus-id, score; or TREC).
+        pseudo_queries: JSONL of {"_id", "queries"}: MINDER's third view.
     """
     on, base, home = check_device(device), need_model(config.search.model), index_folder(index)
     config = replace(config, search=with_scoring(config.search, base))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from argus.data.fields import By
 from argus.devices import Device
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Seed, check_settings
+from argus.settings import Ge, Seed, check_settings
 
 DEFAULT_K = 50
 DEFAULT_POOL = 800
@@ -25,27 +25,18 @@ class AuditConfig:
 
     k, pool: one or more values of k and N. reservoir: None is exact up to RESERVOIR_FROM entities
     and RESERVOIR beyond. device: where ranks are counted.
+
+    Attributes:
+        k: Results read; several by commas, the first is the headline.
+        pool: Candidates N; several by commas, the first is the headline.
+        pooling: span: the mention's tokens (the paper); sentence: the vector an index holds.
+        reservoir: Competitors per 1,024 queries; 0: exact; default: exact up to 50,000 entities.
     """
 
-    k: Annotated[
-        tuple[int, ...],
-        Ge(1),
-        Doc("Results read; several by commas, the first is the headline."),
-    ] = (DEFAULT_K,)
-    pool: Annotated[
-        tuple[int, ...],
-        Ge(1),
-        Doc("Candidates N; several by commas, the first is the headline."),
-    ] = (DEFAULT_POOL,)
-    pooling: Annotated[
-        Pooling,
-        Doc("span: the mention's tokens (the paper); sentence: the vector an index holds."),
-    ] = POOLING
-    reservoir: Annotated[
-        int | None,
-        Ge(0),
-        Doc("Competitors per 1,024 queries; 0: exact; default: exact up to 50,000 entities."),
-    ] = None
+    k: Annotated[tuple[int, ...], Ge(1)] = (DEFAULT_K,)
+    pool: Annotated[tuple[int, ...], Ge(1)] = (DEFAULT_POOL,)
+    pooling: Pooling = POOLING
+    reservoir: Annotated[int | None, Ge(0)] = None
     device: Device = None
     seed: Seed = 0
     by: By = ()

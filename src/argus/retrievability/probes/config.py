@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Doc, Option, Seed, check_settings
+from argus.settings import Option, Seed, check_settings
 
 FAMILIES = ("ridge", "xgboost", "mlp", "distilled")
 OF_THE_PAPER = ("ridge", "xgboost", "mlp")
@@ -14,17 +14,16 @@ OF_THE_PAPER = ("ridge", "xgboost", "mlp")
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeConfig:
-    """Settings of a fit. families: in order of preference among equals. seed: of split and fit."""
+    """Settings of a fit. families: in order of preference among equals. seed: of split and fit.
 
-    full: Annotated[
-        bool,
-        Doc("The paper's grid (hours), or a small one (minutes)."),
-        Option(("--full/--quick",)),
-    ] = False
-    families: Annotated[
-        tuple[str, ...],
-        Doc("Some of ridge,xgboost,mlp (the paper's) and distilled (small, taught by large ones)."),
-    ] = OF_THE_PAPER
+    Attributes:
+        full: The paper's grid (hours), or a small one (minutes).
+        families: Some of ridge,xgboost,mlp (the paper's) and distilled (small, taught by large
+            ones).
+    """
+
+    full: Annotated[bool, Option(("--full/--quick",))] = False
+    families: tuple[str, ...] = OF_THE_PAPER
     seed: Seed = 0
 
     def __post_init__(self) -> None:

@@ -41,7 +41,7 @@ from argus.retrievability.probes.metrics import describe_labels, measure
 from argus.retrievability.probes.models import Floats, Model, import_xgboost
 from argus.retrievability.probes.probe import Probe, save_probe
 from argus.retrievability.probes.report import headline
-from argus.settings import Doc, Option, Writes
+from argus.settings import Option, Writes
 
 HOME = "probe"  # folder of the fitted probe and its trials within the results
 Parameters = dict[str, float | bool]
@@ -155,17 +155,11 @@ class ProbeResult(Result):
 @naming_extras()
 @one_writer
 def fit_probe(
-    audit: Annotated[Path | str, Doc("Folder that argus research audit wrote.")],
+    audit: Path | str,
     *,
-    out: Annotated[
-        Path | str | None,
-        Doc("Folder for the results; default: the audit's."),
-        Writes(lambda options: options["audit"]),
-    ] = None,
+    out: Annotated[Path | str | None, Writes(lambda options: options["audit"])] = None,
     config: ProbeConfig | None = None,
-    fresh: Annotated[
-        bool, Doc("Forget the trials of earlier runs first."), Option(("--fresh/--resume",))
-    ] = False,
+    fresh: Annotated[bool, Option(("--fresh/--resume",))] = False,
 ) -> ProbeResult:
     """Fit probes to an audit, choose by validation error, report on held-out entities (ARGUS §4).
 
@@ -176,6 +170,11 @@ def fit_probe(
     out: folder for the results, by default the audit's own. Trials of an interrupted run on the
     same data are used again unless `fresh`. Raises InputError for a folder of no audit, for fewer
     scored entities than can be split, and for the family xgboost without its extra.
+
+    Args:
+        audit: Folder that argus research audit wrote.
+        out: Folder for the results; default: the audit's.
+        fresh: Forget the trials of earlier runs first.
     """
     config = config or ProbeConfig()
     if "xgboost" in config.families:

@@ -34,7 +34,7 @@ from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
 from argus.retrievability.audit.job import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
-from argus.settings import CORPUS, Doc, Option, Without
+from argus.settings import CORPUS, Option, Without
 
 SENTENCE = "sentence"
 TAU = 0.3  # below it the paper calls an entity a high risk: it is hard to reach (ARGUS §4.1)
@@ -82,16 +82,11 @@ class PredictResult(Result):
 
 @one_writer
 def predict_rps(
-    corpus: Annotated[
-        Corpus | None,
-        Doc("BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store."),
-        Option(is_name=True),
-        CORPUS,
-    ] = None,
+    corpus: Annotated[Corpus | None, Option(is_name=True), CORPUS] = None,
     *,
     out: o.Out = o.OUT,
     probe: o.ProbeFolder = None,
-    pooling: Annotated[Pooling, Doc("span or sentence, where no --probe says it.")] = POOLING,
+    pooling: Pooling = POOLING,
     source: Annotated[KnowledgeSource | None, Without("relations", "skip_unknown")] = None,
     encoder: o.Encoder = DEFAULT_MODEL,
     store: o.Store = None,
@@ -107,6 +102,10 @@ def predict_rps(
     probe: a folder that a fit wrote. None takes the probe that ships for the encoder and
     `pooling` (a given probe knows its own). Raises EncoderMismatch when the probe is of another
     encoder, and InputError for bad input.
+
+    Args:
+        corpus: BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store.
+        pooling: span or sentence, where no --probe says it.
     """
     source = source or KnowledgeSource()
     AuditConfig(pooling=pooling)  # refuses all else

@@ -10,7 +10,7 @@ from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.scenarios.cells import GridConfig
 from argus.scenarios.profile import Component
-from argus.settings import Doc, Ge, Lt, Option, Seed, check_settings
+from argus.settings import Ge, Lt, Option, Seed, check_settings
 
 LEAST_DEPTH = 100
 DOCUMENTS: Final = "documents alone"  # systems of a row of the summary
@@ -23,20 +23,19 @@ class AblateConfig(GridConfig):
     """The grid, and how its cells are compared.
 
     placebos: exchanges of the profiles that the placebo is the mean of.
+
+    Attributes:
+        measures: May be given again; cells are judged by the first. Default: nDCG@10, R@10.
+        tune_share: Share of the queries to choose a cell on, told on the rest; 0: not at all.
+        placebos: Random exchanges of profiles; 0: no placebo.
     """
 
-    measures: Annotated[
-        tuple[str, ...],
-        Doc("May be given again; cells are judged by the first. Default: nDCG@10, R@10."),
-        Option(("--measure",), repeated=True),
-    ] = ("nDCG@10", "R@10")
-    tune_share: Annotated[
-        float,
-        Ge(0),
-        Lt(1),
-        Doc("Share of the queries to choose a cell on, told on the rest; 0: not at all."),
-    ] = 0.5
-    placebos: Annotated[int, Ge(0), Doc("Random exchanges of profiles; 0: no placebo.")] = 5
+    measures: Annotated[tuple[str, ...], Option(("--measure",), repeated=True)] = (
+        "nDCG@10",
+        "R@10",
+    )
+    tune_share: Annotated[float, Ge(0), Lt(1)] = 0.5
+    placebos: Annotated[int, Ge(0)] = 5
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
     by: By = ()

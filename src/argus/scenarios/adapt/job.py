@@ -41,7 +41,7 @@ from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
 from argus.scenarios.adapt.learning import Examples, held_out_gain, learn
 from argus.scenarios.adapt.needs import Needs, Profiles, read_needs
 from argus.scenarios.tables import interval_words
-from argus.settings import CORPUS, INDEX, OUTPUT, Doc, Option
+from argus.settings import CORPUS, INDEX, OUTPUT, Option
 
 # Key of made.json for the learnt correction. Without it the learning was not finished.
 LEARNT = "learnt"
@@ -97,48 +97,20 @@ class AdaptResult(RemedyResult):
 
 @one_writer
 def adapt_index(
-    index: Annotated[
-        Path | str, Doc("Folder from argus index build."), Option(("--index",)), INDEX, OUTPUT
-    ],
+    index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
     *,
-    profiles: Annotated[
-        Profiles | None,
-        Doc(
-            "Profiles of documents (argus tune apply scenarios), whose information needs are used."
-        ),
-    ] = None,
-    needs: Annotated[
-        Path | str | Sequence[Query] | None,
-        Doc("Queries that say what documents are needed for; with --needs-qrels."),
-    ] = None,
-    needs_qrels: Annotated[
-        Path | str | Qrels | None, Doc("Which documents each of --needs is for, as judgements.")
-    ] = None,
-    learn_from: Annotated[
-        Unlabelled | None,
-        Doc(
-            "titles, or sentences held out of documents, where nobody wrote needs. It did not "
-            "carry over to questions where that was measured."
-        ),
-        Option(("--from",)),
-    ] = None,
+    profiles: Profiles | None = None,
+    needs: Path | str | Sequence[Query] | None = None,
+    needs_qrels: Path | str | Qrels | None = None,
+    learn_from: Annotated[Unlabelled | None, Option(("--from",))] = None,
     config: AdaptConfig | None = None,
     encoder: o.IndexEncoder = None,
-    queries: Annotated[
-        Path | str | Sequence[Query] | None, Doc("Judged queries, for the receipt.")
-    ] = None,
+    queries: Path | str | Sequence[Query] | None = None,
     qrels: o.MaybeQrels = None,
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("Where titles are, to tell implicit questions apart."),
-        Option(is_name=True),
-        CORPUS,
-    ] = None,
+    corpus: Annotated[NamedCorpus | None, Option(is_name=True), CORPUS] = None,
     device: Device = None,
     coerce_ids: CoerceIds = False,
-    out: Annotated[
-        Path | None, Doc("Folder for the receipt; default: in the index."), OUTPUT
-    ] = None,
+    out: Annotated[Path | None, OUTPUT] = None,
 ) -> AdaptResult:
     """Learn a correction of all queries from what some documents are needed for.
 
@@ -152,6 +124,18 @@ def adapt_index(
     qrels: for an evaluation before and after. device: of the encoder and the learning. Raises
     InputError for bad input and for needs of other documents alone, ArgusError where none can be
     embedded.
+
+    Args:
+        index: Folder from argus index build.
+        profiles: Profiles of documents (argus tune apply scenarios), whose information needs are
+            used.
+        needs: Queries that say what documents are needed for; with --needs-qrels.
+        needs_qrels: Which documents each of --needs is for, as judgements.
+        learn_from: titles, or sentences held out of documents, where nobody wrote needs. It did not
+            carry over to questions where that was measured.
+        queries: Judged queries, for the receipt.
+        corpus: Where titles are, to tell implicit questions apart.
+        out: Folder for the receipt; default: in the index.
     """
     questions = check_judged(queries, qrels, corpus)
     config = config or AdaptConfig()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,7 +26,6 @@ from argus.scenarios.distill.train import save_adapter, save_merged, train, with
 from argus.scenarios.files import given_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.schema import ProfileAnswer
-from argus.settings import Doc
 from argus.training.settings import training_lines
 from argus.version import __version__
 
@@ -105,10 +104,7 @@ class DistillResult(Result):
 def distill(
     corpus: o.Corpus,
     *,
-    profiles: Annotated[
-        Path | str | Mapping[str, Profiled],
-        Doc("Teacher's profiles: a file, or a folder that holds them."),
-    ],
+    profiles: Path | str | Mapping[str, Profiled],
     config: DistillConfig,
     out: o.Out = o.OUT,
     fields: FieldNames | None = None,
@@ -125,6 +121,9 @@ def distill(
     profiles: a file, or a folder that holds profiles.jsonl. A run that was killed goes on from its
     last checkpoint. Raises InputError for bad input: nothing or too little to train on, a model
     without tokenizer, another training in OUT.
+
+    Args:
+        profiles: Teacher's profiles: a file, or a folder that holds them.
     """
     weights.need_peft()
     documents, path = read_documents(corpus, fields or FieldNames(), limit, None)

@@ -9,7 +9,7 @@ from argus.data.fields import By, ParentField
 from argus.errors import InputError
 from argus.scenarios.cells import Components, GridConfig, Weights
 from argus.scenarios.profile import COMPONENT
-from argus.settings import Doc, Ge, Gt, Lt, Seed, check_settings
+from argus.settings import Ge, Gt, Lt, Seed, check_settings
 
 WEIGHTS = (0.5, 0.6, 0.7, 0.8, 0.9)  # λ of the grid, as in SPIKE Table 7.
 
@@ -23,24 +23,24 @@ class PoolSetting(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class NeedsConfig(GridConfig):
-    """Settings of the audit. k, pool: those of RPS. k is also the depth of the whole corpus."""
+    """Settings of the audit. k, pool: those of RPS. k is also the depth of the whole corpus.
+
+    Attributes:
+        k: How far down a list counts as found.
+        pool: N of RPS: among so many documents.
+        sample: Ask for so many documents, drawn at random; default: for all.
+        until_width: Draw documents until the 95% interval of the share that is found is this
+            narrow.
+        further: Needs that --model writes besides, of a document that only some of its needs find.
+    """
 
     components: Components = (COMPONENT,)
     weights: Weights = WEIGHTS
-    k: Annotated[int, Ge(1), Doc("How far down a list counts as found.")] = 10
-    pool: Annotated[int, Ge(1), Doc("N of RPS: among so many documents.")] = 800
-    sample: Annotated[
-        int | None, Ge(1), Doc("Ask for so many documents, drawn at random; default: for all.")
-    ] = None
-    until_width: Annotated[
-        float | None, Gt(0), Lt(1),
-        Doc("Draw documents until the 95% interval of the share that is found is this narrow."),
-    ] = None  # fmt: skip
-    further: Annotated[
-        int,
-        Ge(0),
-        Doc("Needs that --model writes besides, of a document that only some of its needs find."),
-    ] = 3
+    k: Annotated[int, Ge(1)] = 10
+    pool: Annotated[int, Ge(1)] = 800
+    sample: Annotated[int | None, Ge(1)] = None
+    until_width: Annotated[float | None, Gt(0), Lt(1)] = None  # fmt: skip
+    further: Annotated[int, Ge(0)] = 3
     parent_field: ParentField = None
     seed: Seed = 0
     by: By = ()

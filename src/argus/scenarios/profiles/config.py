@@ -8,7 +8,7 @@ from typing import Annotated
 
 from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
 from argus.scenarios.openings import Form, FormSetting
-from argus.settings import Doc, Ge, check_settings
+from argus.settings import Ge, check_settings
 
 MAX_DOCUMENT_CHARS = 24_000  # More of a document is not shown: about 6,000 tokens of English.
 
@@ -27,10 +27,14 @@ class ProfileSettings:
     role: a teacher is told every step, a student has the instruction that distilled models were
     trained on. accept_unanswered: such documents count as failed. Without it the job ends with an
     error.
+
+    Attributes:
+        role: teacher, or student: a model that was distilled.
+        max_chars: More of a document is not shown.
     """
 
-    role: Annotated[Role, Doc("teacher, or student: a model that was distilled.")] = Role.TEACHER
-    max_chars: Annotated[int, Ge(1), Doc("More of a document is not shown.")] = MAX_DOCUMENT_CHARS
+    role: Role = Role.TEACHER
+    max_chars: Annotated[int, Ge(1)] = MAX_DOCUMENT_CHARS
     accept_unanswered: AcceptUnanswered = False
     form: FormSetting = Form.WRITTEN
 

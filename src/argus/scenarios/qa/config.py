@@ -8,7 +8,7 @@ from typing import Annotated
 from argus.indexes.blend import Weight
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.measures.resamples import RESAMPLES, Resamples
-from argus.settings import Doc, Ge, Option, Seed, check_settings
+from argus.settings import Ge, Option, Seed, check_settings
 
 AnyConfig = ChatConfig | LocalConfig
 LEAST_CONTEXT = 1_000
@@ -18,16 +18,22 @@ MAX_CHARS = 48_000  # Characters of a whole block: about 12,000 tokens of Englis
 
 @dataclass(frozen=True, kw_only=True)
 class QASettings:
-    """Settings of the questions, whoever answers. seed: draws questions, too."""
+    """Settings of the questions, whoever answers. seed: draws questions, too.
 
-    votes: Annotated[int, Ge(1), Doc("Judgements per answer."), Option(panel="Judge")] = 1
-    reason: Annotated[bool, Doc("Have the model reformulate each question to search with.")] = False
-    k: Annotated[int, Ge(1), Doc("Documents in a context.")] = 10
+    Attributes:
+        votes: Judgements per answer.
+        reason: Have the model reformulate each question to search with.
+        k: Documents in a context.
+        max_chars: Characters of a context, shared alike.
+        limit: Only so many questions, drawn at random.
+    """
+
+    votes: Annotated[int, Ge(1), Option(panel="Judge")] = 1
+    reason: bool = False
+    k: Annotated[int, Ge(1)] = 10
     weight: Weight = None
-    max_chars: Annotated[int, Ge(LEAST_CONTEXT), Doc("Characters of a context, shared alike.")] = (
-        MAX_CHARS
-    )
-    limit: Annotated[int | None, Ge(1), Doc("Only so many questions, drawn at random.")] = None
+    max_chars: Annotated[int, Ge(LEAST_CONTEXT)] = MAX_CHARS
+    limit: Annotated[int | None, Ge(1)] = None
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
 

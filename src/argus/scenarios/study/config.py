@@ -51,19 +51,24 @@ Comparisons = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class StudyConfig:
-    """A study. questions, judges: the paper's. How many results a side shows it does not say."""
+    """A study. questions, judges: the paper's. How many results a side shows it does not say.
+
+    Attributes:
+        questions: Questions that people see, drawn at random.
+        judges: People who judge each pair.
+        raters: Sheets, one for each person; default: as many as --judges.
+        k: Results on each side.
+        same_results: Show the same documents on both sides: only what is told of them differs.
+        max_chars: Characters of each document.
+    """
 
     versus: Comparisons = tuple(Versus)
-    questions: Annotated[int, Ge(1), Doc("Questions that people see, drawn at random.")] = 100
-    judges: Annotated[int, Ge(1), Doc("People who judge each pair.")] = 3
-    raters: Annotated[
-        int | None, Ge(1), Doc("Sheets, one for each person; default: as many as --judges.")
-    ] = None
-    k: Annotated[int, Ge(1), Doc("Results on each side.")] = 3
-    same_results: Annotated[
-        bool, Doc("Show the same documents on both sides: only what is told of them differs.")
-    ] = False
-    max_chars: Annotated[int, Ge(LEAST_CHARS), Doc("Characters of each document.")] = 1_500
+    questions: Annotated[int, Ge(1)] = 100
+    judges: Annotated[int, Ge(1)] = 3
+    raters: Annotated[int | None, Ge(1)] = None
+    k: Annotated[int, Ge(1)] = 3
+    same_results: bool = False
+    max_chars: Annotated[int, Ge(LEAST_CHARS)] = 1_500
     weight: Weight = None
     seed: Seed = 0
 

@@ -28,7 +28,7 @@ from argus.reports.section import Section, table
 from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
 from argus.scenarios.study.sheets import PLACE, TIE, A, B
 from argus.scenarios.tables import headings, interval_words, schema
-from argus.settings import Doc, Writes
+from argus.settings import Writes
 
 KEY = "key.jsonl"
 SCENARIOS = "scenarios"
@@ -325,15 +325,11 @@ class PreferenceResult(Result):
 
 @one_writer
 def read_preferences(
-    study: Annotated[Path | str, Doc("Folder of argus research scenarios study, with its key.")],
-    answers: Annotated[
-        Sequence[Path], Doc("Filled sheets, or a folder of them; may be given again.")
-    ],
+    study: Path | str,
+    answers: Sequence[Path],
     *,
     out: Annotated[
-        Path | str | None,
-        Doc("Folder for the results; default STUDY/preferences."),
-        Writes(lambda options: Path(options["study"]) / "preferences"),
+        Path | str | None, Writes(lambda options: Path(options["study"]) / "preferences")
     ] = None,
     config: PreferenceConfig | None = None,
     fresh: o.Fresh = False,
@@ -347,6 +343,11 @@ def read_preferences(
     study: the folder of `make_study`. answers: filled sheets, or folders of them. Raises InputError
     for sheets that are not of this study, one that comes twice and an answer that is none, and
     NothingMeasured where nobody answered anything.
+
+    Args:
+        study: Folder of argus research scenarios study, with its key.
+        answers: Filled sheets, or a folder of them; may be given again.
+        out: Folder for the results; default STUDY/preferences.
     """
     config, home = config or PreferenceConfig(), Path(study)
     key = read_key(home)
