@@ -73,7 +73,7 @@ kb = "kb.jsonl"
         (("index", "build"), "argus: no-corpus.jsonl: no such file or folder"),
         (("index", "add", "--index", "there", "--corpus", "c"), "argus: there: no such folder"),
         (("tune", "apply", "expand", "--index", "there"), "argus: there: no such folder"),
-        (("evaluate",), "argus: missing-a: no such folder; expected an index"),
+        (("evaluate",), "argus: missing-a: no such folder; expected a folder"),
     ],
 )
 def test_one_file_serves_every_command_in_a_group_or_not(

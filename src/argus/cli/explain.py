@@ -176,6 +176,8 @@ def _search(
         query, index, k=measure.k, hybrid=measure.hybrid, weight=measure.weight,
         encoder=encoder, device=device,
     )  # fmt: skip
+    if answer["warning"]:
+        typer.echo(f"warning: {answer['warning']}", err=True)
     block = _block(answer["results"], max_chars) if max_chars else None
     if as_json:
         output.print_json(answer if block is None else answer | {"context": block.text})

@@ -234,16 +234,24 @@ def search_index(
     query: question that was asked.
     index: the index, with its state.
     ranked_by: name of the ranking.
+    warning: doubt about vectors of one's own, or None.
     results: documents, best first (`Hit`). A hybrid ranking has no single view of a document.
     """
     check_k(k)
     check_query(query)
     retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device, weight=weight)
     (hits,) = hits_of(retriever, [query], k)
+    warning = None
+    if retriever.index.header.foreign:
+        warning = (
+            f"the vectors of {retriever.index.path} are not what its encoder makes of its "
+            "documents: results mean something only if they were made for its queries"
+        )
     return {
         "query": query,
         "index": str(parse_index_spec(spec)),
         "ranked_by": retriever.name,
+        "warning": warning,
         "results": hits,
     }
 
