@@ -171,6 +171,7 @@ def build_index(
             if (read := documents[0].fields) is not None:  # a store's own ids stand in no field
                 is_field = opened.stored is None or bool(fields and fields.id)
                 corpus_fields = {"id": read.id if is_field else None, "text": read.text}
+            is_foreign = notes is not None and notes["foreign"]
             if (folder / FILE).exists():
                 index = ViewIndex.open(folder.path)
                 index.header.check_queries(model.fingerprint, index.path)
@@ -182,15 +183,18 @@ def build_index(
                     encoder=describe_encoder(encoder),
                     similarity=similarity_of(model),
                     corpus_fields=corpus_fields,
-                    foreign=notes is not None and notes["foreign"],
+                    foreign=is_foreign,
                 )
             there = index.rows(ORIGINAL)
             texts = dict(zip(there["id"].to_pylist(), there["text"].to_pylist(), strict=True))
             if not texts:
                 remove_words(index.path)  # of another index, whose versions have the same numbers
                 index.add_batches(_batches(views, rows))
-            elif texts != {view.id: view.text for view in views}:
-                got = f"holds an index of {len(texts):,} other documents"
+            elif (
+                texts != {view.id: view.text for view in views}
+                or is_foreign != index.header.foreign
+            ):
+                got = f"holds an index of {len(texts):,} other documents, or other vectors"
                 expected = "a new folder, or the index of this corpus"
                 fix = "Use `argus index add`, give another --out, or start over with --fresh."
                 raise InputError(got, expected=expected, fix=fix, where=index.path)
