@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.sentence_models import make_sparse
+from tests.support.sentence_models import make_model
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(make_sparse(tmp_path_factory.mktemp("models") / "splade"))
+    return Path(make_model(tmp_path_factory.mktemp("models") / "model"))
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.encoders import EmbeddingStore, stored_fingerprint
-from argus.encoders import store as module
 from argus.errors import EncoderMismatch, InputError
 from tests.support.draws import examples
 
@@ -104,32 +103,3 @@ except ArgusError as error:
         store.append([key(2)], vectors(2))
     with open_store(tmp_path) as store:
         assert store.vectors.tolist() == [[1, 1.5, 2], [2, 2.5, 3]]
-
-
-def overwrite(path, start, content):
-    with path.open("r+b") as file:
-        file.seek(start)
-        file.write(content)
-
-
-@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, 1e30])
-def test_rows_of_a_torn_block_are_forgotten_for_good(tmp_path, monkeypatch, value):
-    monkeypatch.setattr(module, "CHECK_ROWS", 2)
-    keys = [key(i) for i in range(1, 8)]
-    rows = vectors(*range(1, 8))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    with open_store(tmp_path) as store:
-        store.append(keys, rows)
-    torn = np.full(4, value, np.float32).tobytes()  # all of row 3, and a third of row 4
-    overwrite(tmp_path / "vectors.f32", 3 * ROW_BYTES, torn)
-    with open_store(tmp_path) as store:
-        assert store.forget_broken([keys[0], keys[5], key(99)], unit=True) == 0
-        assert store.forget_broken([*keys, keys[3]], unit=True) == 2
-        assert store.rows(keys).tolist() == [0, 1, 2, -1, -1, 5, 6]
-    with open_store(tmp_path) as store:
-        assert store.forget_broken(keys, unit=True) == 0
-        assert (len(store), keys[3] in store) == (7, False)
-        store.append(keys[3:5], rows[3:5])
-    with open_store(tmp_path) as store:
-        np.testing.assert_array_equal(store.gather(keys), rows)
-        assert store.rows(keys).tolist() == [0, 1, 2, 7, 8, 5, 6]

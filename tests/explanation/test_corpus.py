@@ -1,16 +1,15 @@
-"""Explain an exact search by an encoder: with sparse and late ones, the matching terms."""
+"""Explain an exact search by an encoder."""
 
 import json
 
 import numpy as np
 import pytest
 
-from argus.encoders import EncoderConfig, load_any_encoder
-from argus.encoders.scoring import scoring_of
+from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders.scoring import Scoring
 from argus.explanation.config import RunConfig
-from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.run import explain_corpus
-from tests.support.sentence_models import make_late, make_model, make_sparse
+from tests.support.sentence_models import make_model
 
 ROWS = {
     "river": "a river bank", "bread": "bread and butter", "port": "a port by the river",
@@ -23,8 +22,6 @@ QUERY = "which river is it?"
 
 
 MAKE = {
-    "sparse": make_sparse,
-    "tokens": make_late,
     "dot": lambda folder: make_model(folder, normalize=False, similarity="dot"),
     "cosine": make_model,
 }
@@ -44,7 +41,7 @@ def encoders(tmp_path_factory):
     folders = {name: make(home / name) for name, make in MAKE.items()}
     configs = {name: EncoderConfig(model=str(path), precision="float32", device="cpu")
                for name, path in folders.items()}  # fmt: skip
-    return {name: load_any_encoder(config).encoder for name, config in configs.items()}
+    return {name: load_encoder(config).encoder for name, config in configs.items()}
 
 
 def scores(encoder):
@@ -52,7 +49,7 @@ def scores(encoder):
     ids = sorted(id_ for id_, text in ROWS.items() if text.strip())
     documents = encoder.encode_documents([ROWS[id_] for id_ in ids])
     query = encoder.encode_queries([QUERY])
-    exact = scoring_of(documents).against(query, np.arange(len(ids))).tolist()
+    exact = Scoring(documents).against(query, np.arange(len(ids))).tolist()
     return dict(sorted(zip(ids, exact, strict=True), key=lambda pair: -pair[1]))
 
 
@@ -65,24 +62,3 @@ def test_the_place_is_that_of_an_exact_search(name, encoders, corpus):
         assert found.standing.run.score == pytest.approx(score, rel=1e-5)
         assert found.standing.run.of == len(ranked)
         assert found.run == encoders[name].fingerprint
-
-
-@pytest.mark.parametrize("name", ["sparse", "tokens"])
-def test_what_matched_adds_up_to_the_score(name, encoders, corpus, of):
-    encoder = encoders[name]
-    last = list(scores(encoder))[-1]
-    explanation = explain_corpus(QUERY, last, encoder, RunConfig(k=2, corpus=corpus))
-    finding = of(explanation, Cause.MATCHES)
-    assert finding.state is Verdict.FOUND and not explanation.came_back
-    evidence = finding.evidence
-    matches = evidence["matches"]
-    if name == "sparse":  # whose weights are all positive: nothing is left out
-        assert sum(m["score"] for m in matches) == pytest.approx(evidence["score"], abs=1e-3)
-        assert all(m["document"] == m["query"] for m in matches)
-        for m in matches:
-            product = m["query_weight"] * m["document_weight"]
-            assert m["score"] == pytest.approx(product, abs=1e-3)
-    rival = evidence["rival"]
-    assert (rival["rank"], rival["id"]) == (2, list(scores(encoder))[1])
-    assert evidence["stronger_there"]
-    assert rival["score"] > evidence["score"]

@@ -133,7 +133,7 @@ def test_an_index_that_is_built_and_added_to(documents, ray, tmp_path, small_bat
         more = documents[200:]
         add_documents(tmp_path / name, more, encoder=WordEncoder(), engine=where)
     here, there = (ViewIndex.open(tmp_path / name) for name in ("here", "there"))
-    assert here.texts() == there.texts()
+    assert here.snapshot().views == there.snapshot().views
     queries = WordEncoder().encode_queries(TITLES)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
     assert here.search(queries, 20) == there.search(queries, 20)

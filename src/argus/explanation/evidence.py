@@ -46,7 +46,6 @@ class Cause(StrEnum):
     ENTITIES = "low predicted RPS"
     CORPUS = "not in the corpus"
     IDENTIFIERS = "identifiers"
-    MATCHES = "matched terms"
 
     def found(
         self,

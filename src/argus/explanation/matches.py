@@ -1,4 +1,4 @@
-"""Check the parts that match: identifiers of an n-gram search, terms or tokens of an encoder."""
+"""Check the identifiers by which an n-gram search found a document."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from argus.data.reading import no_file
 from argus.data.topics import read_dpr
 from argus.data.types import Document
-from argus.encoders.rows import Rows, SparseRows, TokenRows
 from argus.errors import InputError
 from argus.evaluation.config import unknown_query
 from argus.explanation.evidence import Cause, Evidence, Finding, quoted
@@ -249,114 +246,3 @@ def _tell_identifiers(hit: Hit) -> str:
 
 def _first(parts: Sequence[str]) -> str:
     return ", ".join(parts[:MAX_NAMED]) + (", ..." if len(parts) > MAX_NAMED else "")
-
-
-@dataclass(frozen=True)
-class Matched:
-    """One document under the query. row: of one text. score: by the encoder's own comparison."""
-
-    rank: int
-    id: str
-    score: float
-    text: str
-    row: Rows
-
-
-def match_terms(
-    encoder: object, query: str, query_row: Rows, document: Matched
-) -> list[Evidence] | None:
-    """Return the contribution of each term or token of the query, in the query's order.
-
-    An encoder may name the terms of columns (`terms(columns)`), or the tokens of a text's vectors
-    (`query_tokens(text)`, `document_tokens(text)`). None for vectors, of which no part is a word. A
-    row has `query`, `document` (the same term, None
-    where the document lacks it, or the nearest token), `query_weight`, `document_weight` (sparse
-    encoders only), and `score`, its share of the document's score.
-    """
-    row = document.row
-    if isinstance(query_row, SparseRows) and isinstance(row, SparseRows):
-        columns, weights = query_row.terms(0)
-        own = dict(zip(*(part.tolist() for part in row.terms(0)), strict=True))
-        names = [f"#{column}" for column in columns.tolist()]
-        if hasattr(encoder, "terms"):
-            names = encoder.terms(columns)
-        return [
-            {
-                "query": name,
-                "document": name if column in own else None,
-                "query_weight": round(float(weight), 4),
-                "document_weight": round(own.get(column, 0.0), 4),
-                "score": round(float(weight) * own.get(column, 0.0), 4),
-            }
-            for name, column, weight in zip(names, columns.tolist(), weights, strict=True)
-        ]
-    if isinstance(query_row, TokenRows) and isinstance(row, TokenRows):
-        similarity = query_row.tokens(0) @ row.tokens(0).T  # (query tokens, document tokens)
-        asking, held = ([f"#{i}" for i in range(n)] for n in similarity.shape)
-        if hasattr(encoder, "query_tokens") and hasattr(encoder, "document_tokens"):
-            asking, held = encoder.query_tokens(query), encoder.document_tokens(document.text)
-        return [
-            {
-                "query": asking[i],
-                "document": held[at],
-                "query_weight": None,
-                "document_weight": None,
-                "score": round(float(similarity[i, at]), 4),
-            }
-            for i, at in enumerate(similarity.argmax(axis=1).tolist())
-        ]
-    return None
-
-
-def check_matches(
-    own: Sequence[Evidence],
-    score: float,
-    rival: Matched | None,
-    rivals: Sequence[Evidence],
-    *,
-    came_back: bool,
-) -> Finding:
-    """Compare the matches of a document with those of the k-th, or of the first within k.
-
-    own, rivals: rows of `match_terms` for the same query. Evidence: `score`, `query_terms` (count),
-    `matches`, the strongest first, `rival` (`rank`, `id`, `score`, `matches`), and
-    `stronger_there`, query terms by which the rival leads, the widest lead first.
-    """
-
-    def strongest(terms: Sequence[Evidence]) -> list[Evidence]:
-        return sorted((t for t in terms if t["score"] > 0), key=lambda term: -term["score"])
-
-    def tell(terms: Sequence[Evidence]) -> str:
-        parts = [
-            repr(t["query"])
-            + (f" by {t['document']!r}" if t["document"] != t["query"] else "")
-            + f" {t['score']:.2f}"
-            for t in strongest(terms)
-        ]
-        return f"{len(parts)} of {len(terms)} query terms ({_first(parts)})" if parts else "no term"
-
-    evidence: Evidence = {
-        "score": round(score, 4),
-        "query_terms": len(own),
-        "matches": strongest(own)[:MAX_LISTED],
-        "rival": None,
-    }
-    text = f"it is matched by {tell(own)}"
-    if rival is not None:
-        gaps = [b["score"] - a["score"] for a, b in zip(own, rivals, strict=True)]
-        order = np.argsort(-np.array(gaps), kind="stable").tolist()
-        lacking = [own[i]["query"] for i in order if gaps[i] > 0][:MAX_LISTED]
-        evidence["rival"] = {
-            "rank": rival.rank,
-            "id": rival.id,
-            "score": round(rival.score, 4),
-            "matches": strongest(rivals)[:MAX_LISTED],
-        }
-        evidence["stronger_there"] = lacking
-        text += f"; {rival.id}, at rank {rival.rank}, by {tell(rivals)}"
-        if lacking:
-            text += f", most beyond it by {quoted(lacking[:MAX_NAMED])}"
-    if came_back:
-        return Cause.MATCHES.ruled_out(text, evidence)
-    advice = "Say in the document what the question asks for in these terms, or fuse with BM25."
-    return Cause.MATCHES.found(text, evidence, advice)

@@ -20,21 +20,18 @@ from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics
 from argus.data.types import Document, Query
 from argus.encoders import (
+    EmbeddingStore,
     Encoder,
     EncoderConfig,
-    Rows,
     Scoring,
     TokenCounter,
     as_config,
     embed,
-    load_any_encoder,
-    open_store,
-    scoring_of,
+    load_encoder,
     stored_fingerprint,
 )
 from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
-from argus.encoders.rows import family_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import unknown_query
 from argus.evaluation.judged import ParentFold, deeper
@@ -60,10 +57,7 @@ from argus.explanation.evidence import (
 )
 from argus.explanation.matches import (
     AnswerKeys,
-    Matched,
     check_identifiers,
-    check_matches,
-    match_terms,
     read_keys,
 )
 from argus.explanation.stored import judge_window
@@ -166,19 +160,18 @@ def explain_served(
 def explain_corpus(
     query: str,
     doc_id: str,
-    encoder: Encoder[Rows] | EncoderConfig | str,
+    encoder: Encoder | EncoderConfig | str,
     config: RunConfig,
     *,
     store: Path | None = None,
 ) -> RunExplanation:
     """Search `config.corpus` exactly by an encoder, and return the place of `doc_id` and causes.
 
-    Every encoder will do, sparse and late-interaction ones too, which no index holds. query: the
-    text, or with `config.queries` its id. store: folder of vectors to reuse, as an exposure run
-    leaves them in `OUT/embeddings`. None keeps nothing. A corpus that is a vector store is searched
-    by its own vectors. Raises InputError for an empty query or id, k below 1, an unknown query id,
-    a query without a usable row, a corpus without text, vectors of another encoder, and damaged
-    files.
+    query: the text, or with `config.queries` its id. store: folder of vectors to reuse, as an
+    exposure run leaves them in `OUT/embeddings`. None keeps nothing. A corpus that is a vector
+    store is searched by its own vectors. Raises InputError for an empty query or id, k below 1, an
+    unknown query id, a query without a usable row, a corpus without text, vectors of another
+    encoder, and damaged files.
     """
     _check_ids(query, doc_id, config.k)
     question = find_query(query, config.queries)
@@ -194,15 +187,15 @@ def explain_corpus(
         path = store or Path(stack.enter_context(TemporaryDirectory(prefix="argus-explain-")))
         model = as_config(encoder)
         if isinstance(model, EncoderConfig):
-            model = load_any_encoder(model, stored=stored_fingerprint(path)).encoder
+            model = load_encoder(model, stored=stored_fingerprint(path)).encoder
         opened = stack.enter_context(
-            open_store(family_of(model), path, fingerprint=model.fingerprint, dim=model.dim)
+            EmbeddingStore(path, fingerprint=model.fingerprint, dim=model.dim)
         )
         take_stored(Record("explain", {}, {"corpus": corpus.origin}), opened)
         announce("explain: embedding documents")
         texts = as_documents([d.content for d in usable])
         embedded = embed(texts, model, opened, what="documents")
-        scoring: Scoring[Any] = scoring_of(embedded.vectors)
+        scoring = Scoring(embedded.vectors)
     encoded = encode_batch(model, queries([question.text]))
     for why in encoded.failures.values():
         got = f"no search with {question.text!r}: {why}"
@@ -220,31 +213,22 @@ def explain_corpus(
         ids = [doc_id] if fold is None else fold.chunks_of(doc_id)
         return [row for row, document in enumerate(indexed) if document.id in ids]
 
-    def match(rank: int, doc_id: str) -> Matched:
-        at = max(rows_of(doc_id), key=lambda row: (scores[row], -row))
-        row = scoring.documents[at : at + 1]
-        return Matched(rank, doc_id, float(scores[at]), indexed[at].content, row)
-
     more: list[Finding] = []
     rank = case.rank(case.doc_id)
     failures = {usable[i].id: why for i, why in embedded.failures.items()}
     if rank is not None:
-        own, others = match(rank, case.doc_id), np.delete(scores, rows_of(case.doc_id))
-        place = 1 if rank <= case.k else case.k  # of the document to compare it with
-        rival = match(place, list(case.scores)[place - 1]) if rank != place else None
-        terms = match_terms(model, question.text, encoded.vectors, own)
-        if terms is not None:  # vectors have none
-            of_rival = rival and match_terms(model, question.text, encoded.vectors, rival)
-            within = rank <= case.k
-            more.append(check_matches(terms, own.score, rival, of_rival or [], came_back=within))
+        at = max(rows_of(case.doc_id), key=lambda row: (scores[row], -row))
+        others = np.delete(scores, rows_of(case.doc_id))
         if isinstance(model, TokenCounter) and model.max_tokens is not None:
 
             def rank_unread(pieces: list[str]) -> tuple[float, int]:
-                scoring: Scoring[Any] = scoring_of(model.encode_documents(pieces))
-                best = float(scoring.against(encoded.vectors, np.arange(len(pieces))).max())
+                pairs = Scoring(model.encode_documents(pieces))
+                best = float(pairs.against(encoded.vectors, np.arange(len(pieces))).max())
                 return best, 1 + int((others > best).sum())
 
-            window = judge_window(model, own.text, question.text, case.k, own.score, rank_unread)
+            window = judge_window(
+                model, indexed[at].content, question.text, case.k, float(scores[at]), rank_unread
+            )
             more.append(window)
     elif case.doc_id in failures:
         text = f"nothing finds it: {failures[case.doc_id]}"
@@ -514,7 +498,7 @@ def _conclude(
             score += f", score {place.run.score:.4f}"
         notes = [faults[c] for c in (Cause.CORPUS, Cause.SUPERSEDED) if c in faults]
         return None, "; yet ".join([score, *notes])
-    order = [Cause.ABSENT, Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL, Cause.MATCHES]
+    order = [Cause.ABSENT, Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL]
     order.append(Cause.SUPERSEDED)
     if any(f.cause is Cause.SUPERSEDED and is_superseded_within(f, case.k) for f in findings):
         order.insert(0, Cause.SUPERSEDED)

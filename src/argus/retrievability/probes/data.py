@@ -141,7 +141,6 @@ def _vectors(path: Path, fingerprint: str, keys: list[bytes]) -> FloatArray:
         )  # fmt: skip
     dim = stored_dim(path)
     with EmbeddingStore(path, fingerprint=fingerprint, dim=dim, writes=False) as store:
-        store.forget_broken(keys)
         if missing := int((store.rows(keys) < 0).sum()):
             raise InputError(
                 f"lacks the vectors of {missing} of {len(keys)} scored entities",
