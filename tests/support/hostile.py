@@ -7,19 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
-
 import argus
-from argus.data.folders import ArtifactFolder
-from argus.data.types import Document, Query, Topic
+from argus.data.types import Document, Query
 from argus.encoders import EncoderConfig
 from argus.evaluation.compared_lists import compare_retrievers
-from argus.generative.answer import Answer, Hit, HitKey
-from argus.generative.failures.files import PRUNED, PRUNED_SCHEMA
-from argus.generative.jobs.answers import FILE, AnswerFile
-from argus.generative.jobs.outputs import TABLE, Results, questions_table
 from argus.indexes.job import build_index
-from argus.jobs.workspace import Record
 from argus.remedies.blend import blend_index
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit
@@ -75,7 +67,6 @@ def make_place(root: Path) -> Workplace:
         relations=_relations(root / "relations.tsv", everything)
     )
     audit(file, out=report, source=source, encoder=encoder, config=AuditConfig(k=(2,), pool=(8,)))
-    _generative(place)
     _compared(place, everything)
     records = _records(report)
     return open_workplace([place], index=str(report), authority=records)
@@ -92,30 +83,6 @@ def _relations(path: Path, everything: Sequence[Document]) -> Path:
     pairs = zip(ids, [*ids[1:], ids[0]], strict=True)
     path.write_text("".join(f"{a}\tbeside\t{b}\n" for a, b in pairs), encoding="utf-8")
     return path
-
-
-def _generative(place: Path) -> None:
-    """Write answers and what a replay lost, as a search and an analysis leave them."""
-    folder = ArtifactFolder(place / "generative")
-    folder.open()
-    keys = [HitKey(" river", 12, 4.5, "body"), HitKey(ATTACKS[0], 3, 2.25, "title")]
-    hit = Hit(ID, 6.75, ATTACKS[1], f"By the river. {ATTACKS[0]}", keys)
-    answers = {q.id: Answer(q.id, [hit]) for q in QUESTIONS}
-    with AnswerFile(folder / FILE, {"mode": "seal"}, "</s>").appending() as add:
-        for question in QUESTIONS:
-            add(question, answers[question.id])
-    topics = [Topic(question) for question in QUESTIONS]
-    results = Results(topics, lambda topic: answers[topic.query.id], {})
-    folder.write_table(TABLE, questions_table(results))
-    lost = [
-        {"system": "seal", "query_id": q.id, "ngram": ATTACKS[0], "view": "body", "weight": 1.5,
-         "left_at": 2, "rank": 31, "kept_by": 30}
-        for q in QUESTIONS
-    ]  # fmt: skip
-    folder.write_table(PRUNED, pa.Table.from_pylist(lost, PRUNED_SCHEMA))
-    folder.write_section("summary.json", "generative_search", {"k": 1})
-    record = Record("generative_search", {}, {}).manifest({"total": len(QUESTIONS)})
-    folder.write_section("manifest.json", "generative_search", record)
 
 
 def _compared(place: Path, everything: Sequence[Document]) -> None:

@@ -57,7 +57,7 @@ def test_a_candidate_is_added_with_the_figures_of_its_trial(index, judged):
     tried = summary(index)
     with pytest.raises(InputError, match="blend"):
         add(index, "scenarios")
-    page = Client(create_app(open_workplace([index]))).open("/page/-/repairs").text
+    page = Client(create_app(open_workplace([index]))).get("/page/-/repairs").text
     assert "&#34;apply&#34;: &#34;blend&#34;" in page
     assert "trying" not in add(index, "blend")
     assert summary(index)["trials"] == tried["trials"] and summary(index)["kept"] == "blend"

@@ -53,7 +53,7 @@ def test_why_not_shows_that_it_is_being_opened_and_then_answers(opening, headers
     until((work / "began").exists)
     meanwhile = client.get("/page/-/why-not", params=ASKING, headers=headers)
     assert meanwhile.status_code == 200
-    assert "s so far" in meanwhile.text and 'hx-trigger="load delay' in meanwhile.text
+    assert "is being opened" in meanwhile.text and 'hx-trigger="load delay' in meanwhile.text
     assert 'id="verdict"' not in meanwhile.text
     (work / "go").touch()
     wait_until_ready(client)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,23 +20,51 @@ class ArgusCommands:
 
     def declared(self, words: Sequence[str]) -> Sequence[Declared]:
         """Return a command's parameters, arguments in order. InputError for an unknown command."""
-        return _declared(tuple(words))
+        command = _command(words)
+        settings: Mapping[str, Setting] = getattr(command.callback, "settings", {})
+        outputs = getattr(command.callback, "outputs", {})
+        hints = command.callback.__annotations__
+        return [
+            Declared(
+                one.name,
+                _kind(hints[one.name], settings.get(one.name)),
+                one.opts[0] if one.param_type_name == "option" else "",
+                next(iter(one.secondary_opts), ""),
+                bool(one.multiple or one.nargs == -1),
+                one.default is not None,
+                one.name in outputs,
+            )
+            for one in command.params
+        ]
 
     def check(self, words: Sequence[str], arguments: Sequence[str]) -> None:
-        """Raise InputError for arguments that the command line would refuse to parse."""
+        """Raise InputError for arguments that the command line would refuse."""
+        parent = _groups(words)
+        with _refusing(words), _command(words).make_context(words[-1], list(arguments), parent):
+            pass
+
+    def parse(self, words: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
+        """Return what is given for each parameter. Raise InputError for what has no meaning."""
         command = _command(words)
-        try:
-            with command.make_context(words[-1], list(arguments), parent=_groups(words)):
-                pass
-        except Exception as error:
-            if not hasattr(error, "format_message"):  # of typer, whose click is its own
-                raise
-            raise InputError(
-                str(error.format_message()).rstrip("."),
-                expected="options as the command line takes them",
-                fix=f"See argus {' '.join(words)} --help.",
-                where=" ".join(words),
-            ) from error
+        context = command.context_class(command, parent=_groups(words))
+        with _refusing(words):
+            given, rest, _ = command.make_parser(context).parse_args(list(arguments))
+            if rest:
+                context.fail(f"{rest[0]!r} is one argument too many")
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@contextmanager
+def _refusing(words: Sequence[str]) -> Iterator[None]:
+    """Turn an error of the command line into one of the request."""
+    try:
+        yield
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # of typer, whose click is its own
+            raise
+        got, command = str(error.format_message()).rstrip("."), " ".join(words)
+        expected, fix = "options as the command line takes them", f"See argus {command} --help."
+        raise InputError(got, expected=expected, fix=fix, where=command) from error
 
 
 def options_of_all() -> dict[str, dict[str, list[str]]]:
@@ -80,36 +108,11 @@ def _command(words: Sequence[str]) -> Any:
     inside: Mapping[str, Any] = Loaded(COMMANDS)
     for word in words:
         if word not in inside:
-            raise InputError(
-                repr(" ".join(words)), expected="a command of Argus", fix="See argus --help.",
-                where="command",
-            )  # fmt: skip
+            got, fix = repr(" ".join(words)), "See argus --help."
+            raise InputError(got, expected="a command of Argus", fix=fix, where="command")
         command = inside[word]
         inside = getattr(command, "commands", {})
     return command
-
-
-@cache
-def _declared(words: tuple[str, ...]) -> tuple[Declared, ...]:
-    command = _command(words)
-    settings: Mapping[str, Setting] = getattr(command.callback, "settings", {})
-    outputs = getattr(command.callback, "outputs", {})
-    hints = command.callback.__annotations__
-    options = []
-    for parameter in command.params:
-        name = parameter.name
-        options.append(
-            Declared(
-                name,
-                _kind(hints[name], settings.get(name)),
-                parameter.opts[0] if parameter.param_type_name == "option" else "",
-                next(iter(parameter.secondary_opts), ""),
-                bool(parameter.multiple or parameter.nargs == -1),
-                parameter.default is not None,
-                name in outputs,
-            )
-        )
-    return tuple(options)
 
 
 def _kind(hint: Any, setting: Setting | None) -> Kind:

@@ -1,6 +1,6 @@
 """Answer questions from the documents in force: search, then resolve hits by the records.
 
-The records are read at first use, and again when their files change.
+The records are read at first use.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from typing_extensions import TypedDict
 
@@ -27,14 +26,11 @@ from argus.errors import InputError
 from argus.indexes.lexical import check_query
 from argus.indexes.retriever import Hit
 from argus.service.searcher import Answered, Searcher, hit_of
-from argus.service.telemetry import Log
 from argus.settings import TOP_K
 
 MAX_DEPTH = 16_000  # results of one search, if few of them are in force at an earlier time
 MAX_CONTROLLING = 100  # documents named of those that control one document: the nearest
 MAX_LINKS = 50  # links of one chain, from the document that was asked for
-MAX_LINKS_IN_ALL = 10_000  # links in one answer: later chains have none
-CHECK_S = 1.0  # least seconds between two looks at the files of the records
 WITH_RECORDS = "a service that was started with --records and --rules or --edges"
 NO_RECORD = "no document that was retrieved has a record: nothing can be superseded"
 
@@ -126,16 +122,12 @@ class Question:
 class ServedAuthority:
     """The authority relation of the records that are served.
 
-    Any thread may ask, one at a time. If a changed file cannot be read, the last records go on
-    counting and the log says why. Raises InputError if they cannot be read at first use.
+    Any thread may ask, one at a time. Raises InputError if the records cannot be read at first use.
     """
 
-    def __init__(self, source: AuthoritySource, log: Log | None = None) -> None:
-        self.source, self._log = source, log or Log()
-        self._lock = threading.RLock()
+    def __init__(self, source: AuthoritySource) -> None:
+        self.source, self._lock = source, threading.RLock()
         self._held: tuple[Domain, Authority] | None = None
-        self._stamp: list[tuple[int, ...]] = []
-        self._checked = 0.0
 
     @contextmanager
     def at(self, as_of: str | None = None, known_by: str | None = None) -> Iterator[Authority]:
@@ -167,20 +159,19 @@ class ServedAuthority:
         with self._lock:
             relation = self._view(as_of, known_by)
         endings = Endings(relation, MAX_CONTROLLING + 1, MAX_LINKS)
-        links_left, answer = MAX_LINKS_IN_ALL, list[Resolved]()
+        answer = list[Resolved]()
         for id_ in dict.fromkeys(ids):
             with self._lock:
                 known = id_ in relation
                 is_in_force = not known or relation.in_force(id_)
                 ends = endings.of(id_) if known and is_in_force else ()
-            controlling: list[Controlling] = []
-            for end in ends[:MAX_CONTROLLING]:
-                links = end.chain[:links_left]
-                links_left -= len(links)
-                controlling.append({
-                    "id": end.id, "title": relation.records[end.id].title,
-                    "chain": [chain_link(link, relation) for link in links], "hops": end.hops,
-                })  # fmt: skip
+            controlling: list[Controlling] = [
+                {
+                    "id": end.id, "title": relation.records[end.id].title, "hops": end.hops,
+                    "chain": [chain_link(link, relation) for link in end.chain],
+                }
+                for end in ends[:MAX_CONTROLLING]
+            ]  # fmt: skip
             answer.append({
                 "id": id_, "known": known, "in_force": is_in_force,
                 "active": not ends[0].hops if ends else not known,
@@ -190,37 +181,15 @@ class ServedAuthority:
         return answer
 
     def _view(self, as_of: str | None, known_by: str | None) -> Authority:
-        """Return the relation as of a time. Look at the files again now and then."""
-        domain, relation = self._held or self._read()
-        if time.monotonic() - self._checked > CHECK_S:
-            self._checked = time.monotonic()
-            if self._stamp_of_files() != self._stamp:
-                threading.Thread(target=self._read_again, daemon=True).start()
+        """Return the relation as of a time."""
+        if self._held is None:
+            timeless = replace(self.source, as_of=None, known_by=None)
+            self._held = domain_of(self.source), open_authority(timeless).authority
+        domain, relation = self._held
         as_of, known_by = self.times(as_of, known_by)
         effective = moment_of(as_of, domain, "as_of")
         known = moment_of(known_by, domain, "known_by")
         return relation if effective is None and known is None else relation.as_of(effective, known)
-
-    def _stamp_of_files(self) -> list[tuple[int, ...]]:
-        """Return a value that changes when a file of the records, rules or edges does."""
-        named = (self.source.records, self.source.rules, self.source.edges)
-        stats = [Path(one).stat() for one in named if one is not None and Path(one).is_file()]
-        return [(one.st_mtime_ns, one.st_size, one.st_ino) for one in stats]
-
-    def _read(self) -> tuple[Domain, Authority]:
-        stamp = self._stamp = self._stamp_of_files()
-        timeless = replace(self.source, as_of=None, known_by=None)
-        held = domain_of(self.source), open_authority(timeless).authority
-        with self._lock:
-            if stamp == self._stamp:  # else a later thread reads a later version
-                self._held = held
-        return held
-
-    def _read_again(self) -> None:
-        try:
-            self._read()
-        except Exception as error:  # the last records go on counting
-            self._log.write("records not read again", error=str(error))
 
 
 async def answer(

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Path, Query
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
@@ -162,8 +162,6 @@ class VectorStoreSearch(Times):
     query: Text | Annotated[list[Text], Field(min_length=1, max_length=1)]
     max_num_results: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = TOP_K
     ranking_options: RankingOptions | None = None
-    rewrite_query: bool = False
-    filters: Any = None
 
 
 class LangChainQuestion(Asking):
@@ -176,26 +174,20 @@ class LangChainQuestion(Asking):
 class LlamaIndexQuestion(Asking):
     """A question, with k also under the name that LlamaIndex has for it."""
 
+    model_config = ConfigDict(extra="forbid", validate_by_name=True)
     query: Text
-    similarity_top_k: K | None = None
+    k: Annotated[K, Field(validation_alias=AliasChoices("k", "similarity_top_k"))] = TOP_K
 
 
 retrieving = APIRouter(tags=["retrieve"])
 
 
-@retrieving.post("/v1/vector_stores/{store_id}/search", response_model=None)
-async def search_vector_store(
-    store_id: str, body: VectorStoreSearch, service: ServiceOf
-) -> Found | Response:
+@retrieving.post("/v1/vector_stores/{store_id}/search")
+async def search_vector_store(store_id: str, body: VectorStoreSearch, service: ServiceOf) -> Found:
     """Search as OpenAI's vector stores are searched. Any id names the source of this service.
 
-    Filters and rewritten questions are refused: results that only look filtered would be worse.
+    Filters and rewritten questions are unknown keys, and refused like others.
     """
-    if body.filters is not None or body.rewrite_query:
-        name = "filters" if body.filters is not None else "rewrite_query"
-        error = {"message": f"{name} is not served here; leave it out",
-                 "type": "invalid_request_error", "param": name, "code": None}  # fmt: skip
-        return JSONResponse({"error": error}, 400)
     text = body.query if isinstance(body.query, str) else body.query[0]
     answer = await service.answer(Question(text, body.max_num_results, body.as_of, body.known_by))
     least = body.ranking_options.score_threshold if body.ranking_options else None
@@ -228,14 +220,13 @@ async def retrieve_for_langchain(body: LangChainQuestion, service: ServiceOf) ->
 @retrieving.post("/retrieve/llamaindex")
 async def retrieve_for_llamaindex(body: LlamaIndexQuestion, service: ServiceOf) -> Found:
     """Return nodes as LlamaIndex has them, best first: {"nodes": nodes with scores}."""
-    asking = body.model_copy(update={"k": body.similarity_top_k or body.k})
     nodes = [
         {
             "class_name": "NodeWithScore", "score": hit["score"],
             "node": {"class_name": "TextNode", "id_": hit["id"], "text": hit["text"],
                      "metadata": _metadata(hit)},
         }
-        for hit in (await service.answer(asking.question(body.query)))["results"]
+        for hit in (await service.answer(body.question(body.query)))["results"]
     ]  # fmt: skip
     return {"nodes": nodes}
 

@@ -250,7 +250,7 @@ class Searcher:
         self._source: IndexSource | ServedRetriever | None = None
         self._opening = threading.Lock()
         self._warming: threading.Thread | None = None
-        self._since, self._failed = 0.0, False
+        self._failed = False
         self._batcher = Batcher(lambda texts, k: self.source().answer(texts, k), seen)
 
     @property
@@ -269,14 +269,10 @@ class Searcher:
             return "ready"
         if self._warming is not None and self._warming.is_alive():
             return "opening"
-        failed, self._failed, self._since = self._failed, False, time.monotonic()
+        failed, self._failed = self._failed, False
         self._warming = threading.Thread(target=self._warm_up, daemon=True)
         self._warming.start()
         return "failed" if failed else "opening"
-
-    def opening_s(self) -> float | None:
-        """Return for how many seconds it has been opening, None if it is not."""
-        return time.monotonic() - self._since if self.state() == "opening" else None
 
     def _warm_up(self) -> None:
         try:

@@ -49,7 +49,7 @@ class Service:
             for name in workplace.beside
         }
         source = workplace.authority
-        self.authority = None if source is None else ServedAuthority(source, self.log)
+        self.authority = None if source is None else ServedAuthority(source)
         self.explaining = CapacityLimiter(EXPLAINING)
         self.jobs = None if commands is None else Jobs(workplace, commands, config.jobs_at_once)
 

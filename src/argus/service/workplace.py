@@ -29,8 +29,6 @@ STATE = ".argus-serve"
 """The service's own files, in the first folder: jobs and locks."""
 SERVED = "served"
 """Name, in a request, of the source that the service was started over."""
-BESIDE = "beside-"
-"""The same, before a number, for a source of `--beside`, in the order of the command line."""
 
 
 @dataclass(frozen=True)
@@ -98,19 +96,17 @@ class Workplace:
         files = {name: Path(one) for name, one in named.items() if isinstance(one, str | Path)}
         return {name: file.resolve() for name, file in files.items() if file.is_file()}
 
-    def named(self, reference: str, kind: str) -> str | None:
-        """Return the source that SERVED or BESIDE in a request stands for, None if there is none.
+    def served(self, kind: str) -> str | None:
+        """Return the source that SERVED stands for in a request, None if there is none.
 
         kind: index, retriever (a store is one, too), store, encoder or corpus.
         """
-        if reference == SERVED:
-            corpus = self.chunks.corpus
-            own = {"index": self.index, "retriever": self.asks,
-                   "store": self.store, "encoder": self.encoder,
-                   "corpus": None if corpus is None else str(corpus)}  # fmt: skip
-            return own[kind]
-        names = {f"{BESIDE}{number}": name for number, name in enumerate(self.beside, 1)}
-        return names.get(reference) if kind == "retriever" else None
+        corpus = self.chunks.corpus
+        named = {
+            "index": self.index, "retriever": self.asks, "store": self.store,
+            "encoder": self.encoder, "corpus": None if corpus is None else str(corpus),
+        }  # fmt: skip
+        return named[kind]
 
     def holds(self, path: Path) -> bool:
         """Return whether a file or folder is there, in one of the folders."""

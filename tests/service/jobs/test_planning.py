@@ -10,12 +10,21 @@ from argus.cli.main import COMMANDS
 from argus.cli.startable import ArgusCommands
 from argus.errors import InputError
 from argus.service.jobs.planning import (
-    PROMPT_ONLY,
     STARTABLE,
     JobRequest,
+    as_request,
     plan_job,
 )
 from argus.service.workplace import Workplace
+
+PROMPT_ONLY = {
+    "init": "asks its questions of a person",
+    "doctor": "tells of the machine, not of the folders",
+    "serve": "is what runs already",
+    "authority search": "GET /search answers from records, too",
+    "authority stream": "prints its figures, and writes none",
+}
+"""Every other command, and why it is none of a service's jobs."""
 
 
 @pytest.fixture
@@ -157,3 +166,12 @@ def test_no_job_writes_over_a_file_that_no_job_made(place, command, options, whe
         with pytest.raises(InputError, match="would be lost") as error:
             plan_job(JobRequest(command=command, options=whole), place, ArgusCommands(), wrote)
         assert error.value.where == where
+
+
+def test_a_typed_command_is_the_same_request():
+    line = "argus explain --index=served --k 3 -- '--json' d"
+    options = {"index": "served", "k": "3", "query": "--json", "doc_id": "d"}
+    assert as_request(line, ArgusCommands()) == JobRequest(command="explain", options=options)
+    for wrong in ("argus gate --nope", "argus explain q d e", "argus serve x", "argus gate a | ls"):
+        with pytest.raises(InputError):
+            as_request(wrong, ArgusCommands())

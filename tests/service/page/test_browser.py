@@ -4,34 +4,28 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from tests.support.hostile import ATTACKS, FIELD, ID
+from tests.support.hostile import ATTACKS, ID
 
 ATTACK = urlencode({"q": ATTACKS[1], "doc": ATTACKS[0], "id": ATTACKS[2]})
 PAGES = {
     "overview": "/page/report/overview",
-    "overview of answers": "/page/generative/overview",
     "why not, empty": "/page/report/why-not",
     "why not": f"/page/report/why-not?{urlencode({'q': f'alder mill {ATTACKS[0]}', 'doc': ID})}",
     "why not, which": "/page/report/why-not?q=mill&doc=mill",
     "why not, no document": f"/page/report/why-not?{urlencode({'q': ATTACKS[1]})}",
     "why not, nothing": f"/page/report/why-not?{ATTACK}",
     "documents": "/page/report/documents",
-    "documents of a slice": "/page/report/documents?"
-    + urlencode({"slice": f"{FIELD}={ATTACKS[0]}", "q": ""}),
     "documents, none": f"/page/report/documents?{ATTACK}",
     "documents, refused": f"/page/report/documents?{urlencode({'sort': ATTACKS[0]})}",
     "document": f"/page/report/document?{urlencode({'id': ID})}",
     "authority": "/page/report/authority?as_of=2024-02-10",
     "authority, refused": f"/page/report/authority?{urlencode({'as_of': ATTACKS[0][:30]})}",
     "compare": f"/page/comparison/compare?{urlencode({'q': f'mill {ATTACKS[1]}'})}",
-    "generative": "/page/generative/generative?" + urlencode({"id": f"q2 {ATTACKS[0]}"}),
-    "map": "/page/report/map",
-    "nothing to show": "/page/generative/documents",
+    "nothing to show": "/page/comparison/documents",
     "a folder that is none": f"/page/{quote(ATTACKS[1], safe='')}/overview",
 }
 LOOKED_AT = {
-    "overview", "why not", "documents", "document", "authority", "compare", "generative", "map",
-    "nothing to show",
+    "overview", "why not", "documents", "document", "authority", "compare", "nothing to show",
 }  # fmt: skip
 """Pages of a layout of their own: axe takes about a second for each."""
 DARK = {"overview", "why not", "authority"}
@@ -43,8 +37,6 @@ def test_a_page_runs_no_script_of_a_text_and_is_accessible_and_fits_a_telephone(
     page = window.open(PAGES[name])
     assert page.locator("h1").count() == 1
     assert page.locator("main").count() == page.locator("nav[aria-label=Pages]").count() == 1
-    if name == "map":
-        page.wait_for_selector("#box table")
     if name in LOOKED_AT:
         window.check_accessible()
     page.set_viewport_size({"width": 390, "height": 800})

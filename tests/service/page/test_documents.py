@@ -3,10 +3,10 @@
 import pyarrow.parquet as pq
 import pytest
 
-from argus.service.page.tables import NEAR, ROWS, DocumentTable, Filters
+from argus.service.page.tables import ROWS, DocumentTable, Filters
 from benchmarks.serve_documents import make
 
-SIZE = NEAR + 3 * ROWS
+SIZE = 10 * ROWS
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def cause(row):
     return "none found"
 
 
-@pytest.mark.parametrize("page", [1, 2, NEAR // ROWS, NEAR // ROWS + 1, SIZE // ROWS])
+@pytest.mark.parametrize("page", [1, 2, SIZE // ROWS])
 @pytest.mark.parametrize("sort", ["", "rps", "-rps", "title_rank", "-title_rank", "label"])
 def test_a_page_holds_the_rows_that_stand_there_in_order(table, plain, sort, page):
     name = sort.lstrip("-")

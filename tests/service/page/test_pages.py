@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.support.hostile import ATTACKS, FIELD, ID
+from tests.support.hostile import ATTACKS, ID
 
 HTML = {"accept": "text/html"}
 PART = {"hx-request": "true"}
@@ -22,31 +22,28 @@ def get(client, page, folder="report", headers=HTML, /, **values):
         ("documents", {"sort": "rps; DROP TABLE documents"}, "no column"),
         ("documents", {"sort": "(SELECT 1)"}, "no column"),
         ("documents", {"band": "x"}, "no band"),
-        ("documents", {"slice": f"{FIELD}=nothing"}, "no slice"),
         ("document", {"id": "never"}, "no document"),
-        ("authority", {"as_of": "tomorrow"}, "is no date"),
+        ("authority", {"as_of": "tomorrow"}, "as_of"),
         ("authority", {"id": "never"}, "no record"),
         ("compare", {"a": "/etc"}, "no system"),
-        ("generative", {"id": "never"}, "no answer"),
     ],
 )
 def test_a_request_that_cannot_be_meant_is_refused_as_a_page(client, page, values, told):
-    answer = get(client, page, "generative" if page == "generative" else "report", **values)
+    answer = get(client, page, "report", **values)
     assert answer.status_code == 422 and told in answer.text and "<h1>" in answer.text
-    part = get(client, page, "generative" if page == "generative" else "report", PART, **values)
+    part = get(client, page, "report", PART, **values)
     assert told in part.text and "<html" not in part.text
 
 
 def test_every_text_is_escaped_wherever_it_stands(client):
-    for page, folder, values in (
-        ("documents", "report", {"q": ATTACKS[0]}),
-        ("document", "report", {"id": ID}),
-        ("why-not", "report", {"q": ATTACKS[1], "doc": ID}),
-        ("compare", "report", {"q": ATTACKS[0]}),
-        ("generative", "generative", {"id": f"q2 {ATTACKS[0]}"}),
-        ("authority", "report", {"id": "v3"}),
+    for page, values in (
+        ("documents", {"q": ATTACKS[0]}),
+        ("document", {"id": ID}),
+        ("why-not", {"q": ATTACKS[1], "doc": ID}),
+        ("compare", {"q": ATTACKS[0]}),
+        ("authority", {"id": "v3"}),
     ):
-        text = get(client, page, folder, **values).text
+        text = get(client, page, **values).text
         assert (
             "<script>window" not in text and "<img src=x" not in text and "<b onclick" not in text
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from argus.errors import InputError
 from argus.indexes.header import IndexSpec, parse_index_spec
-from argus.service.workplace import BESIDE, SERVED, STATE, Workplace
+from argus.service.workplace import SERVED, STATE, Workplace
 
 Kind = Literal["path", "text", "choice", "number", "flag"]
 Value = bool | int | float | str | None
@@ -32,14 +32,6 @@ STARTABLE = (
     "research probe fit", "research probe predict", "research kb build",
 )  # fmt: skip
 """Commands that a request may start."""
-PROMPT_ONLY = {
-    "init": "asks its questions of a person",
-    "doctor": "tells of the machine, not of the folders",
-    "serve": "is what runs already",
-    "authority search": "GET /search answers from records, too",
-    "authority stream": "prints its figures, and writes none",
-}
-"""Every other command, and why it is none of a service's jobs."""
 OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
 """Options that name a source of the service by reference. An index may also be a path."""
 PLACES = ("index", "corpus", "kb")
@@ -82,7 +74,10 @@ class Commands(Protocol):
         """Return the parameters of a command, arguments in their order. InputError if unknown."""
 
     def check(self, words: Sequence[str], arguments: Sequence[str]) -> None:
-        """Raise InputError for arguments that the command line would refuse to parse."""
+        """Raise InputError for arguments that the command line would refuse."""
+
+    def parse(self, words: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
+        """Return what is given for each parameter. Raise InputError for what has no meaning."""
 
 
 class JobRequest(BaseModel):
@@ -205,13 +200,11 @@ def _text(one: Declared, value: Value, workplace: Workplace) -> str:
         raise _wrong(one.name, f"a value of {len(text):,} characters", expected)
     is_index = one.name == "index"
     is_source = is_index or (one.name in OF_THE_SERVICE and one.kind == "text")
-    is_served = text == SERVED and (is_source or one.name == "corpus")
-    if is_served or (text.startswith(BESIDE) and is_source):
-        source = workplace.named(text, one.name)
+    if text == SERVED and (is_source or one.name == "corpus"):
+        source = workplace.served(one.name)
         if source is None:
             got = f"{text!r}, and the service was started without one"
-            expected = f"--{one.name if is_served else 'beside'} of argus serve"
-            raise _wrong(one.name, got, expected, "Start it with one.")
+            raise _wrong(one.name, got, f"--{one.name} of argus serve", "Start it with one.")
         if not is_index:
             return source
         spec = parse_index_spec(source)
@@ -259,33 +252,8 @@ def as_request(line: str, commands: Commands) -> JobRequest:
     if not command:
         expected = f"argus and one of {', '.join(STARTABLE)}"
         raise _wrong("command", repr(line), expected, "Run it at a prompt.")
-    declared = commands.declared(command.split())
-    flags = {word: one for one in declared if one.kind == "flag" for word in (one.option, one.off)}
-    named = {one.option: one for one in declared if one.kind != "flag" and one.option}
-    arguments = [one for one in declared if not one.option]
-    options: dict[str, Value | list[Value]] = {}
-    rest, is_after_dashes = words[1 + len(command.split()) :], False
-    while rest:
-        word = value = rest.pop(0)
-        if word == "--" and not is_after_dashes:
-            is_after_dashes = True
-            continue
-        one: Declared | None
-        if word.startswith("--") and not is_after_dashes:
-            name, equals, value = word.partition("=")
-            if word in flags:
-                options[flags[word].name] = word == flags[word].option
-                continue
-            one, expected = named.get(name), "an option of the command, with its value"
-            if one is None or not (equals or rest):
-                raise _wrong("command", word, expected, "Leave it out.")
-            value = value if equals else rest.pop(0)
-        elif arguments:
-            one = arguments[0] if arguments[0].several else arguments.pop(0)
-        else:
-            raise _wrong("command", repr(word), "no further argument", "Leave it out.")
-        earlier = options.get(one.name, []) if one.several else None
-        options[one.name] = [*earlier, value] if isinstance(earlier, list) else value
+    first = 1 + len(command.split())
+    options = commands.parse(words[1:first], words[first:])
     return JobRequest(command=command, options=options)
 
 

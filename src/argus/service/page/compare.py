@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from argus.commands import command
-from argus.data.folders import SUMMARY
 from argus.data.tables import read_where
 from argus.errors import InputError
 from argus.evaluation.comparison import SAME, only_one, relevant_sides
@@ -23,8 +22,7 @@ from argus.indexes.retriever import IndexRetriever, hits_of
 from argus.indexes.views import ViewIndex
 from argus.service.page.indexes import Warm, WarmIndexes, index_of
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, any_of
-from argus.service.page.repairs import known_inputs
-from argus.service.workplace import BESIDE, SERVED, Workplace
+from argus.service.workplace import SERVED, Workplace
 from argus.stores.spec import shown as without_secrets
 from argus.verdict.places import QUERIES, Places
 from argus.verdict.verdict import Results
@@ -85,7 +83,7 @@ def _systems(place: Workplace) -> list[System]:
     indexes = [name for name in place.beside if any_of(Path(name), INDEX_FILE)]
     offered = [] if place.asks is None else [System(SERVED, title_of(place.asks))]
     offered += [
-        System(f"{BESIDE}{n}", title_of(name), beside=name)
+        System(f"beside-{n}", title_of(name), beside=name)
         for n, name in enumerate(place.beside, 1)
         if name not in indexes
     ]
@@ -139,38 +137,23 @@ def _side_by_side(question: str, both: Sequence[System], k: int, warm: WarmIndex
     return sides
 
 
-def _job(both: tuple[System, System], home: Path, place: Workplace) -> Values | None:
-    """Return the job that compares two systems, None where a request may not start it.
+def _job(both: Sequence[System], home: Path, place: Workplace) -> Values | None:
+    """Return the job that asks two indexes for every document by its own title.
 
-    Indexes are asked for every document by its own title. A retriever or a store is asked the
-    questions that the folder `home` knows, and is compared with a version before or after it.
+    None for another system, and where a request may not start it.
     """
-    one, two = both
-    if one.name == two.name or not place.contains(home):
+    specs = [system.spec for system in both if system.spec is not None]
+    if both[0].name == both[1].name or len(specs) < len(both):
         return None
-    known = known_inputs(home, place)["inputs"] if (home / SUMMARY).is_file() else {}
-    questions = {name: known[name] for name in ("queries", "qrels") if name in known}
-    options: Values = {"out": str(home / HOME), "fresh": True, "compare": True}
-    retrievers = [system.name for system in both if system.spec is None]
-    if not retrievers:
-        questions.pop("qrels", None)
-    elif not questions or two.spec is not None:  # an index comes before a retriever alone
+    if not all(place.contains(path) for path in (home, *(spec.path for spec in specs))):
         return None
-    for system in both:
-        if system.spec is None:
-            continue
-        if not place.contains(system.spec.path):
-            return None
-        path, state = system.spec.path.resolve(), system.spec.as_of
-        blend = ViewIndex.open(path).recipe(state).blend
-        fusion = system.hybrid or (FUSION if blend and blend.bm25 else DENSE)
-        options.setdefault("index", []).append(str(path) if state is None else f"{path}@{state}")
-        options.setdefault("hybrid", []).append(fusion)
-    if retrievers:
-        options["retriever"] = retrievers
-    if place.encoder is not None and SERVED in retrievers:
-        options["encoder"] = [SERVED]
-    return {"command": "evaluate", "options": options | questions}
+    hybrids = []
+    for system, spec in zip(both, specs, strict=True):
+        blend = ViewIndex.open(spec.path).recipe(spec.as_of).blend
+        hybrids.append(system.hybrid or (FUSION if blend and blend.bm25 else DENSE))
+    options = {"out": str(home / HOME), "fresh": True, "compare": True,
+               "index": [str(spec) for spec in specs], "hybrid": hybrids}  # fmt: skip
+    return {"command": "evaluate", "options": options}
 
 
 def _command(both: tuple[System, System], place: Workplace, places: Places) -> str:

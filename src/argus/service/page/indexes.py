@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
 from argus.data.types import Document
+from argus.encoders import Encoder
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import IndexSpec, parse_index_spec
+from argus.indexes.retriever import IndexRetriever, encoder_of
+from argus.indexes.snapshot import Snapshot
+from argus.indexes.views import ViewIndex
 from argus.service.page.rendering import any_of, refused
 from argus.service.searcher import IndexSource
 from argus.service.state import Service
 from argus.service.workplace import Workplace
-
-if TYPE_CHECKING:
-    from argus.encoders import Encoder
-    from argus.indexes.retriever import IndexRetriever
-    from argus.indexes.snapshot import Snapshot
-    from argus.indexes.views import ViewIndex
 
 MAX_TITLES = 20  # documents that are offered at a time
 
@@ -50,48 +48,38 @@ class WarmIndexes:
     def __init__(self, service: Service) -> None:
         self.service, self._lock = service, RLock()
         self._own = parse_index_spec(str(service.workplace.index))
-        self._opened: dict[IndexSpec, IndexRetriever] = {}
+        self._indexes: dict[IndexSpec, ViewIndex] = {}
         self._encoders: dict[str, Encoder] = {}
-        self._read: dict[IndexSpec, ViewIndex] = {}  # for their texts, without an encoder
+        self._retrievers: dict[IndexSpec, IndexRetriever] = {}
 
     def retriever(self, spec: IndexSpec) -> IndexRetriever:
         """Return the retriever of an index as it is now."""
-        from argus.indexes.retriever import IndexRetriever, encoder_of
-
         held = self._of_searcher(opens=True)
         if held is not None and spec == self._own:
             return held
         with self._lock:
-            if (retriever := self._opened.get(spec)) is not None:
-                retriever.index.refresh()
-                return retriever
             index = self._index(spec)
-            if held is not None:
-                self._encoders.setdefault(held.index.fingerprint, held.encoder)
-            if (encoder := self._encoders.get(index.fingerprint)) is None:
-                encoder = self._encoders[index.fingerprint] = encoder_of(index)
-            self._opened[spec] = IndexRetriever(index, encoder, spec.as_of)
-            return self._opened[spec]
+            if spec not in self._retrievers:
+                if held is not None:
+                    self._encoders.setdefault(held.index.fingerprint, held.encoder)
+                if (encoder := self._encoders.get(index.fingerprint)) is None:
+                    encoder = self._encoders[index.fingerprint] = encoder_of(index)
+                self._retrievers[spec] = IndexRetriever(index, encoder, spec.as_of)
+            return self._retrievers[spec]
 
     def snapshot(self, spec: IndexSpec) -> Snapshot:
         """Return the state of an index in memory. No encoder is loaded for it."""
         held = self._of_searcher(opens=False)
         if held is not None and spec == self._own:
-            self._read.pop(spec, None)
             return held.index.snapshot(held.as_of)
         with self._lock:
-            index = self._index(spec)
-            index.refresh()
-            return index.snapshot(spec.as_of)
+            return self._index(spec).snapshot(spec.as_of)
 
     def _index(self, spec: IndexSpec) -> ViewIndex:
-        from argus.indexes.views import ViewIndex
-
-        if spec in self._opened:
-            return self._opened[spec].index
-        if spec not in self._read:
-            self._read[spec] = ViewIndex.open(spec.path)
-        return self._read[spec]
+        if spec not in self._indexes:
+            self._indexes[spec] = ViewIndex.open(spec.path)
+        self._indexes[spec].refresh()
+        return self._indexes[spec]
 
     def _of_searcher(self, *, opens: bool) -> IndexRetriever | None:
         """Return the retriever of the service's searcher, if it searches an index.

@@ -19,7 +19,6 @@ from argus.data.reading import reading
 from argus.errors import ArgusError, InputError
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.service.jobs.planning import may_start
-from argus.service.jobs.table import AT_AN_END
 from argus.service.state import Service
 
 HERE = Path(__file__).parent
@@ -117,37 +116,27 @@ class Page:
         return HTMLResponse(render(template, folder=self.folder, **values))
 
     def panel(self, written: Path) -> Values:
-        """Return the jobs to show that write a folder: those that go on, and the last that ended.
-
-        Of the jobs that ended before it, only those that can be resumed are shown.
-        """
+        """Return the latest jobs that write a folder, to show them."""
         jobs = self.service.jobs
         try:
             latest = [] if jobs is None else jobs.latest(JOBS_LOOKED_AT)
         except ArgusError:
             jobs, latest = None, []
         own = [job for job in latest if str(written.resolve()) in job["writes"]]
-        live = [job for job in own if job["state"] not in AT_AN_END]
-        ended = [job for job in own if job["state"] in AT_AN_END]
-        resumable = [job for job in ended[1:JOBS_SHOWN] if job["resumable"]]
-        return {"can_start": jobs is not None, "jobs": [*live, *ended[:1], *resumable]}
+        return {"can_start": jobs is not None, "jobs": own[:JOBS_SHOWN]}
 
     def _tabs(self) -> list[Values]:
         """Return all pages in their order, each with whether it has something to show."""
         path = self.path
-        authority = self.place.authority is not None or any_of(path, "authority.parquet")
         compared = self.is_searched or any_of(path, "comparison.parquet")
-        generative = any_of(path, "generative_search.parquet", "failures.parquet")
         tabs = (
             ("overview", "Overview", path is not None),
             ("why-not", "Why not?", self.is_searched),
             ("documents", "Documents", self.has_documents),
             ("questions", "Questions", any_of(path, *QUESTIONS)),
             ("repairs", "Repairs", self.has_index),
-            ("authority", "Current or superseded", authority),
+            ("authority", "Current or superseded", self.place.authority is not None),
             ("compare", "Compare", compared),
-            ("generative", "Generative", generative),
-            ("map", "Map", any_of(path, "retrievability.parquet")),
         )
         return [{"name": name, "title": title, "ready": ready} for name, title, ready in tabs]
 

@@ -57,9 +57,7 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
     files = {} if tried is None else tried["inputs"]
     named = {name: files.get("kb 1" if name == "kb" else name) for name in INPUTS}
     last = {n: str(f) for n, f in named.items() if f is not None and place.holds(Path(f))}
-    known = known_inputs(page.path or index, place)
-    known["inputs"] |= last
-    known["outside"] = {n: file for n, file in known["outside"].items() if n not in last}
+    known = known_inputs(page.path or index, place) | last
     kinds = {remedy["kind"] for remedy in remedies}
     there = {name: " and ".join(of) for name, of in MADE_OF.items() if kinds.issuperset(of)}
     own = {"index": str(index) if place.contains(index) else SERVED}
@@ -73,13 +71,13 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
     receipts = read_receipts(index, [*place.results.values()])
     return page.render(
         "repairs.html.j2", index=str(index), can_write=place.contains(index), what=WHAT,
-        nothing=NOTHING, tried=tried, known=known, there=there,
+        nothing=NOTHING, tried=tried, there=there,
         apply={name: _job("tune try", {**own, "apply": name, **last, **chunks}) for name in names},
         receipts=[
             (one, _job("tune undo", {**own, "remedy": one["remedy"]["id"]}))
             for one in receipts
         ],
-        inputs={name: file for name, file in known["inputs"].items() if name not in there},
+        inputs={name: file for name, file in known.items() if name not in there},
         trial=_job("tune try", {**own, "only_try": True, **chunks}), **page.panel(index),
     )  # fmt: skip
 
@@ -89,27 +87,19 @@ def _job(command: str, options: Mapping[str, object]) -> Values:
     return {"command": command, "options": options}
 
 
-def known_inputs(folder: Path, place: Workplace) -> dict[str, dict[str, str]]:
-    """Return files that jobs of a folder read, that lie beside its corpus, or that argus.toml has.
+def known_inputs(folder: Path, place: Workplace) -> dict[str, str]:
+    """Return the inputs of a trial that jobs of a folder read, or that argus.toml names.
 
-    argus.toml is the file of `--config`, else the one of the current folder. "inputs" are files in
-    the folders of the service, which a request may name. "configured" are files that jobs read by
-    themselves, since the table `repair` of `--config` names them. "outside" are all others. Each
-    by the name of its input.
+    argus.toml is the file of `--config`, else the one of the current folder. Files outside the
+    folders of the service are left out: a request may not name them.
     """
     project = Project.of(place.config or Path(FILE))
     places = replace(Results.of(folder).places, project=project)
     named = {name: getattr(places, name) for name in INPUTS}
-    files = {name: file for name, file in named.items() if file and Path(file).exists()}
-    inputs = {name: file for name, file in files.items() if place.contains(Path(file))}
-    if not {"queries", "qrels"} <= inputs.keys():
-        inputs = {n: file for n, file in inputs.items() if n not in ("queries", "qrels")}
-    configured: dict[str, str] = {}
-    for name in INPUTS if place.config is not None else ():
-        if name not in inputs and (file := project.value(name, "tune.try", only=True)):
-            configured[name] = file
-    outside = {n: f for n, f in files.items() if n not in inputs and n not in configured}
-    return {"inputs": inputs, "configured": configured, "outside": outside}
+    inputs = {name: file for name, file in named.items() if file and place.holds(Path(file))}
+    return inputs if {"queries", "qrels"} <= inputs.keys() else {
+        name: file for name, file in inputs.items() if name not in ("queries", "qrels")
+    }  # fmt: skip
 
 
 def _last_trial(index: Path, candidate: str, remedies: Sequence[Values]) -> Values | None:
@@ -160,12 +150,12 @@ def _changes(
             | {"difference": float(gain(row))}
             for row in table
         ]
-    harmed = sorted((r for r in rows if r["difference"] < 0), key=itemgetter("difference"))
-    improved = sorted((r for r in rows if r["difference"] > 0), key=lambda r: -r["difference"])
-    rest = max(MAX_CHANGED - len(harmed), MAX_CHANGED // 2)
+    changed = [row for row in rows if row["difference"]]
+    changed.sort(key=lambda row: (row["difference"] > 0, -abs(row["difference"])))
+    harmed = sum(row["difference"] < 0 for row in changed)
     return {
-        "rows": [*harmed[:MAX_CHANGED], *improved[:rest]], "harmed": len(harmed),
-        "improved": len(improved), "unchanged": len(rows) - len(harmed) - len(improved),
+        "rows": changed[:MAX_CHANGED], "harmed": harmed, "improved": len(changed) - harmed,
+        "unchanged": len(rows) - len(changed),
     }  # fmt: skip
 
 
@@ -183,17 +173,10 @@ def read_receipts(index: Path, results: Sequence[Path]) -> Rows:
     """
     receipts: Rows = []
     for remedy in reversed(list_remedies(index)):
-        folders = (index / REMEDIES / remedy["id"], index, *results)
-        summaries = {folder: ArtifactFolder(folder).read_json(SUMMARY) for folder in folders}
         found: Values | None = None
-        for folder, sections in summaries.items():
+        for folder in (index / REMEDIES / remedy["id"], index, *results):
             with reading(folder / SUMMARY, **AS_WRITTEN):
-                found = found or _receipt(remedy["id"], folder, sections)
-        for folder, sections in summaries.items():  # against the vectors alone
-            with reading(folder / SUMMARY, **AS_WRITTEN):
-                blend = sections.get(BLEND, {})
-                if found is None and blend.get("remedy") == remedy["id"]:
-                    found = {"difference": blend["parts"][-1]["ndcg10"] if blend["parts"] else None}
+                found = found or _receipt(remedy["id"], folder)
         receipts.append({
             "remedy": remedy, "difference": None, "changes": None, "covered": "",
             "judged_by": "judged questions", "was_chosen": False, **(found or {}),
@@ -201,9 +184,10 @@ def read_receipts(index: Path, results: Sequence[Path]) -> Rows:
     return receipts
 
 
-def _receipt(id_: str, folder: Path, sections: Mapping[str, Any]) -> Values | None:
+def _receipt(id_: str, folder: Path) -> Values | None:
     """Return the figures of the repair that chose a remedy, else of an evaluation of it."""
-    repair, evaluation = sections.get(JOB), sections.get("evaluation")
+    sections: Mapping[str, Any] = ArtifactFolder(folder).read_json(SUMMARY)
+    repair, evaluation, blend = map(sections.get, (JOB, "evaluation", BLEND))
     if repair and id_ in repair["remedies"]:
         trials = [t for t in repair["trials"] if t["candidate"] == repair["kept"]]
         if trials:
@@ -214,6 +198,8 @@ def _receipt(id_: str, folder: Path, sections: Mapping[str, Any]) -> Values | No
             }  # fmt: skip
     names = [one["name"].partition(",")[0] for one in evaluation["systems"]] if evaluation else []
     if not evaluation or len(names) != 2 or names[1].rpartition("@")[2].split(" ")[0] != id_:
+        if blend and blend["remedy"] == id_ and blend["parts"]:  # against the vectors alone
+            return {"difference": blend["parts"][-1]["ndcg10"]}
         return None
     measure = evaluation["headline"]
     own = (one for one in sections.values() if isinstance(one, dict) and one.get("remedy") == id_)

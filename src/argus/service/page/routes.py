@@ -15,7 +15,6 @@ from argus.service.page import (
     authority,
     compare,
     documents,
-    generative,
     questions,
     repairs,
     why_not,
@@ -36,7 +35,7 @@ def mount_pages(app: FastAPI) -> None:
     """Give an application its pages. `/` leads to the first folder's overview."""
     app.state.warm_indexes = WarmIndexes(app.state.service)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
-    topics = (why_not, documents, questions, repairs, authority, compare, generative)
+    topics = (why_not, documents, questions, repairs, authority, compare)
     for one in (login, router, *(topic.router for topic in topics)):
         app.include_router(one, include_in_schema=False)
 

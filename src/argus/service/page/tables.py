@@ -6,25 +6,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from argus.corpora.opening import open_corpus
-from argus.data.fields import FieldNames
 from argus.data.reading import reading
-from argus.measures.slices import slicings
 from argus.service.page.rendering import DOCUMENTS, Row, Rows, refused
-from argus.verdict.verdict import Results
 
 ROWS = 50  # of a page
-NEAR = 10_000
-"""Rows from the top within which each page is looked up. For a page further down, all rows are put
-in order once, and the order is kept."""
-MAX_ORDERS = 8  # orders that are kept: 8 bytes a row each
 MEMORY = "1GB"  # of the tables of one folder: beyond it, DuckDB spills to a file
-MAX_COUNTS = 1000  # totals that are kept
 MAX_TABLES = 16  # folders whose tables are kept
 
 
@@ -104,16 +95,15 @@ Text = Annotated[str, StringConstraints(max_length=500)]
 
 
 class Filters(BaseModel):
-    """Words, band, cause and slice of the wanted documents, their order, and the page of it.
+    """Words, band and cause of the wanted documents, their order, and the page of it.
 
-    slice: "FIELD=VALUE". sort: a column's name, "-" before it for the greatest first.
+    sort: a column's name, "-" before it for the greatest first.
     """
 
     model_config = ConfigDict(frozen=True)
     q: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
     band: Text = ""
     cause: Text = ""
-    slice: Text = ""
     sort: Text = ""
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
@@ -137,9 +127,6 @@ class DocumentTable:
     def __init__(self, folder: Path) -> None:
         import duckdb
 
-        self.folder, self._lock, self._has_slices = folder, Lock(), False
-        self._count = lru_cache(MAX_COUNTS)(self._count_all)
-        self._order = lru_cache(MAX_ORDERS)(self._order_all)
         settings: dict[str, str | bool | int | float | list[str]] = {
             "threads": 2, "memory_limit": MEMORY, "autoinstall_known_extensions": False
         }  # fmt: skip
@@ -190,43 +177,33 @@ class DocumentTable:
         )
 
     def page(self, filters: Filters) -> tuple[Rows, int]:
-        """Return the rows of a page and how many there are in all.
+        """Return the rows of a page and how many there are in all. Equal values stay by id.
 
-        Raises InputError for a column or slice that is not there.
+        Raises InputError for a column that is not there.
         """
-        start, name = (filters.page - 1) * ROWS, filters.sort.removeprefix("-")
+        name = filters.sort.removeprefix("-")
         if name and name not in {"id", "label", "cause", *self.names}:
             expected = f"one of label, cause, {', '.join(sorted(self.names))}"
             raise refused("sort", f"no column {name!r}", expected, "Sort by one of these.")
-        whole = filters.model_copy(update={"page": 1})
-        if start + ROWS <= NEAR:
-            sql, values = self._sorted(whole)
-            placed = self.dicts(f"{sql} LIMIT ? OFFSET ?", [*values, ROWS, start])
-            places = [row["rowid"] for row in placed]
-        else:
-            places = self._order(whole)[start : start + ROWS].tolist()
-        names = ", ".join(("id", "label", "cause", *(c.name for c in self.listed)))
-        marks = ", ".join("?" * len(places)) or "NULL"
-        rows = self.dicts(f"SELECT rowid, {names} FROM documents WHERE rowid IN ({marks})", places)
-        by_place = {row.pop("rowid"): row for row in rows}
-        unsorted = whole.model_copy(update={"sort": ""})
-        return [by_place[place] for place in places], self._count(unsorted)
-
-    def _count_all(self, filters: Filters) -> int:
-        where, values = self._where(filters)
-        return int(self.dicts(f"SELECT count(*) AS n FROM documents{where}", values)[0]["n"])
-
-    def _order_all(self, filters: Filters) -> Any:
-        """Return the row numbers of all wanted documents in order."""
-        sql, values = self._sorted(filters)
-        return self.connection.cursor().execute(sql, values).fetchnumpy()["rowid"]
-
-    def _sorted(self, filters: Filters) -> tuple[str, list[object]]:
-        """Return the query of the row numbers in order. Rows of equal values stay by id."""
-        where, values = self._where(filters)
-        way, name = "DESC" if filters.sort.startswith("-") else "ASC", filters.sort.lstrip("-")
+        named: dict[str, object] = {}
+        if filters.q:
+            named["contains(words, ?)"] = filters.q.lower()
+        if filters.band and "band" in self.names:
+            named["band = ?"] = filters.band
+        if filters.cause:
+            named["cause::VARCHAR = ?"] = filters.cause
+        wanted = "FROM documents" + (" WHERE " + " AND ".join(named) if named else "")
+        way = "DESC" if filters.sort.startswith("-") else "ASC"
         order = f"{name} {way} NULLS LAST, rowid" if name else "rowid"
-        return f"SELECT rowid FROM documents{where} ORDER BY {order}", values
+        names = ", ".join(("id", "label", "cause", *(c.name for c in self.listed)))
+        # the rows of a page are looked up once their numbers are known: a tenth of the time
+        rows = self.dicts(
+            f"SELECT {names} FROM documents WHERE rowid IN (SELECT rowid {wanted} "
+            f"ORDER BY {order} LIMIT ? OFFSET ?) ORDER BY {order}",
+            [*named.values(), ROWS, (filters.page - 1) * ROWS],
+        )
+        (counted,) = self.dicts(f"SELECT count(*) AS n {wanted}", list(named.values()))
+        return rows, counted["n"]
 
     def dicts(self, sql: str, values: Sequence[object] = ()) -> Rows:
         """Return the rows of a query by column."""
@@ -248,55 +225,6 @@ class DocumentTable:
             f"GROUP BY 1 ORDER BY {order}"
         )
         return {str(row["name"]): row["n"] for row in rows}
-
-    def _where(self, filters: Filters) -> tuple[str, list[object]]:
-        """Return the condition and its bound values."""
-        named: dict[str, list[object]] = {}
-        if filters.q:
-            named["contains(words, ?)"] = [filters.q.lower()]
-        if filters.band and "band" in self.names:
-            named["band = ?"] = [filters.band]
-        if filters.cause:
-            named["cause::VARCHAR = ?"] = [filters.cause]
-        if filters.slice:
-            self._read_slices()
-            name, _, value = filters.slice.partition("=")
-            named["id IN (SELECT id FROM slices WHERE field = ? AND slice = ?)"] = [name, value]
-        condition = " WHERE " + " AND ".join(named) if named else ""
-        return condition, [value for own in named.values() for value in own]
-
-    def _read_slices(self) -> None:
-        """Read which documents are in which slice, once, since it takes the whole corpus."""
-        import pyarrow as pa
-
-        with self._lock:
-            if self._has_slices:
-                return
-            corpus, fields = sliced_corpus(self.folder)
-            documents = sorted(open_corpus(corpus).documents(FieldNames()), key=lambda d: d.id)
-            rows = [
-                {"id": document.id, "field": one.figures["field"], "slice": label}
-                for one in slicings(documents, fields)
-                for document, labels in zip(documents, one.labels, strict=True)
-                for label in labels
-            ]
-            schema = pa.schema([(name, pa.string()) for name in ("id", "field", "slice")])
-            found = pa.Table.from_pylist(rows, schema=schema)
-            self.connection.cursor().from_arrow(found).create("slices")
-            self._has_slices = True
-
-
-def sliced_corpus(folder: Path) -> tuple[Path, tuple[str, ...]]:
-    """Return the corpus of a folder's results, and the fields by which a job cut its documents."""
-    for job in ("exposure", "audit"):
-        section = Results.of(folder).places.manifest.get(job)
-        fields = section["config"].get("by") if section else None
-        corpus = section["inputs"].get("corpus") if section else None
-        if isinstance(fields, list | tuple) and fields and corpus:
-            return Path(corpus["file"]), tuple(map(str, fields))
-    expected = "results that were told by fields of their corpus"
-    fix = "Run argus check or argus research audit with --by FIELD."
-    raise refused(folder, "no slices", expected, fix)
 
 
 def table_of(folder: Path) -> DocumentTable:

@@ -77,8 +77,8 @@ def why_not(page: PageOf, warm: Warm, q: Words = "", doc: Words = "", k: K = 10)
     answer: Values | None = None
     empty = [name for name, text in (("question", q), ("document", doc)) if not text.strip()]
     lacking = "both" if len(empty) == 2 else "".join(empty)
-    if not lacking and (seconds := service.searcher.opening_s()) is not None:
-        part, answer = "why_not_opening.html.j2", {"seconds": round(seconds)}
+    if not lacking and service.searcher.state() == "opening":
+        part, answer = "why_not_opening.html.j2", {}
     elif not lacking:
         answer = (
             _explain_retriever(service, q, doc, k) if spec is None

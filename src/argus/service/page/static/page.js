@@ -33,11 +33,6 @@ const visible = (text) => text.replace(STEERING, (one) => `\\u${one.charCodeAt(0
     say(`${theme} colours`);
   }
 
-  function slid(slider, date, day) {
-    slider.value = day;
-    slider.setAttribute("aria-valuetext", date);
-  }
-
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-do]");
     if (button?.dataset.do === "copy") copy(button);
@@ -47,17 +42,6 @@ const visible = (text) => text.replace(STEERING, (one) => `\\u${one.charCodeAt(0
     for (const list of document.querySelectorAll(".pick .choices"))
       if (!list.parentElement.contains(event.target)) list.replaceChildren();
   });
-  document.addEventListener("input", (event) => {  // a slider of days and the date beside it
-    const slider = event.target.closest("[data-slides]");
-    if (!slider) {
-      const beside = event.target.id && document.querySelector(`[data-slides="${CSS.escape(event.target.id)}"]`);
-      if (beside && event.target.value) slid(beside, event.target.value, Date.parse(event.target.value) / 864e5);
-      return;
-    }
-    const date = new Date(slider.value * 864e5).toISOString().slice(0, 10);
-    document.getElementById(slider.dataset.slides).value = date;
-    slid(slider, date, slider.value);
-  }, true);
   document.addEventListener("htmx:configRequest", (event) => {
     if (event.detail.verb !== "get") return;
     for (const [name, value] of Object.entries(event.detail.parameters))  // short addresses
