@@ -58,4 +58,4 @@ def test_why_not_shows_that_it_is_being_opened_and_then_answers(opening, headers
     (work / "go").touch()
     wait_until_ready(client)
     answer = client.get("/page/-/why-not", params=ASKING, headers=headers)
-    assert 'id="verdict"' in answer.text and "s so far" not in answer.text
+    assert 'id="verdict"' in answer.text and "is being opened" not in answer.text

@@ -78,7 +78,7 @@ def why_not(page: PageOf, warm: Warm, q: Words = "", doc: Words = "", k: K = 10)
     empty = [name for name, text in (("question", q), ("document", doc)) if not text.strip()]
     lacking = "both" if len(empty) == 2 else "".join(empty)
     if not lacking and service.searcher.state() == "opening":
-        part, answer = "why_not_opening.html.j2", {}
+        part, answer = "why_not_opening.html.j2", {"is_open": False}
     elif not lacking:
         answer = (
             _explain_retriever(service, q, doc, k) if spec is None
