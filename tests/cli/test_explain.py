@@ -51,7 +51,6 @@ def test_bad_input_is_refused_with_what_to_do(index: Path, tmp_path: Path) -> No
     assert "no query has the id" in refused(
         "q9", "bread", "--index", index, "--queries", index.parent / "queries.jsonl"
     )
-    assert run("flour", "bread", "--index", index, "--tau", 7).exit_code == 2
     broken = tmp_path / "supersedes.tsv"
     broken.write_text("new\told\na\tb\n")
     message = refused("flour", "bread", "--index", index, "--supersedes", broken)

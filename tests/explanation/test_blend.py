@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from argus.data.types import Query
@@ -52,23 +51,3 @@ def test_ranks_without_a_part_are_those_of_such_a_search(blended, of):
         assert evidence["rank"] == rank_in(blended, query, document) == explanation.standing.rank
         parts = {"sentences", "hubs", "correction"} | ({"bm25"} if blended.hybrid else set())
         assert evidence["rank_without"] == {part: expected[part][i] for part in parts}
-
-
-def test_parts_add_up_to_the_score_of_a_search(blended, of):
-    for query, document in zip(queries(4), ("d003", "d020", "d033", "d051"), strict=True):
-        evidence = of(explain(query.text, document, blended), Cause.BLEND).evidence
-        dense = IndexRetriever(blended.index, blended.encoder, hybrid="dense")
-        scores = dense.search([query], N)[query.id]
-        fused = blended.search([query], N)[query.id]
-        rival = next(d for d in list(fused)[9:] if d != document)
-        assert evidence["rival"]["id"] == rival
-        for parts, id_ in ((evidence["document"], document), (evidence["rival"], rival)):
-            score = parts["own"] + parts["sentences_add"] - parts["hubness_takes"]
-            assert score == pytest.approx(scores[id_], abs=2e-4)
-            assert parts["hubness_takes"] == pytest.approx(0.5 * parts["hubness"], abs=1e-4)
-            if blended.hybrid:
-                assert parts["vectors_scaled"] + parts["bm25_adds"] == pytest.approx(
-                    fused[id_], abs=2e-4
-                )
-        hubness = blended.index.snapshot().hubness
-        assert evidence["median_hubness"] == pytest.approx(float(np.median(hubness)), abs=1e-4)

@@ -1,15 +1,13 @@
-"""Explain documents of an index: absence, approximate loss, words, hubs, entities."""
+"""Explain documents of an index: absence, approximate loss, words, hubs."""
 
 import json
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from argus.data import Document, Query, View
 from argus.errors import ArgusError, InputError
-from argus.explanation.config import ExplainConfig, RpsSource
+from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.job import count_occurrences, explain
 from argus.indexes.retriever import IndexRetriever
@@ -55,8 +53,6 @@ def test_bad_input_is_refused(retriever, minilm, tmp_path, shared):
         ("Who?", " ", ExplainConfig(), "an empty document id"),
         ("Who?", "w2-0000", ExplainConfig(hybrid="sum"), "fusion 'sum'"),
         ("Who?", "w2-0000", ExplainConfig(queries=tmp_path / "no.jsonl"), "no such file"),
-        ("Who?", "w2-0000", ExplainConfig(rps=RpsSource(diagnosis=tmp_path)), "no diagnosis.parq"),
-        ("Who?", "w2-0000", ExplainConfig(rps=RpsSource(probe=tmp_path)), "probe"),
         ("w2q-0", "w2-0000", ExplainConfig(queries=shared("wiki2")), "no query has the id 'w2q-0'"),
     ]:
         with pytest.raises(ArgusError, match=message):
@@ -65,11 +61,6 @@ def test_bad_input_is_refused(retriever, minilm, tmp_path, shared):
         ExplainConfig(k=0)
     with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
         explain("Who?", "w2-0000", tmp_path, encoder=minilm)
-    pq.write_table(
-        pa.table({"doc_id": ["w2-0000"], "entity": ["x"]}), tmp_path / "diagnosis.parquet"
-    )
-    with pytest.raises(InputError, match="no column 'rps'"):
-        explain("Who?", "w2-0000", retriever, ExplainConfig(rps=RpsSource(diagnosis=tmp_path)))
     empty = ViewIndex.create(tmp_path / "empty", fingerprint=minilm.fingerprint, dim=384)
     with pytest.raises(InputError, match="holds no document"):
         explain("Who?", "w2-0000", IndexRetriever(empty, minilm))

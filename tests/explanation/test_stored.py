@@ -1,7 +1,6 @@
 """Compare stored vectors and windows with those of the text."""
 
 import numpy as np
-import pytest
 
 from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Cause, Verdict
@@ -19,34 +18,16 @@ def imported(tmp_path, passages, rows, encoder):
     return IndexRetriever(index, encoder)
 
 
-def pooled(encoder, texts, how):
-    rows = []
-    for text in texts:
-        features = encoder.model.preprocess([text], prompt=None, task="document")
-        tokens = encoder.model(features)["token_embeddings"][0].detach().numpy()
-        rows.append({"cls": tokens[0], "max": tokens.max(axis=0)}[how])
-    return np.array(rows, np.float32)
-
-
-@pytest.mark.parametrize("how", ["cls", "max"])
-def test_vectors_of_another_pooling_are_found_and_named(
-    indexed, of, passages, vectors, minilm, tmp_path, how
-):
+def test_vectors_of_another_text_are_found_and_the_change_is_named(of, passages, minilm, tmp_path):
     some = passages[:18]
-    rows = pooled(minilm, [d.content for d in some], how)
+    rows = minilm.encode_documents([d.content[:128] for d in some])
     retriever = imported(tmp_path, some, rows, minilm)
     found = explain("Who was the wife of Lothair II?", "w2-0000", retriever, ExplainConfig(k=5))
     finding = of(found, Cause.VECTOR)
     assert finding.state is Verdict.FOUND
-    assert finding.evidence["closest_variant"] == [f"{how} pooling"]
+    assert finding.evidence["closest_variant"] == "text cut to 128 characters"
     assert finding.evidence["closest_cosine"] > 0.999 and finding.evidence["cosine"] < 0.99
-    assert finding.evidence["sampled_also_off"] == finding.evidence["sampled"] == 16
-    right = indexed(tmp_path / "right", some, vectors[:18], minilm)
-    (rank,) = right.index.snapshot().ranks(
-        minilm.encode_queries(["Who was the wife of Lothair II?"]), ["w2-0000"]
-    )
-    assert finding.evidence["rank_with_nearest_embedded_again"] == rank <= 5
-    assert finding.decisive and f"{how} pooling reproduces it" in finding.summary
+    assert 8 < finding.evidence["sampled_also_off"] <= finding.evidence["sampled"] == 16
 
 
 def test_shuffled_rows_and_another_model_are_told_apart(of, passages, vectors, minilm, tmp_path):

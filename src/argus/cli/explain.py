@@ -16,7 +16,7 @@ from argus.cli.signatures import with_blocks
 from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
-from argus.explanation.config import ExplainConfig, RpsSource, RunConfig
+from argus.explanation.config import ExplainConfig, RunConfig
 from argus.jobs import options as o
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
@@ -107,7 +107,6 @@ def explain(
         from argus.evaluation.config import refuse_beside
         from argus.explanation.run import explain_corpus
 
-        _no_keys(of_run.keys)
         refuse_beside("--corpus alone", "what it needs is an index", **own)
         model = EncoderConfig(model=encoder, device=device)
         searched = explain_corpus(query, doc_id, model, of_run, store=store)
@@ -126,7 +125,6 @@ def explain(
         run_alone(retriever=retriever, encoder=encoder, device=device, **own)
         explanation_of_run = explain_run(query, doc_id, run, of_run)
         return _print(explanation_of_run, describe_run(explanation_of_run), as_json=json)
-    _no_keys(of_run.keys)
     if retriever is not None:
         from argus.evaluation.config import retriever_alone
 
@@ -251,10 +249,8 @@ def snippet(text: str) -> str:
 
 def _of_index(index: str | None, measure: ExplainConfig) -> dict[str, object]:
     """Return the values that only an index has, by option."""
-    rps = measure.rps
     return {
-        "index": index, "hybrid": measure.hybrid, "diagnosis": rps.diagnosis, "kb": rps.kb,
-        "probe": rps.probe, "tau": rps.tau != RpsSource.tau,
+        "index": index, "hybrid": measure.hybrid,
         "lambda": measure.weight != ExplainConfig.weight,
     }  # fmt: skip
 
@@ -281,16 +277,6 @@ def _index(
 
 def _encoder(model: str | None, device: str | None) -> EncoderConfig | None:
     return None if model is None else EncoderConfig(model=model, device=device)
-
-
-def _no_keys(keys: Path | None) -> None:
-    if keys is not None:
-        raise InputError(
-            "--keys without --run",
-            expected="--run beside it: keys are what an n-gram search kept of its run",
-            fix="Leave --keys out.",
-            where="--keys",
-        )
 
 
 def _print(explanation: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
@@ -380,10 +366,6 @@ def _finding(finding: Finding) -> list[str]:
             for line in _row("", f"{row['rank']:>3}  {row['score']:.4f}  {row['id']}"
                              f"{'  hub' if row['hub'] else ''}")
         ]  # fmt: skip
-    if "rank_without" in evidence:
-        from argus.explanation.blend import blend_lines
-
-        lines += [line for part in blend_lines(evidence) for line in _row("", part)]
     if near := evidence.get("near_ids"):
         lines += _row("", f"near ids: {', '.join(near)}")
     return lines + (_row("", f"-> {finding.advice}") if finding.advice else [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -13,8 +13,7 @@ import numpy.typing as npt
 from argus.data.types import FloatArray, View
 from argus.evaluation.judged import ParentFold
 from argus.explanation.evidence import QUERY, Place, ScoredView, Standing, bm25_place, place_in
-from argus.indexes.blend import SENTENCE
-from argus.indexes.fold import ORIGINAL, SCENARIO, exact, mix, mix_sentences, pair_products
+from argus.indexes.fold import ORIGINAL, exact, pair_products
 from argus.indexes.fusion import FUSION, fuse_with_bm25
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
@@ -140,16 +139,6 @@ class Case:
         """Return the hubness penalty that a blend subtracts from a document's score."""
         penalty = self.snapshot.layout(self.weight).penalty
         return 0.0 if penalty is None else float(penalty[self.snapshot.positions([doc_id])[0]])
-
-    def fold_views(self, doc_id: str, scored: Iterable[tuple[str, float]]) -> float:
-        """Return the score of a document whose views have these kinds and scores."""
-        best = dict.fromkeys((SCENARIO, SENTENCE, ORIGINAL), -np.inf)
-        for kind, score in scored:
-            side = kind if kind in best else ORIGINAL
-            best[side] = max(best[side], score)
-        own, sentence, scenario = (np.array(best[kind]) for kind in (ORIGINAL, SENTENCE, SCENARIO))
-        blended = mix_sentences(own, sentence, self.snapshot.layout(self.weight).sentence_weight)
-        return float(mix(blended, scenario, self.weight)) - self.penalty(doc_id)
 
     def scores_of(self, vectors: FloatArray) -> npt.NDArray[np.float64]:
         """Return the query's score of each row of `vectors`, (n, dim)."""

@@ -9,8 +9,7 @@ from typing import Annotated
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
 from argus.indexes.blend import Weight
-from argus.remedies.config import TAU
-from argus.settings import Doc, Ge, Interval, Seed, check_settings
+from argus.settings import Doc, Ge, Seed, check_settings
 
 K = Annotated[int, Ge(1), Doc("How many documents a search returns.")]
 Queries = Annotated[Path | None, Doc("File of queries; QUERY is then an id in it.")]
@@ -20,24 +19,6 @@ Corpus = Annotated[
     Doc("What was searched; an index says itself what it was built from, a run does not."),
     CorpusName(),
 ]
-
-
-@dataclass(frozen=True)
-class RpsSource:
-    """Source of predicted RPS: a diagnosis, or else entities that are found and scored anew."""
-
-    diagnosis: Annotated[Path | None, Doc("Folder with diagnosis.parquet: predicted RPS.")] = None
-    kb: Annotated[
-        Path | None,
-        Doc("Knowledge base whose titles are the entities; default: capitalised names."),
-    ] = None
-    probe: Annotated[
-        Path | None, Doc("Folder of a probe; default: the one shipped for the encoder.")
-    ] = None
-    tau: Annotated[float, Interval(ge=0, le=1), Doc("Predicted RPS below this is low.")] = TAU
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +31,6 @@ class ExplainConfig:
     ] = None
     weight: Weight = None
     queries: Queries = None
-    rps: RpsSource = field(default_factory=RpsSource)
     supersedes: Supersedes = None
     corpus: Corpus = None
     fields: FieldNames = field(default_factory=FieldNames)
@@ -65,7 +45,7 @@ class ExplainConfig:
 class RunConfig:
     """Settings of an explanation of a run. Each check needs the files that it compares.
 
-    queries: in any format of `read_topics`. None takes the text from the keys, if there are any.
+    queries: in any format of `read_topics`.
     fields: the columns of `corpus`.
     """
 
@@ -74,13 +54,6 @@ class RunConfig:
     fields: FieldNames = field(default_factory=FieldNames)
     parent_field: ParentField = None
     queries: Queries = None
-    keys: Annotated[
-        Path | None,
-        Doc(
-            "answers.jsonl or DPR JSON of the n-gram search that made the run; default: what "
-            "lies beside it."
-        ),
-    ] = None
     supersedes: Supersedes = None
 
     def __post_init__(self) -> None:

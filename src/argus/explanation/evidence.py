@@ -37,15 +37,13 @@ class Cause(StrEnum):
     """Reason why a document may not come back."""
 
     ABSENT = "not in index"
-    VECTOR = "prefix or pooling mismatch"
+    VECTOR = "vector of another text"
     WINDOW = "beyond the window"
     SUPERSEDED = "superseded"
     HUBS = "displaced by hubs"
     BLEND = "blend"
     LEXICAL = "lexical gap"
-    ENTITIES = "low predicted RPS"
     CORPUS = "not in the corpus"
-    IDENTIFIERS = "identifiers"
 
     def found(
         self,
@@ -96,7 +94,7 @@ class Finding:
 
     def harmless(self) -> Finding:
         """Rule out a cause that only makes absence likely, for a document within k."""
-        likely = self.cause in (Cause.LEXICAL, Cause.ENTITIES) and self.state is Verdict.FOUND
+        likely = self.cause is Cause.LEXICAL and self.state is Verdict.FOUND
         if not likely or self.decisive:
             return self
         summary = f"no harm here, though {self.summary}"

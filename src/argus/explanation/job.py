@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow.compute as pc
 
 from argus.authority.opening import read_authority
 from argus.authority.relation import Authority
-from argus.corpora.opening import open_corpus, read_corpus
-from argus.data.types import Document, FloatArray, IntArray, State
-from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
-from argus.errors import ArgusError, InputError
+from argus.corpora.opening import open_corpus
+from argus.data.types import FloatArray, IntArray
+from argus.encoders import Encoder, EncoderConfig
+from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
-from argus.evaluation.judged import ParentFold, read_entities
-from argus.explanation.blend import check_blend
+from argus.evaluation.judged import ParentFold
 from argus.explanation.case import Case, rank_everywhere
-from argus.explanation.config import ExplainConfig, RpsSource
+from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import (
+    QUERY,
     Cause,
     Evidence,
     Explanation,
@@ -32,25 +31,21 @@ from argus.explanation.evidence import (
     count_terms,
     find_query,
     is_superseded_within,
+    place_in,
     quoted,
 )
 from argus.explanation.stored import check_presence, check_vector, check_window
+from argus.indexes.blend import Blend
+from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.header import IndexSpec
-from argus.indexes.lexical import check_query, words
-from argus.indexes.retriever import IndexRetriever, open_retriever
+from argus.indexes.lexical import check_query
+from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot, check_k
-from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
-from argus.knowledge.names import MentionFinder
 from argus.progress import announce, progress
-from argus.remedies.diagnosis import diagnose_documents
-from argus.retrievability.concentration import skewness
-from argus.retrievability.probes import Probe, load_default, load_probe
 
 ABSENT = "the document is not in this state of the index"
 FAR_OFF = 0.9
 """Cosine below which a wrong stored vector is named before everything else."""
-MIN_LOW_ENTITIES = 0.5
-"""Share of the entities below tau from which low RPS is named: most documents have some."""
 MIN_HUBS = 1 / 3
 """Share of the documents above it from which hubs are named before the lexical gap.
 
@@ -61,8 +56,20 @@ MAX_SAMPLE = 2_000
 MAX_SCORES = 400_000_000
 """Similarities computed for it. A large index gets a smaller sample, of at least 200."""
 HUB_DEVIATIONS, MIN_LISTS, HUB_STEP = 2.0, 3, 256
-MAX_RIVALS, MAX_ENTITIES = 10, 20
-"""Documents above, and entities, that the evidence lists."""
+MAX_RIVALS = 10
+"""Documents above that the evidence lists."""
+PARTS = {
+    "sentences": "its sentences",
+    "hubs": "its hubness",
+    "bm25": "BM25",
+    "correction": "the correction of the query",
+}
+ADVICE = {
+    "sentences": "Blend with a larger --lambda, or look at the sentences of what is above it.",
+    "hubs": "Blend with smaller --hubs: it is taken for a hub, and was asked for here.",
+    "bm25": "Blend with a smaller --bm25, or search dense (--hybrid dense).",
+    "correction": "Roll the correction back, or learn it anew from needs such as this.",
+}
 
 
 def explain(
@@ -82,8 +89,8 @@ def explain(
     fold: from chunks to documents, in place of the config's corpus. It ranks documents; `doc_id` is
     one or a chunk of one, and its best chunk is explained. A document that is not in the index is
     explained, not refused. Raises InputError for an empty query or id, k below 1, an unknown query
-    id, a path that is no index, and damaged files. Raises EncoderMismatch for the encoder or
-    probe of other vectors.
+    id, a path that is no index, and damaged files. Raises EncoderMismatch for the encoder of other
+    vectors.
     """
     config = config or ExplainConfig()
     check_k(config.k)
@@ -105,7 +112,6 @@ def explain(
         retriever = IndexRetriever(
             index.index, index.encoder, index.as_of, config.hybrid, index.weight
         )
-    probe = _load_probe(config.rps, retriever.encoder)
     fold = fold or ParentFold.of_corpus(
         ChunkedCorpus(corpus=config.corpus, fields=config.fields, parent_field=config.parent_field)
     )
@@ -131,7 +137,7 @@ def explain(
     place = rank_everywhere(case)
     own = place.dense.rank
     within = place.came_back or (own is not None and own <= case.k)
-    lexical, entities = _check_words(case, place), _check_entities(case, config.rps, probe)
+    lexical = _check_words(case, place)
     findings = [
         check_presence(case, config.corpus, config.fields),
         check_vector(case, place, config),
@@ -139,9 +145,8 @@ def explain(
         lexical.harmless() if within else lexical,
         _check_hubs(case, place, config.seed),
         check_superseded(case.doc_id, case.k, own, authority, rank_of, "index"),
-        entities.harmless() if within else entities,
     ]
-    if (blend := check_blend(case, place)) is not None:
+    if (blend := _check_blend(case, place)) is not None:
         findings.append(blend)
     cause, verdict = _conclude(case, place, {f.cause: f for f in findings})
     return Explanation(
@@ -233,10 +238,9 @@ def _check_hubs(case: Case, place: Standing, seed: int) -> Finding:
     """Name the documents above, and the hubs among them.
 
     A hub is in more top-k lists (`n_k`) than the mean plus two standard deviations, and in 3 at
-    least, so that a thin sample makes no hub of a coincidence. Evidence: `outranked_by` and `hubs`
-    (rows of `rank`, `id`, `score`, `n_k`, `deviations` from the mean, `hub`), `documents_above`,
-    `hubs_above`, `rank_without_hubs`, `own_n_k`, `own_deviations`, `hub_above_n_k`, `mean_n_k`,
-    `skewness`, `k`, and `sample`, the number of queries.
+    least, so that a thin sample makes no hub of a coincidence. Evidence: `outranked_by` (rows of
+    `rank`, `id`, `score`, `n_k` and `hub`), `documents_above`, `hubs_above`, `rank_without_hubs`,
+    `hub_above_n_k`, and `sample`, the number of queries.
     """
     cause, rank = Cause.HUBS, place.dense.rank
     if rank is None:
@@ -244,40 +248,29 @@ def _check_hubs(case: Case, place: Standing, seed: int) -> Finding:
     if rank <= case.k:
         return cause.ruled_out(f"its exact rank is {rank}")
     counts, sample = count_occurrences(case.snapshot, case.k, seed)
-    mean, spread = float(counts.mean()), float(counts.std())
-    threshold = max(float(mean + HUB_DEVIATIONS * counts.std()), MIN_LISTS - 1)
+    threshold = max(float(counts.mean() + HUB_DEVIATIONS * counts.std()), MIN_LISTS - 1)
     top = list(case.top(rank - 1).items())
-    positions = case.snapshot.positions(id_ for id_, _ in top)
-    is_hub = counts[positions] > threshold  # (rank - 1,)
-
-    def deviations(position: int) -> float:
-        return round(float(counts[position] - counts.mean()) / spread, 1) if spread else 0.0
-
-    def row(i: int) -> Evidence:
-        at, (id_, score) = int(positions[i]), top[i]
-        row = {"rank": i + 1, "id": id_, "score": round(score, 4), "n_k": int(counts[at])}
-        return {**row, "deviations": deviations(at), "hub": bool(is_hub[i])}
-
-    own = int(case.snapshot.positions([case.doc_id])[0])
+    n_k = counts[case.snapshot.positions(id_ for id_, _ in top)]
+    is_hub = n_k > threshold  # (rank - 1,)
+    above = [
+        {"rank": i + 1, "id": top[i][0], "score": round(top[i][1], 4), "n_k": int(n_k[i]),
+         "hub": bool(is_hub[i])}
+        for i in range(min(MAX_RIVALS, rank - 1))
+    ]  # fmt: skip
     hubs, without = int(is_hub.sum()), rank - int(is_hub.sum())
     evidence: Evidence = {
-        "outranked_by": [row(i) for i in range(min(MAX_RIVALS, rank - 1))],
-        "hubs": [row(i) for i in np.flatnonzero(is_hub)[:MAX_RIVALS].tolist()],
+        "outranked_by": above,
         "documents_above": rank - 1,
         "hubs_above": hubs,
         "rank_without_hubs": without,
-        "own_n_k": int(counts[own]),
-        "own_deviations": deviations(own),
         "hub_above_n_k": round(threshold, 1),
-        "mean_n_k": round(mean, 2),
-        "skewness": round(skewness(counts), 2),
-        "k": case.k,
         "sample": sample,
     }
     if not hubs:
         text = f"none of the {rank - 1} documents above it is a hub"
         return cause.ruled_out(text, evidence)
-    names = ", ".join(f"{h['id']} (N_k {h['n_k']})" for h in evidence["hubs"][:3])
+    first = np.flatnonzero(is_hub)[:3].tolist()
+    names = ", ".join(f"{top[i][0]} (N_k {n_k[i]})" for i in first)
     text = f"hubs among the {rank - 1} documents above it by vectors: {hubs} ({names})"
     if without > case.k:
         text += f"; without them it would still rank {without}"
@@ -290,101 +283,56 @@ def _check_hubs(case: Case, place: Standing, seed: int) -> Finding:
     return cause.found(text, evidence, advice, decisive=True)
 
 
-def _load_probe(source: RpsSource, encoder: Encoder) -> Probe | str:
-    """Return the probe, or the reason why the encoder has none. A named one must be there and fit.
+def _check_blend(case: Case, place: Standing) -> Finding | None:
+    """Name the part of a blend that lifts or sinks the document. None without one.
 
-    Raises InputError for a folder without a probe, ProbeMismatch for one of another encoder.
+    All ranks are exact. Evidence: `remedies`, `weight`, `hubs`, `bm25` (its weight here), `rank`,
+    and `rank_without` (by part that is switched off, None beyond the fused documents).
     """
-    pooling = "span" if encoder.pools_spans else "sentence"
-    if source.probe is None:
-        try:
-            return load_default(encoder.fingerprint, pooling)
-        except InputError as error:
-            return str(error)
-    probe = load_probe(source.probe)
-    probe.check_vectors_of(encoder.fingerprint, pooling, where=source.probe)
-    return probe
+    recipe, words = case.retriever.recipe, case.retriever.lexical()
+    if recipe.blend is None and recipe.correction is None:
+        return None
+    if not case.present:
+        return Cause.BLEND.unchecked(ABSENT)
+    blend, hybrid = recipe.blend or Blend(weight=1, hubs=0, bm25=0), case.retriever.hybrid
+    depth = max(case.k + 1, FUSED_DEPTH)
+    hits = words.search([case.query], depth)
+    share = case.retriever.bm25_weights(hits, [QUERY])[QUERY] if hybrid else 0.0
 
+    def rank(vector: FloatArray, blend: Blend) -> int | None:
+        snapshot = case.snapshot.blended(blend)
+        if hybrid is None:
+            return case.rank(case.doc_id, vector, snapshot)
+        dense = snapshot.search(vector, depth, case.weight).run([QUERY])
+        both = fuse_with_bm25(dense, hits.run([QUERY]), 2 * depth, hybrid, share)[QUERY]
+        return place_in(case.of_documents(both), case.doc_id, case.k)[0].rank
 
-def _check_entities(case: Case, source: RpsSource, probe: Probe | str) -> Finding:
-    """List the document's entities with their predicted RPS, lowest first.
-
-    They come from a diagnosis, or are found and scored anew. Evidence: `tau`, `source`, the counts
-    `entities`, `measured` and `below_tau`, `predicted` (`entity`, `rps`), `not_predicted`
-    (`entity`, `state`, `reason`), `low_and_not_named_by_the_query`.
-    """
-    cause, tau = Cause.ENTITIES, source.tau
-    entities: list[tuple[str, float | None, str, str]]  # name, least predicted RPS, state, reason
-    if source.diagnosis is not None:
-        entities = [
-            (row["entity"], row["rps"], row["state"], row.get("reason") or "")
-            for row in read_entities(source.diagnosis)
-            if row["doc_id"] == case.doc_id
-        ]
-        where = f"read from {source.diagnosis}"
-        if not entities:
-            text = f"{source.diagnosis} names no entity of this document"
-            return cause.unchecked(text)
-    elif isinstance(probe, str):
-        return cause.unchecked(probe)
-    elif not case.text.strip():
-        text = "the document has no text of its own in this state of the index"
-        return cause.unchecked(text)
-    else:
-        finder: MentionFinder = CapitalisedNames()
-        if source.kb:
-            finder = Gazetteer.from_documents(read_corpus(source.kb), texts=[case.text])
-        encoder, document = case.retriever.encoder, Document(case.doc_id, case.text)
-        kind, dim = encoder.fingerprint, encoder.dim
-        try:
-            with (
-                TemporaryDirectory() as folder,
-                EmbeddingStore(Path(folder) / "vectors", fingerprint=kind, dim=dim) as store,
-            ):
-                found = diagnose_documents([document], finder, encoder, store, probe, tau=tau)
-        except ArgusError as error:
-            return cause.unchecked(f"its entities could not be scored: {error}")
-        entities = [(risk.entity, risk.rps, str(risk.state), risk.reason) for risk in found.risks]
-        where = f"entities by {finder.name.split(' ')[0]}"
-        if not entities:
-            return cause.unchecked(f"no entity was found in its text ({where})")
-
-    measured, unpredicted = [], []
-    for name, rps, state, reason in entities:
-        if rps is not None and state == str(State.MEASURED):
-            measured.append((rps, name))
-        else:
-            unpredicted.append({"entity": name, "state": state, "reason": reason})
-    measured.sort()
-    low = [(rps, name) for rps, name in measured if rps < tau]
-    query_words = set(words(case.query))
-    unnamed = [name for _, name in low if not set(words(name)) <= query_words]
+    without: dict[str, int | None] = {}
+    if blend.sentences:
+        without["sentences"] = rank(case.vector, replace(blend, weight=1.0))
+    if blend.hubs:
+        without["hubs"] = rank(case.vector, replace(blend, hubs=0.0))
+    if hybrid is not None:
+        without["bm25"] = case.rank(case.doc_id, case.vector, case.snapshot.blended(blend))
+    if recipe.correction is not None:
+        without["correction"] = rank(case.uncorrected, blend)
+    own = rank(case.vector, blend)
     evidence: Evidence = {
-        "tau": tau,
-        "source": where,
-        "entities": len(entities),
-        "measured": len(measured),
-        "below_tau": len(low),
-        "predicted": [{"entity": e, "rps": round(rps, 3)} for rps, e in measured[:MAX_ENTITIES]],
-        "not_predicted": unpredicted[:MAX_ENTITIES],
-        "low_and_not_named_by_the_query": unnamed[:MAX_ENTITIES],
+        "remedies": list(recipe.remedies),
+        "weight": blend.weight,
+        "hubs": blend.hubs,
+        "bm25": round(share, 4),
+        "rank": own,
+        "rank_without": without,
     }
-    if not measured:
-        text = (
-            f"none of its {len(entities)} entities could be predicted ({unpredicted[0]['reason']})"
-        )
-        return cause.unchecked(text, evidence)
-    abstained = f"; no prediction for {len(unpredicted)} more" if unpredicted else ""
-    if not low:
-        text = f"predicted RPS is {measured[0][0]:.2f} or more for its {len(measured)} entities"
-        return cause.ruled_out(text + abstained, evidence)
-    shown = ", ".join(f"{name} {rps:.2f}" for rps, name in low[:3])
-    text = f"predicted RPS is below tau {tau} for {len(low)} of its {len(measured)} entities: "
-    advice = (
-        "Add views that say what these entities are (`argus tune apply expand`, `remedy "
-        "synthesize`)."
-    )
-    return cause.found(f"{text}{shown}{abstained}", evidence, advice)
+    better = {part: r for part, r in without.items() if r is not None and r <= case.k}
+    if not place.came_back and better:
+        part = min(better, key=lambda p: better[p])
+        text = f"{PARTS[part]} keep{'s' * (part != 'sentences')} it out: without, it would rank "
+        return Cause.BLEND.found(f"{text}{better[part]}", evidence, ADVICE[part], decisive=True)
+    ranks = ", ".join(f"without {PARTS[p]} {r or 'none'}" for p, r in without.items())
+    text = f"no part of it alone keeps it out: rank {own or 'none'}" + f" ({ranks})" * bool(ranks)
+    return Cause.BLEND.ruled_out(text, evidence)
 
 
 def _conclude(
@@ -408,10 +356,7 @@ def _conclude(
         notes = [faults[c].summary for c in (Cause.SUPERSEDED, Cause.VECTOR) if c in faults]
         return None, "; yet ".join([how, *notes])
     lexical, hubs = findings[Cause.LEXICAL], findings[Cause.HUBS].evidence
-    vector, entities = findings[Cause.VECTOR], findings[Cause.ENTITIES]
-    low = Cause.ENTITIES in faults and (
-        entities.evidence["below_tau"] >= MIN_LOW_ENTITIES * entities.evidence["measured"]
-    )
+    vector = findings[Cause.VECTOR]
     bm25 = lexical.evidence["bm25_rank"] if Cause.LEXICAL in faults else None
     is_crowded = Cause.HUBS in faults and hubs["hubs_above"] >= MIN_HUBS * hubs["documents_above"]
     order = [
@@ -425,7 +370,6 @@ def _conclude(
         (Cause.LEXICAL, True),
         (Cause.VECTOR, True),
         (Cause.SUPERSEDED, True),
-        (Cause.ENTITIES, low),
         (Cause.HUBS, True),
     ]
     cause = next((c for c, applies in order if applies and c in faults), None)
@@ -441,9 +385,4 @@ def _conclude(
         text += "no check explains it; the documents above it are nearer to the query for this "
         return None, f"{text}encoder"
     text += faults[cause].summary
-    if cause is Cause.LEXICAL and not lexical.decisive and low:
-        text += f"; {entities.summary}"
-    if cause is Cause.ENTITIES and lexical.evidence["missing_terms"]:
-        missing = lexical.evidence["missing_terms"][:3]
-        text += f"; it never says {' or '.join(map(repr, missing))}"
     return cause, text

@@ -55,11 +55,6 @@ from argus.explanation.evidence import (
     place_in,
     quoted,
 )
-from argus.explanation.matches import (
-    AnswerKeys,
-    check_identifiers,
-    read_keys,
-)
 from argus.explanation.stored import judge_window
 from argus.indexes.fusion import FUSION, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex, check_query, words
@@ -79,7 +74,7 @@ def explain_run(
 
     A document that the run or the corpus lacks is explained, not refused. Raises InputError for an
     empty id, k below 1, a query that the run or the queries do not have, a corpus without any
-    document of the run, keys of another search, and damaged files.
+    document of the run, and damaged files.
     """
     config, run = config or RunConfig(), Path(run)
     _check_ids(query_id, doc_id, config.k)
@@ -92,8 +87,7 @@ def explain_run(
     results = read_run(run)
     scores = results.get(query_id, {})
     ids = ranking(scores) if query_id in results else None
-    keys = read_keys(run, config.keys, query_id, ids, text)
-    if ids is None and (isinstance(keys, str) or keys.hits):
+    if ids is None:
         if config.queries is None:
             raise unknown_query(query_id, results, run)
         got = f"no result for query {query_id!r}, which {config.queries} has"
@@ -102,12 +96,9 @@ def explain_run(
         raise InputError(got, expected=expected, fix=fix, where=run)
     documents = _read_documents(config)
     _check_corpus_fits(documents, ids or [], config.corpus, "run")
-    if text is None and isinstance(keys, AnswerKeys):
-        text = keys.text
     ranked = {id_: scores[id_] for id_ in ids or []}
     case = _RankedCase(text, doc_id, config.k, ranked, documents).fold(_fold_of(config, documents))
-    identifiers = check_identifiers(doc_id, case.k, list(case.scores), keys, case.document)
-    return _explain(case, query_id, str(run), config, [identifiers])
+    return _explain(case, query_id, str(run), config)
 
 
 def explain_retriever(
@@ -489,7 +480,7 @@ def _conclude(
     """Return the most probable cause and the verdict in one line.
 
     A document that cannot come back comes first, then one that is superseded by a document in the
-    top k, then the ranking of the n-gram search itself, then causes that make absence likely.
+    top k, then causes that make absence likely.
     """
     faults = {f.cause: f.summary for f in findings if f.state is Verdict.FOUND}
     if place.came_back:
@@ -498,7 +489,7 @@ def _conclude(
             score += f", score {place.run.score:.4f}"
         notes = [faults[c] for c in (Cause.CORPUS, Cause.SUPERSEDED) if c in faults]
         return None, "; yet ".join([score, *notes])
-    order = [Cause.ABSENT, Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL]
+    order = [Cause.ABSENT, Cause.WINDOW, Cause.LEXICAL]
     order.append(Cause.SUPERSEDED)
     if any(f.cause is Cause.SUPERSEDED and is_superseded_within(f, case.k) for f in findings):
         order.insert(0, Cause.SUPERSEDED)

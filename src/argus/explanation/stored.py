@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
 from argus.data.fields import FieldNames
-from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder
+from argus.data.folders import MANIFEST, ArtifactFolder
 from argus.data.types import Document, FloatArray
 from argus.encoders import Encoder, TokenCounter
-from argus.encoders.protocol import directions, unit_rows
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.encoders.protocol import directions
 from argus.errors import ArgusError, EncodingError, InputError
 from argus.explanation.case import Case
 from argus.explanation.config import ExplainConfig
@@ -26,26 +25,19 @@ from argus.indexes.lexical import query_words, words
 from argus.indexes.snapshot import rows_to_views
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 SAME = 0.99
 """Cosine from which two vectors count as made the same way. Half precision stays above 0.999."""
 REPRODUCED = 0.999
-NEAREST = 50
-"""Rivals that are embedded again, or 2k where that is more."""
 SAMPLE = 16
 """Other documents that are embedded again to see how far a mismatch reaches."""
 MISSING = (InputError, OSError, KeyError, TypeError)
 """Errors of reading a section that an index of a program lacks."""
-
 CUTS = (512, 256, 128)
-"""Tokens, and characters, at which texts are often cut."""
-MAX_TITLE = 12
-"""Words at the beginning that may have been a title."""
-SLACK = 0.0005
-"""Difference in cosine below which the variant with fewer changes is preferred."""
-PROMPTS = {"query: ": "the prompt 'query: ' used", "passage: ": "the prompt 'passage: ' used"}
-"""Prompts of the E5 family. Tried if the model has no prompt of its own."""
+"""Characters at which texts are often cut."""
+PROMPTS = ("query: ", "passage: ")
+"""Prompts of the E5 family."""
 
 
 def check_presence(case: Case, corpus: NamedCorpus | None, fields: FieldNames) -> Finding:
@@ -124,240 +116,87 @@ def find_in_corpus(
 def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
     """Embed the document's own text again, and name the change that makes the stored vector.
 
-    Evidence: `cosine` of the stored and the new vector; `vectors_imported_from` and
-    `sampled`, `sampled_also_off` and
-    `sampled_median_cosine` of other documents; `score_with_its_own_vector`,
-    `rank_with_its_own_vector`, and `rank_with_nearest_embedded_again` among `embedded_again`
-    rivals; `query_prompt` and `rank_without_query_prompt`; `its_vector_is_stored_under` and
-    `its_vector_cosine` for rows out of order; `closest_variant` (changes), `closest_cosine` and
-    `title_from`.
+    Evidence: `cosine` of the stored and the new vector, `sampled` and `sampled_also_off` of other
+    documents, `rank_with_its_own_vector`, `its_vector_is_stored_under` for rows out of order, and
+    `closest_variant` with `closest_cosine`.
     """
-    cause, blend = Cause.VECTOR, case.snapshot.blend
+    cause, blend, snapshot = Cause.VECTOR, case.snapshot.blend, case.snapshot
     if case.original is None:
         reason = "has no view of its own text" if case.present else "is not in this state"
         return cause.unchecked(f"the document {reason}")
     if blend is not None and blend.smoothing:
-        reason = "vectors are smoothed here: ask the state before the blend"
-        return cause.unchecked(reason)
+        return cause.unchecked("vectors are smoothed here: ask the state before the blend")
     encoder = case.retriever.encoder
     try:
         fresh = encoder.encode_documents([case.text])[0]
     except EncodingError as error:
         return cause.unchecked(f"its text could not be embedded again: {error}")
-    stored = np.asarray(case.snapshot.vectors[case.original], np.float32)
+    stored = np.asarray(snapshot.vectors[case.original], np.float32)
     rows = directions(encoder, np.stack([fresh, stored]))
     cosine = float(rows[0] @ rows[1])
     evidence: Evidence = {"cosine": round(cosine, 4)}
-    with suppress(*MISSING):
-        own = ArtifactFolder(case.retriever.index.path).read_json(SUMMARY)["index"]["vectors"]
-        evidence |= {"vectors_imported_from": own["file"]}
     if cosine >= SAME:
         text = f"its stored vector is that of its text (cosine {cosine:.4f})"
         return cause.ruled_out(text, evidence)
-
-    document, where = find_in_corpus(
-        case.doc_id, case.retriever.index.path, config.corpus, config.fields
-    )
-    title = document.title if document is not None else ""
-    changes, near = closest_variant(encoder, case.text, title or None, rows[1])
-    evidence |= _compare_sample(case, config.seed)
-    evidence |= _rank_embedded_again(case, place, fresh)
-    if isinstance(encoder, SentenceTransformerEncoder):
-        prompt = encoder.prompts.query.text
-        if prompt and prompt != encoder.prompts.document.text:
-            bare = encoder.model.encode([case.query], prompt="", normalize_embeddings=True)
-            without = case.retriever.recipe.correct(np.asarray(bare, np.float32))
-            rank = case.rank(case.doc_id, without)
-            evidence |= {"query_prompt": prompt, "rank_without_query_prompt": rank}
-    how = " and ".join(changes) or "nothing that was tried"
-    if near >= SAME and changes:
-        how = f"{how} reproduces it (cosine {near:.4f})"
-    else:
-        how = f"another model or another text; {how} comes nearest (cosine {near:.2f})"
-    nearest = case.snapshot.search(fresh[None], 1)
-    doc, score = nearest.doc_ids[0][0], nearest.scores[0][0]
-    if doc != case.doc_id and score >= REPRODUCED and case.snapshot.reach == 1:
-        evidence |= {"its_vector_is_stored_under": doc, "its_vector_cosine": round(score, 4)}
+    title = case.views[case.original - case.rows.start].source
+    change, near = closest_variant(encoder, case.text, title, rows[1])
+    how = f"another model or another text; {change} comes nearest (cosine {near:.2f})"
+    if near >= SAME:
+        how = f"{change} reproduces it (cosine {near:.4f})"
+    nearest = snapshot.search(fresh[None], 1)
+    if nearest.doc_ids[0][0] != case.doc_id and nearest.scores[0][0] >= REPRODUCED:
+        evidence["its_vector_is_stored_under"] = doc = nearest.doc_ids[0][0]
         how = f"that vector is stored under {doc!r}, so rows are out of order"
+    own = float(case.scores_of(fresh[None])[0]) - case.penalty(case.doc_id)
+    rank = case.rank_of_score(max(own, place.dense.score or own))
+    off, sampled = _compare_sample(case, config.seed)
     evidence |= {
-        "closest_variant": changes,
+        "sampled": sampled,
+        "sampled_also_off": off,
+        "rank_with_its_own_vector": rank,
+        "closest_variant": change,
         "closest_cosine": round(near, 4),
-        "title_from": where if title else "guessed: the first words of the text",
     }
-
-    others_off, sampled = evidence["sampled_also_off"], evidence["sampled"]
-    rank, anew = evidence["rank_with_its_own_vector"], ""
     advice = "Delete this document and add it again."
-    if 2 * others_off > sampled:
-        rank = evidence["rank_with_nearest_embedded_again"]
-        anew = f"with its {evidence['embedded_again']} nearest rivals "
+    if 2 * off > sampled:
         advice = (
             "Embed the index again with its own encoder (`argus index build --fresh`), or search "
             "with the encoder and prompts that made the vectors."
         )
     text = (
-        f"its stored vector is not that of its text (cosine {cosine:.2f}): {how}; {others_off} of "
-        f"{sampled} others sampled are off too; embedded anew {anew}it would rank {rank}"
+        f"its stored vector is not that of its text (cosine {cosine:.2f}): {how}; {off} of "
+        f"{sampled} others sampled are off too; embedded anew it would rank {rank}"
     )
     return cause.found(text, evidence, advice, decisive=rank <= case.k)
 
 
 def closest_variant(
     encoder: Encoder, text: str, title: str | None, stored: FloatArray
-) -> tuple[list[str], float]:
-    """Return the changes that bring the vector of a text closest to a stored one, and its cosine.
-
-    The list is empty for the encoder's own way. title: None tries each beginning of up to 12 words
-    as one. Only sentence-transformers models vary in prompt and pooling.
-    """
-    tried = list(_variants(encoder, text, title))
-    cosines = [float(vector @ stored) for _, vector in tried]
-    near = [i for i, cosine in enumerate(cosines) if cosine >= max(cosines) - SLACK]
-    best = min(near, key=lambda i: (len(tried[i][0]), i))
-    return tried[best][0], cosines[best]
-
-
-def _variants(
-    encoder: Encoder, text: str, title: str | None
-) -> Iterator[tuple[list[str], FloatArray]]:
-    """Yield changes and the unit vector that they make, the encoder's own way first."""
-    texts = dict(_texts(text, title))
-    if not isinstance(encoder, SentenceTransformerEncoder):
-        rows = directions(encoder, encoder.encode_documents(list(texts.values())))
-        for change, vector in zip(texts, rows, strict=True):
-            yield [change] if change else [], vector
-        yield ["embedded as a query"], directions(encoder, encoder.encode_queries([text]))[0]
-        return
-    before = encoder.model.max_seq_length
-    try:
-        for prompt, prompting in _prompts(encoder).items():
-            for window, cut in _windows(encoder, text).items():
-                encoder.model.max_seq_length = window
-                for change, other in ({"": text} if cut else texts).items():
-                    for pooling, vector in _poolings(encoder, other, prompt):
-                        yield [c for c in (prompting, change, cut, pooling) if c], vector
-    finally:
-        encoder.model.max_seq_length = before
+) -> tuple[str, float]:
+    """Return the change that brings the vector closest to a stored one, and its cosine."""
+    texts = {"text lower-cased": text.lower()}
+    texts |= {f"text cut to {n} characters": text[:n] for n in CUTS}
+    texts |= {f"the prompt {prompt!r} used": prompt + text for prompt in PROMPTS}
+    if title and (rest := text.removeprefix(title).strip()):
+        texts[f"title {title!r} left out"] = rest
+    vectors = [encoder.encode_documents(list(texts.values())), encoder.encode_queries([text])]
+    cosines = directions(encoder, np.concatenate(vectors)) @ stored
+    best = int(np.argmax(cosines))
+    return [*texts, "the text embedded as a query"][best], float(cosines[best])
 
 
-def _texts(text: str, title: str | None) -> Iterator[tuple[str, str]]:
-    yield "", text
-    if text.lower() != text:
-        yield "text lower-cased", text.lower()
-    if title:
-        if (rest := text.removeprefix(title).strip()) and rest != text:
-            yield f"title {title!r} left out", rest
-    else:
-        parts = text.split()
-        for n in range(1, min(MAX_TITLE, len(parts) - 1) + 1):
-            yield f"title left out (the first {n} words)", " ".join(parts[n:])
-    for n in CUTS:
-        if len(text) > n:
-            yield f"text cut to {n} characters", text[:n]
-
-
-def _prompts(encoder: SentenceTransformerEncoder) -> dict[str, str]:
-    """Return prompts and the change that each makes, "" for the model's own document prompt."""
-    own = encoder.prompts.document.text
-    changes = {own: ""}
-    if own:
-        changes[""] = f"the document prompt {own!r} left out"
-    for name, prompt in (encoder.model.prompts or {}).items():
-        if prompt:
-            changes.setdefault(prompt, f"the {name} prompt {prompt!r} used")
-    return changes if len(changes) > 1 else changes | PROMPTS
-
-
-def _windows(encoder: SentenceTransformerEncoder, text: str) -> dict[int | None, str]:
-    """Return windows in tokens that read more or less of a text, and the change of each."""
-    own = encoder.max_tokens
-    tokens = int(encoder.count_tokens([text])[0])
-    module = next(iter(encoder.model.children()), None)
-    config = getattr(getattr(module, "auto_model", None), "config", None)
-    longest = getattr(config, "max_position_embeddings", None) or own or tokens
-    cuts = (n for n in CUTS if n <= longest and min(n, tokens) != min(tokens, own or tokens))
-    return {own: "", **{n: f"text cut to {n} tokens" for n in cuts}}
-
-
-def _poolings(
-    encoder: SentenceTransformerEncoder, text: str, prompt: str
-) -> Iterator[tuple[str, FloatArray]]:
-    """Yield poolings and their vectors from one forward pass, "" for the model's own."""
-    import torch
-
-    def unit(embedding: torch.Tensor) -> FloatArray:
-        rows = embedding[:, : encoder.dim].float().cpu().numpy()
-        vector: FloatArray = unit_rows(np.asarray(rows, np.float32))[0]
-        return vector
-
-    model = encoder.model
-    modules: list[Any] = list(model.children())
-    features = {
-        name: value.to(model.device) if isinstance(value, torch.Tensor) else value
-        for name, value in model.preprocess([text], prompt=prompt or None, task="document").items()
-    }
-    names = [type(module).__name__ for module in modules]
-    with torch.inference_mode():
-        out = model(features, task="document") if "Router" in names else model(features)
-        yield "", unit(out["sentence_embedding"])
-        if "Pooling" not in names or "token_embeddings" not in out:
-            return
-        at = names.index("Pooling")
-        tokens = out["token_embeddings"][:, out["attention_mask"][0].bool()]  # (1, n_read, hidden)
-        pooled = {
-            "mean": tokens.mean(dim=1),
-            "cls": tokens[:, 0],
-            "max": tokens.max(dim=1).values,
-            "lasttoken": tokens[:, -1],
-        }
-        pooled.pop(str(getattr(modules[at], "pooling_mode", "")), None)
-        for pooling, vector in pooled.items():
-            outputs = {"sentence_embedding": vector}
-            for module in modules[at + 1 :]:
-                outputs = module(outputs)
-            yield f"{pooling} pooling", unit(outputs["sentence_embedding"])
-
-
-def _compare_sample(case: Case, seed: int) -> Evidence:
-    """Embed a seeded sample of other documents again, to see whether more vectors are off."""
+def _compare_sample(case: Case, seed: int) -> tuple[int, int]:
+    """Embed a seeded sample of other documents again. Return how many are off, and its size."""
     kinds = case.snapshot.columns["kind"].to_pylist()
     rows = [row for row, kind in enumerate(kinds) if kind == ORIGINAL and row != case.original]
     sample = np.random.default_rng(seed).permutation(rows)[:SAMPLE].tolist()
     if not sample:
-        return {"sampled": 0, "sampled_also_off": 0}
+        return 0, 0
     texts = case.snapshot.columns["text"].take(sample).to_pylist()
     encoder = case.retriever.encoder
     fresh = directions(encoder, encoder.encode_documents(texts))
     cosines = np.einsum("ij,ij->i", fresh, directions(encoder, case.snapshot.vectors[sample]))
-    return {
-        "sampled": len(sample),
-        "sampled_also_off": int((cosines < SAME).sum()),
-        "sampled_median_cosine": round(float(np.median(cosines)), 4),
-    }
-
-
-def _rank_embedded_again(case: Case, place: Standing, fresh: FloatArray) -> Evidence:
-    """Rank the document with its own vector, among rivals as they are and embedded again."""
-    own = float(case.scores_of(fresh[None])[0])
-    rivals = [doc for doc in case.top(max(2 * case.k, NEAREST)) if doc != case.doc_id]
-    owned = [(doc, row) for doc in rivals for row in case.snapshot.rows_of(doc)]
-    rows = [row for _, row in owned]
-    columns = case.snapshot.columns
-    again = case.retriever.encoder.encode_documents(columns["text"].take(rows).to_pylist())
-    scored: dict[str, list[tuple[str, float]]] = {}
-    kinds, scores = columns["kind"].take(rows).to_pylist(), case.scores_of(again).tolist()
-    for (doc, _), kind, score in zip(owned, kinds, scores, strict=True):
-        scored.setdefault(doc, []).append((kind, score))
-    original = next(view.id for view in case.views if view.kind == ORIGINAL)
-    views = [(view.kind, view.score) for view in place.views if view.id != original]
-    whole = case.fold_views(case.doc_id, [(ORIGINAL, own), *views])
-    above = sum(case.fold_views(doc, views) > whole for doc, views in scored.items())
-    return {
-        "score_with_its_own_vector": round(own, 4),
-        "rank_with_its_own_vector": case.rank_of_score(whole),
-        "rank_with_nearest_embedded_again": 1 + above,
-        "embedded_again": len(scored),
-    }
+    return int((cosines < SAME).sum()), len(sample)
 
 
 def check_window(case: Case, place: Standing) -> Finding:

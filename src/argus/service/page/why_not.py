@@ -54,7 +54,6 @@ WITHOUT = {
 """Parts of a blend that are switched off, in words."""
 REPAIRS: dict[Cause | None, str] = {
     Cause.LEXICAL: "expand",
-    Cause.ENTITIES: "expand",
     Cause.HUBS: "blend",
 }
 """The repair of an index for each cause."""
