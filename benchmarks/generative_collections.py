@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from argus.data.qrels import read_qrels
+from argus.data.runs import read_qrels
 from argus.data.types import Qrels, Query
 from argus.generative.decode import Seq2Seq
 from argus.generative.index import NgramIndex

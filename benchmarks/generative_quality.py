@@ -21,7 +21,7 @@ from typing import Any
 
 from argus.corpora.opening import read_corpus
 from argus.data.documents import read_queries
-from argus.data.qrels import read_qrels
+from argus.data.runs import read_qrels
 from argus.data.types import Document, Qrels, Query, Run
 from argus.data.writing import write_jsonl
 from argus.encoders import EncoderConfig, load_encoder

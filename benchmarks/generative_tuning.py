@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.documents import read_queries
-from argus.data.qrels import read_qrels
+from argus.data.runs import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.data.writing import write_jsonl
 from argus.generative.decode import Seq2Seq

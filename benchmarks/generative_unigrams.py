@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from argus.data.documents import read_queries
-from argus.data.qrels import read_qrels
+from argus.data.runs import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.generative.decode import Seq2Seq
 from argus.generative.evidence import aggregate

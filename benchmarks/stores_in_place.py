@@ -16,8 +16,7 @@ from typing import Any
 from argus.corpora import StoreCorpus
 from argus.corpora.opening import read_corpus
 from argus.data.documents import read_queries
-from argus.data.qrels import read_qrels
-from argus.data.runs import ranking
+from argus.data.runs import ranking, read_qrels
 from argus.data.types import Document, FloatArray
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.evaluation.config import EvaluateConfig

@@ -21,7 +21,7 @@ from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.corpora.opening import open_corpus
 from argus.data.documents import read_queries
 from argus.data.fields import FieldNames, ParentField, QrelsName, parent_ids
-from argus.data.qrels import read_judgements
+from argus.data.runs import read_judgements
 from argus.data.types import Document, Query
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import ArgusError, InputError

@@ -44,7 +44,7 @@ def test_a_report_is_no_pipe(place, argus):
     assert argus(*EXPOSURE).code == 0
     os.mkfifo(place / "pipe")
     ran = argus(*GATE, "--markdown", "pipe")
-    assert ran.code == 2 and "is a device or a pipe" in ran.err
+    assert ran.code == 2 and "is a pipe or a device" in ran.err
     assert argus(*GATE, "--markdown", "x", "--junit", "y.xml").code == 0
     ran = argus(*GATE, "--markdown", "x", "--junit", "x")
     assert ran.code == 2 and "is what --markdown names, too" in ran.err

@@ -139,7 +139,7 @@ READERS: dict[str, tuple[bytes | Callable[[], bytes], Callable[[Path], object]]]
     "rows.parquet": (parquet, call("data.rows.read_rows")),
     "rows.csv": (CSV, call("data.rows.read_rows")),
     "rows.jsonl.gz": (gzip.compress(CORPUS), call("data.rows.read_rows")),
-    "qrels.tsv": (QRELS, call("data.qrels.read_qrels")),
+    "qrels.tsv": (QRELS, call("data.runs.read_qrels")),
     "run.trec": (b"q1 Q0 d1 1 2.5 x\n", call("data.runs.read_run")),
     "run.json": (b'{"q1": {"d1": 2.5}}', call("data.runs.read_run")),
     "topics.jsonl": (lines({"_id": "q1", "text": "who?"}), call("data.topics.read_topics")),

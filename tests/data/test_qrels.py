@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from argus.data import read_qrels
-from argus.data.qrels import grade_of
+from argus.data.runs import grade_of
 from argus.errors import InputError
 
 

@@ -13,15 +13,14 @@ from argus.data import writing
 @contextmanager
 def full_disk_under(name: str) -> Iterator[None]:
     """Have what is written to take the place of a file `name` meet a full disk, inside."""
-    sibling = writing._open_aside
+    sibling = writing._aside
 
-    def on_full_disk(path, **options):
-        temporary, lock = sibling(path, **options)
+    def on_full_disk(path):
+        temporary = sibling(path)
         if path.name == name:
-            temporary.unlink()
             temporary.symlink_to("/dev/full")
-        return temporary, lock
+        return temporary
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing, "_open_aside", on_full_disk)
+        patch.setattr(writing, "_aside", on_full_disk)
         yield

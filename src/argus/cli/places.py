@@ -89,7 +89,7 @@ def with_columns(
     """Return a command's values, files of judgements with their columns where these are named."""
     if columns == QrelsFields():
         return values
-    from argus.data.qrels import QrelsFile
+    from argus.data.runs import QrelsFile
 
     def whole(name: str, value: Any) -> Any:
         if isinstance(value, Path) and name in judged:

@@ -16,7 +16,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,7 +30,7 @@ from argus.data.documents import TEXT_FIELDS, TITLE_FIELDS, whole_documents
 from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
 from argus.data.rows import field_names
-from argus.data.types import Document, FloatArray, RecordFields
+from argus.data.types import Document, FloatArray
 from argus.errors import InputError
 from argus.progress import progress
 from argus.stores.opening import open_store
@@ -178,7 +178,6 @@ NODE = "_node_content"  # where LlamaIndex keeps a node: JSON, with the text in 
 TEXTS = (*TEXT_FIELDS, "page_content", "document", "chunk", "chunk_text")  # LangChain, Chroma
 OBJECTS = ("metadata", "cmetadata", "metadata_")
 """Fields that hold the rest as an object. Its fields count as if they stood beside."""
-_record_fields = lru_cache(maxsize=1024)(RecordFields)  # records of a store mostly have the same
 
 
 @dataclass(frozen=True)
@@ -396,13 +395,11 @@ def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) 
     fields: those that are named, by dotted paths too. store: its name, for errors. Raises
     InputError for a title or text that is none, and an id that is no text.
     """
-    values, inner = dict(payload), set[str]()
+    values = dict(payload)
     for name in OBJECTS:
         if isinstance(held := values.get(name), Mapping):
             del values[name]
-            own = {k for k in held if k not in values}
-            values |= {k if k in own else f"{name}.{k}": v for k, v in held.items()}
-            inner |= own
+            values |= {f"{name}.{k}" if k in values else k: v for k, v in held.items()}
     title_field, text_field = (
         name or next((usual for usual in usuals if isinstance(values.get(usual), str)), None)
         for name, usuals in ((fields.title, TITLE_FIELDS), (fields.text, TEXTS))
@@ -430,7 +427,8 @@ def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) 
         title=title or "",
         text=(text or "") if text_field else _node_text(values),
         metadata={name: value for name, value in values.items() if name not in used},
-        fields=_record_fields(fields.id or "id", title_field, frozenset(inner), text_field),
+        id_field=fields.id,
+        text_field=text_field,
     )
 
 

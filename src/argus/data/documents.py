@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
@@ -21,7 +20,6 @@ from argus.data.rows import (
     FRAME,
     Frame,
     Row,
-    file_format,
     frame_rows,
     has_field,
     id_value,
@@ -30,7 +28,7 @@ from argus.data.rows import (
     text_value,
     whole_characters,
 )
-from argus.data.types import Document, Qrels, Query, RecordFields
+from argus.data.types import Document, Qrels, Query
 from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError
 
@@ -42,7 +40,6 @@ TEXT_FIELDS = ("text", "contents", "content", "paragraph", "passage", "body")
 CORPUS_STEMS = ("corpus", "documents", "entities")
 EXPANSIONS = "expansions.jsonl"  # pseudo-queries and summaries, beside a corpus
 BEIR_FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
-TITLE_ROWS = 1_000  # a named title must stand in one of these rows before all are read
 
 T = TypeVar("T", Document, Query)
 
@@ -60,7 +57,8 @@ def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) ->
     field for a missing column, no document, duplicate or non-string ids, non-UTF-8 bytes and broken
     JSON.
     """
-    return _unique(file, lambda: read_rows(file), partial(_documents, fields=fields), limit)
+    check_limit(limit)
+    return _unique(file, _documents(islice(read_rows(file), limit), fields))
 
 
 def documents_of_frame(
@@ -68,8 +66,7 @@ def documents_of_frame(
 ) -> list[Document]:
     """Return the documents of a data frame, as `documents_in` those of a file."""
     check_limit(limit)
-    rows = list(islice(frame_rows(frame), limit))
-    return _unique(FRAME, lambda: rows, partial(_documents, fields=fields), limit)
+    return _unique(FRAME, _documents(islice(frame_rows(frame), limit), fields))
 
 
 def queries_file(path: Path) -> Path:
@@ -92,21 +89,13 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
             text_field = pick_field(row, ("text", "query", "question"), what="text")
             yield row, Query(id_, text_value(row, text_field))
 
-    return _unique(file, lambda: read_rows(file), parse, limit, what="query")
+    check_limit(limit)
+    return _unique(file, parse(islice(read_rows(file), limit)), "query")
 
 
 def check_columns(file: Path, fields: FieldNames) -> None:
-    """Raise InputError where the first row lacks a column, as reading the documents would.
-
-    Some records of JSON may lack a title: one of the first must have it.
-    """
-    rows = list(islice(read_rows(file), TITLE_ROWS))
-    if not rows:
-        return
-    _id_and_text(rows[0], fields)
-    is_whole = len(rows) < TITLE_ROWS or file_format(file) not in (".jsonl", ".ndjson")
-    if fields.title and is_whole and not any(has_field(row, fields.title) for row in rows):
-        pick_field(rows[0], [fields.title], what="title", option="--title-field")
+    """Raise InputError where the first row lacks a column, as reading the documents would."""
+    next(_documents(read_rows(file), fields), None)
 
 
 def _documents(rows: Iterator[Row], fields: FieldNames) -> Iterator[tuple[Row, Document]]:
@@ -117,64 +106,36 @@ def _documents(rows: Iterator[Row], fields: FieldNames) -> Iterator[tuple[Row, D
     """
     if (first := next(rows, None)) is None:
         return
-    id_field, text_field = _id_and_text(first, fields)
+    ids = [fields.id] if fields.id else ID_FIELDS
+    texts = [fields.text] if fields.text else TEXT_FIELDS
+    id_field = pick_field(first, ids, what="id", option="--id-field")
+    text_field = pick_field(first, texts, what="text", option="--text-field")
     names = [fields.title] if fields.title else TITLE_FIELDS
     has_titles = False
-    shared: dict[RecordFields, RecordFields] = {}  # a few, which all documents share
     for row in chain([first], rows):
         pick_field(row, [text_field], what="text", option="--text-field")
         title_field = next((name for name in names if has_field(row, name)), None)
         has_titles = has_titles or title_field is not None
         used = {id_field, title_field, text_field}
         metadata: dict[str, Any] = {k: v for k, v in row.values.items() if k not in used}
-        inner: frozenset[str] = frozenset()
         if isinstance(nested := metadata.get("metadata"), dict):
             del metadata["metadata"]
-            inner = frozenset(k for k in nested if k not in metadata)
-            metadata |= {k if k in inner else f"metadata.{k}": v for k, v in nested.items()}
-        own = RecordFields(id_field, title_field, inner, text_field)
-        yield (
-            row,
-            Document(
-                id=id_value(row, id_field, coerce=fields.coerce_ids),
-                title=text_value(row, title_field) if title_field else "",
-                text=text_value(row, text_field),
-                metadata=metadata,
-                fields=shared.setdefault(own, own),
-            ),
-        )
+            metadata |= {f"metadata.{k}" if k in metadata else k: v for k, v in nested.items()}
+        id_ = id_value(row, id_field, coerce=fields.coerce_ids)
+        title = text_value(row, title_field) if title_field else ""
+        text, named = text_value(row, text_field), {"id_field": id_field, "text_field": text_field}
+        yield row, Document(id_, text, title, metadata, **named)
     if not has_titles and fields.title:
         pick_field(first, [fields.title], what="title", option="--title-field")
 
 
-def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
-    ids = [fields.id] if fields.id else ID_FIELDS
-    texts = [fields.text] if fields.text else TEXT_FIELDS
-    id_field = pick_field(row, ids, what="id", option="--id-field")
-    return id_field, pick_field(row, texts, what="text", option="--text-field")
-
-
-def _unique(
-    place: Path,
-    read: Callable[[], Iterable[Row]],
-    parse: Callable[[Iterator[Row]], Iterator[tuple[Row, T]]],
-    limit: int | None,
-    what: str = "document",
-) -> list[T]:
-    """Return the items of rows, each id once. read: gives the rows, from the first on."""
-    check_limit(limit)
+def _unique(place: Path, parsed: Iterator[tuple[Row, T]], what: str = "document") -> list[T]:
+    """Return the items of rows. Raises InputError for an id that comes twice, and for no item."""
     lines: dict[str, int] = {}
     items: list[T] = []
-    for row, item in parse(islice(read(), limit)):
+    for row, item in parsed:
         if item.id in lines:
-            fix = "Remove or rename one of the two."
-            if isinstance(item, Document):  # another usual column may tell the two apart
-                other = next(other for other in read() if other.line == lines[item.id])
-                for name in ID_FIELDS:
-                    ids = [one.values.get(name) for one in (other, row)]
-                    if None not in ids and ids[0] != ids[1]:
-                        fix += f" If the records' own ids are in {name!r}, pass --id-field {name}."
-                        break
+            fix = "Remove or rename one of the two; or name the column of ids with --id-field."
             got = f"id {item.id!r} was already given on line {lines[item.id]}"
             raise InputError(got, expected=f"one {what} per id", fix=fix, where=row.at())
         lines[item.id] = row.line

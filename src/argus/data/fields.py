@@ -6,25 +6,22 @@ whose name is the whole path, dots and all, comes first.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
-from pathlib import Path
 from typing import Annotated
 
 from argus.data.rows import field_names
-from argus.data.types import Document, RecordFields
+from argus.data.types import Document
 from argus.errors import InputError, Location
 from argus.settings import Doc, Option
 
-At = Callable[[str], Location]  # makes the location of a field
+At = Callable[[str], Location | str]  # makes the location of a field
 Value = str | int | float  # of a field of a payload, as it can be counted
 PAYLOAD = "metadata"  # this object is opened when a corpus is read: a path may begin with it
-OF_PROGRAM = RecordFields("id", "title")  # of a document that no record was read for
 MAX_NAMES = 20  # fields that an error lists
 _STEP = re.compile(r"([^.\[\]{}\s](?:[^.\[\]{}]*[^.\[\]{}\s])?)(\[\])?")
 _PANEL = "Input"
@@ -179,12 +176,11 @@ def _flat(value: object, many: bool) -> list[object]:
 
 @dataclass(frozen=True, slots=True)
 class PayloadField:
-    """A field of documents, and the option that named it. inner: the path within `metadata`."""
+    """A field of documents, and the option that named it."""
 
     name: str
     option: str
     path: FieldPath
-    inner: FieldPath | None = None
 
     @classmethod
     def parse(cls, name: str, option: str) -> PayloadField:
@@ -192,9 +188,7 @@ class PayloadField:
 
         Raises InputError for a text that is no path.
         """
-        path = FieldPath.named(name, option)
-        inner = name.removeprefix(f"{PAYLOAD}.")
-        return cls(name, option, path, None if inner == name else FieldPath.parse(inner))
+        return cls(name, option, FieldPath.named(name, option))
 
     def values(self, document: Document) -> list[Value]:
         """Return the values of a document: none, one, or those of a list.
@@ -203,27 +197,20 @@ class PayloadField:
         are no values. True and false are texts. Raises InputError for a field that holds objects,
         and for a path into a value that is no object.
         """
-        payload, path = self._place(document)
-        place = f"{path.text!r} of document {document.id!r}"
+        path = self._path_in(document)
         if not self.is_in(document):
-            fields = document.fields or OF_PROGRAM
-            if self.name == fields.id:
+            if self.name in (document.id_field, "id"):
                 return [document.id]
-            is_title = self.name in (fields.title, OF_PROGRAM.title)
-            return [document.title] if is_title and document.title else []
-        try:
-            found = path.find(payload, partial(Location, Path("corpus"), None))
-        except InputError as error:
-            got, expected, fix = f"{place} leads into {error.got}", error.expected, error.fix
-            raise InputError(got, expected=expected, fix=fix, where=self.option) from error
+            return [document.title] if self.name == "title" and document.title else []
         values: list[Value] = []
+        found = path.find(document.metadata, lambda _: self.option)
         for value in chain.from_iterable(v if isinstance(v, list) else [v] for v in found):
-            if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+            if value is None or value == "" or value != value:
                 continue
             if isinstance(value, Mapping | list):
+                got = f"{path.text!r} of document {document.id!r} is no single value"
                 inside, fix = field_names({path.text: value}), "Name a field inside it."
                 expected = f"a field of texts, numbers or dates{_listed(inside)}"
-                got = f"{place} is no single value"
                 raise InputError(got, expected=expected, fix=fix, where=self.option)
             if isinstance(value, bool):
                 value = str(value).lower()
@@ -234,34 +221,25 @@ class PayloadField:
 
     def is_in(self, document: Document) -> bool:
         """Return whether the document has the field, be it empty."""
-        payload, path = self._place(document)
-        return path.text in payload or path.is_in(payload)
+        path = self._path_in(document)
+        return path.text in document.metadata or path.is_in(document.metadata)
 
-    def _place(self, document: Document) -> tuple[Mapping[str, object], FieldPath]:
-        """Return the object of the field, and its path there.
-
-        A path into `metadata` never leads to a column beside that object.
-        """
-        payload, fields = document.metadata, document.fields
-        if self.inner is None or self.path.text in payload or PAYLOAD in payload:
-            return payload, self.path
-        first = self.inner.steps[0][0]
-        if (beside := f"{PAYLOAD}.{first}") in payload:  # it shares its name with a column
-            return {first: payload[beside]}, self.inner
-        if fields is None:
-            return payload, self.inner
-        names = fields.inner & {first, self.inner.text}
-        return {name: payload[name] for name in names if name in payload}, self.inner
+    def _path_in(self, document: Document) -> FieldPath:
+        """Return the path in a document, whose `metadata` object was opened when it was read."""
+        payload = document.metadata
+        if self.name in payload or PAYLOAD in payload:
+            return self.path
+        return FieldPath.named(self.name.removeprefix(f"{PAYLOAD}."), self.option)
 
     def absent(self, documents: Iterable[Document]) -> InputError:
         """Return the error for a field that no document has, with the names of their fields."""
         seen: dict[str, None] = {}
         for document in documents:
             seen |= dict.fromkeys(field_names(document.metadata))
-        names = _listed(list(seen)) if seen else "; it has no others"
-        got, expected = f"no document has a field {self.name!r}", f"a field of the corpus{names}"
+        got, expected = f"no document has a field {self.name!r}", "a field of the corpus"
         fix = "Correct the name; inside an object it is a path with dots."
-        return InputError(got, expected=expected, fix=fix, where=self.option)
+        where = self.option
+        return InputError(got, expected=expected + _listed(list(seen)), fix=fix, where=where)
 
 
 def payload_values(documents: Sequence[Document], name: str, option: str) -> list[list[Value]]:

@@ -19,7 +19,6 @@ from argus.commands import invocation_of
 from argus.data.provenance import describe_inputs, file_hash
 from argus.data.reading import WRITTEN, parse_json, read_own, reading
 from argus.data.writing import (
-    check_held,
     check_plain,
     hold,
     remove,
@@ -110,11 +109,9 @@ class ArtifactFolder:
         """Return the path of a file or folder in it, recorded as written by Argus.
 
         goes_on: the job reads the file that is there and goes on with it, whoever wrote it. Without
-        it, a file of somebody else raises InputError. Raises ArgusError where another folder has
-        replaced this one.
+        it, a file of somebody else raises InputError.
         """
         self._check_marker()
-        check_held(self._marker)
         path = self.path / name
         if goes_on or not path.is_symlink() or path.is_dir():
             check_plain(path)

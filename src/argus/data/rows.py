@@ -6,14 +6,13 @@ Fields of a row are named by columns, or by dotted paths into objects. Ids are s
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from argus.data.reading import check_file, read_lines, reading
+from argus.data.reading import check_file, parse_json, read_lines, reading
 from argus.errors import InputError, Location
 
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
@@ -94,24 +93,12 @@ def read_json_lines(path: Path) -> Iterator[Row]:
     Raises InputError, with the line, for a line that is no JSON object.
     """
     for number, line in read_lines(path):
-        if not (start := line.strip()):
-            continue
-        where = Location(path, number)
-        excerpt = start[:60] + "..." * (len(start) > 60)
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            place = f"({error})"
-            if isinstance(error, json.JSONDecodeError):
-                place = f"at column {error.colno} ({error.msg})"
-            got, expected = f"broken JSON {place}: {excerpt}", "one JSON object per line"
+        if start := line.strip():
+            where, got = Location(path, number), f"broken JSON: {start[:60]}"
             fix = "Mend or remove the line."
-            raise InputError(got, expected=expected, fix=fix, where=where) from error
-        if not isinstance(values, dict):
-            got, expected = f"a JSON {type(values).__name__}: {excerpt}", "a JSON object per line"
-            fix = "Write each record as {...} on its own line."
-            raise InputError(got, expected=expected, fix=fix, where=where)
-        yield Row(values, path, number)
+            with reading(where, got, expected="one JSON object per line", fix=fix):
+                values = {**parse_json(line)}
+            yield Row(values, path, number)
 
 
 def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
@@ -121,26 +108,22 @@ def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
         quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
         strict=True,
     )
-    header: list[str] | None = None
+    expected = "a header, and lines of as many fields, with quotes that are closed"
+    fix = "Quote fields that contain the delimiter, and close quotes."
+    header: list[str] = []
     while True:
-        where = Location(path, line := reader.line_num + 1)
-        expected = "quotes that are closed and no stray carriage return"
-        fix = "Close the quote, or remove the character."
-        with reading(where, "cannot be split into fields", expected=expected, fix=fix):
+        line = reader.line_num + 1
+        with reading(Location(path, line), "cannot be split", expected=expected, fix=fix):
             fields = next(reader, None)
+            if fields and header and len(fields) != len(header):
+                raise ValueError(f"{len(fields)} fields, and {len(header)} in the header")
+            if not header and fields and len(set(fields)) < len(fields):
+                raise ValueError("two columns have one name")
         if fields is None:
             return
-        if header is None:
-            header = fields
-            if twice := next((name for name in header if header.count(name) > 1), None):
-                got, fix = f"two columns are called {twice!r}", "Rename one of them."
-                raise InputError(got, expected="one column per name", fix=fix, where=where)
-        elif fields and len(fields) != len(header):
-            expected = f"{len(header)} as in the header ({', '.join(header)})"
-            fix = "Quote fields that contain the delimiter, or mend the line."
-            raise InputError(f"{len(fields)} fields", expected=expected, fix=fix, where=where)
-        elif fields:
+        if fields and header:
             yield Row(dict(zip(header, fields, strict=True)), path, line)
+        header = header or fields
 
 
 def _arrow_rows(path: Path) -> Iterator[Row]:
@@ -164,16 +147,14 @@ def frame_rows(frame: Frame) -> Iterator[Row]:
 
     Raises InputError for a table that gives no rows.
     """
-    if hasattr(frame, "to_pylist"):  # Arrow
-        records = frame.to_pylist()
-    elif hasattr(frame, "to_dicts"):  # polars
-        records = frame.to_dicts()
-    elif hasattr(frame, "to_dict"):  # pandas
-        records = frame.to_dict(orient="records")
-    else:
-        got = f"a {type(frame).__name__} with columns, but without rows that can be read"
-        expected = "a pandas or polars DataFrame, or an Arrow table"
-        raise InputError(got, expected=expected, fix="Convert it with to_pandas().", where="corpus")
+    expected, fix = "a pandas or polars DataFrame, or an Arrow table", "Convert it."
+    with reading("corpus", f"a {type(frame).__name__}", expected=expected, fix=fix):
+        if hasattr(frame, "to_pylist"):  # Arrow
+            records = frame.to_pylist()
+        elif hasattr(frame, "to_dicts"):  # polars
+            records = frame.to_dicts()
+        else:
+            records = frame.to_dict(orient="records")  # type: ignore[attr-defined]  # pandas
 
     def is_missing(value: Any) -> bool:
         is_nan = isinstance(value, float) and value != value

@@ -1,4 +1,4 @@
-"""Read, write and cut runs: TREC run files (six columns) and JSON, gzipped or not.
+"""Read, write and cut runs, and read judgements: TREC files, JSON and tables, gzipped or not.
 
 A run may have to leave out documents of a query before it is scored (BRIGHT): the question's own
 post lies in the corpus, and finding it is no success. Retrieve `spare` more results than k, then
@@ -8,25 +8,53 @@ k are left by `without_excluded`.
 from __future__ import annotations
 
 import gzip
-import json
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from numbers import Real
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from argus.data.documents import QUERY_ID_FIELDS
-from argus.data.reading import check_file, nothing_in, read_columns, read_lines, reading
-from argus.data.rows import Row, id_value, pick_field, read_rows, suffix_of, whole_characters
-from argus.data.types import Run
+from argus.data.fields import QrelsFields
+from argus.data.reading import (
+    check_file,
+    nothing_in,
+    parse_json,
+    read_columns,
+    read_lines,
+    reading,
+)
+from argus.data.rows import (
+    ARROW,
+    FORMATS,
+    Row,
+    field_value,
+    id_value,
+    pick_field,
+    read_rows,
+    suffix_of,
+    whole_characters,
+    whole_number,
+)
+from argus.data.types import Qrels, Run
 from argus.data.writing import replacing
 from argus.errors import InputError, Location
 
+QRELS_COLUMNS = ("query id", "iteration", "document id", "grade")
+QUERY_FIELDS = ("query-id", "query_id", "qid", "topic", "question_id", "question-id")
+DOCUMENT_FIELDS = (
+    "corpus-id", "corpus_id", "chunk_id", "chunk-id", "doc_id", "doc-id", "docid", "docno",
+    "document_id", "document-id", "document",
+)  # fmt: skip
+GRADE_FIELDS = ("score", "rel", "relevance", "label", "grade", "judgment", "judgement")
+ITERATION_FIELDS = ("iteration", "iter", "Q0", "q0")
+MAX_GRADE = 1_000_000  # and the lowest below zero: sums of gains hold little more
 RUN_FILE = "run file"  # in place of an encoder's fingerprint, where a run is all that is known
-COLUMNS = ("query id", "Q0", "document id", "rank", "score", "tag")
+RUN_COLUMNS = ("query id", "Q0", "document id", "rank", "score", "tag")
 Excluded = Mapping[str, frozenset[str]]  # documents that the results of a query must not hold
 EXCLUDED_FIELD = "excluded_ids"
 EXCLUDES_NOTHING = "N/A"  # BRIGHT's word for a query that excludes no document
@@ -46,45 +74,32 @@ def read_run(path: Path) -> Run:
     else:
         run = {}
         fix = "Write one result per line; ids hold no white space."
-        for where, (query, _, doc, _, raw, _) in read_columns(path, COLUMNS, fix=fix):
-            _put(run, query, doc, _score(raw, replace(where, field="score")), where)
+        for where, (query, _, doc, _, raw, _) in read_columns(path, RUN_COLUMNS, fix=fix):
+            documents = run.setdefault(query, {})
+            if doc in documents:
+                got = f"document {doc!r} is given twice for query {query!r}"
+                fix = "Keep the line with the better score."
+                expected = "each document once per query"
+                raise InputError(got, expected=expected, fix=fix, where=where)
+            documents[doc] = _score(raw, replace(where, field="score"))
     if not any(run.values()):
         raise nothing_in(path, "result", "at least one document for one query")
     return run
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """A JSON object as its pairs: a name may stand twice."""
-
-
 def _read_json(path: Path) -> Run:
-    at, form = partial(Location, path, None), "{query: {document: score}}"
+    form = "{query: {document: score}}, or lists of ids, best first"
     text = "".join(line for _, line in read_lines(path))
     fix = "Mend the file; a TREC run must not be named .json."
-    with reading(path, "broken JSON", expected=form, fix=fix):
-        content = json.loads(text, object_pairs_hook=_Pairs)
-
-    def pairs(value: object, field: str) -> _Pairs:
-        if isinstance(value, _Pairs):
-            return value
-        got = f"{type(value).__name__} instead of an object"
-        fix = "Write one object per query: document id to score, or a list of ids, best first."
-        raise InputError(got, expected=form, fix=fix, where=at(field))
-
     run: Run = {}
-    for query, documents in pairs(content, "the file"):
-        whole_characters(query, at, query)
-        if query in run:
-            got, fix = f"query {query!r} is given twice", "Remove one of the two."
-            raise InputError(got, expected="one object per query", fix=fix, where=at(query))
-        run[query] = {}
-        is_list = isinstance(documents, list) and not isinstance(documents, _Pairs)
-        if is_list and all(isinstance(doc, str) and doc for doc in documents):
-            documents = _Pairs(zip(documents, range(len(documents), 0, -1), strict=True))
-        for doc, raw in pairs(documents, query):
-            where = at(f"{query}.{doc}")
-            whole_characters(doc, at, f"{query}.{doc}")
-            _put(run, query, doc, _score(raw, where), where)
+    with reading(path, "cannot be read as a run", expected=form, fix=fix):
+        for query, given in parse_json(text).items():
+            if isinstance(given, list):
+                given = dict(zip(given, range(len(given), 0, -1), strict=True))
+            run[query] = {}
+            for doc, raw in given.items():
+                "".join((query, doc)).encode()  # ids that nothing can write are refused
+                run[query][doc] = _score(raw, Location(path, None, f"{query}.{doc}"))
     return run
 
 
@@ -188,10 +203,124 @@ def _score(raw: object, where: Location | str) -> float:
     return score
 
 
-def _put(run: Run, query: str, doc: str, score: float, where: Location) -> None:
-    documents = run.setdefault(query, {})
-    if doc in documents:
-        got = f"document {doc!r} is given twice for query {query!r}"
-        fix = "Keep the line with the better score (one view of a document is one result)."
-        raise InputError(got, expected="each document once per query", fix=fix, where=where)
-    documents[doc] = score
+@dataclass(frozen=True, slots=True)
+class QrelsFile(PathLike[str]):
+    """A file of judgements with the names of its columns. It can stand for its path."""
+
+    path: Path
+    columns: QrelsFields
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        """Return the path."""
+        return str(self.path)
+
+
+def read_judgements(source: Path | str | QrelsFile | Qrels) -> Qrels:
+    """Return the judgements of a file, as `read_qrels` does, or of a program, with equal checks."""
+    if isinstance(source, QrelsFile):
+        return read_qrels(source.path, source.columns)
+    if isinstance(source, str | Path):
+        return read_qrels(Path(source))
+    return {
+        query: {doc: _grade(raw, f"qrels[{query!r}][{doc!r}]") for doc, raw in grades.items()}
+        for query, grades in source.items()
+    }
+
+
+def read_qrels(
+    path: Path, columns: QrelsFields | None = None, *, coerce_ids: bool = False
+) -> Qrels:
+    """Read judgements, gzipped or not. coerce_ids: whole numbers in a table are ids, too.
+
+    A TSV, CSV, JSONL or Parquet file has the columns that are named, or query-id, corpus-id and
+    score, or other usual names of these (QUERY_FIELDS, DOCUMENT_FIELDS, GRADE_FIELDS). Every grade
+    is 1 where there is no column beyond query, document and iteration. A file of any other ending,
+    and a .tsv without such a header, is a TREC file unless a column is named: `query 0 document
+    grade`, split at white space. The second column is ignored. Raises InputError naming file, line
+    and field for a missing or empty file, missing columns, columns of which none or several may
+    hold the grade, a grade that is no whole number, and a document that a query is given twice with
+    different grades.
+    """
+    columns = columns or QrelsFields()
+    is_table = columns != QrelsFields() or not _is_trec(path)
+    rows = _read_table(path, columns, coerce_ids) if is_table else _read_trec(path)
+    qrels: Qrels = {}
+    for query, doc, grade, where in rows:
+        earlier = qrels.setdefault(query, {}).setdefault(doc, grade)
+        if earlier != grade:
+            got = f"document {doc!r} is graded {grade} for query {query!r}, and {earlier} before"
+            expected, fix = "one grade per document and query", "Remove the wrong judgement."
+            raise InputError(got, expected=expected, fix=fix, where=where)
+    if not qrels:
+        raise nothing_in(path, "judgement", "at least one row of query-id, corpus-id, score")
+    return qrels
+
+
+def _is_trec(path: Path) -> bool:
+    """Return whether a file holds four columns without a header, by its ending or its content."""
+    suffix = suffix_of(path)
+    if suffix != ".tsv" or not path.is_file():
+        return path.is_file() and suffix not in (*FORMATS, ARROW)
+    fields = next((line.split() for _, line in read_lines(path) if line.strip()), [])
+    return len(fields) == len(QRELS_COLUMNS) and fields[-1].removeprefix("-").isdecimal()
+
+
+def _read_trec(path: Path) -> Iterator[tuple[str, str, int, Location]]:
+    fix = "Mend the line; a table with a header must be named .tsv or .csv."
+    for where, (query, _, doc, raw) in read_columns(path, QRELS_COLUMNS, fix=fix):
+        yield query, doc, _grade(raw, replace(where, field="grade")), where
+
+
+def _read_table(
+    path: Path, columns: QrelsFields, coerce: bool
+) -> Iterator[tuple[str, str, int, Location]]:
+    queries = [columns.query] if columns.query else QUERY_FIELDS
+    documents = [columns.document] if columns.document else DOCUMENT_FIELDS
+    for row in read_rows(path):
+        query = pick_field(row, queries, what="query id", option="--qrels-query-field")
+        doc = pick_field(row, documents, what="document id", option="--qrels-document-field")
+        field = _grade_field(row, query, doc, columns.grade)
+        grade = _grade(field_value(row, field), row.at(field)) if field else 1
+        query_id = id_value(row, query, coerce=coerce)
+        yield query_id, id_value(row, doc, coerce=coerce), grade, row.at()
+
+
+def _grade_field(row: Row, query: str, doc: str, named: str | None) -> str | None:
+    """Return the column of the grade. None where every row is a relevant document.
+
+    named: the column that must be there. Raises InputError for other columns, of which one may
+    hold the grade: rows with grade 0 must not count as relevant.
+    """
+    if named:
+        return pick_field(row, [named], what="grade", option="--qrels-grade-field")
+    columns = [name for name in GRADE_FIELDS if name in row.values]
+    if len(columns) == 1:
+        return columns[0]
+    others = [n for n in row.values if n not in (query, doc, *ITERATION_FIELDS)]
+    if not others:
+        return None
+    got = f"the grade may be in any of {', '.join(map(repr, columns or others))}"
+    expected = f"one column of grades, called {', '.join(GRADE_FIELDS)}"
+    fix = "Name it with --qrels-grade-field; without any further column every row is relevant."
+    raise InputError(got, expected=expected, fix=fix, where=row.at())
+
+
+def grade_of(raw: Any) -> int:
+    """Return a foreign value as a grade. Raises ValueError, TypeError, OverflowError for others."""
+    grade = whole_number(raw.strip()) if isinstance(raw, str) else int(raw)
+    is_number = isinstance(raw, str | Real | Decimal) and not isinstance(raw, bool)
+    if grade is None or not is_number or abs(grade) > MAX_GRADE or grade != float(raw):
+        raise ValueError(raw)
+    return grade
+
+
+def _grade(raw: Any, where: Location | str) -> int:
+    try:
+        return grade_of(raw)
+    except (TypeError, ValueError, OverflowError) as error:
+        expected = "a whole number (relevance grade)"
+        fix = f"Write 0, 1, 2, ..., at most {MAX_GRADE:,}."
+        raise InputError(f"{raw!r}", expected=expected, fix=fix, where=where) from error

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 Filter = tuple[str, str, Any]  # a column, a comparison (=, !=, <, >, <=, >=, in), and its value
-BATCH_BYTES = 1 << 27  # of rows that are read at once
 MAX_ROWS = 2**40  # a footer that promises more is damaged
 SLACK = 1e-6  # by which sums of rounded numbers may leave 0..1
 REPAIR = "Write it again, or give it its true ending."
@@ -53,19 +52,16 @@ def open_parquet(path: Path, *, fix: str = REPAIR) -> pq.ParquetFile:
 
 
 def read_batches(
-    path: Path, columns: Sequence[str] | None = None, *, rows: int = 1 << 16, fix: str = REPAIR
+    path: Path, columns: Sequence[str] | None = None, *, rows: int = 1 << 13, fix: str = REPAIR
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file, at most `rows` at once. columns: None reads all.
 
-    Of long values fewer are read at once: a few bytes of a file may stand for very many. Raises
-    InputError, which names the row group, for a file that cannot be read.
+    Raises InputError, which names the row group, for a file that cannot be read.
     """
     file = open_parquet(path, fix=fix)
     names = _require(path, columns, file.schema_arrow, fix)
     for group in range(file.num_row_groups):
-        with _reading(path, fix, group):
-            size = _batch_size(path, file, group, names, rows)
-            batches = file.iter_batches(size, row_groups=[group], columns=names)
+        batches = file.iter_batches(rows, row_groups=[group], columns=names)
         while True:
             with _reading(path, fix, group):
                 batch = next(batches, None)
@@ -76,41 +72,10 @@ def read_batches(
             yield batch
 
 
-def _batch_size(
-    path: Path, file: pq.ParquetFile, group: int, columns: list[str] | None, rows: int
-) -> int:
-    """Return how many rows of a group take BATCH_BYTES at most, from 1 to `rows`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    about, schema = file.metadata.row_group(group), file.schema
-    starts = ("",) if columns is None else tuple(f"{name}." for name in columns)
-    all_leaves = ((i, schema.column(i)) for i in range(len(schema)))
-    leaves = [(i, leaf) for i, leaf in all_leaves if f"{leaf.path}.".startswith(starts)]
-    if not about.num_rows or not leaves:
-        return rows
-    longest: int = 0
-    texts = [leaf.path for _, leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
-    try:  # the longest value in the dictionary of each column of texts
-        with pq.ParquetFile(path, metadata=file.metadata, read_dictionary=texts) as listing:
-            first = next(listing.iter_batches(1, row_groups=[group], columns=columns))
-            for column in first.columns:
-                while isinstance(column, pa.ListArray | pa.LargeListArray):
-                    column = column.values
-                if isinstance(column, pa.DictionaryArray) and len(column.dictionary):
-                    longest += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
-    except (pa.ArrowException, OSError, ValueError, LookupError, StopIteration):
-        # In a damaged chunk this read raises, where asking for its sizes would abort the process.
-        next(file.iter_batches(1, row_groups=[group], columns=columns), None)
-    size: int = sum(about.column(i).total_uncompressed_size for i, _ in leaves) // about.num_rows
-    return max(1, min(rows, BATCH_BYTES // max(1, size + longest)))
-
-
 def read_rows_of(path: Path, *, fix: str = REPAIR) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows of a file as dictionaries, numbered from 1."""
     number = 0
-    for batch in read_batches(path, rows=1 << 13, fix=fix):
+    for batch in read_batches(path, fix=fix):
         with _reading(path, fix):
             values = batch.to_pylist()
         for row in values:
@@ -123,17 +88,13 @@ def read_table(path: Path, columns: Sequence[str] | None = None, *, fix: str = W
 
     Raises InputError for a file that is missing or damaged, and for a column that it lacks.
     """
-    file = open_parquet(path, fix=fix)
-    names = _require(path, columns, file.schema_arrow, fix)
-    try:
-        with _reading(path, fix):
-            table = file.read(columns=names)
-            table.validate(full=True)
-    except InputError:
-        for _ in read_batches(path, columns, fix=fix):
-            pass  # its error names the row group
-        raise
-    return table
+    import pyarrow as pa
+
+    batches = list(read_batches(path, columns, rows=1 << 16, fix=fix))
+    if not batches:
+        empty = open_parquet(path, fix=fix).schema_arrow.empty_table()
+        return empty if columns is None else empty.select(list(columns))
+    return pa.Table.from_batches(batches)
 
 
 def read_where(
@@ -147,13 +108,11 @@ def read_where(
     import pyarrow.parquet as pq
 
     needed = None if columns is None else [*dict.fromkeys([*columns, *(f[0] for f in where)])]
-    _require(path, [f[0] for f in where], open_parquet(path, fix=WRITTEN).schema_arrow, WRITTEN)
-    holds = pq.filters_to_expression(list(where)) if where else None
+    holds = pq.filters_to_expression(list(where)) if where else True
     parts = []
     for batch in read_batches(path, needed, fix=WRITTEN):
-        part = pa.Table.from_batches([batch])
         with _reading(path, WRITTEN):
-            parts.append(part if holds is None else part.filter(holds))
+            parts.append(pa.Table.from_batches([batch]).filter(holds))
     table = pa.concat_tables(parts) if parts else read_table(path, needed)
     return table if columns is None else table.select(list(columns))
 

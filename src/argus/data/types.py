@@ -73,25 +73,12 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordFields:
-    """Fields of a record by their part in its document. `metadata` is opened into the others.
-
-    id, title, text: the fields that were read as these. inner: names of those that stood in
-    `metadata`.
-    """
-
-    id: str
-    title: str | None = None
-    inner: frozenset[str] = frozenset()
-    text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Document:
     """One retrievable unit of a corpus.
 
-    template: how title and text are joined, where that is known. See `filled`. fields: of a record
-    that was read. None for a document of a program, whose metadata are as they are.
+    template: how title and text are joined, where that is known. See `filled`. id_field,
+    text_field: fields of its record that were read as id and text. None for a document of a
+    program, and an id that stands in no field.
     """
 
     id: str
@@ -99,7 +86,8 @@ class Document:
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)  # the corpus's own: any JSON
     template: str | None = None
-    fields: RecordFields | None = field(default=None, compare=False, repr=False)
+    id_field: str | None = field(default=None, compare=False, repr=False)
+    text_field: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def content(self) -> str:

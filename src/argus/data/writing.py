@@ -1,9 +1,8 @@
 """Write files and folders whole or not at all, with one writer per folder.
 
 A file is written beside its place and renamed into it: a reader never sees half of one, and a
-killed writer leaves a file that the next one removes. Links are never followed. Locks are those of
-the operating system, which end with their process. They lie on the folder's own record, so that
-`check_held` can tell whether the folder is still the one that was locked.
+killed writer leaves a file that the next job in the folder removes. Links are never followed.
+Locks are those of the operating system, which end with their process.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from functools import wraps
 from pathlib import Path
 from typing import IO, Any, ParamSpec, TypeVar
 
+from argus.data.reading import no_file
 from argus.errors import ArgusError, InputError, NotWritten
 
 P = ParamSpec("P")
@@ -49,12 +49,10 @@ SQLITE_DAMAGE = (sqlite3.Error, UnicodeDecodeError)  # the second for names that
 _jobs: ContextVar[tuple[Locks, ...]] = ContextVar("locks of running jobs", default=())
 
 
-def is_of_disk(error: BaseException) -> bool:
+def _is_of_disk(error: BaseException) -> bool:
     """Return whether an error says that a disk is full or gone, whichever library raised it."""
-    is_full = (
-        getattr(error, "errno", None) in _FULL or _FULL_IN_WORDS.search(str(error)) is not None
-    )
-    return is_full and not isinstance(error, ArgusError)
+    is_full = getattr(error, "errno", None) in _FULL or _FULL_IN_WORDS.search(str(error))
+    return bool(is_full) and not isinstance(error, ArgusError)
 
 
 @contextmanager
@@ -63,8 +61,7 @@ def writable(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        is_refused = isinstance(error, OSError) and error.errno in _REFUSED
-        if not isinstance(error, ArgusError) and (is_refused or is_of_disk(error)):
+        if getattr(error, "errno", None) in _REFUSED or _is_of_disk(error):
             raise NotWritten(path, error) from error
         raise
 
@@ -104,15 +101,10 @@ def replacing(path: Path) -> Iterator[Path]:
     Several may write one file at once: the last one's stands, whole. Raises NotWritten
     where the disk is full, InputError for a device or a pipe.
     """
-    home = path.parent.resolve()
-    of_system = home == Path("/dev") or home.is_relative_to("/proc")
-    if of_system or (path.exists() and not (path.is_file() or path.is_dir())):
-        got = "is a device or a pipe"
+    if path.exists() and not (path.is_file() or path.is_dir()):
         fix = "Name a file: it is written beside its place, and renamed."
-        raise InputError(got, expected="a place for a file", fix=fix, where=path)
-    remove_leftovers(path.parent, path.name)
-    with writable(path):
-        temporary, lock = _open_aside(path)
+        raise InputError(no_file(path), expected="a place for a file", fix=fix, where=path)
+    temporary = _aside(path)
     try:
         with writable(path):
             yield temporary
@@ -120,20 +112,30 @@ def replacing(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    finally:
-        os.close(lock)
 
 
 @contextmanager
 def folder_aside(path: Path) -> Iterator[Path]:
     """Yield a new folder beside `path`. Rename it once it is whole: else it is removed."""
-    remove_leftovers(path.parent, path.name)
-    aside, lock = _open_aside(path, is_folder=True)
+    aside = _aside(path)
+    aside.mkdir()
     try:
         yield aside
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-        os.close(lock)
+
+
+def _aside(path: Path) -> Path:
+    """Return a new name beside a path, short enough for every usual file system."""
+    room = MAX_NAME - len(f"..{'0' * 8}{PARTIAL}")
+    name = os.fsencode(path.name)[:room].decode(errors="ignore")
+    return path.with_name(f".{name}.{secrets.token_hex(4)}{PARTIAL}")
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the files of killed writers from a folder that nobody else may write to now."""
+    for path in folder.glob(f".*{PARTIAL}"):
+        remove(path)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -147,45 +149,6 @@ def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
         for record in records:
             out.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def remove_leftovers(folder: Path, of: str = "") -> None:
-    """Remove the files of killed writers from a folder: of one file by its name, or of all."""
-    name = re.compile(rf"\.{re.escape(_shorten(of)) or '.+'}\.[0-9a-f]{{8}}{re.escape(PARTIAL)}")
-    with suppress(OSError):
-        for entry in os.scandir(folder):
-            if not name.fullmatch(entry.name):
-                continue
-            with suppress(OSError):  # as long as its writer lives, it is locked
-                lock = os.open(entry.path, os.O_RDONLY | os.O_NONBLOCK)
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    remove(Path(entry.path))
-                finally:
-                    os.close(lock)
-
-
-def _open_aside(path: Path, *, is_folder: bool = False) -> tuple[Path, int]:
-    """Return a new file or folder beside a path, and the descriptor that holds its lock."""
-    while True:
-        aside = path.with_name(f".{_shorten(path.name)}.{secrets.token_hex(4)}{PARTIAL}")
-        if is_folder:
-            aside.mkdir()
-        else:
-            aside.open("xb").close()
-        with suppress(FileNotFoundError):  # another writer took it for a leftover
-            lock = os.open(aside, os.O_RDONLY)
-            with suppress(OSError):  # without locks on the file system, leftovers stay
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if aside.exists():
-                return aside, lock
-            os.close(lock)
-
-
-def _shorten(name: str) -> str:
-    """Return a file's name, cut so that its temporary sibling can have a name, too."""
-    room = MAX_NAME - len(f"..{'0' * 8}{PARTIAL}")
-    return os.fsencode(name)[:room].decode(errors="ignore")
 
 
 def take_lock(file: Path, *, busy: str) -> IO[str]:
@@ -246,7 +209,7 @@ def one_writer(job: Callable[P, R]) -> Callable[P, R]:
         try:
             return job(*args, **kwargs)
         except Exception as error:
-            if is_of_disk(error) and locks:
+            if _is_of_disk(error) and locks:
                 place = getattr(error, "filename", None) or next(iter(locks)).parent
                 raise NotWritten(place, error) from error
             raise
@@ -266,18 +229,6 @@ def hold(file: Path, *, busy: str) -> None:
     jobs, file = _jobs.get(), file.resolve()
     if jobs and not any(file in locks for locks in jobs):
         jobs[-1][file] = take_lock(file, busy=busy)
-
-
-def check_held(file: Path) -> None:
-    """Raise ArgusError where another file took the place of one whose lock the job holds.
-
-    Somebody moved its folder away and made a new one: that may be another run's.
-    """
-    file = file.resolve()
-    for lock in (locks[file] for locks in _jobs.get() if file in locks):
-        with suppress(FileNotFoundError):  # whoever writes to a missing folder raises
-            if not os.path.samestat(os.fstat(lock.fileno()), file.stat()):
-                raise replaced(file.parent)
 
 
 def replaced(folder: Path) -> ArgusError:

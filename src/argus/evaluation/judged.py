@@ -20,8 +20,7 @@ from argus.corpora import Corpus
 from argus.corpora.opening import Origin, open_corpus, read_corpus
 from argus.data.documents import read_queries
 from argus.data.fields import FieldNames, parent_ids
-from argus.data.qrels import read_judgements
-from argus.data.runs import Excluded, read_excluded, spare, without_excluded
+from argus.data.runs import Excluded, read_excluded, read_judgements, spare, without_excluded
 from argus.data.tables import read_records, require_shares
 from argus.data.types import Document, Qrels, Query, Run, State
 from argus.errors import InputError

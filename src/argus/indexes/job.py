@@ -168,9 +168,8 @@ def build_index(
             for name in OWN_NAMES:
                 folder.own(name, goes_on=True)
             corpus_fields: dict[str, str | None] | None = None
-            if (read := documents[0].fields) is not None:  # a store's own ids stand in no field
-                is_field = opened.stored is None or bool(fields and fields.id)
-                corpus_fields = {"id": read.id if is_field else None, "text": read.text}
+            if (first := documents[0]).text_field is not None:
+                corpus_fields = {"id": first.id_field, "text": first.text_field}
             is_foreign = notes is not None and notes["foreign"]
             if (folder / FILE).exists():
                 index = ViewIndex.open(folder.path)

@@ -11,8 +11,7 @@ from functools import cache
 from subprocess import SubprocessError
 from typing import TYPE_CHECKING, Any
 
-from argus.data.qrels import MAX_GRADE
-from argus.data.runs import ranking
+from argus.data.runs import MAX_GRADE, ranking
 from argus.data.texts import syntax_tree
 from argus.data.types import Qrels, Run
 from argus.errors import InputError

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from argus.data.documents import check_unique
-from argus.data.types import Document, Query, RecordFields, Run
+from argus.data.types import Document, Query, Run
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.indexes.fold import ORIGINAL
@@ -321,9 +321,8 @@ class BlendedRetriever:
             return {}
         rows = self.index.index.rows(self.index.as_of)
         columns = [rows[name].to_pylist() for name in ("doc_id", "kind", "text", "source")]
-        fields = None if self._id_field is None else RecordFields(self._id_field)
         return {
-            doc: Document(doc, text.removeprefix(title).strip(), title, fields=fields)
+            doc: Document(doc, text.removeprefix(title).strip(), title, id_field=self._id_field)
             for doc, kind, text, title in zip(*columns, strict=True)
             if kind == ORIGINAL
         }

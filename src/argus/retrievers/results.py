@@ -51,8 +51,7 @@ class Known:
         id_field: str | None = None
         for document in documents:
             ids.add(document.id)
-            if id_field is None and document.fields is not None:
-                id_field = document.fields.id
+            id_field = id_field or document.id_field
             for text in {document.text.strip(), document.content.strip()} - {""}:
                 texts[text] = document.id if text not in texts else ""
         return cls(frozenset(ids), texts, id_field)

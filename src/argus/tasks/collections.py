@@ -11,8 +11,8 @@ from typing import Any
 from argus.corpora.opening import open_corpus
 from argus.data.documents import check_unique, documents_in, find_file, read_queries
 from argus.data.fields import FieldNames
-from argus.data.qrels import grade_of, read_qrels
 from argus.data.rows import ARROW, FORMATS, Row, id_value, read_rows, text_value
+from argus.data.runs import grade_of, read_qrels
 from argus.data.types import Document, Qrels, Query
 from argus.tasks.task import NDCG, Task, refused
 

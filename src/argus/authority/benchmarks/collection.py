@@ -21,9 +21,9 @@ from argus.authority.opening import read_edges
 from argus.authority.records import Record, located
 from argus.authority.relation import Authority
 from argus.authority.rules import SUPERSEDES, Edge, Rule
-from argus.data.qrels import read_qrels
 from argus.data.reading import parse_json, read_own, reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
+from argus.data.runs import read_qrels
 from argus.data.types import Qrels
 from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError

@@ -13,7 +13,7 @@ from argus.cores import available_cores
 from argus.corpora import NamedCorpus, named
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.qrels import read_qrels
+from argus.data.runs import read_qrels
 from argus.data.tables import read_table
 from argus.data.topics import read_topics
 from argus.data.types import Qrels

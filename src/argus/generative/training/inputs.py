@@ -12,8 +12,8 @@ from argus.data.documents import read_queries
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.qrels import read_judgements
 from argus.data.reading import read_ids
+from argus.data.runs import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from argus.data.documents import read_queries
-from argus.data.qrels import read_judgements
+from argus.data.runs import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.retrievability.sentences import hold_out

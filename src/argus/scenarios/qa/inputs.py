@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 
 from argus.data.documents import ID_FIELDS, check_limit, find_file, read_queries
-from argus.data.qrels import read_judgements
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
+from argus.data.runs import read_judgements
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
