@@ -26,7 +26,7 @@ FILE = Path("rules.yaml")
         ("a: !!bool x\n", "broken YAML ('x')"),
         ("? [a]\n: b\n", "a list or a mapping as key; expected text as key"),
         ("a:\n\t- b\n", "line 2: broken YAML (found character '\\t' that cannot start any token); "
-         "expected YAML. Indent by spaces: YAML takes no tabs."),
+         "expected YAML. Mend the line: indent by spaces"),
         ("a: b: c\n", "line 1: broken YAML (mapping values are not allowed here)"),
         ("a: [b\n", "broken YAML"),
         ('a: "\\UFFFFFFFF"\n', "broken YAML"),

@@ -141,7 +141,7 @@ def test_a_refusal_of_all_stops_at_once_without_the_key(engine, reply, reason):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "an empty file; expected a description of an endpoint with url, answer"),
+        ("", "nothing; expected a description of an endpoint with url, answer"),
         ("url: x", "no 'answer'"),
         ("preset: elasticsaerch-bm25", "no preset 'elasticsaerch-bm25'.*Did you mean 'elastic"),
         ("preset: elasticsearch-bm25", "nothing for {index}.*under set: index"),

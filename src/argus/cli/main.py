@@ -73,17 +73,8 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def root(
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
-    raw_csv: bool = typer.Option(
-        False,
-        "--raw-csv",
-        help="Write cells of CSV files as they are: also those that a spreadsheet computes.",
-    ),
 ) -> None:
     """Find what a retriever does not reach."""
-    if raw_csv:
-        from argus.data.tables import set_raw_csv
-
-        set_raw_csv()
     if version:
         typer.echo(f"argus {__version__}")
         raise typer.Exit()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,6 @@ from argus.data.writing import (
 )
 from argus.errors import InputError, Location, NotWritten
 from argus.hidden import LEAST_IN_FILES, without_known
-from argus.progress import remark
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +38,6 @@ MARKER = ".argus"
 NOTE = "# Argus wrote these here; --fresh removes them.\n"  # the first line of that file
 SUMMARY, MANIFEST = "summary.json", "manifest.json"
 PARTS = "parts"  # the key of these hashes in a section of the manifest
-MAX_RECORD = 1 << 24  # bytes that are read of the marker
 KB_FILE, KB_WORDS = "kb.json", "words"  # of a knowledge base: its list of shards, its BM25 index
 KB_TABLES = ("entities", "relations", "aliases", "redirects")
 ManifestSection = dict[str, Any]  # see `read_manifest`
@@ -64,19 +62,16 @@ class ArtifactFolder:
         )
         self._tables: dict[str, str] = {}  # hashes of those written since the last summary
         self._finished: set[str] = set()  # jobs whose section of the manifest is of this run
-        if path.is_symlink() and not path.exists():
-            fix = "Make that folder, remove the link, or give another --out."
-            raise self._refused(f"is a link to {path.readlink()}, which is not there", fix=fix)
-        if path.exists() and not path.is_dir():
-            raise self._refused("is a file", fix="Give another --out.")
+        if not path.is_dir() and (path.exists() or path.is_symlink()):
+            got = "is a file" if path.exists() else f"is a link to {path.readlink()}: not there"
+            raise self._refused(got, fix="Give another --out.")
         if fresh and path.exists() and any(path.iterdir()) and not self._record:
             got = "holds files that Argus did not write, or did not record"
             fix = "--fresh deletes only Argus's own results: give another --out, or clear it."
-            raise self._refused(got, expected="an empty folder, or one of an earlier run", fix=fix)
+            raise self._refused(got, fix=fix)
 
-    def _refused(
-        self, got: str, *, expected: str = "a folder for results", fix: str, name: str = ""
-    ) -> InputError:
+    def _refused(self, got: str, *, fix: str, name: str = "") -> InputError:
+        expected = "a folder for results of Argus alone"
         return InputError(got, expected=expected, fix=fix, where=self.path / name)
 
     def __truediv__(self, name: str) -> Path:
@@ -88,7 +83,7 @@ class ArtifactFolder:
         It is the job's own from then on (`one_writer`). Raises ArgusError where another run has
         it, InputError where it cannot be written.
         """
-        self._check_marker()
+        check_plain(self._marker)
         for name in (SUMMARY, MANIFEST):  # every job writes these: refuse them before hours of work
             self._refuse_foreign(name)
         try:
@@ -111,7 +106,7 @@ class ArtifactFolder:
         goes_on: the job reads the file that is there and goes on with it, whoever wrote it. Without
         it, a file of somebody else raises InputError.
         """
-        self._check_marker()
+        check_plain(self._marker)
         path = self.path / name
         if goes_on or not path.is_symlink() or path.is_dir():
             check_plain(path)
@@ -133,26 +128,18 @@ class ArtifactFolder:
     @property
     def _record(self) -> str:
         """Text of the marker, "" where Argus wrote none. Damaged bytes make names of no file."""
-        if not self._marker.is_file():
-            return ""
-        with self._marker.open("rb") as file:
-            text = file.read(MAX_RECORD).decode(errors="replace")
+        is_there = self._marker.is_file()
+        text = self._marker.read_text("utf-8", errors="replace") if is_there else ""
         return text if text.startswith(NOTE) else ""
 
     def _begin_record(self) -> None:
         if not self._record:
             self._marker.write_text(NOTE, encoding="utf-8")
 
-    def _check_marker(self) -> None:
-        if self._marker.is_symlink() or (self._marker.exists() and not self._marker.is_file()):
-            expected, fix = "the record of what Argus wrote", "Remove it, or give another --out."
-            raise self._refused("is a link, or no file", expected=expected, fix=fix, name=MARKER)
-
     def _refuse_foreign(self, name: str) -> None:
         if name in self._foreign:
             got, fix = "is there, and Argus did not write it", "Move it, or give another --out."
-            expected = "a folder for results alone: a file of this name is part of them"
-            raise self._refused(got, expected=expected, fix=fix, name=name)
+            raise self._refused(got, fix=fix, name=name)
 
     @cached_property
     def _foreign(self) -> frozenset[str]:
@@ -211,7 +198,7 @@ class ArtifactFolder:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self._check_marker()
+        check_plain(self._marker)
         self._begin_record()
         with waiting_for(self._marker, busy=self._busy):
             yield
@@ -227,14 +214,8 @@ class ArtifactFolder:
             write_table(table, temporary)
             self._tables[path.name] = file_hash(temporary)
         if csv:
-            shown, changed = harmless_table(table)
             with replacing(self.own(f"{name}.csv")) as temporary:
-                pyarrow.csv.write_csv(shown, temporary)
-            if changed:
-                remark(
-                    f"{name}.csv: {changed:,} cells that a spreadsheet would compute begin with "
-                    "an apostrophe (argus --raw-csv writes them as they are)"
-                )
+                pyarrow.csv.write_csv(harmless_table(table), temporary)
         return path
 
 
@@ -267,15 +248,11 @@ def read_manifest(folder: Path) -> dict[str, ManifestSection]:
 
 
 def corpora_in(folder: Path) -> dict[str, tuple[str, str, Mapping[str, Any]]]:
-    """Return, for each job in a folder that read a corpus file, its name, SHA-256 and the config.
-
-    A section of another program has none.
-    """
-    corpora: dict[str, tuple[str, str, Mapping[str, Any]]] = {}
-    for job, section in ArtifactFolder(folder).read_json(MANIFEST).items():
-        with suppress(KeyError, TypeError, ValueError):
-            corpus = section["inputs"]["corpus"]
-            corpora[job] = corpus["file"], corpus["sha256"], dict(section["config"])
+    """Return, for each job in a folder that read a corpus file, its name, hash and the config."""
+    corpora = {}
+    for job, section in read_manifest(folder).items():
+        if corpus := section["inputs"].get("corpus"):
+            corpora[job] = corpus["file"], corpus["sha256"], section["config"]
     return corpora
 
 

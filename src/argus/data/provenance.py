@@ -88,13 +88,10 @@ def describe_environment() -> dict[str, Any]:
             libraries[name] = version(name)
         except PackageNotFoundError:
             libraries[name] = None
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.is_file() else []
-    models = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "processor": next(models, None) or platform.processor(),
+        "processor": platform.processor(),
         "cores": available_cores(),
         "accelerator": accelerator(),
         "libraries": libraries,
@@ -111,11 +108,6 @@ def accelerator() -> str:
 
 def peak_memory_bytes() -> int:
     """Return the largest resident set of this process so far, in bytes."""
-    status = Path("/proc/self/status")
-    if status.is_file():  # getrusage would count the memory of the parent at the fork
-        for line in status.read_text(encoding="ascii").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024  # elsewhere in KiB
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, get_origin
 
@@ -31,7 +30,6 @@ SLACK = 1e-6  # by which sums of rounded numbers may leave 0..1
 REPAIR = "Write it again, or give it its true ending."
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _FORMULA = rf"\A'*[{re.escape(''.join(FORMULA))}]"
-_raw: ContextVar[bool] = ContextVar("raw csv", default=False)
 
 
 def open_parquet(path: Path, *, fix: str = REPAIR) -> pq.ParquetFile:
@@ -171,14 +169,9 @@ def is_share(value: object) -> bool:
     return isinstance(value, int | float) and -SLACK <= value <= 1 + SLACK
 
 
-def set_raw_csv() -> None:
-    """Write cells without apostrophes from now on: `argus --raw-csv`."""
-    _raw.set(True)
-
-
 def harmless(text: str) -> str:
     """Return a cell's text with an apostrophe before a formula."""
-    return f"'{text}" if text.lstrip("'").startswith(FORMULA) and not _raw.get() else text
+    return f"'{text}" if text.lstrip("'").startswith(FORMULA) else text
 
 
 def as_written(text: str) -> str:
@@ -186,25 +179,22 @@ def as_written(text: str) -> str:
     return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
 
 
-def harmless_table(table: pa.Table) -> tuple[pa.Table, int]:
-    """Return a table with an apostrophe before each formula, and how many cells have one now."""
+def harmless_table(table: pa.Table) -> pa.Table:
+    """Return a table with an apostrophe before each formula."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    changed = 0
-    for i, field in enumerate(() if _raw.get() else table.schema):
+    for i, field in enumerate(table.schema):
         column = table.column(i)
         if pa.types.is_dictionary(field.type) and pa.types.is_string(field.type.value_type):
             column = column.cast(pa.string())
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
         is_formula = pc.fill_null(pc.match_substring_regex(column, _FORMULA), False)
-        if n := pc.sum(is_formula).as_py() or 0:
-            quote, nothing = pa.scalar("'", column.type), pa.scalar("", column.type)
-            marked = pc.binary_join_element_wise(quote, column, nothing)
-            table = table.set_column(i, field.name, pc.if_else(is_formula, marked, column))
-            changed += n
-    return table, changed
+        quote, nothing = pa.scalar("'", column.type), pa.scalar("", column.type)
+        marked = pc.binary_join_element_wise(quote, column, nothing)
+        table = table.set_column(i, field.name, pc.if_else(is_formula, marked, column))
+    return table
 
 
 def _reading(path: Path, fix: str, group: int | None = None) -> AbstractContextManager[None]:

@@ -17,6 +17,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
+from argus.data.reading import damage
 from argus.errors import InputError, Location
 
 S = TypeVar("S", bound="Strict")
@@ -70,16 +71,10 @@ class YamlFile:
             self.value = None if node is None else self._read(node, ())
         except (yaml.YAMLError, RecursionError, LookupError, ValueError, OverflowError) as error:
             mark = getattr(error, "problem_mark", None)
-            line = mark.line + 1 if mark else None
-            what = getattr(error, "problem", None) or str(error).splitlines()[0]
-            written = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
-            fix = "Mend the line; text with : # { [ or quotes in it goes in quotes."
-            if "\t" in written[: len(written) - len(written.lstrip())] or "'\\t'" in what:
-                fix = "Indent by spaces: YAML takes no tabs."
-            where = Location(file, line)
-            raise InputError(
-                f"broken YAML ({what})", expected="YAML", fix=fix, where=where
-            ) from error
+            got = f"broken YAML ({getattr(error, 'problem', None) or damage(error)})"
+            fix = "Mend the line: indent by spaces, and quote text with : # { [ or quotes in it."
+            where = Location(file, mark.line + 1 if mark else None)
+            raise InputError(got, expected="YAML", fix=fix, where=where) from error
 
     def _read(self, node: yaml.Node, place: Place, line: int | None = None) -> Value:
         kind, out = node.tag.removeprefix(TAG), "Write it out."
@@ -100,9 +95,8 @@ class YamlFile:
             line, here = key.start_mark.line + 1, (*place, key.value)
             if key.value in values:
                 got = f"key {key.value!r} is given twice, first on line {self.lines[here]}"
-                fix = "Remove or rename one of the two: YAML would silently keep the last."
                 self.lines[here] = line
-                raise self.error(here, got, "each key once", fix)
+                raise self.error(here, got, "each key once", "Remove or rename one of the two.")
             values[key.value] = self._read(inner, here, line)
         return values
 
@@ -150,24 +144,17 @@ class Strict(BaseModel):
     @classmethod
     def _keys(cls, data: object) -> object:
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
-        known = list(fields)
+        named = ", ".join(fields)
         if not isinstance(data, dict):
-            raise problem(
-                kind_of(data), f"a {cls.WHAT} with {', '.join(known)}", "Write it as key: value."
-            )
+            raise problem(kind_of(data), f"a {cls.WHAT} with {named}", "Write it as key: value.")
         for key in data:
             if key not in fields:
-                raise problem(
-                    f"unknown key {key!r}",
-                    f"in a {cls.WHAT}: {', '.join(known)}",
-                    nearest(key, [name for name in known if name not in data]),
-                    key,
-                )
+                fix = nearest(key, [name for name in fields if name not in data])
+                raise problem(f"unknown key {key!r}", f"in a {cls.WHAT}: {named}", fix, key)
         for name, field in fields.items():
             if field.is_required() and name not in data:
-                raise problem(
-                    f"no {name!r}", f"in a {cls.WHAT}: {field.description}", "Add the key."
-                )
+                expected = f"in a {cls.WHAT}: {field.description}"
+                raise problem(f"no {name!r}", expected, "Add the key.")
         return data
 
 
@@ -207,19 +194,14 @@ def read_spec(
     name for a typo.
     """
     where = YamlFile(file, text)
-    content = where.value
-    if content is None:
-        needed = ", ".join(n for n, field in kind.model_fields.items() if field.is_required())
-        expected = f"a {kind.WHAT} with {needed}"
-        raise where.error((), "an empty file", expected, f"Write its {needed}.")
     try:
-        return kind.model_validate(under(content) if under else content), where
+        return kind.model_validate(under(where.value) if under else where.value), where
     except ValidationError as error:
         first = error.errors()[0]
         place = where.known(tuple(first["loc"]))
-        usual: dict[str, Any] = {"got": kind_of(first["input"]), "fix": "Mend it.", "key": None}
-        usual["expected"] = EXPECTED.get(first["type"], first["msg"])
-        said = first["ctx"] if "got" in first.get("ctx", {}) else usual
-        inner = (*place, said["key"]) if said["key"] else place
-        inner = inner if inner in where.lines else place
-        raise where.error(inner, said["got"], said["expected"], said["fix"]) from error
+        said: dict[str, Any] = {"got": kind_of(first["input"]), "fix": "Mend it.", "key": None}
+        said["expected"] = EXPECTED.get(first["type"], first["msg"])
+        said |= first["ctx"] if first["type"] == "spec" else {}
+        if (*place, said["key"]) in where.lines:
+            place = (*place, said["key"])
+        raise where.error(place, said["got"], said["expected"], said["fix"]) from error

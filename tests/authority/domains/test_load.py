@@ -66,8 +66,8 @@ rules:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", ": an empty file; expected a domain with rules"),
-        ("# nothing\n", ": an empty file"),
+        ("", ": nothing; expected a domain with rules"),
+        ("# nothing\n", ": nothing"),
         ("- a\n", ", line 1: a list; expected a domain with rules, name, zone"),
         ("rules\n", ", line 1: text; expected a domain with rules"),
         ("name: x\n", ", line 1: no 'rules'; expected in a domain: a list of superseding"),
