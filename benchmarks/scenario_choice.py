@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from argus.corpora.opening import read_corpus
-from argus.data.topics import read_queries
+from argus.data.documents import read_queries
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, load_encoder
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever

@@ -21,7 +21,6 @@ from typing import Any
 
 from argus.data.provenance import content_hash
 from argus.data.reading import no_file
-from argus.data.texts import syntax_tree
 from argus.errors import ArgusError, InputError, first_line
 
 OWN = re.compile(r"\.py(:\w+)?$")
@@ -231,7 +230,7 @@ def file_hash(path: Path) -> str:
 def _imported(file: Path) -> set[str]:
     """Return the first parts of the names that a file imports."""
     try:
-        nodes = list(ast.walk(syntax_tree(file.read_bytes())))
+        nodes = list(ast.walk(ast.parse(file.read_bytes())))
     except (SyntaxError, ValueError):  # a neighbour that only a function would import
         return set()
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}

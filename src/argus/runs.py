@@ -180,7 +180,7 @@ class JobRun:
     def items(self) -> Items:
         """Value of each item by figure.
 
-        Raises InputError where they were damaged: a value outside of 0..1, an item twice.
+        Raises InputError where they were damaged.
         """
         if self._items is not None:
             return self._items
@@ -189,10 +189,6 @@ class JobRun:
             table = tables.read_table(path)
             ids = table[ID].to_pylist()
             columns = {n: table[n].to_pylist() for n in table.column_names if n != ID}
-        if self.job not in TRACKED or TRACKED[self.job].unique:
-            tables.require_unique(ids, path, fix=AGAIN)
-        for name, values in columns.items():
-            tables.require_shares(ids, values, path, name, fix=AGAIN)
         return {name: dict(zip(ids, values, strict=True)) for name, values in columns.items()}
 
     @classmethod
@@ -201,9 +197,6 @@ class JobRun:
         path = folder / RUN
         with reading(path, expected=AS_RECORDED, fix=AGAIN):
             record = parse_json(read_own(path))
-            wrong = [name for name, mean in record["means"].items() if not tables.is_share(mean)]
-            if wrong:
-                raise ValueError(f"the mean of {wrong[0]!r} is {record['means'][wrong[0]]}")
             run = cls({name: record[name] for name in _record("", {}, None, {})}, folder)
             if not isinstance(run.record["settings"], dict) or not run.name:
                 raise ValueError("its settings are no table")
@@ -324,7 +317,7 @@ def _items_of(folder: Path, tracked: Tracked | None) -> Items | None:
     """Return the figures of a job's table, or None of a job that is not compared.
 
     Of more than MAX_ITEMS items a part is taken, by their ids: the same part in every run. Raises
-    InputError where its table cannot be read, has a value outside of 0..1, or an item twice.
+    InputError where its table cannot be read.
     """
     path = folder / f"{tracked.table}.parquet" if tracked else None
     if tracked is None or path is None or not path.is_file():
@@ -332,15 +325,10 @@ def _items_of(folder: Path, tracked: Tracked | None) -> Items | None:
     if not set(tracked.id) <= set(tables.open_parquet(path, fix=WRITTEN).schema_arrow.names):
         return None  # another job wrote a table of that name since
     items: dict[str, dict[str, float | None]] = {}
-    read: list[str] = []
     with reading(path, expected=AS_RECORDED, fix=AGAIN):
         for ids, table in _parts(path, tracked):
-            read += ids
             for name, values in tracked.read(table).items():
-                tables.require_shares(ids, values, path, name)
                 items.setdefault(name, {}).update(zip(ids, values, strict=True))
-    if tracked.unique:
-        tables.require_unique(read, path, " → ".join(tracked.id))
     return {n: v for n, v in items.items() if any(x is not None for x in v.values())}
 
 

@@ -3,12 +3,10 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from argus.corpora.opening import open_corpus, read_corpus
-from argus.data.documents import read_queries
-from argus.data.topics import read_topics
+from argus.data.documents import read_queries, read_topics
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.knowledge.base import KnowledgeBase
@@ -22,12 +20,10 @@ DOCUMENTS = [Document(i, f"text {i}") for i in "abc"]
 def test_a_limit_that_leaves_none_or_counts_from_the_end_is_refused(tmp_path, limit):
     file = tmp_path / "corpus.jsonl"
     file.write_text("".join(json.dumps({"_id": i, "text": f"text {i}"}) + "\n" for i in "abc"))
-    frame = pd.DataFrame({"id": list("abc"), "text": list("abc")})
     none = np.zeros(0, np.int64)
     base = KnowledgeBase([], RelationGraph.from_edges(0, none, none))
     for read in (
         lambda: open_corpus(DOCUMENTS, limit=limit),
-        lambda: open_corpus(frame, limit=limit),
         lambda: read_corpus(file, limit=limit),
         lambda: read_queries(file, limit=limit),
         lambda: read_topics(file, limit=limit),
@@ -36,4 +32,4 @@ def test_a_limit_that_leaves_none_or_counts_from_the_end_is_refused(tmp_path, li
     ):
         with pytest.raises(InputError, match=rf"limit={limit}; expected a whole number from 1"):
             read()
-    assert [len(read_corpus(each, limit=2)) for each in (DOCUMENTS, frame, file)] == [2, 2, 2]
+    assert [len(read_corpus(each, limit=2)) for each in (DOCUMENTS, file)] == [2, 2]

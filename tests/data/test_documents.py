@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from argus.corpora.opening import read_corpus
@@ -61,44 +58,6 @@ def test_a_second_use_of_an_id_names_both_lines(tmp_path: Path) -> None:
     message = corpus_error(path)
     assert message.startswith(f"{path}, line 3: id 'a' was already given on line 1")
     assert "expected one document per id" in message
-
-
-ROWS = {
-    "_id": ["a", "b", "c"],
-    "title": ["Alder", None, "Cedar"],
-    "text": ["One tree.", "Another.", "A third."],
-    "year": [1999, None, 2001],
-}
-
-
-def frames():
-    names = [name for name in ("pandas", "polars") if find_spec(name)]
-    return [pa.table(ROWS), *(import_module(name).DataFrame(ROWS) for name in names)]
-
-
-def test_every_kind_of_frame_gives_the_same_documents():
-    first, *others = [read_corpus(frame) for frame in frames()]
-    assert [(d.id, d.title, d.text) for d in first] == [
-        ("a", "Alder", "One tree."), ("b", "", "Another."), ("c", "Cedar", "A third."),
-    ]  # fmt: skip
-    for other in others:
-        assert [(d.id, d.title, d.text) for d in other] == [(d.id, d.title, d.text) for d in first]
-    assert first[0].metadata == {"year": 1999} and first[1].metadata == {}
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ({"_id": ["a", "a"], "text": ["x", "y"]}, "already given on line 1"),
-        ({"_id": [1, 2], "text": ["x", "y"]}, "line 1"),
-        ({"name": ["a"], "text": ["x"]}, "id"),
-        ({"_id": ["a"], "number": [7]}, "text"),
-        ({"_id": [], "text": []}, "no document"),
-    ],
-)
-def test_a_frame_that_is_no_corpus_is_refused(rows, message):
-    with pytest.raises(InputError, match=message):
-        read_corpus(pa.table(rows))
 
 
 def test_the_folder_has_the_layout_of_beir(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.data.topics import (
+from argus.data.documents import (
     DprPassage,
     DprResult,
     TopicFormat,
@@ -167,7 +167,7 @@ def test_a_broken_file_is_refused_with_its_place(tmp_path, name, reader, content
 
 @pytest.mark.parametrize("indent", [None, 4])
 def test_a_list_is_read_up_to_the_place_where_it_breaks_off(tmp_path, monkeypatch, indent):
-    monkeypatch.setattr("argus.data.topics.BLOCK", 3)
+    monkeypatch.setattr("argus.data.documents.BLOCK", 3)
     records = [{"question": 'the "é\\"?'}, {}, {"ctxs": [{"keys": ["],"]}]}]
     content = json.dumps(records, indent=indent, ensure_ascii=False)
     (tmp_path / "whole.json").write_bytes(gzip.compress(content.encode()))

@@ -198,7 +198,7 @@ def search(
         answer = ask(index, query, config=how, corpus=corpus, fields=columns, device=device)
         output.print_json(answer) if json else print_hits(answer)
         return
-    from argus.data.topics import TopicFormat
+    from argus.data.documents import TopicFormat
     from argus.data.types import Query, Topic
 
     topics_asked = [Topic(Query("query", query))] if query is not None else queries

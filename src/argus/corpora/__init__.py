@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.data.rows import Frame
 from argus.data.types import Document
 from argus.errors import InputError, unnamed
 from argus.stores.spec import StoreConfig, is_store, parse_store
@@ -37,8 +36,8 @@ class StoreCorpus:
 
 NamedCorpus = Path | str | StoreCorpus
 """A file, a folder, a knowledge base or a store, by name. A store with its settings."""
-Corpus = NamedCorpus | Sequence[Document] | Frame
-"""The same, or documents of a program, or a data frame with a row for each."""
+Corpus = NamedCorpus | Sequence[Document]
+"""The same, or documents of a program."""
 
 
 @dataclass(frozen=True, slots=True)

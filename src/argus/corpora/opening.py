@@ -18,14 +18,13 @@ from argus.data.documents import (
     check_columns,
     check_limit,
     documents_in,
-    documents_of_frame,
     find_file,
     whole_documents,
 )
 from argus.data.fields import FieldNames
 from argus.data.folders import kb_file
 from argus.data.reading import no_file
-from argus.data.rows import FORMATS, Frame
+from argus.data.rows import FORMATS
 from argus.data.types import Document
 from argus.errors import InputError
 
@@ -42,7 +41,7 @@ class CorpusSource:
     """A corpus that was found by `open_corpus`. Nothing of it is read before it is needed.
 
     limit: how many documents, or entities, to take of it. file: of rows, or kb.json. None for a
-    store and for documents of a program, which are `in_memory` or the rows of `frame`.
+    store and for documents of a program, which are `in_memory`.
     """
 
     limit: int | None
@@ -50,7 +49,6 @@ class CorpusSource:
     is_kb: bool = False
     stored: StoredCorpus | None = None
     in_memory: tuple[Document, ...] = ()
-    frame: Frame | None = None
     _read: list[tuple[int, int, int] | None] = field(
         default_factory=list, repr=False, compare=False
     )
@@ -90,9 +88,6 @@ class CorpusSource:
             documents = self.kb.documents(self.limit)
         elif self.file is not None:
             documents = documents_in(self.file, fields, limit=self.limit)
-        elif self.frame is not None:
-            rows = documents_of_frame(self.frame, fields, limit=self.limit)
-            documents = list(whole_documents(tuple(rows)))
         else:
             documents = list(self.in_memory)
         _ = self.origin  # still the file that was read
@@ -137,8 +132,6 @@ def open_corpus(
     """
     check_limit(limit)
     if not isinstance(corpus, (str, Path, StoreCorpus)):
-        if isinstance(corpus, Frame):
-            return CorpusSource(limit, frame=corpus)
         return CorpusSource(limit, in_memory=whole_documents(tuple(corpus)[:limit]))
     place = named(corpus)
     if isinstance(place, StoreCorpus):

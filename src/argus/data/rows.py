@@ -1,4 +1,4 @@
-"""Read rows out of JSONL, CSV, TSV, Parquet, Arrow and data frames, each with its line.
+"""Read rows out of JSONL, CSV, TSV, Parquet and Arrow, each with its line.
 
 Fields of a row are named by columns, or by dotted paths into objects. Ids are strings, always.
 """
@@ -10,14 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from argus.data.reading import check_file, parse_json, read_lines, reading
 from argus.errors import InputError, Location
 
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 ARROW = ".arrow"  # streams of `datasets`: they are read, and never looked for as a corpus
-FRAME = Path("DataFrame")  # the place of a data frame in an error
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 csv.field_size_limit(1 << 30)  # documents are longer than the csv module's default of 128 KiB
@@ -34,19 +33,6 @@ class Row:
     def at(self, field: str | None = None) -> Location:
         """Return the location of `field` in this row."""
         return Location(self.file, self.line, field)
-
-
-@runtime_checkable
-class Frame(Protocol):
-    """A table with named columns: a pandas or polars DataFrame, or an Arrow table."""
-
-    @property
-    def columns(self) -> Any:
-        """Its columns, or their names."""
-
-    @property
-    def shape(self) -> Any:
-        """Rows and columns."""
 
 
 def suffix_of(path: Path) -> str:
@@ -140,28 +126,6 @@ def _arrow_rows(path: Path) -> Iterator[Row]:
             for values in batch.to_pylist():
                 number += 1
                 yield Row(values, path, number)
-
-
-def frame_rows(frame: Frame) -> Iterator[Row]:
-    """Yield the rows of a data frame, numbered from 1. A missing value makes no field.
-
-    Raises InputError for a table that gives no rows.
-    """
-    expected, fix = "a pandas or polars DataFrame, or an Arrow table", "Convert it."
-    with reading("corpus", f"a {type(frame).__name__}", expected=expected, fix=fix):
-        if hasattr(frame, "to_pylist"):  # Arrow
-            records = frame.to_pylist()
-        elif hasattr(frame, "to_dicts"):  # polars
-            records = frame.to_dicts()
-        else:
-            records = frame.to_dict(orient="records")  # type: ignore[attr-defined]  # pandas
-
-    def is_missing(value: Any) -> bool:
-        is_nan = isinstance(value, float) and value != value
-        return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
-
-    for number, values in enumerate(records, start=1):
-        yield Row({str(k): v for k, v in values.items() if not is_missing(v)}, FRAME, number)
 
 
 def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None = None) -> str:

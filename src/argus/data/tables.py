@@ -9,7 +9,7 @@ is a cell that begins with apostrophes and then such a character: each cell read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, get_origin
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 Filter = tuple[str, str, Any]  # a column, a comparison (=, !=, <, >, <=, >=, in), and its value
 MAX_ROWS = 2**40  # a footer that promises more is damaged
-SLACK = 1e-6  # by which sums of rounded numbers may leave 0..1
 REPAIR = "Write it again, or give it its true ending."
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _FORMULA = rf"\A'*[{re.escape(''.join(FORMULA))}]"
@@ -140,33 +139,6 @@ def write_table(table: pa.Table, path: Path) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(table, path, compression="zstd", write_page_checksum=True)
-
-
-def require_unique(
-    ids: Iterable[str], path: Path, column: str = "id", *, fix: str = WRITTEN
-) -> None:
-    """Raise InputError where an id comes twice in a table that Argus wrote."""
-    met: set[str] = set()
-    for row, id_ in enumerate(ids, 1):
-        if id_ in met:
-            got, where = f"a second row of {id_!r}", Location(path, row, column)
-            raise InputError(got, expected="one row each", fix=fix, where=where)
-        met.add(id_)
-
-
-def require_shares(
-    ids: Sequence[str], values: Sequence[float | None], path: Path, column: str, fix: str = WRITTEN
-) -> None:
-    """Raise InputError for a value outside of 0..1 or no number. None stands for unmeasured."""
-    for id_, value in zip(ids, values, strict=True):
-        if value is not None and not is_share(value):
-            got, where = f"{id_!r} has {value!r}", Location(path, field=column)
-            raise InputError(got, expected="a number from 0 to 1", fix=fix, where=where)
-
-
-def is_share(value: object) -> bool:
-    """Return whether a value is a number from 0 to 1."""
-    return isinstance(value, int | float) and -SLACK <= value <= 1 + SLACK
 
 
 def harmless(text: str) -> str:

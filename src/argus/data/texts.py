@@ -1,8 +1,7 @@
-"""Handle foreign text safely: Unicode forms, Markdown cells, names of files, Python source."""
+"""Handle foreign text safely: Unicode forms, Markdown cells, names of files."""
 
 from __future__ import annotations
 
-import ast
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ from argus.visible import visible_line
 MAX_MARKS = 30  # in a row: no writing system needs as many
 JOINER = "\u034f"  # COMBINING GRAPHEME JOINER is invisible, and no mark is sorted past it
 MAX_NAME = 219  # bytes: 255, less a hash, a suffix, and the rest of a temporary name (`replacing`)
-MAX_ATTEMPTS = 3
 _MARKUP = re.compile(r"[\\`*\[\]<>|&~]|(?<![^\W_])_|_(?![^\W_])")  # not the _ within a word
 # Where too many marks may stand. Of letters, only two are marks in another form.
 _MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{MAX_MARKS + 1},}}")
@@ -82,17 +80,3 @@ def plain_name(name: str) -> str:
 def cut_name(name: str, room: int = MAX_NAME) -> str:
     """Return the beginning of a name that fits in `room` bytes."""
     return name.encode()[:room].decode(errors="ignore")
-
-
-def syntax_tree(source: str | bytes) -> ast.Module:
-    """Parse Python source. Raises SyntaxError or ValueError for other text.
-
-    CPython before 3.11.8 and 3.12.1 counts the depth once for all threads: where another one parses
-    meanwhile, this raises SystemError (gh-106905), and another attempt succeeds.
-    """
-    for _ in range(MAX_ATTEMPTS - 1):
-        try:
-            return ast.parse(source)
-        except SystemError:
-            continue
-    return ast.parse(source)

@@ -151,26 +151,32 @@ def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
             out.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def take_lock(file: Path, *, busy: str) -> IO[str]:
+def take_lock(file: Path, *, busy: str, wait_s: float = 0.0) -> IO[str]:
     """Return a file, made if need be, that holds a lock until you close it. The file stays.
 
-    Where the file system has no locks, nobody is kept out. Raises ArgusError, with the text `busy`,
-    where another process or thread holds the lock, InputError for a link, and OSError where the
-    file cannot be written.
+    wait_s: for whoever holds it. Where the file system has no locks, nobody is kept out. Raises
+    ArgusError, with the text `busy`, where another process or thread holds the lock, InputError for
+    a link, and OSError where the file cannot be written.
     """
     check_plain(file)
     at_once = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
     lock = os.fdopen(os.open(file, at_once, 0o666), "a")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        lock.close()
-        raise ArgusError(busy) from error
-    except OSError as error:
-        if error.errno not in _WITHOUT_LOCKS:
-            lock.close()
-            raise
-    return lock
+    last = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() >= last:
+                lock.close()
+                raise ArgusError(busy) from error
+            time.sleep(0.02)
+        except OSError as error:
+            if error.errno not in _WITHOUT_LOCKS:
+                lock.close()
+                raise
+            return lock
+        else:
+            return lock
 
 
 @contextmanager
@@ -182,16 +188,7 @@ def waiting_for(file: Path, *, busy: str) -> Iterator[None]:
     if any(file.resolve() in locks for locks in _jobs.get()):
         yield
         return
-    last = time.monotonic() + MAX_WAIT_S
-    while True:
-        try:
-            lock = take_lock(file, busy=busy)
-            break
-        except ArgusError:
-            if time.monotonic() > last:
-                raise
-            time.sleep(0.02)
-    with lock:
+    with take_lock(file, busy=busy, wait_s=MAX_WAIT_S):
         yield
 
 

@@ -16,7 +16,7 @@ from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, check_one_run
 from argus.data.reading import WRITTEN, reading
-from argus.data.tables import read_table, require_shares, require_unique
+from argus.data.tables import read_table
 from argus.data.writing import one_writer
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError, Location
@@ -175,17 +175,14 @@ class _Results:
             return own, {"--k": own["k"], "--sample": drawn}
 
     def rows(self, name: str, *columns: str) -> dict[str, dict[str, Any]]:
-        """Return id -> row of a table. Raises InputError for an id twice, or an RPS beyond 0..1."""
+        """Return id -> row of a table. Raises InputError where it cannot be read."""
         path = self.folder / f"{name}.parquet"
         if not path.is_file():
             got = f"no {name}.parquet, though summary.json speaks of it"
             expected, fix = "the folder as Argus wrote it", WRITTEN
             raise InputError(got, expected=expected, fix=fix, where=self.folder)
         rows = read_table(path, ["id", "label", "state", "reason", *columns]).to_pylist()
-        ids = [row["id"] for row in rows]
-        require_unique(ids, path)
-        require_shares(ids, [row.get("rps") for row in rows], path, "rps")
-        return dict(zip(ids, rows, strict=True))
+        return {row["id"]: row for row in rows}
 
 
 def _read_results(folder: Path) -> _Results:

@@ -21,7 +21,7 @@ from argus.corpora.opening import Origin, open_corpus, read_corpus
 from argus.data.documents import read_queries
 from argus.data.fields import FieldNames, parent_ids
 from argus.data.runs import Excluded, read_excluded, read_judgements, spare, without_excluded
-from argus.data.tables import read_records, require_shares
+from argus.data.tables import read_records
 from argus.data.types import Document, Qrels, Query, Run, State
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
@@ -306,12 +306,10 @@ def diagnosis_file(path: Path) -> Path:
 def read_entities(path: Path) -> list[DiagnosedEntity]:
     """Return the rows of a diagnosis, given its file or folder.
 
-    Raises InputError for a missing file or column, for an RPS beyond 0 to 1, and for a measured row
-    without an RPS.
+    Raises InputError for a missing file or column, and for a measured row without an RPS.
     """
     file = diagnosis_file(path)
     rows = read_records(DiagnosedEntity, file, fix=AGAIN)
-    require_shares([row["entity"] for row in rows], [row["rps"] for row in rows], file, "rps")
     for row in rows:
         if row["rps"] is None and row["state"] == State.MEASURED:
             problem = f"{row['entity']!r} was measured, without an RPS"

@@ -16,8 +16,8 @@ from argus.authority.opening import read_authority
 from argus.authority.relation import Authority
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
+from argus.data.documents import read_topics
 from argus.data.runs import ranking, read_run
-from argus.data.topics import read_topics
 from argus.data.types import Document, Query
 from argus.encoders import (
     EmbeddingStore,

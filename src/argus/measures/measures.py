@@ -12,7 +12,6 @@ from subprocess import SubprocessError
 from typing import TYPE_CHECKING, Any
 
 from argus.data.runs import MAX_GRADE, ranking
-from argus.data.texts import syntax_tree
 from argus.data.types import Qrels, Run
 from argus.errors import InputError
 
@@ -75,7 +74,7 @@ def _parsed(text: str) -> Measure:
     """
     from ir_measures.measures import registry
 
-    match syntax_tree(text.strip()).body:
+    match ast.parse(text.strip()).body:
         case [ast.Expr(value=node)]:
             pass
         case _:

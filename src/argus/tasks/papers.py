@@ -9,11 +9,10 @@ from typing import Annotated
 
 from argus.authority.benchmarks.collection import CORPUS, EDGES, QUERIES, read_benchmark
 from argus.authority.benchmarks.released import read_released
-from argus.data.documents import check_unique, find_file
+from argus.data.documents import check_unique, find_file, topic_of
 from argus.data.fields import FieldNames
 from argus.data.rows import Row, id_value, pick_field, read_json_lines, read_rows, text_value
 from argus.data.runs import EXCLUDED_FIELD, EXCLUDES_NOTHING, read_id_list
-from argus.data.topics import topic_of
 from argus.data.types import Document, Qrels, Query
 from argus.settings import Choices, check_settings
 from argus.tasks.collections import choose_split, once, read_shards, rows_in, splits_in

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from argus.data.topics import DprPassage, DprResult, write_dpr, write_kilt
+from argus.data.documents import DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.types import Query, Topic
 from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive, split_words, words
 from argus.generative.failures.reading import (

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from argus.cores import available_cores
 from argus.corpora import NamedCorpus, named
+from argus.data.documents import read_topics
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import read_qrels
 from argus.data.tables import read_table
-from argus.data.topics import read_topics
 from argus.data.types import Qrels
 from argus.data.writing import one_writer
 from argus.errors import ArgusError, InputError

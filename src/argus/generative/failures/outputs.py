@@ -13,10 +13,10 @@ from pathlib import Path
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import read_corpus
+from argus.data.documents import json_items, read_topics
 from argus.data.fields import FieldNames
 from argus.data.reading import parse_json
 from argus.data.runs import ranking, read_run
-from argus.data.topics import json_items, read_topics
 from argus.data.types import Document, Qrels, Run, Topic
 from argus.errors import InputError
 from argus.generative.jobs.answers import FILE as ANSWERS

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic_core import from_json
 
-from argus.data.topics import TITLE_END, TOPIC_ID_FIELDS
+from argus.data.documents import TITLE_END, TOPIC_ID_FIELDS
 from argus.generative.failures.case import (
     BODY,
     QUERY,

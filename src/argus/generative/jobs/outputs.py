@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from argus.data.documents import INDENT, DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import ranking, write_run
-from argus.data.topics import INDENT, DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.types import Document, Topic
 from argus.generative.answer import Answer, Hit
 from argus.generative.settings import Format

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
-from argus.data.documents import check_limit, queries_file
+from argus.data.documents import TopicFormat, check_limit, queries_file, read_topics
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.topics import TopicFormat, read_topics
 from argus.data.types import Document, Query, Topic
 from argus.data.writing import one_writer
 from argus.errors import InputError

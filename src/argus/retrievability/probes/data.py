@@ -13,7 +13,7 @@ import numpy.typing as npt
 from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, check_one_run
 from argus.data.provenance import content_hash
 from argus.data.reading import reading
-from argus.data.tables import read_table, require_shares, require_unique
+from argus.data.tables import read_table
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.encoders.store import stored_dim
@@ -92,8 +92,6 @@ def read_audit(folder: Path) -> Audited:
             (row for row in entities if row["state"] == State.MEASURED), key=lambda row: row["id"]
         )
         ids = [row["id"] for row in rows]
-        require_unique(ids, table)
-        require_shares(ids, [row["rps"] for row in rows], table, "rps")
         rps = np.array([float(row["rps"]) for row in rows], np.float64)
         related = np.array([int(row["related"]) for row in rows], np.int64)
         keys = [bytes.fromhex(row["vector"]) for row in rows]
