@@ -50,11 +50,6 @@ def put(file, column, value, row=3):
     pq.write_table(table.set_column(at, column, changed), file)
 
 
-def twice(file):
-    table = pq.read_table(file)
-    pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), file)
-
-
 def refused(work, file, *columns):
     with pytest.raises(InputError, match=rf"{file}.*{'.*'.join(columns)}"):
         work()
@@ -67,19 +62,6 @@ def readers(audit, other):
         lambda: argus.retrievability.fit_probe(audit, out=audit.parent / "fit", config=RIDGE),
         lambda: argus.evaluation.compare_folders(audit, other, out=audit.parent / "compared"),
     ]
-
-
-@pytest.mark.parametrize("value", [NAN, INF, 7.0, -5.0])
-def test_a_score_outside_of_0_to_1_is_refused(audit, audited, value):
-    put(audit / "retrievability.parquet", "rps", value)
-    for work in readers(audit, audited):
-        refused(work, "retrievability.parquet", "field '(rps|RPS)'", "from 0 to 1")
-
-
-def test_an_entity_with_two_rows_is_refused(audit, audited):
-    twice(audit / "retrievability.parquet")
-    for work in readers(audit, audited):
-        refused(work, "retrievability.parquet", "field 'id'", "a second row of")
 
 
 @pytest.mark.parametrize("column", ["entity", "above", "similarity"])
