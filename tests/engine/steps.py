@@ -40,21 +40,10 @@ def failing_at_start(_):
     raise InputError("no model", expected="a model", fix="Load one.", where="--model")
 
 
-class Awkward(Exception):
-    """Cannot be unpickled: its constructor wants two arguments, its args hold one."""
-
-    def __init__(self, a, b):
-        super().__init__(f"{a} and {b}")
-
-
 def failing(_):
     def step(block):
         if block == "input":
             raise InputError("7 legs", expected="4", fix="Count again.", where=Path("dogs.tsv"))
-        if block == "key":
-            return {}["absent"]
-        if block == "awkward":
-            raise Awkward(1, 2)
         return block
 
     return step
@@ -73,10 +62,6 @@ def arrays(shared):
         )
 
     return lambda _: [about(array) for array in shared]
-
-
-def environment(names):
-    return lambda _: {name: os.environ.get(name) for name in names}
 
 
 def pids(_):

@@ -72,7 +72,7 @@ def address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def engine(address):
-    with open_engine(EngineConfig(name="ray", address=address, env=("NAMED_KEY",))) as engine:
+    with open_engine(EngineConfig(name="ray", address=address)) as engine:
         yield engine
 
 

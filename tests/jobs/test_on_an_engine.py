@@ -53,7 +53,7 @@ def documents():
 
 @pytest.fixture(scope="module")
 def ray():
-    with open_engine(EngineConfig(name="ray", workers=2, object_store_bytes=200 << 20)) as engine:
+    with open_engine(EngineConfig(name="ray", workers=2)) as engine:
         yield engine
 
 

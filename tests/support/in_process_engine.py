@@ -48,9 +48,6 @@ class InProcessEngine:
     def describe(self) -> dict[str, object]:
         return {"name": self.name, "workers": 1, "machines": 1}
 
-    def unseen(self, path: str) -> list[str]:
-        return []
-
 
 class Lost(Exception):
     """The engine broke down."""

@@ -13,7 +13,7 @@ from argus.cli.groups import Group, example
 from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.data.fields import FieldNames
-from argus.engine.config import EngineConfig
+from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.jobs import options as o
 from argus.kb.config import DUMP, OF_SOURCES, KbConfig, Links, unset_settings

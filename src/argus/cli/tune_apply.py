@@ -27,7 +27,7 @@ from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.devices import Device
 from argus.encoders.config import EncoderConfig
-from argus.engine.config import EngineConfig
+from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import Blend

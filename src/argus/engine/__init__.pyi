@@ -1,6 +1,6 @@
-from .config import EngineConfig as EngineConfig
 from .local import (
     Engine as Engine,
+    EngineConfig as EngineConfig,
     Work as Work,
 )
-from .opening import open_engine as open_engine
+from .on_ray import open_engine as open_engine

@@ -1,13 +1,18 @@
-"""Run one piece of work over many blocks: here, in one process per core, or on a cluster."""
+"""Run one piece of work over many blocks: in this process, or in one per core.
+
+Workers read arrays that are mapped from a file from that file, and share other large arrays.
+"""
 
 from __future__ import annotations
 
+import io
+import mmap
 import os
 import pickle
+import re
 import signal
 import threading
-import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -16,17 +21,68 @@ from itertools import chain, islice
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Protocol, TypeVar
 
 from argus.cores import available_cores
-from argus.engine.config import EngineConfig
-from argus.engine.packing import Packed, dumps, load, pack, save
-from argus.errors import ArgusError
+from argus.errors import ArgusError, InputError
+from argus.settings import Doc, Ge, Option, check_settings
+
+if TYPE_CHECKING:
+    import numpy as np
 
 S = TypeVar("S")
 B = TypeVar("B")
 R = TypeVar("R")
+ADDRESS = re.compile(r"(ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
 AHEAD = 2  # blocks per worker that are out at once: one that it works on, one that waits
+LARGE = 64 << 10  # bytes from which an array is laid beside the pickle
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineConfig:
+    """Settings of an engine.
+
+    address: host:port of a cluster's head, ray://host:port, or auto for the one of this machine.
+    None starts one of this machine alone. workers: None takes a worker per core, or per machine (or
+    accelerator) for work that keeps all cores busy.
+    """
+
+    name: Annotated[
+        Literal["local", "ray"],
+        Doc(
+            "local: this machine; work that keeps all cores busy by itself stays in one process. "
+            "ray: a Ray cluster. Default: this process. Results are the same; models and keys have "
+            "to be where workers look for them; endpoints of language models are asked from here "
+            "anyway."
+        ),
+        Option(("--engine",), panel="Engine"),
+    ] = "local"
+    address: Annotated[
+        str | None,
+        Doc("Of a Ray cluster that runs; default: one of this machine, for this run."),
+        Option(panel="Engine"),
+    ] = None
+    workers: Annotated[
+        int | None,
+        Ge(1),
+        Doc(
+            "Processes at once, of work that does not keep all cores busy by itself; on a cluster "
+            "of all work. Default: what machine and work allow."
+        ),
+        Option(panel="Engine"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        got, where, address = repr(self.address), "--address", self.address
+        if address is not None and self.name == "local":
+            got, expected = f"{got} for the local engine", "an address of a cluster alone"
+            fix = "Add --engine ray, or leave the address out."
+            raise InputError(got, expected=expected, fix=fix, where=where)
+        if address not in (None, "auto") and ADDRESS.fullmatch(address) is None:
+            expected = "host:port of a cluster's head, ray://host:port, or auto"
+            fix = "The head says it when it starts: ray start --head --port 6379."
+            raise InputError(got, expected=expected, fix=fix, where=where)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +122,7 @@ class Engine(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """Return where it ran, no machine by name: name, workers, machines; cores, gpus, ray."""
-        ...
-
-    def unseen(self, path: str) -> list[str]:
-        """Return the addresses of the machines that do not see an absolute path."""
+        """Return where it ran, no machine by name: name, workers, machines."""
         ...
 
 
@@ -100,22 +152,20 @@ class LocalEngine:
             return
         self._most = max(self._most, len(first))
         with TemporaryDirectory(prefix="argus-") as folder:
-            save(pack((work.setup, work.shared)), Path(folder))
+            for number, content in enumerate(pack((work.setup, work.shared))):
+                Path(folder, str(number)).write_bytes(content)
             pool = ProcessPoolExecutor(len(first), get_context("spawn"), _begin, (folder,))
             out: dict[Future[Any], int] = {}
             try:
                 while True:
                     for number, block in islice(todo, AHEAD * len(first) - len(out)):
-                        out[pool.submit(_do, dumps(block))] = number
+                        out[pool.submit(_do, block)] = number
                     if not out:
                         return
                     for future in wait(out, return_when=FIRST_COMPLETED).done:
-                        done, value = future.result()
-                        if not done:
-                            raise value
-                        yield out.pop(future), Packed(value).unpack()
+                        yield out.pop(future), future.result()
             except BrokenProcessPool as error:
-                raise died(work.what, list(out.values())) from error
+                raise died(work.what) from error
             finally:
                 pool.shutdown(cancel_futures=True)
 
@@ -123,28 +173,27 @@ class LocalEngine:
         """See `Engine.describe`. workers: the most that there were, 0 where none was needed."""
         return {"name": self.name, "workers": self._most, "machines": 1}
 
-    def unseen(self, path: str) -> list[str]:
-        """See `Engine.unseen`."""
-        return []
 
-
-def died(what: str, numbers: list[int], how: str = "") -> ArgusError:
-    """Return the error of workers that die on some blocks."""
+def died(what: str) -> ArgusError:
+    """Return the error of workers that die."""
     return ArgusError(
-        f"{what}: workers ended while they started or worked on blocks {min(numbers, default=0)} "
-        f"to {max(numbers, default=0)}{how}. Most likely memory ran out: take smaller batches, "
-        "fewer --workers or a larger machine, and run the same command again. Finished blocks are "
-        "kept. (A script that uses Argus must start its work below `if __name__ == '__main__':`.)"
+        f"{what}: workers ended while they worked. Most likely memory ran out: take smaller "
+        "batches, fewer --workers or a larger machine, and run the same command again. Finished "
+        "blocks are kept. (A script that uses Argus must start its work below "
+        "`if __name__ == '__main__':`.)"
     )
 
 
-_step: Callable[[Any], Any] | Exception | None = None
-"""In a worker: the function that does a block, or the error of setting it up."""
+_folder = Path()
+"""In a worker: the folder of the packed work."""
+_step: Callable[[Any], Any] | None = None
+"""In a worker: the function that does a block, from the first one on."""
 
 
 def _begin(folder: str) -> None:
-    """Set a worker up: once, for all blocks that it does."""
-    global _step
+    """Prepare a worker process."""
+    global _folder
+    _folder = Path(folder)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -152,7 +201,6 @@ def _begin(folder: str) -> None:
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(1)
-    _step = begin(load(Path(folder)))
 
 
 def _end_with_parent() -> None:
@@ -162,34 +210,59 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _do(payload: bytes) -> tuple[bool, Any]:
-    return outcome(_step, payload)
+def _do(block: Any) -> Any:
+    global _step
+    if _step is None:
+        import numpy as np
+
+        n = len(list(_folder.iterdir()))
+        buffers = [np.memmap(_folder / str(number), np.uint8, "r") for number in range(1, n)]
+        setup, shared = pickle.loads((_folder / "0").read_bytes(), buffers=buffers)
+        _step = setup(shared)
+    return _step(block)
 
 
-def begin(packed: Packed) -> Callable[[Any], Any] | Exception:
-    """Return, in a worker, the function that does a block, or the error of setting it up."""
+def pack(value: object) -> Sequence[bytes | memoryview]:
+    """Return a pickle, then the large arrays that it refers to, not copied.
+
+    An array that is mapped from a file is not among them: it travels as the file's path and the
+    place in it. Arrays that come out of the pickle are read-only.
+    """
+    buffers: list[memoryview] = []
+
+    def inside(buffer: pickle.PickleBuffer) -> bool:
+        raw = buffer.raw()
+        if raw.nbytes >= LARGE:
+            buffers.append(raw)
+        return raw.nbytes < LARGE
+
+    stream = io.BytesIO()
+    _Pickler(stream, protocol=5, buffer_callback=inside).dump(value)
+    return [stream.getvalue(), *buffers]
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, obj: Any) -> Any:
+        mapped = getattr(obj, "_mmap", None)  # of a numpy.memmap, or of a part of one
+        if mapped is None or obj.mode == "c" or not (obj.size and obj.flags.c_contiguous):
+            return NotImplemented
+        import numpy as np
+
+        start = obj.offset - obj.offset % mmap.ALLOCATIONGRANULARITY
+        begin = obj.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
+        return _map, (os.path.abspath(obj.filename), obj.dtype, start + begin, obj.shape)  # noqa: PTH100
+
+
+def _map(path: str, dtype: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> Any:
+    """Return an array of a file's content, read-only."""
+    import numpy as np
+
     try:
-        setup, shared = packed.unpack()
-        step: Callable[[Any], Any] = setup(shared)
-    except Exception as error:
-        return error
-    return step
+        return np.memmap(path, dtype, "r", offset, shape)
+    except (FileNotFoundError, PermissionError, ValueError) as error:
+        import socket
 
-
-def outcome(step: Callable[[Any], Any] | Exception | None, payload: bytes) -> tuple[bool, Any]:
-    """Return (True, packed result) of a block, or (False, error) that survives the way back."""
-    try:
-        if isinstance(step, Exception):
-            raise step
-        assert step is not None
-        return True, dumps(step(Packed(payload).unpack()))
-    except Exception as error:
-        error.add_note("".join(traceback.format_exception(error)).rstrip())
-        error.__traceback__ = error.__cause__ = error.__context__ = None
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # whatever its class does when it is pickled
-            plain = RuntimeError(f"{type(error).__name__}: {error}")
-            plain.__notes__ = error.__notes__
-            return False, plain
-        return False, error
+        got = f"a worker on {socket.gethostname()} cannot read it ({error})"
+        expected = "a file that all machines see under the same path"
+        fix = "Put it on storage that they share, or use --engine local."
+        raise InputError(got, expected=expected, fix=fix, where=path) from error

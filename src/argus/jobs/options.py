@@ -11,7 +11,7 @@ from argus.data.fields import QrelsName
 from argus.data.types import Qrels as AnyQrels
 from argus.data.types import Query
 from argus.encoders.config import EncoderConfig
-from argus.engine.config import EngineConfig
+from argus.engine import EngineConfig
 from argus.settings import ALONE, CORPUS, INDEX, OUTPUT, Doc, Ge, Option, Options
 
 if TYPE_CHECKING:

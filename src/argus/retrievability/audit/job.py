@@ -22,7 +22,6 @@ from argus.engine import Engine, EngineConfig, Work
 from argus.errors import InputError, NothingMeasured
 from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
-from argus.jobs.on_engine import require_shared
 from argus.jobs.parts import Parts, remove_parts
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, corpus_for, open_encoder, texts_cut
@@ -164,7 +163,6 @@ def audit_knowledge(
         open_encoder(folder, encoder, record, sample=texts, store=store, engine=running) as opened,
     ):
         model, vectors = opened
-        require_shared(running, vectors.path, len(texts), model.dim)
         with record.timed("embedding"):
             embedded = embed(items, model, vectors, what="entities")
             embedded = replace(embedded, keys=vectors.keep(embedded.keys))  # for `probe fit`

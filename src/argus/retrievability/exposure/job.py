@@ -19,7 +19,6 @@ from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
-from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some, texts_cut
 from argus.measures.slices import Slicing, slice_figures, slice_table, slicings, worst_first
@@ -148,7 +147,6 @@ def exposure(
         open_encoder(folder, encoder, record, sample=sample, store=store, engine=running) as opened,
     ):
         model, vectors = opened
-        require_shared(running, vectors.path, len(sample), model.dim)
         with record.timed("embedding documents"):
             indexed = embed_documents(documents, model, vectors)
             window = texts_cut(model, [d.content for d in indexed[0]])
