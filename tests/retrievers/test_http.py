@@ -26,7 +26,6 @@ url: {address}/find
 headers: {{X-Key: "${{ENGINE_KEY}}"}}
 body: {{q: "{{query}}", n: "{{k}}"}}
 answer: {{results: "found[]", id: meta.doc, score: weight}}
-timeout_s: 60
 """
 
 
@@ -54,25 +53,6 @@ def engine(server, tmp_path):
 def ask(engine, config=None):
     with opened(engine.spec, config=config) as source:
         return source.ask(QUERIES, 3)
-
-
-def test_pages_are_followed_until_k(engine):
-    def reply(path, parameters, body, headers):
-        start = int(body.get("from", 0))
-        found = by_words(body["q"], 3)[start : start + body["n"]]
-        more = str(start + body["n"]) if start + body["n"] < 3 else None
-        return 200, {"found": [{"meta": {"doc": i}, "weight": s} for i, s in found], "next": more}
-
-    engine.reply = reply
-    text = SPEC.format(address=engine.address).replace('n: "{k}"', 'n: "{k}", from: "{page}"')
-    engine.file.write_text(text + "paging: {next: next, size: 2}\n")
-    answers = ask(engine)
-    assert all(list(scores) == ["tea", "coffee", "ska"] for scores in answers.run.values())
-    assert len(engine.requests) == 2 * len(QUERIES)
-    engine.reply = lambda path, parameters, body, headers: (
-        200, {"found": [{"meta": {"doc": "tea"}}], "next": "again"}
-    )  # fmt: skip
-    assert ask(engine).failed["q0"] == "pages in circles: 'again' came a second time"
 
 
 @pytest.mark.parametrize(
@@ -152,17 +132,11 @@ def test_a_refusal_of_all_stops_at_once_without_the_key(engine, reply, reason):
             "DELETE.*GET, POST or PUT",
         ),
         ("url: 'x{vector}'\nanswer: {results: r, id: i}", "{vector} without an encoder"),
-        ("url: 'x{query}{page}'\nanswer: {results: r, id: i}", "{page} or paging alone"),
         (
             "url: 'x{query}${UNSET_KEY}'\nanswer: {results: r, id: i}",
             "variable UNSET_KEY is not set",
         ),
-        ("url: 'x{query}'\nanswer: {results: r, id: i}\nat_once: 0", "0; expected a whole number"),
         ("url: [", "broken YAML"),
-        (
-            "url: 'x{query}{page}'\nanswer: {results: r, id: i}\npaging: {next: n, size: 2}",
-            "{page} within a text",
-        ),
         (
             "url: 'x{query}'\nanswer: {results: r, id: i}\nheaders: {X-Query: 'q={query}'}",
             "{query} in a header",

@@ -40,7 +40,6 @@ from argus.remedies.config import (
     SynthesizeSettings,
     Tau,
 )  # fmt: skip
-from argus.retrievers.config import QueriesConfig
 from argus.scenarios.profile import COMPONENT
 from argus.scenarios.profiles.config import ProfileSettings
 from argus.settings import (
@@ -80,7 +79,6 @@ apply = Group(
             example="argus tune apply adapt --index index/ --profiles profiles/", show=show_remedy,
         ),
         Entry("write", "tune_apply:write", "Write what remedies added into a store."),
-        Entry("queries", "tune_apply:queries", "Print the queries that serve a blend."),
         Entry("scenarios", "tune_apply:scenarios", "Write what documents are needed for (SPIKE)."),
     ),
 )  # fmt: skip
@@ -278,76 +276,6 @@ def write(
 
     written = write_index(index, **vars(place), id_field=columns.id, out=out)
     output.show(written, as_json=json, then="\n".join(written.last_lines()))
-
-
-@example("argus tune apply queries --engine elasticsearch --collection docs_argus --remedy blend-1")
-@with_blocks
-def queries(
-    *,
-    remedy: str | None = None,
-    index: Annotated[Path | None, INDEX] = None,
-    store: Annotated[str | None, Option(("--store",))] = None,
-    settings: QueriesConfig,
-    json: o.AsJson = False,
-) -> None:
-    """Print the queries by which an engine serves a blend itself, and what each is equal to.
-
-    Nothing is searched. Without --remedy the records in --store tell which it is. For stores that
-    cannot do it themselves, argus.BlendedRetriever asks as much as is needed.
-
-    Args:
-        remedy: Which blend; default: the only one of --store. A store's differs from an index's.
-        index: Index that has a blend: how much BM25 counts is taken from it.
-        store: Store that holds the records (pgvector:PLACE/TABLE, qdrant:PLACE/COLLECTION).
-    """
-    from argus.retrievers.engine_queries import engine_queries, markdown
-    from argus.stores.spec import parse_store
-
-    spec = None if store is None else parse_store(store)
-    if spec is None and (settings.engine is None or remedy is None):
-        lacks = "engine" if settings.engine is None else "remedy"
-        raise InputError(
-            f"neither --{lacks} nor the store that holds the records",
-            expected="--store KIND:PLACE/COLLECTION, or --engine NAME and --remedy ID",
-            fix="Name the store: `argus tune list --store` lists its remedies.",
-            where=f"--{lacks}",
-        )
-    own, blend = None, None
-    if index is not None:
-        from argus.indexes.views import ViewIndex
-
-        recipe = ViewIndex.open(index).recipe()
-        if recipe.blend is not None:
-            own, blend = recipe.remedies[0], recipe.blend
-    made = engine_queries(
-        settings.engine or (spec.kind if spec else ""),
-        spec.collection if spec else settings.collection,
-        remedy or _written(str(store), own),
-        field=settings.field, k=settings.k, records=settings.records, blend=blend,
-    )  # fmt: skip
-    if json:
-        output.print_json(made)
-    else:
-        typer.echo(markdown(made))
-
-
-def _written(store: str, own: str | None) -> str:
-    """Return the remedy whose records are in a store. own: the index's, if they are of it."""
-    from argus.remedies.store_writing import remedies_in
-    from argus.stores.opening import open_store
-    from argus.stores.protocol import writable
-
-    with open_store(store) as opened:
-        there = list(remedies_in(writable(opened)))
-    if own is not None and own in there:
-        return own
-    if len(there) == 1:
-        return there[0]
-    raise InputError(
-        f"records of {len(there)} remedies",
-        expected=f"one of {', '.join(there)}" if there else "the collection of a blend's records",
-        fix="Name it with --remedy.", where="--store",
-    )  # fmt: skip
 
 
 HOME = "scenarios"  # folder of an index for the profiles of its documents

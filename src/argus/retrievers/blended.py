@@ -9,7 +9,6 @@ a user's own retriever anew. LangChain and LlamaIndex are imported when they are
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -184,14 +183,6 @@ class BlendedRetriever:
         """Return LangChain documents, so that `|` and dictionaries of runnables accept it."""
         return self.invoke(query)
 
-    def batch(self, queries: Sequence[str], config: Any = None, **_: Any) -> list[list[Page]]:
-        """Return LangChain documents per query."""
-        return [self.invoke(query) for query in queries]
-
-    async def ainvoke(self, query: str, config: Any = None, **_: Any) -> list[Page]:
-        """Return LangChain documents, without blocking the loop."""
-        return await asyncio.to_thread(self.invoke, query)
-
     def retrieve(self, query: Any) -> list[NodeWithScore]:
         """Return LlamaIndex nodes with the blend's scores. query: text, or a `QueryBundle`.
 
@@ -210,10 +201,6 @@ class BlendedRetriever:
             nodes.append(NodeWithScore(node=node, score=ranked.score))
         return nodes
 
-    async def aretrieve(self, query: Any) -> list[NodeWithScore]:
-        """Return LlamaIndex nodes with scores, without blocking the loop."""
-        return await asyncio.to_thread(self.retrieve, query)
-
     def as_langchain(self, **options: Any) -> LangChain:
         """Return a `BaseRetriever` of LangChain. options: its own, such as tags and metadata."""
         from langchain_core.retrievers import BaseRetriever
@@ -223,10 +210,6 @@ class BlendedRetriever:
 
             def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Page]:
                 pages: list[Page] = self.blended.invoke(query)
-                return pages
-
-            async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Page]:
-                pages: list[Page] = await self.blended.ainvoke(query)
                 return pages
 
         return BlendedLangChainRetriever(blended=self, **options)
@@ -242,9 +225,6 @@ class BlendedRetriever:
 
             def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
                 return self.blended.retrieve(query_bundle)
-
-            async def _aretrieve(self, query_bundle: Any) -> list[NodeWithScore]:
-                return await self.blended.aretrieve(query_bundle)
 
         return BlendedLlamaIndexRetriever(self)
 

@@ -1,15 +1,15 @@
-"""Settings of asking a retriever, and of the queries by which an engine serves a blend."""
+"""Settings of asking a retriever."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated
 
 from argus.errors import InputError
 from argus.retrievers.names import http_file
-from argus.settings import TOP_K, Doc, Ge, Gt, Option, check_settings
+from argus.settings import Doc, Ge, Gt, Option, check_settings
 from argus.stores.spec import StoreConfig, Where, asks_store, refuse_unread
 
 PANEL = "Retriever"
@@ -24,12 +24,6 @@ NamedRetriever = Annotated[
 
 DEEPER = 5
 """Multiple of k to ask for when chunks are folded to documents and k results are not enough."""
-
-Engine = Literal["pgvector", "qdrant", "elasticsearch", "opensearch"]
-ENGINES: tuple[Engine, ...] = get_args(Engine)
-"""Engines that can serve a blend themselves."""
-RECORDS = 1000
-"""Records of an approximate search."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,27 +67,6 @@ class AskingConfig:
     opening: StoreConfig = field(default_factory=StoreConfig)
     """Settings of a store."""
     where: Where = ()
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueriesConfig:
-    """The records of a blend, and how many documents are wanted."""
-
-    engine: Annotated[
-        Engine | None, Doc(f"What searches them: {', '.join(ENGINES)}; default: --store's.")
-    ] = None
-    collection: Annotated[
-        str, Doc("Collection, table or index of the blend's records, where no --store names it.")
-    ] = "docs_argus"
-    field: Annotated[
-        str | None,
-        Doc("Field of their vectors; default: embedding in pgvector, vector in search engines."),
-    ] = None
-    records: Annotated[int, Ge(1), Doc("Records that an approximate search brings.")] = RECORDS
-    k: Annotated[int, Ge(1), Doc("How many documents a query returns.")] = TOP_K
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -1,13 +1,12 @@
 """Ask a search endpoint over HTTP that a YAML file describes: a new engine needs no Python.
 
 `EndpointSpec` is the description, over a preset if it names one. `HttpRetriever` sends a request
-per query, follows its pages, and tries again where that may help.
+per query, and tries again where that may help.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import threading
@@ -38,9 +37,9 @@ from argus.retrievers.protocol import AskLater, RetrievalError
 from argus.retrievers.results import Known, ranked
 from argus.retrievers.session import Scores, Source, in_a_thread, raised
 
-QUERY, QUOTED, K, VECTOR, PAGE = "{query}", "{query_json}", "{k}", "{vector}", "{page}"
+QUERY, QUOTED, K, VECTOR = "{query}", "{query_json}", "{k}", "{vector}"
 """Placeholders of every request."""
-FILLED = (QUERY, QUOTED, K, VECTOR, PAGE)
+FILLED = (QUERY, QUOTED, K, VECTOR)
 ATTEMPTS, BACKOFF_S = 3, 0.5
 """Attempts of one request, and seconds before the second one."""
 MESSAGE_CHARS = 2 * http_retry.SHOWN_CHARS
@@ -66,20 +65,8 @@ def _method(name: str) -> str:
     return name
 
 
-def _from(least: float, kind: str) -> AfterValidator:
-    def check(n: float) -> float:
-        if not least <= n < math.inf:
-            raise yaml_file.problem(
-                str(n), f"{kind} from {least:g}", "Leave it out for the default."
-            )
-        return n
-
-    return AfterValidator(check)
-
-
 APath = Annotated[FieldPath, PlainValidator(_path)]
-Count = Annotated[int, _from(1, "a whole number")]
-Positive = Annotated[float, _from(0.001, "a number")]
+Count = Annotated[int, Field(ge=1)]
 
 
 class AnswerSpec(yaml_file.Strict):
@@ -97,14 +84,6 @@ class AnswerSpec(yaml_file.Strict):
     may_be_absent: bool = False
 
 
-class PagingSpec(yaml_file.Strict):
-    """Paging of an answer, if one page holds fewer than k results."""
-
-    WHAT: ClassVar[str] = "paging"
-    next: APath = Field(description="the path of what the next request sends as {page}")
-    size: int = Field(description="results of a page at most")
-
-
 class EndpointSpec(yaml_file.Strict):
     """One request per query, and how to read its answer.
 
@@ -119,14 +98,10 @@ class EndpointSpec(yaml_file.Strict):
     headers: dict[str, yaml_file.Text] = Field({})
     parameters: dict[str, Json] = Field({})
     body: Json = None
-    paging: PagingSpec | None = None
     most: Count | None = None
     encoder: yaml_file.Text | None = None
     preset: yaml_file.Text | None = None
     set: dict[str, Json] = Field({})
-    at_once: Count = 16
-    per_minute: Positive | None = None
-    timeout_s: Positive = 30.0
 
     @property
     def request(self) -> list[Json]:
@@ -140,7 +115,7 @@ class EndpointSpec(yaml_file.Strict):
     def identity(self) -> str:
         """Return a hash of all that its answers depend on, and not of how fast it is asked."""
         spec = self.resolved()
-        parts = (spec.method, spec.request, spec.answer, spec.paging, spec.most, spec.encoder)
+        parts = (spec.method, spec.request, spec.answer, spec.most, spec.encoder)
         return content_hash(repr(parts)).hex()
 
     def resolved(self) -> EndpointSpec:
@@ -250,13 +225,6 @@ def _check_request(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
     if in_header:
         expected = "it in url, parameters or body"
         refuse(f"{in_header} in a header", expected, "Move it there.", "headers")
-    if (PAGE in names) != (spec.paging is not None):
-        expected = f"both, or neither: paging says what {PAGE} is"
-        refuse(f"{PAGE} or paging alone", expected, "Add the other, or remove it.")
-    if any(PAGE in text and text != PAGE for text in _texts(spec.request)):
-        got = f"{PAGE} within a text, which the first request has no value for"
-        expected = f'it alone, as the value of a parameter or in the body: "{PAGE}"'
-        refuse(got, expected, "Move it there.")
 
 
 def _check_variables(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
@@ -349,21 +317,7 @@ class HttpRetriever(Source):
                 raise
             except EncodingError as error:  # the query's failure, no end of the job
                 raise RetrievalError(str(error)) from error
-        paging, seen = self.spec.paging, set[str]()
-        if paging is not None:
-            values |= {K: min(wanted, paging.size), PAGE: None}
-        hits: list[Any] = []
-        while True:
-            content = await self._send(values)
-            page = self._hits(content)
-            hits += page
-            token = self._one(paging.next, content) if paging else None
-            if not page or len(hits) >= wanted or token is None:
-                return ranked(hits, k, self.known)
-            if str(token) in seen:
-                raise RetrievalError(f"pages in circles: {token!r} came a second time")
-            seen.add(str(token))
-            values = values | {PAGE: token}
+        return ranked(self._hits(await self._send(values)), k, self.known)
 
     def _vector(self, encoder: Encoder, text: str) -> list[float]:
         with self._encoding:
@@ -481,7 +435,7 @@ def _shown(value: Any) -> str:
 
 
 def without_none(value: Any) -> Any:
-    """Leave out keys that have no value, such as the page of a first request."""
+    """Leave out keys that have no value, such as an optional part of a preset."""
     if isinstance(value, Mapping):
         return {k: without_none(v) for k, v in value.items() if v is not None}
     return [without_none(v) for v in value] if isinstance(value, list) else value

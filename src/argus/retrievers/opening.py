@@ -33,8 +33,8 @@ from argus.retrievers.session import (
 )
 from argus.stores.spec import blended_store, is_store
 
-PACE = ("at_once", "per_minute", "timeout_s")
-"""Settings that the description of an endpoint may hold."""
+AT_ONCE, TIMEOUT_S = 16, 30.0
+"""Queries under way at once over HTTP, and seconds until one has failed."""
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
@@ -168,7 +168,7 @@ def _digest(documents: Sequence[Document]) -> bytes:
 def _open_endpoint(
     file: Path, name: str, documents: Sequence[Document], config: AskingConfig
 ) -> tuple[Source, str, AskingConfig]:
-    """Return an endpoint, asked as its description says wherever `config` does not."""
+    """Return the source of an endpoint, its key, and how it is asked."""
     from argus.encoders import EncoderConfig, load_encoder
     from argus.retrievers.dense import CORRECTED, correction_of
     from argus.retrievers.http import HttpRetriever, load_endpoint
@@ -187,8 +187,8 @@ def _open_endpoint(
     if correction is not None:
         parts.append(correction.identity)
         name += CORRECTED
-    own = {name: getattr(config, name) or getattr(spec, name) for name in PACE}
-    asking = replace(config, **own)
+    at_once, timeout_s = config.at_once or AT_ONCE, config.timeout_s or TIMEOUT_S
+    asking = replace(config, at_once=at_once, timeout_s=timeout_s)
     identity = content_hash(spec.identity(), *parts, _digest(documents)).hex()
     return HttpRetriever(spec, name, Known.of(documents), encoder, correction), identity, asking
 

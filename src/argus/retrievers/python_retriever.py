@@ -319,11 +319,4 @@ def _retrieves(value: Any, module: ModuleType) -> bool:
     if inspect.isclass(value) or inspect.isfunction(value):
         is_named = inspect.isfunction(value) and value.__name__ in METHODS
         return value.__module__ == module.__name__ and (is_named or has_method)
-    is_python_own = type(value).__module__.partition(".")[0] in sys.stdlib_module_names
-    if not has_method or is_python_own:  # a compiled pattern has a method `search`
-        return False
-    try:
-        call_of(value)
-    except InputError:
-        return False
-    return True
+    return has_method and type(value).__module__.partition(".")[0] not in sys.stdlib_module_names

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache
 from itertools import islice, pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -19,7 +17,6 @@ from argus.data.runs import ranking
 from argus.data.types import Document
 from argus.retrievers.protocol import RetrievalError
 
-LOG = logging.getLogger(__name__)
 LISTS = ("documents", "results", "hits", "matches", "points", "data", "source_nodes")
 """Names under which a larger answer holds its list of results."""
 INNER = ("node", "document", "payload", "_source", "entity")
@@ -77,9 +74,8 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
         best = {id_: float(score) for id_, score in first if score is not None}
         if len(best) < len(first) or any(a < b for a, b in pairwise(best.values())):
             best = {id_: 1 / place for place, (id_, _) in enumerate(first, start=1)}
-        elif (by_id := list(ranking(best))) != list(best):
-            _tell_of_ties()
-            best = {id_: best[id_] for id_ in by_id}
+        else:
+            best = {id_: best[id_] for id_ in ranking(best)}
     try:
         "".join(best).encode()
     except UnicodeEncodeError as error:
@@ -87,12 +83,6 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
             f"returned an id with half a surrogate pair (\\u{ord(error.object[error.start]):04x})"
         ) from error
     return best
-
-
-@cache
-def _tell_of_ties() -> None:
-    """Log once in a process that equal scores are ranked by id."""
-    LOG.info("equal scores are ranked by id; where their order matters, return ids without scores")
 
 
 def are_places(scores: Mapping[str, float]) -> bool:
