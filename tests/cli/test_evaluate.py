@@ -76,19 +76,9 @@ def test_measures_and_resamples_that_give_no_figure_are_refused(
     ("options", "message"),
     [
         (["--queries", "none"], "--queries: is not read where folders are compared"),
-        (
-            ["--k", "99"],
-            "--k: is not read where folders are compared; expected --k with --run or --index or",
-        ),
+        (["--k", "99"], "--k: is not read where folders are compared; expected --k where two"),
         (["--corpus", "none"], "--corpus: is not read where folders are compared"),
-        (
-            ["--lambda", "0.5"],
-            "--lambda: is not read where folders are compared; expected --lambda w",
-        ),
-        (
-            ["--index", "i", "--index", "j", "--relations", "x"],
-            "--relations: is not read where --in",
-        ),
+        (["--index", "i", "--index", "j", "--depth", "900"], "--depth: is not read where two"),
     ],
 )
 def test_options_that_a_comparison_would_not_read_are_refused(

@@ -53,9 +53,9 @@ def test_an_index_and_a_store_bring_back_the_same(command, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("evaluate --retriever a.py", "1 --retriever; expected judged questions"),
-        ("evaluate --retriever a.py --index i --run r.trec", "1 --index, 1 --retriever, 1 --run"),
-        ("evaluate --run a --run b --at-once 2", "--at-once: is not read where --run is what is"),
+        ("evaluate --retriever a.py --out out", "0 indexes, 1 retrievers and 0 runs; expected two"),
+        ("evaluate --retriever a.py --index i --run r.trec --out out", "1 indexes, 1 retrievers"),
+        ("evaluate @a @b --at-once 2", "--at-once: is not read where folders are compared"),
         ("evaluate --retriever nothing --retriever @mine.py --queries @queries.jsonl --out out",
          "--retriever: 'nothing' names no retriever"),
         ("explain q d --retriever none.py", "none.py: no such file"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.measures.rater_agreement import cohen_kappa, fleiss_kappa, nominal_alpha
+from argus.measures.intervals import cohen_kappa, fleiss_kappa, nominal_alpha
 
 TEN_SUBJECTS = """
 0 0 0 0 14

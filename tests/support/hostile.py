@@ -10,7 +10,7 @@ from pathlib import Path
 import argus
 from argus.data.types import Document, Query
 from argus.encoders import EncoderConfig
-from argus.evaluation.compared_lists import compare_retrievers
+from argus.evaluation.comparison import compare_retrievers
 from argus.indexes.job import build_index
 from argus.remedies.blend import blend_index
 from argus.retrievability.audit.config import AuditConfig

@@ -1,10 +1,6 @@
-from .compared_lists import (
-    compare_indexes as compare_indexes,
-    compare_retrievers as compare_retrievers,
-)
-from .compared_results import (
-    compare_encoders as compare_encoders,
+from .comparison import (
     compare_folders as compare_folders,
+    compare_retrievers as compare_retrievers,
 )
 from .config import EvaluateConfig as EvaluateConfig
 from .gate import GateBounds as GateBounds

@@ -1,44 +1,77 @@
-"""Write a comparison of two systems, and build its headline and its section of the report.
+"""Compare two systems by the top k of the same queries, or two folders of results.
 
-Two folders of results, indexes, retrievers or runs become rows of documents and entities, each with
-a verdict: lost, gained or the same.
+Documents and entities become rows with a verdict: lost, gained or the same. Two indexes are also
+asked for every document by its own title.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from argus.corpora import NamedCorpus
+from argus.corpora.opening import open_corpus
+from argus.data.documents import read_queries
+from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
+from argus.data.qrels import read_judgements
+from argus.data.runs import RUN_FILE, first_rank, ranking, read_run
 from argus.data.tables import read_table
-from argus.evaluation.judged import Slicer
+from argus.data.types import Qrels, Query, Run
+from argus.data.writing import one_writer
+from argus.errors import ArgusError, InputError
+from argus.evaluation.history import compare_runs
+from argus.evaluation.judged import ParentFold, deeper, fold_system
+from argus.evaluation.systems import System, ask_retriever, contents, index_settings, open_index
+from argus.indexes.header import parse_index_spec
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record
-from argus.measures.significance import DifferenceFigures, with_interval
-from argus.measures.slices import Trials, slice_lines
+from argus.jobs.workspace import Record, check_folder
+from argus.measures import top_k_changes
+from argus.measures.significance import difference_words
 from argus.reports import write_report
-from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table
+from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.retrievability.rps import band
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import all_opened, note_retrievers
+from argus.retrievers.protocol import kept_note
+from argus.retrievers.session import ANSWERS
+from argus.runs import TRACKED, runs_of
+from argus.settings import TOP_K
+
+if TYPE_CHECKING:
+    from argus.encoders import Encoder, EncoderConfig
 
 GAINED, LOST, SAME = "gained", "lost", "same"
-ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE = "only before", "only after", "not comparable"
+ONLY_BEFORE, ONLY_AFTER = "only before", "only after"
+NOT_COMPARABLE = "not comparable"
 VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE, SAME)
+BANDS = ("low", "mid", "high")
+TITLE_OF = "title of "  # begins the id of a query for a document by its own title
+DEPTH = 100  # how far down a document is looked for under its own title
 MAX_NAMED = 200  # gained and lost documents and entities in the summary; the table holds all
-SLICES = "comparison_slices"
+FIGURES = {"audit": ("entity", "RPS"), "exposure": ("document", "ever retrieved")}
+"""By job, its items and the figure by which one is gained or lost."""
 Levels: TypeAlias = Sequence[int | None]
 """How a side brings an id back, before and after: more is better, None if it is not measured."""
 
 _TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
     dict.fromkeys(("kind", "id", "label", "verdict", "before", "after"), _TEXT)
-    | dict.fromkeys(("value_before", "value_after", "rps_change"), _VALUE)
-    | {"rank_change": _COUNT}
+    | dict.fromkeys(("value_before", "value_after", "change"), _VALUE)
 )
-"""One row per entity or document, as `comparison_row` makes it."""
+"""One row per entity or document.
+
+before, after: state on either side, in words. value_before, value_after: RPS of an entity, or rank
+of a document under its own title.
+"""
 QUERY_SCHEMA = pa.schema(
     dict.fromkeys(("query_id", "text", "entered", "left"), _TEXT) | {"changed": _COUNT}
 )
@@ -63,21 +96,16 @@ class CompareResult(Result):
         notes: warnings for the reader.
         verdicts: number of entities and documents, by verdict.
         gained, lost: the first 200 rows that were gained, or lost.
-        slices: shares of losses and gains by slice, if fields were named.
 
     Of two folders of results:
-        same_corpus: whether both are of one corpus. None if that was not noted.
-        kinds: figures of audit and exposure, before and after.
         changes: figures of the same documents and entities, by a paired test.
-        measures: measures of judged questions, by a paired test, of two encoders.
 
     Of two indexes, retrievers or runs:
         k: length of the lists that are compared.
-        queries: number of titles, entities and given queries, and of those that failed.
-        without_title: documents without a title, which cannot be a query.
+        queries: number of titles and given queries, and of those that failed.
         changed_queries: queries with another top k.
-        only_before, only_after: results that one side alone brings back. Not of two indexes.
-        judged: relevant documents within k, by side. Not of two indexes.
+        only_before, only_after: results of given queries that one side alone brings back.
+        judged: relevant documents within k, by side.
     """
 
     TABLES = ("table",)
@@ -92,29 +120,320 @@ class CompareResult(Result):
         return headline(self.summary)
 
 
-def comparison_row(
+@one_writer
+def compare_retrievers(
+    retrievers: Sequence[Any] = (),
+    *,
+    out: Path | str,
+    runs: Sequence[Path | Run] = (),
+    indexes: Sequence[str] = (),
+    queries: Path | str | Sequence[Query] = (),
+    qrels: Path | str | Qrels | None = None,
+    corpus: NamedCorpus | None = None,
+    k: int = TOP_K,
+    parent_field: str | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    hybrid: Sequence[str] = (),
+    weights: Sequence[float] = (),
+    asking: AskingConfig | None = None,
+    fields: FieldNames | None = None,
+    fresh: bool = False,
+) -> CompareResult:
+    """Compare the top k of two systems, in the order indexes, retrievers, runs.
+
+    retrievers: named (see `argus.retrievers.names`), or objects that retrieve. runs: files, TREC or
+    JSON, or runs. indexes: `PATH`, `PATH@original` or `PATH@REMEDY`. Two of them are also asked for
+    every document by its own title. queries: for the retrievers, and of two runs only their texts,
+    to show. qrels: relevant documents, which are counted apart. corpus: titles, and documents that
+    a retriever may need, by the columns of `fields`. parent_field: folds its chunks to documents.
+    Retrievers are asked deeper then. encoder: of a store's queries, and of an index that names
+    none. hybrid, weights: of the indexes, as for `argus.evaluate`. A query that fails on one side
+    is left out. Raises InputError for bad input, ArgusError if no query is answered by both.
+    """
+    settings = index_settings(hybrid, weights, len(indexes))
+    asking = asking or AskingConfig()
+    questions = read_queries(Path(queries)) if isinstance(queries, str | Path) else list(queries)
+    judged = None if qrels is None else read_judgements(qrels)
+    if len(indexes) + len(retrievers) + len(runs) != 2:
+        got = f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs"
+        expected, fix = "two, before and after", "Name them with --index, --retriever and --run."
+        raise InputError(got, expected=expected, fix=fix, where="--index, --retriever, --run")
+    if not questions and retrievers:
+        got, expected, fix = "no queries", "what to ask a retriever", "Give --queries FILE."
+        raise InputError(got, expected=expected, fix=fix, where="--queries")
+    named = open_corpus(corpus) if corpus else None
+    documents = named.documents(fields or FieldNames()) if named else []
+    parents = ParentFold.of(parent_field, documents if corpus else None)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    sides = ("before", "after")[-len(runs) :] if runs else ()
+    files = {**dict(zip(sides, runs, strict=True)), "queries": queries, "qrels": qrels}
+    inputs = {n: Path(v) if isinstance(v, str | PathLike) else None for n, v in files.items()}
+    origin = named.origin if named else None
+    record = Record("comparison", {"k": k}, {**inputs, "corpus": origin})
+    record.config["parent_field"] = parent_field
+    about = [parse_index_spec(name).path for name in indexes]
+    check_folder(folder, record, about=about)
+    with record.timed("asking"), ExitStack() as stack:
+        states = [
+            open_index(name, encoder, fusion, weight)
+            for name, (fusion, weight) in zip(indexes, settings, strict=True)
+        ]
+        things = [*(state for _, state in states), *retrievers]
+        answers = folder.path / ANSWERS
+        sources = stack.enter_context(all_opened(things, documents, asking, answers, encoder))
+        if sources:
+            note_retrievers(things, sources, asking, folder, record, about)
+        known = documents if parents is None else parents.documents(documents)
+        titles = {d.id: d.title for d in known if d.title.strip()}
+        own: list[Query] = []
+        if len(states) == 2:
+            held = [contents(name, state) for name, state in states]
+            if corpus is None:
+                titles = {**held[1].titles, **held[0].titles}
+            own = [Query(f"{TITLE_OF}{doc}", title) for doc, title in sorted(titles.items())]
+            if not own and not questions:
+                got, expected = "no document has a title, and there are no queries", "one of both"
+                fix = "Give --corpus, whose titles are asked, or --queries."
+                raise InputError(got, expected=expected, fix=fix, where="--queries")
+        depth = deeper(max(k, DEPTH) if own else k, parents)
+        asked = [*own, *questions]
+        systems = [ask_retriever(source, asked, depth) for source in sources]
+        for i, (name, _) in enumerate(states):
+            systems[i] = replace(systems[i], name=name)
+        for i, run in enumerate(runs, 1):
+            content = read_run(run) if isinstance(run, Path) else run
+            if sources and questions:
+                content = {q.id: content[q.id] for q in questions if q.id in content}
+            systems.append(System(str(run) if isinstance(run, Path) else f"run {i}", content))
+    record.config |= {"before": systems[0].name, "after": systems[1].name}
+    with record.timed("comparing"):
+        if parents is not None:
+            systems = [fold_system(system, parents) for system in systems]
+            judged = judged and parents.qrels(judged)
+        compared = _compare_lists(systems, asked, titles, k, judged)
+    if len(states) == 2:
+        compared["summary"]["of"] = "indexes"
+    return _write(folder, record, about, **compared)
+
+
+def _compare_lists(
+    systems: Sequence[System],
+    queries: Sequence[Query],
+    titles: Mapping[str, str],
+    k: int,
+    qrels: Qrels | None,
+) -> dict[str, Any]:
+    """Compare the top k of the queries that both answer. Return arguments of `_write`.
+
+    A document is gained if its own title brings it into the top k after and not before. Where
+    titles were not asked, it is gained if it is in some list after and in none before.
+    """
+    both = [query for query in systems[0].run if query in systems[1].run]
+    failures = {id_: why for system in reversed(systems) for id_, why in system.failed.items()}
+    if not both and failures:
+        raise ArgusError(
+            f"No query is answered by both. The first failure: {next(iter(failures.values()))}"
+        )
+    if not both:
+        raise InputError(
+            "the runs have no query in common",
+            expected="two runs of the same queries",
+            fix="Check that they belong together.",
+            where=" and ".join(system.name for system in systems),
+        )
+    texts = {query.id: query.text for query in queries}
+    runs = [{id_: system.run[id_] for id_ in both} for system in systems]
+    lists = [Counter(doc for scores in run.values() for doc in ranking(scores)[:k]) for run in runs]
+    by_title = {id_.removeprefix(TITLE_OF): id_ for id_ in both if id_.startswith(TITLE_OF)}
+    held = [system.documents for system in systems]
+    every = {*lists[0], *lists[1]}.union(*(ids for ids in held if ids is not None and by_title))
+    rows = []
+    for doc in sorted(every):
+        words, levels = [f"in {of[doc]:,} lists" for of in lists], [doc in of for of in lists]
+        ranks: Sequence[int | None] = (None, None)
+        if doc in by_title:
+            ranks = [first_rank(run.get(by_title[doc], {}), (doc,)) for run in runs]
+            levels = [rank is not None and rank <= k for rank in ranks]
+        is_held = [ids is None or doc in ids for ids in held]
+        label = titles.get(doc, "")
+        rows.append(_row("document", doc, label, levels, words, ranks, is_held))
+    changes, only = _list_changes(runs, [(id_, texts.get(id_, id_)) for id_ in both], titles, k,
+                                  qrels or {})  # fmt: skip
+    given = len(both) - len(by_title)
+    summary: dict[str, Any] = {
+        "of": "runs" if all(s.fingerprint == RUN_FILE for s in systems) else "retrievers",
+        "names": [system.name for system in systems],
+        "fingerprints": [system.fingerprint for system in systems],
+        "notes": _notes(systems, {*both, *failures}),
+        "k": k,
+        "queries": {"titles": len(by_title), "given": given, "failed": len(failures)},
+        "changed_queries": sum(row["changed"] > 0 for row in changes),
+    }
+    if given:
+        for side in ("before", "after"):
+            summary[f"only_{side}"] = sum(row["only"] == side for row in only)
+    if qrels is not None:
+        sides, n_judged = Counter[tuple[bool, bool]](), 0
+        for query in both:
+            before, after = (set(ranking(run[query])[:k]) for run in runs)
+            wanted = [doc for doc, grade in qrels.get(query, {}).items() if grade > 0]
+            sides.update((doc in before, doc in after) for doc in wanted)
+            n_judged += bool(wanted)
+        summary["judged"] = {
+            "queries": n_judged,
+            "relevant": sides.total(),
+            "both": sides[True, True],
+            "only_before": sides[True, False],
+            "only_after": sides[False, True],
+            "neither": sides[False, False],
+        }
+    tables = {
+        "comparison_queries": pa.Table.from_pylist(changes, schema=QUERY_SCHEMA),
+        "comparison_only": pa.Table.from_pylist(only, schema=ONLY_SCHEMA),
+    }
+    return {"summary": summary, "rows": rows, "tables": tables}
+
+
+def _list_changes(
+    runs: Sequence[Run],
+    queries: Sequence[tuple[str, str]],
+    titles: Mapping[str, str],
+    k: int,
+    qrels: Qrels,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the changes of every query's top k, and the results within k of one side alone.
+
+    The first are rows of QUERY_SCHEMA, the most changed query first. The others are rows of
+    ONLY_SCHEMA, of given queries, relevant ones first. queries: ids and texts.
+    """
+    changes: list[dict[str, Any]] = []
+    only: list[dict[str, Any]] = []
+    for query, text in queries:
+        before, after = (ranking(run.get(query, {})) for run in runs)
+        entered, left = top_k_changes(before, after, k=k)
+        about, grades = {"query_id": query, "text": text}, qrels.get(query, {})
+        names = ("; ".join(titles.get(doc) or doc for doc in docs) for docs in (entered, left))
+        moves = dict(zip(("entered", "left"), names, strict=True))
+        changes.append(about | moves | {"changed": len(entered) + len(left)})
+        if query.startswith(TITLE_OF):
+            continue
+        for side, ids, ranked in (("before", left, before), ("after", entered, after)):
+            only += [
+                about
+                | {"doc_id": id_, "label": titles.get(id_, ""), "only": side}
+                | {"rank": ranked.index(id_) + 1, "grade": grades.get(id_)}
+                for id_ in ids
+            ]
+    changes.sort(key=lambda row: (-row["changed"], row["query_id"]))
+    only.sort(key=lambda row: (-(row["grade"] or 0), row["query_id"], row["rank"]))
+    return changes, only
+
+
+def _notes(systems: Sequence[System], known: set[str]) -> list[str]:
+    """Return warnings: of the systems, of queries left out, of answers of an earlier run."""
+    notes = list(dict.fromkeys(s.warning for s in systems if s.warning))
+    for system in systems:
+        if system.failed:
+            first = next(iter(system.failed.values()))
+            notes.append(
+                f"{system.name} failed {len(system.failed):,} queries: left out; the first: {first}"
+            )
+        if system.kept:
+            notes.append(f"{system.name}: {kept_note(system.kept, len(system.run))}")
+    of_one = sum(len(system.run.keys() - known) for system in systems)
+    if of_one:
+        notes.append(f"{of_one:,} queries are in one of the runs only: left out")
+    return notes
+
+
+@one_writer
+def compare_folders(
+    before: Path,
+    after: Path,
+    *,
+    out: Path,
+    fresh: bool = False,
+) -> CompareResult:
+    """Compare two folders of audit or exposure results over one corpus.
+
+    Entities are compared by their band of RPS, documents by whether any query brings them back.
+    Raises InputError if the folders share no job or no id, or were measured with other settings.
+    """
+    if out.resolve() in (before.resolve(), after.resolve()):
+        got, expected = "is one of the folders that are compared", "a folder of its own"
+        raise InputError(got, expected=expected, fix="Give another --out.", where=out)
+    sides = runs_of(before), runs_of(after)
+    jobs = [job for job in FIGURES if all(job in side for side in sides)]
+    if not jobs:
+        got = f"{before} holds {', '.join(sides[0])}; {after} holds {', '.join(sides[1])}"
+        expected, fix = "the same job in both: audit or exposure", "Run it for the other, too."
+        raise InputError(got, expected=expected, fix=fix, where=after)
+    folder = ArtifactFolder(out, fresh=fresh)
+    record = Record("comparison", {"before": str(before), "after": str(after)}, {})
+    check_folder(folder, record, about=(before, after))
+    notes: list[str] = []
+    changes: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
+    for job in jobs:
+        kind, figure = FIGURES[job]
+        change = compare_runs(sides[0][job], sides[1][job])
+        if change["settings"]:
+            got = f"the {job} was not measured alike: {', '.join(change['settings'])}"
+            expected, fix = "the same settings in both folders", "Run one of them again."
+            raise InputError(got, expected=expected, fix=fix, where=after)
+        if not change["same_corpus"]:
+            notes.append(f"another corpus: told of the {change['unit']} that both have")
+        changes += change["figures"]
+        labels: dict[str, str] = {}
+        for home in (after, before):
+            named = read_table(home / f"{TRACKED[job].table}.parquet", ["id", "label"]).to_pylist()
+            labels |= {row["id"]: row["label"] for row in named}
+        values = [side[job].items.get(figure, {}) for side in sides]
+        for id_ in sorted(values[0].keys() | values[1].keys()):
+            own = [of.get(id_) for of in values]
+            levels, words = zip(*(_state(value, kind) for value in own), strict=True)
+            shown = own if kind == "entity" else (None, None)
+            is_held = [id_ in of for of in values]
+            rows.append(_row(kind, id_, labels.get(id_, ""), levels, words, shown, is_held))
+    records = [[side[job].record["encoder"] or "" for job in jobs] for side in sides]
+    summary = {
+        "of": "results",
+        "names": [str(before), str(after)],
+        "fingerprints": [" | ".join(dict.fromkeys(names)) for names in records],
+        "notes": list(dict.fromkeys(notes)),
+        "changes": changes,
+    }
+    return _write(folder, record, (before, after), summary, rows)
+
+
+def _state(value: float | None, kind: str) -> tuple[int | None, str | None]:
+    """Return level and words of an entity's RPS, or of whether a document was ever retrieved."""
+    if value is None:
+        return None, None
+    if kind == "document":
+        return int(value > 0), "retrieved" if value > 0 else "never retrieved"
+    name = str(band(np.array([value]))[0])
+    return BANDS.index(name), name
+
+
+def _row(
     kind: str,
     id_: str,
     label: str,
     levels: Levels,
     sides: Sequence[str | None],
-    values: Sequence[float | None] = (None, None),
-    *,
-    held: Sequence[bool] = (True, True),
-    is_rps: bool = False,
+    values: Sequence[float | None],
+    held: Sequence[bool],
 ) -> dict[str, Any]:
     """Return a row of SCHEMA. Each pair is before and after.
 
-    kind: entity or document. levels: decide between lost and gained. sides: states in words.
-    values: RPS of an entity, or rank by its name or title. held: whether a side has the id at all.
-    is_rps: whether more is better, as of RPS.
+    levels: decide between lost and gained. held: whether a side has the id at all.
     """
     verdict = _verdict(levels)
     if not all(held):
         verdict = ONLY_BEFORE if held[0] else ONLY_AFTER
     change = None if values[0] is None or values[1] is None else values[1] - values[0]
-    changes = (change, None) if is_rps else (None, change)
-    cells = (kind, id_, label, verdict, *sides, *values, *changes)
+    cells = (kind, id_, label, verdict, *sides, *values, change)
     return dict(zip(SCHEMA.names, cells, strict=True))
 
 
@@ -125,106 +444,57 @@ def _verdict(levels: Levels) -> str:
     return SAME if before == after else GAINED if after > before else LOST
 
 
-def write_comparison(
+def _write(
     folder: ArtifactFolder,
     record: Record,
     about: Sequence[Path],
-    slicer: Slicer | None,
     summary: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
-    queries: Sequence[Mapping[str, Any]] | None = None,
-    only: Sequence[Mapping[str, Any]] | None = None,
-    relevant: Sequence[tuple[str, Levels]] = (),
+    tables: Mapping[str, pa.Table] | None = None,
 ) -> CompareResult:
     """Write tables, summary, manifest and report of two sides, before and after.
 
-    about: folders of the two sides. slicer: by which losses and gains are counted, too. Documents
-    count if both sides could bring them back. A relevant document counts once per query. summary:
-    all but what is counted of rows. queries, only: rows of QUERY_SCHEMA and ONLY_SCHEMA. relevant:
-    relevant documents by query, each with whether it comes back before and after.
+    about: folders of the two sides.
     """
 
     def order(row: Mapping[str, Any]) -> tuple[str, int, float, str]:
         """Sort by kind, then losses first, then the greatest change first, then by id."""
-        change = row["rps_change"] or row["rank_change"] or 0
-        return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
+        return row["kind"], VERDICTS.index(row["verdict"]), -abs(row["change"] or 0), row["id"]
 
-    compared = pa.Table.from_pylist(sorted(rows, key=order), schema=SCHEMA)
-    listed = compared.to_pylist()  # a rank is a float here
+    listed = sorted(rows, key=order)
+    compared = pa.Table.from_pylist(listed, schema=SCHEMA)
     verdicts = {
         kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in listed) for v in VERDICTS}
         for kind in sorted({row["kind"] for row in listed})
     }
-    tables = {"comparison": compared}
-    if queries is not None:
-        tables["comparison_queries"] = pa.Table.from_pylist(queries, schema=QUERY_SCHEMA)
-    if only is not None:
-        tables["comparison_only"] = pa.Table.from_pylist(only, schema=ONLY_SCHEMA)
+    written = {"comparison": compared, **(tables or {})}
     summary = {**summary, "verdicts": verdicts}
-    if slicer is not None:
-        own = ((row["id"], row["verdict"]) for row in listed if row["kind"] == "document")
-        documents = [one for one in own if one[1] in (LOST, GAINED, SAME)]
-        judged = [(id_, _verdict(levels)) for id_, levels in relevant]
-        ids = dict.fromkeys(id_ for id_, _ in (*documents, *judged))
-        place = {id_: i for i, id_ in enumerate(ids)}
-        trials = []
-        for name, outcomes in (("documents", documents), ("relevant documents", judged)):
-            items = np.array([place[id_] for id_, _ in outcomes], dtype=np.int64)
-            for verdict in (LOST, GAINED):
-                values = np.array([float(outcome == verdict) for _, outcome in outcomes])
-                trials.append(Trials(f"{name} {verdict}", items, values, verdict == LOST))
-        summary["slices"], sliced = slicer(([id_] for id_ in ids), trials)
-        tables = {SLICES: sliced} | tables
     for verdict in (GAINED, LOST):
         summary[verdict] = [row for row in listed if row["verdict"] == verdict][:MAX_NAMED]
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(summary["fingerprints"]))
     record.open(folder, about=about)
-    for name, content in tables.items():
+    for name, content in written.items():
         folder.write_table(name, content, csv=True)
     folder.write_results("comparison", summary, record.manifest(verdicts))
     return CompareResult(folder.path, write_report(folder.path), summary, compared)
 
 
-LOST_MEANS = {
-    "document": " (lost: no probe brings it back any more)",
-    "entity": " (lost: it falls by a band of RPS)",
-}
-"""Meaning of a loss between two folders of results."""
-
-
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many were gained and lost, and the first of them by name."""
     yield from summary["notes"]
-    exposure = summary.get("kinds", {}).get("exposure", {})
-    for probe, name in (("their title", "title"), ("a sentence of their own", "sentence")):
-        before, after = exposure.get(name, (None, None))
-        if before is not None and after is not None:
-            top = f"found by {probe}, top {exposure['k'][0]}"
-            yield f"{top}: {before:.1%} before, {after:.1%} after"
     for change in summary.get("changes", ()):
         if (test := change["test"]) is not None:
-            yield f"{change['figure']}, {change['common']:,} in both: {_tested(test)}"
-    for measure, test in summary.get("measures", {}).items():
-        yield f"{measure} of {test['queries']:,} judged questions: {_tested(test)}"
+            words = difference_words(test)
+            yield f"{change['figure']}, {change['common']:,} in both: {words}"
     for kind, verdicts in summary["verdicts"].items():
-        shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
-        yield f"{kind}: {shown}{LOST_MEANS.get(kind, '') if 'kinds' in summary else ''}"
+        yield f"{kind}: {', '.join(f'{n:,} {verdict}' for verdict, n in verdicts.items() if n)}"
     if "only_before" in summary:
         yield only_one(summary)
     if "judged" in summary:
         yield relevant_sides(summary["judged"])
-    if slices := summary.get("slices"):
-        yield from slice_lines(slices)
     for row in (*summary["lost"][:5], *summary["gained"][:5]):
         name = row["label"] or row["id"]
         yield f"  {row['verdict']} {row['kind']} {name}: {row['before']} -> {row['after']}"
-
-
-def _tested(test: DifferenceFigures) -> str:
-    return (
-        f"{test['mean_before']:.3f} -> {test['mean_after']:.3f}, {with_interval(test)}, "
-        f"p={test['p_value']:.3g}{': ' + test['verdict'] if test['verdict'] else ''}"
-    )
 
 
 def only_one(summary: Mapping[str, Any]) -> str:
@@ -244,24 +514,22 @@ def relevant_sides(judged: Mapping[str, int]) -> str:
     )
 
 
-_RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
-_NAMES = {"rank by name, before": "count", "rank by name, after": "count"}
-_VALUES: dict[str, dict[str, dict[str, str]]] = {
-    "results": {"entity": {"RPS before": "share", "RPS after": "share"}, "document": _RANKS},
-    "retrievers": {"document": {}},
-    "runs": {"document": {}},
-    "indexes": {"entity": _NAMES, "document": _RANKS},
+VALUES = {
+    "entity": {"RPS before": "share", "RPS after": "share"},
+    "document": {"rank by title, before": "count", "rank by title, after": "count"},
 }
+"""Columns of the values of each kind."""
 
 
 def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
     """Build the report's section from the summary and the tables in the folder."""
-    values, verdicts = _VALUES[comparison["of"]], comparison["verdicts"]
-    kinds = [kind for kind in values if kind in verdicts]
+    verdicts = comparison["verdicts"]
     columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
-    for kind in kinds:
-        columns |= values[kind]
     rows = read_table(folder / "comparison.parquet").to_pylist()
+    kinds = [kind for kind in VALUES if any(
+        row["kind"] == kind and row["value_before"] is not None for row in rows)]  # fmt: skip
+    for kind in kinds:
+        columns |= VALUES[kind]
     changes = [row for row in rows if row["verdict"] != SAME]
     shown = []
     for row in changes[:MAX_ROWS]:
@@ -271,19 +539,10 @@ def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
         name = naming(row["label"], row["id"])
         shown.append([row["kind"], name, *words, *(value for pair in pairs for value in pair)])
     tables = {"comparison": table(columns, shown, total=len(changes))}
-    tests = {change["figure"]: change["test"] for change in comparison.get("changes", ())}
-    changed = [
-        [
-            figure, f"{test['queries']:,}", f"{test['mean_before']:.3f}",
-            f"{test['mean_after']:.3f}", with_interval(test), f"{test['p_value']:.3g}",
-            test["verdict"] or "not told from chance",
-        ]
-        for figure, test in (tests | comparison.get("measures", {})).items()
-        if test is not None
-    ]  # fmt: skip
-    if changed:
-        names = ("figure", "items", "before", "after", "difference (95%)", "p", "verdict")
-        tables["comparison_changes"] = table(dict.fromkeys(names, "text"), changed)
+    if tested := [one for one in comparison.get("changes", ()) if one["test"] is not None]:
+        columns = {"figure": "text", "items": "count", "change": "text"}
+        cells = [[one["figure"], one["common"], difference_words(one["test"])] for one in tested]
+        tables["comparison_changes"] = table(columns, cells)
     if comparison["of"] != "results":
         queries = read_table(folder / "comparison_queries.parquet").to_pylist()
         moved = [list(row.values())[1:] for row in queries if row["changed"]]
@@ -293,11 +552,9 @@ def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
     if "judged" in comparison:
         only = read_table(folder / "comparison_only.parquet").to_pylist()
         wanted = (r for r in only if (r["grade"] or 0) > 0)
-        cells = ((r["text"], naming(r["label"], r["doc_id"]), r["only"], r["rank"]) for r in wanted)
-        relevant = [list(row) for row in cells]
+        relevant = [[r["text"], naming(r["label"], r["doc_id"]), r["only"], r["rank"]]
+                    for r in wanted]  # fmt: skip
         columns = dict.fromkeys(("query", "relevant document", "only"), "text") | {"rank": "count"}
         tables["comparison_only"] = table(columns, relevant)
-    if "slices" in comparison:
-        tables[SLICES] = slices_table(folder, SLICES)
     parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts.items()]
     return Section({}, tables, "; ".join(parts))

@@ -11,7 +11,7 @@ from typing import Annotated
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import By, FieldNames, ParentField
 from argus.errors import InputError
-from argus.measures.resamples import RESAMPLES, Resamples
+from argus.measures import RESAMPLES, Resamples
 from argus.settings import Doc, Ge, Seed, check_settings
 
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")

@@ -17,17 +17,17 @@ from argus.measures.significance import (
     FEWEST_CHANGED,
     UNCHANGED,
     PairedDifference,
+    difference_words,
     least_bound,
     paired_difference,
 )
-from argus.reports.figures import BAND_COLOURS, framed
-from argus.reports.svg import svg
 from argus.runs import RUN, TRACKED, JobRun, damaged_in, runs_in
 
 MAX_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves
 MAX_NAMED = 20  # items of each direction that are named
 SEED = 0
-MIN_SPAN = 0.1  # of the range that the axis of a trend shows
+LISTED = ("number", "job", "finished", "argus", "means")
+"""Fields of a run's record that the list of runs shows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,8 +35,8 @@ class HistoryResult(Result):
     """Runs in the order of recording, and the last change of each job.
 
     summary:
-        runs: number (from 1), job, place, finished (ISO 8601, UTC), argus, means (of each figure)
-            and clock_ran_back (whether it ended before the run before it, by the clock).
+        runs: number (from 1), job, place, finished (ISO 8601, UTC), argus and means (of each
+            figure).
         changes: one per job, see `compare_runs`.
         damaged: folders of runs that cannot be read.
     """
@@ -47,8 +47,7 @@ class HistoryResult(Result):
         """See `Result.headline`."""
         for run in self.summary["runs"]:
             means = ", ".join(f"{name} {value:.4f}" for name, value in run["means"].items())
-            clock = " (the clock ran back)" if run["clock_ran_back"] else ""
-            yield f"{run['number']:>4}  {run['finished'][:16]}  {run['job']}: {means}{clock}"
+            yield f"{run['number']:>4}  {run['finished'][:16]}  {run['job']}: {means}"
         for place in self.summary["damaged"]:
             yield f"WARNING: {place} cannot be read and is left out"
         for change in self.summary["changes"]:
@@ -67,14 +66,9 @@ def _lines(change: Mapping[str, Any]) -> Iterator[str]:
         test = figure["test"]
         if test is None:
             continue
-        interval = f"no interval: {test['no_interval']}"
-        if test["low"] is not None:
-            interval = f"95% {test['low']:+.4f} to {test['high']:+.4f}, p={test['p_value']:.3g}"
         yield (
-            f"  {figure['figure']}: {test['mean_before']:.4f} -> {test['mean_after']:.4f} "
-            f"({test['mean_difference']:+.4f}, {interval}) over {figure['common']:,} "
-            f"{change['unit']}: {figure['verdict'] or 'chance may do it'}; {test['improved']:,} "
-            f"better, {test['harmed']:,} worse"
+            f"  {figure['figure']}, {figure['common']:,} {change['unit']}: {difference_words(test)}"
+            f"; {test['improved']:,} better, {test['harmed']:,} worse"
         )
         for item in figure["worse"][:3]:
             yield f"    {item['id']}: {item['before']:.3f} -> {item['after']:.3f}"
@@ -109,7 +103,9 @@ def history(
         last = ([run for run in runs if run.job == name][-2:] for name in jobs)
         pairs = [(two[0], two[1]) for two in last if len(two) > 1 and _have_common(*two)]
     summary = {
-        "runs": run_lines(runs),
+        "runs": [
+            {name: run.record[name] for name in LISTED} | {"place": str(run.place)} for run in runs
+        ],
         "changes": [compare_runs(*pair) for pair in pairs],
         "damaged": [str(place) for folder in folders for place in damaged_in(Path(folder))],
     }
@@ -153,17 +149,6 @@ def _have_common(before: JobRun, after: JobRun) -> bool:
         for name, values in before.items.items()
         for id_, value in values.items()
     )
-
-
-def run_lines(runs: Sequence[JobRun]) -> list[dict[str, Any]]:
-    """Return a line of the list of runs for each, in their order."""
-    ends = [run.record["finished"] for run in runs]
-    lines = []
-    for run, end, last in zip(runs, ends, ["", *ends], strict=False):
-        own = {name: run.record[name] for name in ("number", "argus", "means")}
-        about = {"job": run.job, "place": str(run.place), "finished": end}
-        lines.append(own | about | {"clock_ran_back": end < last})
-    return lines
 
 
 @dataclass(frozen=True)
@@ -306,30 +291,3 @@ def paired(before: Mapping[str, float], after: Mapping[str, float]) -> PairedDif
         harmed=int((difference < 0).sum()),
         unchanged=n - changed,
     )
-
-
-def trends(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Draw the mean of each figure over the runs of its job, by job and name.
-
-    runs: in their order. Of each drawing: `heading`, `runs` (how many have the figure) and `svg`.
-    """
-    figures = sorted({(run["job"], name) for run in runs for name in run["means"]})
-    drawn: list[dict[str, Any]] = []
-    for job, figure in figures:
-        of_job = [run for run in runs if run["job"] == job and figure in run["means"]]
-        means = [run["means"][figure] for run in of_job]
-        line = {
-            "type": "scatter", "mode": "lines+markers", "showlegend": False,
-            "x": [f"{run['number']}" for run in of_job], "y": means,
-            "text": [f"run {run['number']}, {run['finished'][:16]}" for run in of_job],
-            "hovertemplate": "%{text}: %{y:.4f}<extra></extra>",
-            "line": {"color": BAND_COLOURS["high"], "width": 2.5},
-        }  # fmt: skip
-        middle = (min(means) + max(means)) / 2  # around it, noise does not look like a change
-        reach = max(MIN_SPAN, max(means) - min(means)) * 0.6
-        around = [max(0.0, middle - reach), min(1.0, middle + reach)]
-        plot = framed([line], "run", "mean", {"height": 240}, yrange=around)
-        plot["layout"]["xaxis"] |= {"type": "category"}
-        heading = f"{job}: {figure}"
-        drawn.append({"heading": heading, "runs": len(of_job), "svg": svg(plot, figure)})
-    return drawn

@@ -43,9 +43,7 @@ from argus.jobs.workspace import Record, check_folder
 from argus.measures import Evaluation, is_implicit, rps_association
 from argus.measures import compare as compare_measures
 from argus.measures import evaluate as score
-from argus.measures.association import TABLE_4_K
-from argus.measures.implicitness import names_something, overlap
-from argus.measures.measures import cutoff
+from argus.measures.measures import TABLE_4_K, cutoff
 from argus.measures.significance import UNCHANGED
 from argus.measures.slices import Trials
 from argus.reports import write_report
@@ -73,9 +71,8 @@ class EvaluateResult(Result):
         comparison: second system against the first, by measure. None of one system.
         harmed: the worst 200 queries by the headline measure, with their ranks. None of one system.
         implicitness: measured (queries that have a relevant title), not_applicable, implicit (that
-            share no content word with one), share (of the measured), mean_overlap (share of a
-            query's content words in its best relevant text, over overlap_measured queries), bm25
-            (its measures over the same texts), groups (measures of implicit and sharing queries).
+            share no content word with one), share (of the measured), bm25 (its measures over the
+            same texts), groups (measures of implicit and sharing queries).
         association: ARGUS Table 4 for each system at each k. None without a diagnosis.
         association_left_out: k to which the lists do not reach.
         parents: field, chunks, documents, if chunks were folded to documents.
@@ -202,8 +199,8 @@ def evaluate(
 class _Measured:
     """One system, or two (before and after), with its measures on the judged queries.
 
-    words: by query, whether it is implicit, None without a relevant title, and the share of its
-    words in its best relevant text, None without a text. suffixes: ends of each system's columns.
+    implicit: by query, whether it is implicit, None without a relevant title. suffixes: ends of
+    each system's columns.
     """
 
     def __init__(
@@ -217,18 +214,11 @@ class _Measured:
         self.questions, self.systems, self.judged = questions, systems, judged
         self.scored, self.config = scored, config
         self.suffixes = ("",) if len(systems) == 1 else (" before", " after")
-        titles: dict[str, str] = {}
-        texts: dict[str, str] = {}
-        for system in systems:
-            titles |= system.titles
-            texts = {**system.texts, **texts}
-        self.words: dict[str, tuple[bool | None, float | None]] = {}
-        for id_, query in judged.queries.items():
-            relevant = judged.relevant(id_)
-            names = [titles[doc] for doc in relevant if doc in titles]
-            implicit = is_implicit(query.text, names) if names_something(names) else None
-            own = [texts[doc] for doc in relevant if doc in texts]
-            self.words[id_] = implicit, overlap(query.text, own)
+        titles = {doc: title for system in systems for doc, title in system.titles.items()}
+        self.implicit = {
+            id_: is_implicit(q.text, [titles[d] for d in judged.relevant(id_) if d in titles])
+            for id_, q in judged.queries.items()
+        }
 
     def summarise(self, highest: Mapping[str, float] | None) -> dict[str, Any]:
         """Return the figures of `EvaluateResult`. No value is NaN. highest: RPS of documents."""
@@ -328,8 +318,8 @@ class _Measured:
         return sorted(rows, key=lambda row: (row["difference"], row["query_id"]))[:MAX_NAMED]
 
     def _implicitness(self) -> dict[str, Any]:
-        implicit = [id_ for id_, (yes, _) in self.words.items() if yes]
-        sharing = [id_ for id_, (yes, _) in self.words.items() if yes is False]
+        implicit = [id_ for id_, yes in self.implicit.items() if yes]
+        sharing = [id_ for id_, yes in self.implicit.items() if yes is False]
         groups = []
         for name, ids in (("implicit", implicit), ("sharing", sharing)):
             if ids:
@@ -341,15 +331,12 @@ class _Measured:
                     parts.append(Evaluation(means[-1], own))
                 figures = {"measures": means, "comparison": self._compare(parts)}
                 groups.append({"name": name, "queries": len(ids), **figures})
-        known = [value for _, value in self.words.values() if value is not None]
         total = len(implicit) + len(sharing)
         return {
             "measured": total,
-            "not_applicable": len(self.words) - total,
+            "not_applicable": len(self.implicit) - total,
             "implicit": len(implicit),
             "share": len(implicit) / total if total else None,
-            "mean_overlap": sum(known) / len(known) if known else None,
-            "overlap_measured": len(known),
             "bm25": self._score_bm25(),
             "groups": groups,
         }
@@ -372,10 +359,9 @@ class _Measured:
     def tabulate(self) -> pa.Table:
         """Return a row per query, in their order. Missing values are null.
 
-        `relevant` documents, whether it is `implicit`, and the `overlap` of its words with the best
-        relevant text. Then, per system: `rank` of the first relevant document, relevant documents
-        that are `not_indexed`, and each measure. Of two systems these end in ` before` and
-        ` after`, and measures have a ` difference`.
+        `relevant` documents, and whether it is `implicit`. Then, per system: `rank` of the first
+        relevant document, relevant documents that are `not_indexed`, and each measure. Of two
+        systems these end in ` before` and ` after`, and measures have a ` difference`.
         """
         judged, queries = self.judged, self.questions.queries
         states = {id_: (State.NOT_APPLICABLE, why) for id_, why in judged.reasons.items()}
@@ -394,8 +380,7 @@ class _Measured:
             columns[name] = pa.array(values, kind)
 
         add("relevant", pa.int64(), lambda id_: len(judged.relevant(id_)))
-        add("implicit", pa.bool_(), lambda id_: self.words[id_][0])
-        add("overlap", pa.float64(), lambda id_: self.words[id_][1])
+        add("implicit", pa.bool_(), self.implicit.__getitem__)
         for i, (system, suffix) in enumerate(zip(self.systems, self.suffixes, strict=True)):
             held = system.documents
 

@@ -26,7 +26,7 @@ from argus.data.types import Document, Qrels, Query, Run, State
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.systems import Judged, System, judge, with_corpus
-from argus.measures.coverage import Coverage, cover
+from argus.measures.measures import Coverage, cover
 from argus.measures.slices import (
     Trials,
     slice_figures,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
+from argus.measures.significance import change_words, ends_words
 from argus.measures.slices import slice_lines
 from argus.reports.section import Section, Table, slices_table, table
 from argus.retrievers.protocol import kept_note
@@ -31,7 +32,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     for name in systems[0]["measures"]:
         values = " -> ".join(f"{system['measures'][name]:.4f}" for system in systems)
-        difference = f" ({_difference(comparison[name])})" if comparison else ""
+        difference = f" ({change_words(comparison[name])})" if comparison else ""
         yield f"{name}: {values}{difference}"
     for row in summary["failed"][:5]:
         yield f"failed: query {row['query_id']}: {row['reason']}"
@@ -79,7 +80,7 @@ def change(summary: Mapping[str, Any]) -> str:
     test = summary["comparison"][name]
     return (
         f"{test['queries']:,} judged questions, {name}: {test['mean_before']:.3f} → "
-        f"{test['mean_after']:.3f} ({_difference(test)}); {_improved_and_harmed(test)}"
+        f"{test['mean_after']:.3f} ({change_words(test)}); {_improved_and_harmed(test)}"
     )
 
 
@@ -88,20 +89,6 @@ def _improved_and_harmed(difference: Mapping[str, Any]) -> str:
         f"{difference['improved']:,} queries improved, {difference['harmed']:,} harmed, "
         f"{difference['unchanged']:,} unchanged"
     )
-
-
-def _difference(difference: Mapping[str, Any]) -> str:
-    ends = f"no interval: {difference['no_interval']}"
-    if difference["low"] is not None:
-        ends = f"95% {difference['low']:+.4f} to {difference['high']:+.4f}"
-    return f"{difference['mean_difference']:+.4f}, {ends}, p={difference['p_value']:.3g}"
-
-
-def interval(low: float | None, high: float | None, why_not: str = "") -> str:
-    """Return an interval of a difference in words, or why there is none."""
-    if low is None or high is None:
-        return f"none: {why_not}" if why_not else "none"
-    return f"{low:+.4f} to {high:+.4f}"
 
 
 def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
@@ -121,7 +108,7 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
             return values
         test = tests[measure]
         difference = f"{test['mean_difference']:+.4f}"
-        ends = interval(test["low"], test["high"], test["no_interval"])
+        ends = ends_words(test["low"], test["high"], test["no_interval"])
         p = f"{test['p_value']:.4f}" + (" (exact)" if test["exact"] else "")
         counts = (test[key] for key in ("improved", "harmed", "unchanged"))
         return [*values, difference, ends, p, *counts]
@@ -154,7 +141,7 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
     brief = f"{name} {means[-1][name]:.3f} on {measured:,} queries"
     if comparison:
         test = comparison[name]
-        ends = interval(test["low"], test["high"], test["no_interval"])
+        ends = ends_words(test["low"], test["high"], test["no_interval"])
         brief = (
             f"{name} {test['mean_before']:.3f} → {test['mean_after']:.3f} "
             f"({test['mean_difference']:+.4f}; 95% interval {ends}) on {measured:,} queries: "
@@ -187,7 +174,7 @@ def _tabulate_association(evaluation: Mapping[str, Any]) -> Table:
             system["name"], at_k["k"], at_k["retrieved"], at_k["mean_retrieved"],
             at_k["unretrieved"], at_k["mean_unretrieved"],
             "–" if at_k["difference"] is None else f"{at_k['difference']:+.4f}",
-            interval(at_k["low"], at_k["high"]), at_k["not_indexed"], at_k["without_rps"],
+            ends_words(at_k["low"], at_k["high"]), at_k["not_indexed"], at_k["without_rps"],
         ]
         for system, figures in zip(evaluation["systems"], evaluation["association"], strict=True)
         for at_k in figures

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from argus.measures.resamples import LEAST_RESAMPLES as LEAST_RESAMPLES
-from argus.measures.resamples import RESAMPLES as RESAMPLES
+from argus.measures import RESAMPLES
 
 if TYPE_CHECKING:
     from argus.measures.measures import Evaluation
@@ -36,11 +35,38 @@ DifferenceFigures = dict[str, Any]
 """Figures of a `PairedDifference` in a summary, see `PairedDifference.figures`."""
 
 
-def with_interval(figures: DifferenceFigures) -> str:
+def with_interval(figures: Mapping[str, Any]) -> str:
     """Return a mean difference with its 95% interval, where it has one, in words."""
     low, high = figures["low"], figures["high"]
     interval = f" ({low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
     return f"{figures['mean_difference']:+.3f}{interval}"
+
+
+def ends_words(low: float | None, high: float | None, why_not: str = "") -> str:
+    """Return an interval of a difference in words, or why there is none."""
+    if low is None or high is None:
+        return f"none: {why_not}" if why_not else "none"
+    return f"{low:+.4f} to {high:+.4f}"
+
+
+def interval_words(figures: Mapping[str, Any], form: str = "+.4f") -> str:
+    """Return the 95% interval in `low` and `high`, or why there is none."""
+    if figures["low"] is None:
+        return f"no interval: {figures['no_interval']}"
+    return f"95% {figures['low']:{form}} to {figures['high']:{form}}"
+
+
+def change_words(figures: Mapping[str, Any]) -> str:
+    """Return a mean difference with its test: "+0.0083, 95% -0.0033 to +0.0216, p=0.187"."""
+    difference = f"{figures['mean_difference']:+.4f}"
+    return f"{difference}, {interval_words(figures)}, p={figures['p_value']:.3g}"
+
+
+def difference_words(figures: Mapping[str, Any]) -> str:
+    """Return both means and their change, with the verdict if it is beyond chance."""
+    verdict = f": {figures['verdict']}" if figures["verdict"] else ""
+    means = f"{figures['mean_before']:.3f} → {figures['mean_after']:.3f}"
+    return f"{means} ({change_words(figures)}){verdict}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.summary import change
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.jobs.result import Result
-from argus.measures.coverage import coverage_words
+from argus.measures.measures import coverage_words
 
 
 @dataclass(frozen=True, repr=False)

@@ -28,7 +28,7 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.views import ViewIndex, originals
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.measures.coverage import coverage_words
+from argus.measures.measures import coverage_words
 from argus.measures.significance import with_interval
 from argus.remedies.blend import describe_rivals
 from argus.remedies.config import ReferenceConfig

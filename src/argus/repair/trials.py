@@ -31,7 +31,7 @@ from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex, originals, writing
 from argus.measures import PairedDifference, evaluate, paired_difference
-from argus.measures.coverage import Coverage, cover
+from argus.measures.measures import Coverage, cover
 from argus.progress import announce
 from argus.remedies.blend import JudgedVectors, Searched, blend_index, measure_rivals
 from argus.remedies.config import ReferenceConfig

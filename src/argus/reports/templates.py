@@ -5,7 +5,7 @@ from __future__ import annotations
 import jinja2
 from markupsafe import Markup, escape
 
-from argus.measures.coverage import coverage_words
+from argus.measures.measures import coverage_words
 from argus.visible import visible
 
 

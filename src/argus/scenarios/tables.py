@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pyarrow as pa
 
 _KINDS = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
@@ -19,10 +16,3 @@ def headings(text: str) -> dict[str, str]:
     """Return heading -> kind of `argus.reports.section.table`, of "document: text; rank: count"."""
     parts = (part.rpartition(": ") for part in text.split("; "))
     return {heading: kind for heading, _, kind in parts}
-
-
-def interval_words(figures: Mapping[str, Any], form: str = "+.4f") -> str:
-    """Return the 95% interval in `low` and `high`, or why there is none."""
-    if figures["low"] is None:
-        return f"no interval: {figures['no_interval']}"
-    return f"95% {figures['low']:{form}} to {figures['high']:{form}}"

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from argus.data.fields import By
 from argus.errors import InputError
-from argus.measures.resamples import RESAMPLES, Resamples
+from argus.measures import RESAMPLES, Resamples
 from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_settings
 from argus.traffic.exchange import seconds
 

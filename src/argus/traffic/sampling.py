@@ -23,8 +23,7 @@ from argus.data.rows import Row, pick_field, read_rows, text_value
 from argus.data.runs import ranking
 from argus.data.types import Document, Query, Run, State
 from argus.errors import InputError
-from argus.measures.intervals import discrimination, share_words, wilson
-from argus.measures.rater_agreement import nominal_alpha
+from argus.measures.intervals import discrimination, nominal_alpha, share_words, wilson
 from argus.reports.section import Section, table
 from argus.traffic.config import JudgingConfig
 from argus.traffic.grades import Pair, ToGrade

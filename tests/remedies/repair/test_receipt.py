@@ -6,7 +6,7 @@ import pytest
 
 from argus.data.types import Document, Query
 from argus.errors import InputError
-from argus.evaluation.compared_lists import compare_indexes
+from argus.evaluation.comparison import compare_retrievers
 from argus.evaluation.job import evaluate
 from argus.explanation.job import explain
 from argus.indexes.job import add_documents
@@ -34,7 +34,9 @@ def test_the_state_before_a_repair_can_be_named_everywhere(repairable, index, tm
     explained = explain(query, "new", index=state, encoder=repairable.encoder)
     assert explained.index == state
     names = (state, f"{index}@{second}")
-    compared = compare_indexes(names, out=tmp_path / "c", queries=repairable.queries)
+    compared = compare_retrievers(
+        indexes=names, out=tmp_path / "c", queries=repairable.queries, encoder=repairable.encoder
+    )
     assert state in json.dumps(compared.summary)
     for unknown in ("before:", "before:x", f"before:before:{second}"):
         with pytest.raises(InputError, match=rf"unknown remedy .*expected one of {first}, "):

@@ -36,7 +36,7 @@ from argus.generative.failures.reading import (
     read_record,
 )
 from argus.generative.index import NgramIndex
-from argus.measures.implicitness import STOP_WORDS
+from argus.measures.measures import STOP_WORDS
 from argus.progress import progress
 
 

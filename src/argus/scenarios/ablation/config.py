@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from argus.data.fields import By
 from argus.errors import InputError
-from argus.measures.resamples import RESAMPLES, Resamples
+from argus.measures import RESAMPLES, Resamples
 from argus.scenarios.cells import GridConfig
 from argus.scenarios.profile import Component
 from argus.settings import Ge, Lt, Option, Seed, check_settings

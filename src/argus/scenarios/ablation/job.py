@@ -25,7 +25,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.llm import ChatConfig, LocalConfig
 from argus.measures import Evaluation, evaluate
-from argus.measures.coverage import cover
+from argus.measures.measures import cover
 from argus.reports import write_report
 from argus.scenarios.ablation import findings, inputs
 from argus.scenarios.ablation.config import AblateConfig

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from argus.evaluation.summary import interval
-from argus.measures.coverage import coverage_words
-from argus.measures.significance import with_interval
+from argus.measures.measures import coverage_words
+from argus.measures.significance import change_words, ends_words, with_interval
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import Section, Table, table
 from argus.scenarios.ablation.config import DOCUMENTS, PLACEBO, SCENARIOS
-from argus.scenarios.tables import headings, interval_words
+from argus.scenarios.tables import headings
 
 _DIFFERENCE = headings(
     "difference: text; relative: text; 95% interval: text; p: text; improved: count; harmed: count"
@@ -87,10 +86,7 @@ def _cell(cell: Mapping[str, Any]) -> str:
 
 
 def _change(change: Mapping[str, Any]) -> str:
-    return (
-        f"{change['mean_difference']:+.4f}, {interval_words(change)}, p={change['p_value']:.3g}; "
-        f"{change['improved']:,} improved, {change['harmed']:,} harmed"
-    )
+    return f"{change_words(change)}; {change['improved']:,} improved, {change['harmed']:,} harmed"
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
@@ -130,7 +126,7 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     brief = (
         f"{_cell_name(usual)}: {measure} {change['mean_before']:.3f} → "
         f"{change['mean_after']:.3f} (95% interval of the difference "
-        f"{interval(change['low'], change['high'], change['no_interval'])}); "
+        f"{ends_words(change['low'], change['high'], change['no_interval'])}); "
         f"{summary['documents']['share']:.1%} of the documents have scenarios"
     )
     return Section(plots, tables, brief)
@@ -178,7 +174,7 @@ def _difference(change: Mapping[str, Any]) -> list[str | int]:
     return [
         f"{change['mean_difference']:+.4f}",
         "–" if relative is None else f"{relative:+.1%}",
-        interval(change["low"], change["high"], change["no_interval"]),
+        ends_words(change["low"], change["high"], change["no_interval"]),
         f"{change['p_value']:.4f}" + (" (exact)" if change["exact"] else ""),
         change["improved"],
         change["harmed"],
@@ -295,7 +291,7 @@ def _types(rows: Sequence[Mapping[str, Any]]) -> Table:
         recommended, best, crosswise = "", "", "fewer than two questions"
         if weight := row["weight"]:
             change = weight["to_usual"]
-            ends = interval(change["low"], change["high"], change["no_interval"])
+            ends = ends_words(change["low"], change["high"], change["no_interval"])
             crosswise = f"{change['mean_difference']:+.3f} ({ends})"
             recommended, best = (f"{weight[name]['lambda']:g}" for name in ("recommended", "best"))
         cells.append([

@@ -33,6 +33,7 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.views import BEFORE, ViewIndex, originals
 from argus.jobs import options as o
 from argus.jobs.workspace import Record
+from argus.measures.significance import interval_words
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
 from argus.reports import write_report
@@ -40,7 +41,6 @@ from argus.reports.section import Section
 from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
 from argus.scenarios.adapt.learning import Examples, held_out_gain, learn
 from argus.scenarios.adapt.needs import Needs, Profiles, read_needs
-from argus.scenarios.tables import interval_words
 from argus.settings import CORPUS, INDEX, OUTPUT, Option
 
 # Key of made.json for the learnt correction. Without it the learning was not finished.

@@ -26,8 +26,9 @@ from argus.indexes.snapshot import Snapshot
 from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, require_some, texts_cut
+from argus.measures import LEAST_RESAMPLES, RESAMPLES
 from argus.measures.intervals import wilson
-from argus.measures.significance import LEAST_RESAMPLES, RESAMPLES, UNCHANGED
+from argus.measures.significance import UNCHANGED
 from argus.measures.slices import Trials
 from argus.reports import write_report
 from argus.retrievability.rps import HISTOGRAM_EDGES, Scores, band, count_bands, score

@@ -28,7 +28,8 @@ from argus.encoders import queries as as_queries
 from argus.encoders.scoring import Float64Array
 from argus.indexes.fold import SCENARIO, between, ends, mix, pair_products, target_ranks
 from argus.indexes.snapshot import Snapshot
-from argus.measures.significance import RESAMPLES, bootstrap_interval
+from argus.measures import RESAMPLES
+from argus.measures.significance import bootstrap_interval
 from argus.progress import Advance, progress
 from argus.retrievability.pairs import PairRanks
 from argus.scenarios.ablation.grid import Documents, ScenarioTexts, embed_scenarios

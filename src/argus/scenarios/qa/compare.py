@@ -14,9 +14,9 @@ from argus.data.types import State
 from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
 from argus.llm.structured import without_thoughts
+from argus.measures import RESAMPLES
 from argus.measures.significance import (
     FEWEST_CHANGED,
-    RESAMPLES,
     bootstrap_interval,
     paired_difference,
 )

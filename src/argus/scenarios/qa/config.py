@@ -7,7 +7,7 @@ from typing import Annotated
 
 from argus.indexes.blend import Weight
 from argus.llm.config import ChatConfig, LocalConfig
-from argus.measures.resamples import RESAMPLES, Resamples
+from argus.measures import RESAMPLES, Resamples
 from argus.settings import Ge, Option, Seed, check_settings
 
 AnyConfig = ChatConfig | LocalConfig

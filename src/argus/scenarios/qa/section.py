@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
+from argus.measures.significance import interval_words
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, table
 from argus.scenarios.qa.config import MEASURE
-from argus.scenarios.tables import headings, interval_words
+from argus.scenarios.tables import headings
 
 ARMS = {
     "documents": "documents alone",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from argus.errors import InputError
 from argus.indexes.blend import Weight
-from argus.measures.resamples import RESAMPLES, Resamples
+from argus.measures import RESAMPLES, Resamples
 from argus.settings import Doc, Ge, Seed, check_settings
 
 LEAST_CHARS = 100

@@ -19,15 +19,14 @@ from argus.errors import InputError, Location
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
-from argus.measures.intervals import wilson
-from argus.measures.rater_agreement import cohen_kappa, fleiss_kappa, nominal_alpha
-from argus.measures.significance import paired_difference
+from argus.measures.intervals import cohen_kappa, fleiss_kappa, nominal_alpha, wilson
+from argus.measures.significance import interval_words, paired_difference
 from argus.reports import write_report
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import Section, table
 from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
 from argus.scenarios.study.sheets import PLACE, TIE, A, B
-from argus.scenarios.tables import headings, interval_words, schema
+from argus.scenarios.tables import headings, schema
 from argus.settings import Writes
 
 KEY = "key.jsonl"

@@ -15,7 +15,7 @@ from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder
 from argus.data.reading import WRITTEN, reading
 from argus.data.tables import Filter, read_where
 from argus.indexes.blend import BLEND, REMEDIES
-from argus.measures.coverage import coverage_words
+from argus.measures.measures import coverage_words
 from argus.remedies.undo import list_remedies
 from argus.repair.job import HOME, JOB, TABLE
 from argus.repair.trials import ADAPT, EXPAND, NOTHING, SCENARIOS

@@ -9,8 +9,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from argus.data.tables import read_where
-from argus.evaluation.history import run_lines, trends
-from argus.runs import runs_in
 from argus.service.page import (
     authority,
     compare,
@@ -58,7 +56,6 @@ def overview(page: PageOf) -> HTMLResponse:
     slices.sort(key=lambda row: -row["worse_by"])
     return page.render(
         "overview.html.j2", verdict=read_verdict(path), slices=slices[:MAX_SLICES], path=path,
-        trends=[trend for trend in trends(run_lines(runs_in(path))) if trend["runs"] > 1],
         **page.panel(path),
     )  # fmt: skip
 

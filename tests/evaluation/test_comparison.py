@@ -10,7 +10,7 @@ import pytest
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.evaluation.compared_lists import compare_retrievers
+from argus.evaluation.comparison import compare_retrievers
 from tests.support.results import shown
 
 QUERIES = [Query("q1", "hot leaves"), Query("q2", "reggae Jamaica"), Query("q3", "week of Rain")]
