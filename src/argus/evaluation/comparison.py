@@ -22,8 +22,7 @@ from argus.corpora.opening import open_corpus
 from argus.data.documents import read_queries
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.qrels import read_judgements
-from argus.data.runs import RUN_FILE, first_rank, ranking, read_run
+from argus.data.runs import RUN_FILE, first_rank, ranking, read_judgements, read_run
 from argus.data.tables import read_table
 from argus.data.types import Qrels, Query, Run
 from argus.data.writing import one_writer

@@ -30,7 +30,7 @@ from argus.measures import RESAMPLES
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-_NAME = re.compile(r"(\w+)(?:\((.*)\))?\s*(?:@\s*(\d+))?", re.DOTALL)
+_NAME = re.compile(r"(\w+)(?:\(([^()]*)\))?\s*(?:@\s*([^()]+))?")
 DEFAULT_MEASURES = ("nDCG@10", "R@10", "R@50", "RR")
 
 
@@ -87,12 +87,13 @@ def _parsed(text: str) -> Measure:
     """
     from ir_measures.measures import registry
 
-    if (match := _NAME.fullmatch(text)) is None:
+    match = _NAME.fullmatch(text)
+    call = ast.parse(f"f({match[2] or ''})", mode="eval").body if match else None
+    if match is None or not isinstance(call, ast.Call) or call.args:
         raise ValueError("expected a name, its parameters by name, and a cutoff: P(rel=2)@10")
-    call = ast.parse(f"f({match[2] or ''})", mode="eval").body
-    words = call.keywords if isinstance(call, ast.Call) and not call.args else ()
-    measure: Measure = registry[match[1]](**{str(w.arg): ast.literal_eval(w.value) for w in words})
-    return measure if match[3] is None else measure @ int(match[3])
+    params: dict[Any, Any] = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
+    measure: Measure = registry[match[1]](**params)
+    return measure if match[3] is None else measure @ ast.literal_eval(match[3])
 
 
 @cache
