@@ -69,6 +69,8 @@ class Option:
     """The name in capitals of a setting that is given by its place, without an option."""
     is_name: bool = False
     """Whether a text names it, though a program may give a path."""
+    opened_by: str = ""
+    """Module and function that make the value of the text, where that takes other rooms."""
 
 
 @dataclass(frozen=True, slots=True)

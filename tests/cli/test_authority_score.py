@@ -7,15 +7,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from argus.cli.authority import generate, score
+from argus.cli.main import app
 from argus.errors import InputError
-
-app = typer.Typer()
-app.command()(score)
-app.command()(generate)
 
 CORPUS = [
     {"_id": "f1", "type": "flaw", "timestamp": "2024-01-01", "entities": {"id": "1"},
@@ -42,7 +37,7 @@ class Mine:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
+    return CliRunner().invoke(app, ["research", "authority", *map(str, arguments)])
 
 
 def refused(*arguments: object) -> str:

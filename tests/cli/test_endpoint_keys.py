@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from argus.cli.model_options import LanguageModel
 from argus.encoders import EncoderConfig, trust
 from argus.errors import InputError
+from argus.llm.options import ModelOptions as LanguageModel
 
 
 class Silent(BaseHTTPRequestHandler):

@@ -6,10 +6,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from argus.cli.model_options import LanguageModel
 from argus.cli.signatures import with_blocks
 from argus.errors import InputError
 from argus.llm import ChatConfig, LocalConfig
+from argus.llm.options import ModelOptions as LanguageModel
 
 app = typer.Typer()
 seen = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from argus.errors import InputError
 from argus.llm.config import ChatConfig, LocalConfig
@@ -16,14 +16,17 @@ ANCHORS = 20  # retrieved documents that are looked at (CAR section 5: "the init
 Records = Annotated[Path, Doc("Documents with type, time and scope: a file or a folder.")]
 Served = Annotated[int, Ge(1), Doc("Documents that a system may serve.")]
 NamedBenchmark = Annotated[
-    str,
+    Any,
     Doc(
         "finsuperqa, cvepatchqa, legalprecedentqa, a benchmark's folder, or a released file of CAR "
         "(car:FILE,split=test,distractors=FILE)."
     ),
+    Option(("--benchmark",), is_name=True, opened_by="argus.tasks.released:benchmark_of"),
 ]
 OtherQueries = Annotated[
-    Path | None, Doc("Another file of questions in the benchmark's folder."), Option(("--queries",))
+    Path | str | None,
+    Doc("Another file of questions in the benchmark's folder."),
+    Option(("--queries",)),
 ]
 AnyModel = ChatConfig | LocalConfig
 Share = Annotated[float, Ge(0), Le(1)]

@@ -12,30 +12,34 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 from pydantic import BaseModel
 
-from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.benchmarks.collection import Question
 from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.judging import share
 from argus.authority.benchmarks.source import open_benchmark
 from argus.authority.benchmarks.systems import Bench, System, choose
-from argus.authority.config import HarmConfig
+from argus.authority.config import HarmConfig, HarmSettings, NamedBenchmark, OtherQueries
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.tables import read_table
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.encoders import DEFAULT_MODEL
+from argus.encoders.config import NONE
 from argus.errors import ArgusError, InputError
+from argus.jobs import options as o
 from argus.jobs.recorded_model import RecordedModel
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.llm import ChatConfig, Ledger, Prompt, State, open_model
+from argus.llm.options import with_models
 from argus.llm.structured import without_thoughts
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
+from argus.settings import Options
 
 JOB = "harm"
 TABLE = "authority_harm"
@@ -164,23 +168,29 @@ class HarmResult(Result):
 
 @one_writer
 def measure_harm(
-    benchmark: Benchmark | Path | str,
+    benchmark: NamedBenchmark,
     *,
-    config: HarmConfig,
-    out: Path | str,
-    queries: Path | str | None = None,
-    encoder: Encoder | EncoderConfig | str | None = DEFAULT_MODEL,
-    store: Path | None = None,
-    fresh: bool = False,
+    config: Annotated[HarmConfig, Options(with_models(HarmSettings, judge=True))],
+    out: o.Out = o.OUT,
+    queries: OtherQueries = None,
+    encoder: o.NamedEncoder = DEFAULT_MODEL,
+    store: o.Store = None,
+    fresh: o.Fresh = False,
 ) -> HarmResult:
-    """Answer every question from superseded, from controlling and from served documents.
+    """Answer questions from superseded and from controlling documents, and judge the answers.
 
-    Each answer is judged against the gold documents: correct, confidently wrong or uncertain.
-    Answers are kept in `out/answers.sqlite` as they come: the same command goes on where an earlier
-    one was stopped, and pays for nothing twice. A question that fails is counted apart. Raises
-    InputError before anything is asked, LanguageModelError when an endpoint cannot be used, and
-    ArgusError when no answer was judged.
+    Each answer is correct, confidently wrong or uncertain (CAR, Table 12). --system also answers
+    from what a system of argus research authority score serves. Answers are kept in
+    OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
+    authority_harm.parquet and .csv, summary.json, manifest.json and report.html.
+
+    A question that fails is counted apart. Raises InputError before anything is asked,
+    LanguageModelError when an endpoint cannot be used, and ArgusError when no answer was judged.
+
+    Args:
+        encoder: Of dense systems; none: leaves them out.
     """
+    encoder = None if encoder == NONE else encoder
     if "{question}" not in config.ask:
         expected, fix = "a text with {question} in it", 'Such as "{question} Answer yes or no."'
         raise InputError(f"{config.ask!r}", expected=expected, fix=fix, where="--ask")

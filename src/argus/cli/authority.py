@@ -8,24 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from argus.authority.config import (
-    HarmSettings,
-    NamedBenchmark,
-    OtherQueries,
-    ScoreConfig,
-)
 from argus.cli import output
 from argus.cli.explain import snippet
 from argus.cli.groups import Entry, Group, example
-from argus.cli.model_options import Judge, LanguageModel
 from argus.cli.signatures import with_blocks
-from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.jobs import options as o
 from argus.settings import (
     OUTPUT,
     Seed,
 )
-from argus.tasks.released import benchmark_of
 
 
 def show_answer(answer: dict[str, Any], as_json: bool) -> None:
@@ -132,60 +122,37 @@ app = Group(
         ),
     ),
 )  # fmt: skip
-benchmarks = Group("Benchmarks of supersession, and the harm of stale documents.")
-NONE = "none"  # name of the encoder that is none
 
 
-@benchmarks.command()
-@example(
-    "argus research authority score --benchmark finsuperqa --encoder none --system latest-okapi "
-    "--out scores/"
-)
-@with_blocks
-def score(
-    *,
-    benchmark: NamedBenchmark,
-    out: o.Out = o.OUT,
-    queries: OtherQueries = None,
-    rules: str | None = None,
-    retriever: str | None = None,
-    measure: ScoreConfig,
-    cross_encoder: str | None = None,
-    encoder: EncoderConfig,
-    store: o.Store = None,
-    fresh: o.Fresh = False,
-    json: o.AsJson = False,
-) -> None:
-    """Score the built-in systems, or a retriever of your own, on a benchmark.
+def show_gap(summary: dict[str, Any], as_json: bool) -> None:
+    """Print the vocabulary gap by each measure."""
+    from argus.authority.benchmarks.gap import gap_lines
 
-    Writes authority_questions.parquet and .csv, summary.json, manifest.json and report.html. A
-    question on which the retriever fails is counted apart, never as a zero; exit code 2 when all
-    fail. --encoder none leaves out the systems that need one.
-
-    Args:
-        rules: RULES.yaml that the pipelines know, instead of the benchmark's own.
-        retriever: FILE.py or FILE.py:NAME, a class with retrieve(query, corpus, k) -> list of
-            doc_id.
-        cross_encoder: Folder or name of a model that re-ranks.
-    """
-    from argus.authority.benchmarks.job import score_systems
-
-    result = score_systems(
-        benchmark_of(benchmark),
-        out=out,
-        config=measure,
-        queries=queries,
-        rules=rules,
-        retriever=retriever,
-        encoder=None if encoder.model == NONE else encoder,
-        cross_encoder=cross_encoder,
-        store=store,
-        fresh=fresh,
-    )
-    output.show(result, as_json=json)
+    output.print_json(summary) if as_json else output.print_lines(gap_lines(summary))
 
 
-@benchmarks.command()
+benchmarks = Group(
+    "Benchmarks of supersession, and the harm of stale documents.",
+    entries=(
+        Entry(
+            "score", "argus.authority.benchmarks.job:score_systems", "Score systems.",
+            example="argus research authority score --benchmark finsuperqa --encoder none "
+            "--system latest-okapi --out scores/",
+        ),
+        Entry("generate", "authority:generate", "Make a benchmark."),
+        Entry(
+            "gap", "argus.authority.benchmarks.gap:vocabulary_gap", "Measure the vocabulary gap.",
+            example="argus research authority gap --benchmark cvepatchqa", show=show_gap,
+        ),
+        Entry(
+            "harm", "argus.authority.harm:measure_harm", "Answer from superseded documents.",
+            example="argus research authority harm --benchmark cvepatchqa --model NAME "
+            "--base-url http://127.0.0.1:8000/v1 --first 4",
+        ),
+    ),
+)  # fmt: skip
+
+
 @example("argus research authority generate finsuperqa --out finsuperqa/")
 @with_blocks
 def generate(
@@ -213,71 +180,3 @@ def generate(
         f"{len(made.edges):,} supersessions, seed {seed}"
     )
     typer.echo(f"benchmark: {out}")
-
-
-@benchmarks.command()
-@example("argus research authority gap --benchmark cvepatchqa")
-@with_blocks
-def gap(
-    *,
-    benchmark: NamedBenchmark,
-    queries: OtherQueries = None,
-    seed: Seed = 0,
-    json: o.AsJson = False,
-) -> None:
-    """Measure the vocabulary gap: words that questions share with each side (CAR, Table 4).
-
-    Each question is held against the superseded document that it is about, and against what
-    controls that: by Jaccard of their words, with and without stop words, and by BM25. The gap is
-    positive where the superseded one is nearer.
-    """
-    from argus.authority.benchmarks.gap import gap_lines, vocabulary_gap
-
-    summary = vocabulary_gap(benchmark_of(benchmark), queries=queries, seed=seed)
-    if json:
-        output.print_json(summary)
-        return
-    output.print_lines(gap_lines(summary))
-
-
-@benchmarks.command()
-@example(
-    "argus research authority harm --benchmark cvepatchqa --model NAME "
-    "--base-url http://127.0.0.1:8000/v1 --first 4"
-)
-@with_blocks
-def harm(
-    *,
-    benchmark: NamedBenchmark,
-    model: LanguageModel,
-    judge: Judge,
-    measure: HarmSettings,
-    queries: OtherQueries = None,
-    encoder: str | None = None,
-    out: o.Out = o.OUT,
-    store: o.Store = None,
-    fresh: o.Fresh = False,
-    json: o.AsJson = False,
-) -> None:
-    """Answer questions from superseded and from controlling documents, and judge the answers.
-
-    Each answer is correct, confidently wrong or uncertain (CAR, Table 12). --system also answers
-    from what a system of argus research authority score serves. Answers are kept in
-    OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
-    authority_harm.parquet and .csv, summary.json, manifest.json and report.html.
-
-    Args:
-        encoder: Of dense systems; default: all-MiniLM-L6-v2.
-    """
-    from argus.authority.harm import measure_harm
-
-    result = measure_harm(
-        benchmark_of(benchmark),
-        config=measure.by(model.required(), judge.config(model)),
-        out=out,
-        queries=queries,
-        encoder=None if encoder == NONE else encoder or DEFAULT_MODEL,
-        store=store,
-        fresh=fresh,
-    )
-    output.show(result, as_json=json)

@@ -12,7 +12,6 @@ import typer
 from argus.cli import output
 from argus.cli.explain import snippet
 from argus.cli.groups import Entry, Group, example
-from argus.cli.model_options import LanguageModel
 from argus.cli.signatures import with_blocks
 from argus.commands import carry, command
 from argus.corpora import CorpusName, NamedCorpus
@@ -27,6 +26,7 @@ from argus.generative.training.settings import (
 )
 from argus.generative.training.settings import learning as learning_of
 from argus.jobs import options as o
+from argus.llm.options import ModelOptions
 from argus.settings import (
     ALONE,
     CORPUS,
@@ -233,11 +233,11 @@ SHOWN_MODES = 5
 HITS = ("hit_1", "hit_k")
 
 
-class Judge(LanguageModel):
+class Judge(ModelOptions):
     """Options that say who judges unannotated passages."""
 
     MODEL = replace(
-        LanguageModel.MODEL,
+        ModelOptions.MODEL,
         text="Judges passages that hold an answer but are not annotated: a model of an "
         "OpenAI-compatible endpoint, or local:FOLDER.",
         option=Option(("--llm",), panel="Language model"),

@@ -77,7 +77,7 @@ class Group(typer.Typer):
         self, help: str, *, first: str | None = None, entries: tuple[Entry, ...] = ()
     ) -> None:
         super().__init__(
-            cls=lazy_group(entries) if entries else _meaning(first) if first else TyperGroup,
+            cls=lazy_group(entries, first) if entries else TyperGroup,
             help=help,
             no_args_is_help=True,
             add_completion=False,
@@ -101,24 +101,13 @@ class Group(typer.Typer):
         return register
 
 
-def _meaning(first: str) -> type[TyperGroup]:
-    """Return the class of a group that takes other words for arguments of its first command."""
-
-    class FirstGroup(TyperGroup):
-        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            own = {*self.commands, *HELP["help_option_names"]}
-            return super().parse_args(ctx, args if not args or args[0] in own else [first, *args])
-
-    return FirstGroup
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A command, or a group of them, in the list of all: known before it is loaded.
 
     home: module and function of a job, of which the command is made, such as
     "argus.suite.job:run_suite". Or a module in this folder, with a function or a group. panel: the
-    heading under which help lists it. example, then, show: of a job, for
+    heading under which help lists it. example, then, show, estimate (its home): of a job, for
     `argus.cli.signatures.command_of`.
     """
 
@@ -129,16 +118,17 @@ class Entry:
     example: str = ""
     then: Callable[[Any, Mapping[str, Any]], object] | None = None
     show: Callable[[Any, bool], object] | None = None
+    estimate: str = ""
 
     def load(self) -> Any:
         """Return the command that typer makes of it."""
-        module, _, name = self.home.partition(":")
-        is_job = module.startswith("argus.")
-        command = getattr(import_module(module if is_job else f"argus.cli.{module}"), name)
+        is_job = self.home.startswith("argus.")
+        command = _loaded(self.home if is_job else f"argus.cli.{self.home}")
         if is_job:
             from argus.cli.signatures import command_of
 
-            command = example(self.example)(command_of(command, self.then, self.show))
+            cost = _loaded(self.estimate) if self.estimate else None
+            command = example(self.example)(command_of(command, self.then, self.show, cost))
         if isinstance(command, Group):
             group: Any = typer.main.get_group(command)
             group.name = self.name
@@ -150,6 +140,11 @@ class Entry:
     def listed(self) -> TyperCommand:
         """Return its line in a list of commands."""
         return TyperCommand(self.name, help=self.help, rich_help_panel=self.panel)
+
+
+def _loaded(home: str) -> Any:
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)
 
 
 class Loaded(Mapping[str, Any]):
@@ -172,13 +167,18 @@ class Loaded(Mapping[str, Any]):
         return len(self.entries)
 
 
-def lazy_group(entries: tuple[Entry, ...]) -> type[TyperGroup]:
+def lazy_group(entries: tuple[Entry, ...], first: str | None = None) -> type[TyperGroup]:
     """Return the class of a group that loads, of all its commands, the one that is run."""
 
     class LazyGroup(TyperGroup):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
             self.commands: Any = Loaded(entries)
+
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            own = {*self.commands, *HELP["help_option_names"]}
+            is_named = first is None or not args or args[0] in own
+            return super().parse_args(ctx, args if is_named else [str(first), *args])
 
         def list_commands(self, ctx: Any) -> list[str]:
             return list(self.commands)

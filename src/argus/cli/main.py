@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -14,10 +13,7 @@ from argus.cli.groups import HELP, Entry, Group, lazy_group
 from argus.cli.streams import (
     GONE,
     INTERRUPTED,
-    bound_terminal,
     escape_the_unprintable,
-    open_the_closed,
-    outlive_standard_error,
     show_remarks,
     takes_output,
 )
@@ -78,7 +74,6 @@ def root(
     if version:
         typer.echo(f"argus {__version__}")
         raise typer.Exit()
-    Path.cwd()  # one that is gone is told now: a library may end the process over it
     show_remarks()
 
 
@@ -93,9 +88,6 @@ COLLECTED_EVERY = 10_000
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
     gc.set_threshold(COLLECTED_EVERY)
-    open_the_closed()
-    outlive_standard_error()
-    bound_terminal()
     write_into_logs()
     escape_the_unprintable()
     try:
@@ -134,10 +126,6 @@ def _place(error: OSError) -> str:
     """Name the file of a system error that does not name it."""
     if error.filename:
         return str(error.filename)
-    try:
-        Path.cwd()
-    except OSError:
-        return "the folder in which the command runs, and which is gone"
     return "the system" if takes_output() else "the standard output"
 
 

@@ -78,7 +78,10 @@ def print_json(value: Any) -> None:
 
 def print_estimate(estimate: Any, as_json: bool) -> None:
     """Print how much a run would ask and cost at most."""
-    print_json(asdict(estimate)) if as_json else typer.echo(str(estimate))
+    if as_json:
+        print_json(estimate if isinstance(estimate, dict) else asdict(estimate))
+    else:
+        print_lines(str(estimate).split("\n"))
 
 
 def is_given(context: typer.Context, name: str) -> bool:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from argus.cli import output
 from argus.cli.groups import Entry, Group, example
-from argus.cli.model_options import LanguageModel
 from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.jobs import options as o
+from argus.llm.options import ModelOptions
 from argus.settings import Option
 from argus.suite.config import ReproduceConfig
 
@@ -71,7 +71,7 @@ def reproduce(
     *,
     data: Path | None = None,
     measure: ReproduceConfig,
-    model: LanguageModel,
+    model: ModelOptions,
     out: o.Out = o.OUT,
     fresh: o.Fresh = False,
     json: o.AsJson = False,

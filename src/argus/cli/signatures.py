@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -71,12 +72,15 @@ def command_of(
     job: Callable[..., Any],
     then: Callable[[Any, Mapping[str, Any]], object] | None = None,
     show: Callable[[Any, bool], object] | None = None,
+    estimate: Callable[..., Any] | None = None,
 ) -> Callable[..., None]:
     """Return the command of a job: its parameters with a `Doc`, and its configs, are the options.
 
     The help is the job's docstring up to what it says of parameters and errors. then: from the
     job's result and the options to the command that comes next. show: prints the result in place of
-    its headline, as JSON or not. An option that was not given is left to the job's default.
+    its headline, as JSON or not. estimate: tells what the job would cost, from those of its
+    parameters that it takes, for the option --estimate. An option that was not given is left to the
+    job's default.
     """
     names = inspect.unwrap(job).__globals__
     takes = inspect.signature(job).parameters
@@ -96,6 +100,10 @@ def command_of(
             for name, value in values.items()
             if value is not None or takes[name].default is inspect.Parameter.empty
         }
+        if estimate is not None and given.pop("estimate"):
+            wanted = inspect.signature(estimate).parameters
+            cost = estimate(**{name: value for name, value in given.items() if name in wanted})
+            return output.print_estimate(cost, json)
         result = job(**given)
         if show is not None:
             show(result, json)
@@ -106,9 +114,12 @@ def command_of(
 
     command.__doc__ = job.__doc__
     command.__name__ = job.__name__
-    command.__annotations__ = {**hints, "json": o.AsJson}
-    as_json = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False)
-    vars(command)["__signature__"] = inspect.Signature([*(takes[name] for name in hints), as_json])
+    flags = {"json": o.AsJson} | ({"estimate": o.Estimate} if estimate else {})
+    only = inspect.Parameter.KEYWORD_ONLY
+    parameters = [takes[name] for name in hints]
+    parameters += [inspect.Parameter(name, only, default=False) for name in flags]
+    command.__annotations__ = hints | flags
+    vars(command)["__signature__"] = inspect.Signature(parameters)
     return with_blocks(command)
 
 
@@ -349,6 +360,9 @@ def _own_value(setting: Setting, option: Any) -> Any:
     if value is UNSET:
         return setting.default
     setting.check(value)
+    if setting.option.opened_by and value is not None:
+        module, _, name = setting.option.opened_by.partition(":")
+        return getattr(import_module(module), name)(value)
     return value
 
 

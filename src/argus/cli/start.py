@@ -11,7 +11,6 @@ import typer
 
 from argus.cli import output
 from argus.cli.groups import example
-from argus.cli.model_options import LanguageModel
 from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.corpora import StoreCorpus, named
@@ -20,6 +19,7 @@ from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.health import ProjectParts
 from argus.jobs import options as o
 from argus.llm.config import PANEL
+from argus.llm.options import ModelOptions
 from argus.project import ProjectConfig
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index
@@ -123,7 +123,7 @@ def doctor(
     from argus.health import check_up
 
     key = None if llm is None else encoder.api_key_env
-    language = LanguageModel(model=llm, base_url=llm_base_url, api_key_env=key)
+    language = ModelOptions(model=llm, base_url=llm_base_url, api_key_env=key)
     result = check_up(
         parts, columns=columns, asking=asking, encoder=encoder, model=language.config()
     )

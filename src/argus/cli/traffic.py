@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from argus.cli import output
-from argus.cli.groups import Group, example
-from argus.cli.model_options import AnyModel
+from argus.cli.groups import Entry, Group, example
 from argus.cli.signatures import with_blocks
 from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
@@ -19,14 +18,23 @@ from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.settings import (
     CORPUS,
     Option,
-    Without,
 )
-from argus.traffic.config import JudgingConfig, LogConfig, TrafficConfig
+from argus.traffic.config import LogConfig, TrafficConfig
 
-app = Group("What people really ask, and how often it fails.", first="audit")
+app = Group(
+    "What people really ask, and how often it fails.",
+    first="audit",
+    entries=(
+        Entry("audit", "traffic:audit", "What people ask, and what came for it."),
+        Entry(
+            "judge", "argus.traffic.judging:judge_traffic", "How often it fails, of few grades.",
+            example="argus traffic judge queries.jsonl --run run.trec --corpus docs.jsonl "
+            "--out judged/",
+        ),
+    ),
+)  # fmt: skip
 
 
-@app.command()
 @example("argus traffic audit log.jsonl --corpus docs.jsonl --out traffic/")
 @with_blocks
 def audit(
@@ -74,45 +82,5 @@ def audit(
     result = audit_traffic(
         log, out=out, config=measure, reading=reading, corpus=corpus, fields=columns, limit=limit,
         retriever=retriever, asking=asking, encoder=encoder, fresh=fresh,
-    )  # fmt: skip
-    output.show(result, as_json=json)
-
-
-@app.command()
-@example("argus traffic judge queries.jsonl --run run.trec --corpus docs.jsonl --out judged/")
-@with_blocks
-def judge(
-    *,
-    traffic: Annotated[
-        Path,
-        typer.Argument(help="Folder of argus traffic, or a table of questions and what came back."),
-    ],
-    corpus: o.Corpus,
-    out: o.Out = o.OUT,
-    run: Path | None = None,
-    config: JudgingConfig,
-    answers: Annotated[list[Path] | None, Option()] = None,
-    model: Annotated[AnyModel, Without("budget")],
-    fields: FieldNames,
-    fresh: o.Fresh = False,
-    json: o.AsJson = False,
-) -> None:
-    """Estimate failure rate, hits@k and nDCG@k of a log from few judgements, with intervals.
-
-    The first run draws questions at random and writes OUT/to_judge.tsv. Fill in its grades
-    and run the same command again; or name a --model, which grades what people left open, in
-    columns of its own (model_grade, model_name). A larger --budget goes on. From 30 judged
-    questions on, the order by risk becomes a probability of each question. Writes judging.parquet
-    and .csv, summary.json, manifest.json and report.html.
-
-    Args:
-        run: What came back, where the table does not say: TREC or JSON.
-        answers: Filled copies of the table, one per person; default: OUT/to_judge.tsv.
-    """
-    from argus.traffic.judging import judge_traffic
-
-    result = judge_traffic(
-        traffic, corpus=corpus, out=out, run=run, config=config, answers=answers or (),
-        model=model, fields=fields, fresh=fresh,
     )  # fmt: skip
     output.show(result, as_json=json)

@@ -11,13 +11,13 @@ import typer
 
 from argus.cli import output
 from argus.cli.groups import example
-from argus.cli.model_options import LanguageModel
 from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.devices import Device
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.jobs import options as o
+from argus.llm.options import ModelOptions
 from argus.remedies.config import ReferenceConfig
 from argus.repair.config import RepairConfig
 from argus.settings import (
@@ -226,7 +226,7 @@ def try_(
     profiles: o.NeedProfiles = None,
     reference: Annotated[ReferenceConfig | None, Options(ReferenceConfig, optional=True)] = None,
     own: list[str] | None = None,
-    model: LanguageModel,
+    model: ModelOptions,
     measure: RepairConfig,
     encoder: o.EncoderName = None,
     device: Device = None,

@@ -10,7 +10,6 @@ import typer
 
 from argus.cli import output
 from argus.cli.groups import Entry, Group, example
-from argus.cli.model_options import LanguageModel, needs_model
 from argus.cli.signatures import with_blocks
 from argus.cli.tune import (
     RECEIPTS,
@@ -32,6 +31,7 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import Blend
 from argus.jobs import options as o
+from argus.llm.options import ModelOptions, needs_model
 from argus.remedies.config import (
     TAU,
     ReferenceConfig,
@@ -196,7 +196,7 @@ def synthesize(
     index: Repaired,
     reference: ReferenceConfig,
     risk: Risk,
-    model: LanguageModel,
+    model: ModelOptions,
     *,
     engine: o.Engine = None,
     proof: Proof,
@@ -221,7 +221,7 @@ def synthesize(
     show_remedy(result, json)
 
 
-def _synthesis(model: LanguageModel, settings: SynthesizeSettings) -> SynthesizeConfig:
+def _synthesis(model: ModelOptions, settings: SynthesizeSettings) -> SynthesizeConfig:
     """Return the settings with their model. InputError for one that would change nothing."""
     writer = model.config()
     if writer is None and settings.accept_unanswered:
@@ -333,7 +333,7 @@ class Source:
 def scenarios(
     context: typer.Context,
     source: Source,
-    model: LanguageModel,
+    model: ModelOptions,
     asking: ProfileSettings,
     engine: o.Engine = None,
     component: str = COMPONENT,
@@ -426,7 +426,7 @@ def _number(weight: str | None) -> float | None:
         ) from error
 
 
-def _refuse_writing(context: typer.Context, model: LanguageModel) -> None:
+def _refuse_writing(context: typer.Context, model: ModelOptions) -> None:
     """Refuse options of writing scenarios with --profiles: they are written already."""
     names = [s.key for config in (ProfileSettings, EngineConfig) for s in settings_of(config)]
     names = [name for name in (*names, "estimate", "limit", "out", "fresh") if name != "form"]

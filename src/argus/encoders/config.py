@@ -11,11 +11,12 @@ from argus.devices import Device
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.python_file import is_own
-from argus.settings import Choices, Doc, Ge, Option, check_settings
+from argus.settings import Choices, Ge, Option, check_settings
 
 E = TypeVar("E")
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+NONE = "none"  # name of an encoder that is none
 COSINE, DOT = "cosine", "dot"
 """Similarities: rows have length 1, or the length of a row counts."""
 TokenPooling = Literal["cls", "lasttoken", "max", "mean", "mean_sqrt_len_tokens", "weightedmean"]
@@ -26,49 +27,36 @@ _ENCODER = Option(panel="Encoder")
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """Settings of an encoder."""
+    """Settings of an encoder.
 
-    model: Annotated[
-        str,
-        Doc("sentence-transformers name or folder, openai:MODEL, or your own: FILE.py:NAME."),
-        Option(("--encoder",)),
-    ] = DEFAULT_MODEL
-    base_url: Annotated[str, Doc("Endpoint of openai:MODEL encoders."), _ENCODER] = BASE_URL
-    api_key_env: Annotated[str, Doc("Environment variable that holds the API key."), _ENCODER] = (
-        API_KEY_ENV
-    )
-    query_prompt: Annotated[
-        str | None,
-        Doc(
-            "Put before queries: a text, or a name of the model's own. Default: as the model says."
-        ),
-        _ENCODER,
-    ] = None
-    document_prompt: Annotated[str | None, Doc("Before documents, likewise."), _ENCODER] = None
-    token_pooling: Annotated[
-        TokenPooling | None,
-        Doc("How token vectors become one. Default: as the model says."),
-        Option(("--encoder-pooling",), "Encoder"),
-    ] = None
-    revision: Annotated[
-        str | None, Doc("Commit (or branch, tag) of a model of the hub."), _ENCODER
-    ] = None
-    trust_remote_code: Annotated[
-        bool,
-        Doc("Run code that comes with the model; of the hub only at a pinned --revision."),
-        _ENCODER,
-    ] = False
-    precision: Annotated[
-        str,
-        Choices(PRECISIONS),
-        Doc("auto (checked on your texts), float32, bfloat16, float16."),
-        _ENCODER,
-    ] = "auto"
+    Attributes:
+        model: sentence-transformers name or folder, openai:MODEL, or your own: FILE.py:NAME.
+        base_url: Endpoint of openai:MODEL encoders.
+        api_key_env: Environment variable that holds the API key.
+        query_prompt: Put before queries: a text, or a name of the model's own. Default: as the
+            model says.
+        document_prompt: Before documents, likewise.
+        token_pooling: How token vectors become one. Default: as the model says.
+        revision: Commit (or branch, tag) of a model of the hub.
+        trust_remote_code: Run code that comes with the model; of the hub only at a pinned
+            --revision.
+        precision: auto (checked on your texts), float32, bfloat16, float16.
+        batch_size: Texts per request to an endpoint.
+        concurrency: Requests at once to an endpoint.
+    """
+
+    model: Annotated[str, Option(("--encoder",))] = DEFAULT_MODEL
+    base_url: Annotated[str, _ENCODER] = BASE_URL
+    api_key_env: Annotated[str, _ENCODER] = API_KEY_ENV
+    query_prompt: Annotated[str | None, _ENCODER] = None
+    document_prompt: Annotated[str | None, _ENCODER] = None
+    token_pooling: Annotated[TokenPooling | None, Option(("--encoder-pooling",), "Encoder")] = None
+    revision: Annotated[str | None, _ENCODER] = None
+    trust_remote_code: Annotated[bool, _ENCODER] = False
+    precision: Annotated[str, Choices(PRECISIONS), _ENCODER] = "auto"
     device: Device = None
-    batch_size: Annotated[
-        int, Ge(1), Doc("Texts per request to an endpoint."), Option(("--batch",), "Encoder")
-    ] = 64
-    concurrency: Annotated[int, Ge(1), Doc("Requests at once to an endpoint."), _ENCODER] = 4
+    batch_size: Annotated[int, Ge(1), Option(("--batch",), "Encoder")] = 64
+    concurrency: Annotated[int, Ge(1), _ENCODER] = 4
 
     def __post_init__(self) -> None:
         """Refuse options of a model of the hub beside others, and code without a pinned commit."""

@@ -1,1 +1,5 @@
 """Ask any retriever that you run, through one interface: queries in, ranked ids out."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 from pydantic import BaseModel, Field
 
-from argus.corpora import Corpus
 from argus.corpora.opening import open_corpus
 from argus.data import tables
 from argus.data.fields import FieldNames
@@ -27,11 +26,14 @@ from argus.data.runs import read_run
 from argus.data.types import Document, Run
 from argus.data.writing import one_writer
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
-from argus.llm import ChatConfig, LanguageModel, Ledger, LocalConfig, Prompt, State, open_model
+from argus.llm import LanguageModel, Ledger, Prompt, State, open_model
+from argus.llm.options import NamedModel
 from argus.reports import write_report
+from argus.settings import Option, Without
 from argus.traffic import grades as table
 from argus.traffic import sampling
 from argus.traffic.config import HIGHEST, JudgingConfig
@@ -95,25 +97,34 @@ class JudgingResult(Result):
 
 @one_writer
 def judge_traffic(
-    traffic: Path | str | Sequence[ServedQuestion],
+    traffic: Annotated[Path | str | Sequence[ServedQuestion], Option(argument="TRAFFIC")],
     *,
-    corpus: Corpus,
-    out: Path | str,
+    corpus: o.Corpus,
+    out: o.Out = o.OUT,
     run: Path | str | Run | None = None,
     config: JudgingConfig | None = None,
-    answers: Sequence[Path | str] = (),
-    model: ChatConfig | LocalConfig | None = None,
+    answers: Sequence[Path] = (),
+    model: Annotated[NamedModel, Without("budget")] = None,
     fields: FieldNames | None = None,
-    fresh: bool = False,
+    fresh: o.Fresh = False,
 ) -> JudgingResult:
-    """Draw questions to judge, read their grades, and estimate failure rate, hits@k and nDCG@k.
+    """Estimate failure rate, hits@k and nDCG@k of a log from few judgements, with intervals.
+
+    The first run draws questions at random and writes OUT/to_judge.tsv. Fill in its grades
+    and run the same command again; or name a --model, which grades what people left open, in
+    columns of its own (model_grade, model_name). A larger --budget goes on. From 30 judged
+    questions on, the order by risk becomes a probability of each question. Writes judging.parquet
+    and .csv, summary.json, manifest.json and report.html.
 
     traffic: the folder of `argus traffic`, a table of questions, or questions (see `read_served`).
-    run: the served documents, for a table without them. Grades of people are read from
-    `out`/to_judge.tsv, or from `answers` (filled copies of it, one per person). `model` grades the
-    rest, in columns of its own. If you run it again, drawn questions and grades stay, and a larger
-    budget adds to them. Raises InputError for a folder with the draw of another log or seed and
-    for another log's table, NothingMeasured where no question was served a document.
+    Without predicted risks, questions are ordered by `rank_by_risk`. Drawn questions and grades
+    stay. Raises InputError for a folder with the draw of another log and for another log's table,
+    NothingMeasured where no question was served a document.
+
+    Args:
+        traffic: Folder of argus traffic, or a table of questions and what came back.
+        run: What came back, where the table does not say: TREC or JSON.
+        answers: Filled copies of the table, one per person; default: OUT/to_judge.tsv.
     """
     config = config or JudgingConfig()
     given = read_run(Path(run)) if isinstance(run, (str, Path)) else run

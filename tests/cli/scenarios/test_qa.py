@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from argus.cli.model_options import Judge, LanguageModel
+from argus.llm.options import JudgeOptions as Judge
+from argus.llm.options import ModelOptions as LanguageModel
 from tests.support.qa import asking, honest, is_judging
 
 

@@ -11,23 +11,30 @@ documents in front.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from argus.authority.benchmarks.collection import Benchmark
 from argus.authority.benchmarks.first_stages import Okapi, okapi_words
 from argus.authority.benchmarks.judging import share
 from argus.authority.benchmarks.source import open_benchmark
+from argus.authority.config import NamedBenchmark, OtherQueries
 from argus.errors import InputError
 from argus.indexes.lexical import STOP_WORDS
+from argus.settings import Seed
 
 
 def vocabulary_gap(
-    benchmark: Benchmark | Path | str, *, queries: Path | str | None = None, seed: int = 0
+    benchmark: NamedBenchmark,
+    *,
+    queries: OtherQueries = None,
+    seed: Seed = 0,
 ) -> dict[str, Any]:
-    """Measure the vocabulary gap of a benchmark (CAR Table 4).
+    """Measure the vocabulary gap: words that questions share with each side (CAR, Table 4).
+
+    Each question is held against the superseded document that it is about, and against what
+    controls that: by Jaccard of their words, with and without stop words, and by BM25. The gap is
+    positive where the superseded one is nearer.
 
     benchmark: a name of `MAKERS`, a folder, or a benchmark. queries: another file of questions in
     the folder. seed: of one that is made. Raises InputError where no question is about a document

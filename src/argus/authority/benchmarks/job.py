@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -24,20 +24,23 @@ from argus.authority.benchmarks.judging import (
 from argus.authority.benchmarks.retriever_file import retrieve_all, retriever_of
 from argus.authority.benchmarks.source import make_benchmark, open_benchmark
 from argus.authority.benchmarks.systems import Bench, choose
-from argus.authority.config import ScoreConfig
+from argus.authority.config import NamedBenchmark, OtherQueries, ScoreConfig
 from argus.authority.opening import unruled_lines
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
 from argus.data.types import State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.encoders.config import NONE
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.progress import progress
 from argus.python_file import split_spec
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, Table, table
+from argus.settings import Option, Options
 
 TABLE = "authority_questions"
 SECTION = "scoring"
@@ -75,28 +78,42 @@ class ScoreResult(Result):
 
 @one_writer
 def score_systems(
-    benchmark: Benchmark | Path | str,
+    benchmark: NamedBenchmark,
     *,
-    out: Path | str,
+    out: o.Out = o.OUT,
     config: ScoreConfig | None = None,
-    queries: Path | str | None = None,
-    rules: Path | str | None = None,
-    retriever: Path | str | None = None,
-    encoder: Encoder | EncoderConfig | str | None = DEFAULT_MODEL,
+    queries: OtherQueries = None,
+    rules: Annotated[Path | str | None, Option(is_name=True)] = None,
+    retriever: Annotated[Path | str | None, Option(is_name=True)] = None,
+    encoder: Annotated[
+        Encoder | EncoderConfig | str | None, Options(EncoderConfig)
+    ] = DEFAULT_MODEL,
     cross_encoder: str | None = None,
-    store: Path | None = None,
-    fresh: bool = False,
+    store: o.Store = None,
+    fresh: o.Fresh = False,
 ) -> ScoreResult:
-    """Score the built-in systems, or a retriever of one's own, on a benchmark.
+    """Score the built-in systems, or a retriever of your own, on a benchmark.
+
+    Writes authority_questions.parquet and .csv, summary.json, manifest.json and report.html. A
+    question on which the retriever fails is counted apart, never as a zero; exit code 2 when all
+    fail. --encoder none leaves out the systems that need one.
 
     benchmark: a name of `MAKERS`, a folder (see `read_benchmark`), or a benchmark. queries: another
     file of questions in the folder. rules: a YAML file or a domain's name, by which the pipelines
     know the relation, instead of those of the benchmark or of its edges. The edges still judge the
-    served documents. retriever: `FILE.py` or `FILE.py:ClassName`, scored alone.
-    encoder: of the dense systems, loaded only where one of them is scored. None leaves them out.
-    cross_encoder: folder or name of one. store: of vectors, `out/embeddings` if not given.
+    served documents. retriever: scored alone. encoder: of the dense systems, loaded only where one
+    of them is scored. None, or the name "none", leaves them out. store: of vectors, by default
+    `out/embeddings`.
+
+    Args:
+        rules: RULES.yaml that the pipelines know, instead of the benchmark's own.
+        retriever: FILE.py or FILE.py:NAME, a class with retrieve(query, corpus, k) -> list of
+            doc_id.
+        cross_encoder: Folder or name of a model that re-ranks.
     """
     config = config or ScoreConfig()
+    if isinstance(encoder, EncoderConfig) and encoder.model == NONE:
+        encoder = None
     if retriever is not None and config.systems:
         expected = "one of the two: a retriever is scored alone"
         got, fix = "--retriever with --system", "Run the command once for each."

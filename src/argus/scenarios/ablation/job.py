@@ -6,24 +6,23 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 
-from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.runs import Excluded, spare, without_excluded
-from argus.data.types import Qrels, Query, Run
+from argus.data.runs import spare, without_excluded
+from argus.data.types import Run
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
-from argus.engine import Engine, EngineConfig
+from argus.encoders import DEFAULT_MODEL
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
-from argus.llm import ChatConfig, LocalConfig
+from argus.llm.options import NamedModel
 from argus.measures import Evaluation, evaluate
 from argus.measures.measures import cover
 from argus.reports import write_report
@@ -35,6 +34,7 @@ from argus.scenarios.ablation.inputs import Source, Vectors
 from argus.scenarios.ablation.section import headline
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.profile import Profiled, ProfileState, needs
+from argus.settings import Without
 
 JOB = "ablation"
 
@@ -136,31 +136,39 @@ class AblateResult(Result):
 
 @one_writer
 def ablate_scenarios(
-    corpus: Corpus,
+    corpus: o.Corpus,
     profiles: Path | str | Mapping[str, Profiled],
-    queries: Path | str | Sequence[Query],
-    qrels: Path | str | Qrels,
+    queries: o.Queries,
+    qrels: o.Qrels,
     *,
-    out: Path | str,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
-    excluded: Path | str | Excluded | None = None,
+    out: o.Out = o.OUT,
+    encoder: Annotated[
+        o.Encoder, Without("base_url", "api_key_env", "batch_size", "concurrency")
+    ] = DEFAULT_MODEL,
+    excluded: o.Excluded = None,
     expansions: Path | None = None,
-    model: ChatConfig | LocalConfig | None = None,
+    model: NamedModel = None,
     config: AblateConfig | None = None,
     fields: FieldNames | None = None,
-    store: Path | None = None,
-    fresh: bool = False,
-    engine: EngineConfig | Engine | None = None,
+    store: o.Store = None,
+    fresh: o.Fresh = False,
+    engine: o.Engine = None,
 ) -> AblateResult:
-    """Search with every component at every λ, and compare each with documents alone.
+    """Search with every component at every λ, and compare each with the documents alone.
+
+    With --expansions or --model also documents expanded with pseudo-queries and with a summary; the
+    model's answers are kept in OUT/answers.sqlite. Writes ablation.parquet and .csv, summary.json,
+    manifest.json and report.html with a heat map.
 
     The whole grid is made twice: on the corpus, where documents with scenarios stand beside others
     without, and on the documents that have scenarios alone. excluded: documents taken out of a
-    query's results before they are measured, per query or as `read_excluded` reads a file.
-    expansions: pseudo-queries and summaries (expansions.jsonl). model: writes them for the
-    documents that have scenarios, through `OUT/answers.sqlite`, so that a run that stops goes on
-    where it was. engine: embeds, and writes where the model is one that transformers runs.
-    Raises InputError for bad input, ArgusError where the model leaves documents without an answer.
+    query's results before they are measured, per query or as `read_excluded` reads a file. engine:
+    embeds, and writes where the model is one that transformers runs. Raises InputError for bad
+    input, ArgusError where the model leaves documents without an answer.
+
+    Args:
+        profiles: Scenarios (profiles.jsonl, or its folder).
+        expansions: Pseudo-queries and summaries (JSONL), instead of --model.
     """
     config = config or AblateConfig()
     if expansions is not None and model is not None:

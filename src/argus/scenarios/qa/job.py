@@ -8,22 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
 from argus.data.documents import find_file
+from argus.data.fields import CoerceIds
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Qrels, Query
 from argus.data.writing import one_writer
-from argus.encoders import Encoder, EncoderConfig
-from argus.engine import Engine, EngineConfig
+from argus.devices import Device
 from argus.errors import ArgusError
 from argus.indexes.header import parse_index_spec
+from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.llm import Ledger, LocalConfig
+from argus.llm.options import with_models
 from argus.measures import paired_difference
 from argus.reports import write_report
 from argus.scenarios.qa.cases import cases, ranking_measures, retrieve
@@ -36,11 +38,12 @@ from argus.scenarios.qa.compare import (
     judge_answers,
     votes_agreement,
 )
-from argus.scenarios.qa.config import MEASURE, QAConfig
+from argus.scenarios.qa.config import MEASURE, QAConfig, QASettings
 from argus.scenarios.qa.inputs import Inputs, read_inputs
 from argus.scenarios.qa.section import headline
 from argus.scenarios.qa.stages import LEDGER, Stages, reformulate
 from argus.scenarios.tables import schema
+from argus.settings import INDEX, Option, Options
 
 JOB = "scenarios_qa"
 # One row per question and arm, in the order in which they were asked.
@@ -129,30 +132,38 @@ class QAResult(Result):
 
 @one_writer
 def compare_answers(
-    index: Path | str,
+    index: Annotated[Path | str, Option(is_name=True), INDEX],
     queries: Path | str | Sequence[Query],
     *,
-    config: QAConfig,
-    out: Path | str,
+    config: Annotated[QAConfig, Options(with_models(QASettings, judge=True))],
+    out: o.Out = o.OUT,
     answers: Path | str | Mapping[str, str] | None = None,
     qrels: Path | str | Qrels | None = None,
     reasoned: Path | str | Mapping[str, str] | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    device: str | None = None,
-    coerce_ids: bool = False,
-    fresh: bool = False,
-    engine: EngineConfig | Engine | None = None,
+    encoder: o.IndexEncoder = None,
+    device: Device = None,
+    coerce_ids: Annotated[CoerceIds, Option()] = False,
+    fresh: o.Fresh = False,
+    engine: o.Engine = None,
 ) -> QAResult:
-    """Answer every question from documents, documents with scenarios, and gold. Judge the answers.
+    """Compare answers from documents, from documents with scenarios, and from relevant documents.
 
-    index: `PATH[@STATE]` with scenarios. answers: reference answers. None takes them from the
-    queries. qrels: for the oracle arms and the rankings' own measure. reasoned: reformulated
-    queries to search with. The question stays as it is. All that models say is kept in
-    `out/answers.sqlite` as it comes: the same command goes on where an earlier one was stopped,
-    and pays for nothing twice (not even after `fresh`). engine: where models answer that
-    transformers runs. Endpoints are asked from this process anyway. Raises InputError before
-    anything is written, LanguageModelError when an endpoint cannot be used, and ArgusError when no
-    answer of any arm got a score.
+    Each answer gets a score from 0 to 100 against a reference answer (SPIKE §4.4). Answers are kept
+    in OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
+    scenarios_qa.parquet and .csv, summary.json, manifest.json and report.html.
+
+    index: `PATH[@STATE]` with scenarios. qrels: for the oracle arms and the rankings' own measure.
+    reasoned: the question itself stays as it is. Nothing is paid for twice, not even after `fresh`.
+    engine: where models answer that transformers runs. Endpoints are asked from this process
+    anyway. Raises InputError before anything is written, LanguageModelError when an endpoint cannot
+    be used, and ArgusError when no answer of any arm got a score.
+
+    Args:
+        index: PATH, PATH@REMEDY: an index with scenarios.
+        queries: Questions (JSONL, CSV, TSV, Parquet, BEIR folder).
+        answers: Reference answers (query_id, answer); default: the queries' answer field.
+        qrels: Judgements, for the oracle and the rankings' nDCG@10.
+        reasoned: Reformulated queries (query_id, text) to search with, as BRIGHT's.
     """
     inputs = read_inputs(
         index, queries, config=config, answers=answers, qrels=qrels, reasoned=reasoned,

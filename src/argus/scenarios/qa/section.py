@@ -69,21 +69,6 @@ def _change(change: Mapping[str, Any]) -> str:
     )
 
 
-def estimate_lines(estimate: Mapping[str, Any]) -> Iterator[str]:
-    """Yield prompts and greatest cost of each stage."""
-    for stage, e in [*estimate["stages"].items(), ("total", estimate["total"])]:
-        cost = (
-            "" if e["cost"] is None else f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}"
-        )
-        yield (
-            f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked ({e['cached']:,} "
-            f"are in the ledger, {e['repeated']:,} equal others): {e['tokens_in']:,} tokens in, at "
-            f"most {e['tokens_out_at_most']:,} out{cost}"
-        )
-    if not estimate["exact"]:
-        yield "judging is counted as if every answer that is missing had its greatest length"
-
-
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section of summary.json and scenarios_qa.parquet."""
     arms, rows = summary["arms"], read_table(folder / "scenarios_qa.parquet").to_pylist()

@@ -120,6 +120,24 @@ def reformulate(
     return texts, failed
 
 
+class AnswersEstimate(dict[str, Any]):
+    """The estimate of each stage, `total` of them, and whether all is known already (`exact`)."""
+
+    def __str__(self) -> str:
+        lines = []
+        for stage, e in [*self["stages"].items(), ("total", self["total"])]:
+            is_priced = e["cost"] is not None
+            cost = f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}" if is_priced else ""
+            lines.append(
+                f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked "
+                f"({e['cached']:,} are in the ledger, {e['repeated']:,} equal others): "
+                f"{e['tokens_in']:,} tokens in, at most {e['tokens_out_at_most']:,} out{cost}"
+            )
+        if not self["exact"]:
+            lines.append("judging is counted as if every missing answer had its greatest length")
+        return "\n".join(lines)
+
+
 def estimate_answers(
     index: Path | str,
     queries: Path | str | Sequence[Query],
@@ -132,7 +150,7 @@ def estimate_answers(
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
     coerce_ids: bool = False,
-) -> dict[str, Any]:
+) -> AnswersEstimate:
     """Return the estimate of each stage, `total` of them, and whether it is `exact`.
 
     Prompts in the ledger of `out` count as answered. Where an answer is not there yet, the judge
@@ -152,7 +170,7 @@ def estimate_answers(
         return _estimate(inputs, config, ledger, Path(folder) / "embeddings")
 
 
-def _estimate(inputs: Inputs, config: QAConfig, ledger: Ledger, store: Path) -> dict[str, Any]:
+def _estimate(inputs: Inputs, config: QAConfig, ledger: Ledger, store: Path) -> AnswersEstimate:
     stages: dict[str, Estimate] = {}
     questions = inputs.questions.sample
     texts = {q.id: q.text for q in questions}
@@ -182,11 +200,11 @@ def _estimate(inputs: Inputs, config: QAConfig, ledger: Ledger, store: Path) -> 
         answered.append(Answered(case, answers.get(prompt.key) or prompt.key.ljust(longest, "x")))
     is_exact = not any(e.to_ask for e in stages.values())
     stages["judging"] = estimate(judge_prompts(answered, config.votes), ledger, config.judging)
-    return {
-        "stages": {stage: e.figures() for stage, e in stages.items()},
-        "total": reduce(add, stages.values()).figures(),
-        "exact": is_exact,
-    }
+    return AnswersEstimate(
+        stages={stage: e.figures() for stage, e in stages.items()},
+        total=reduce(add, stages.values()).figures(),
+        exact=is_exact,
+    )
 
 
 def _answers(prompts: Sequence[Prompt], ledger: Ledger, config: ModelConfig) -> dict[str, str]:

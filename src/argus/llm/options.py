@@ -16,7 +16,7 @@ LOCAL = "local:"  # begins the name of a model that runs on this machine
 LEAST_TOTAL = 1  # tokens of a whole run, of which none may be left for a later stage
 
 
-class LanguageModel:
+class ModelOptions:
     """Options of a command that may ask a language model: settings of ChatConfig and LocalConfig.
 
     They go by the names of ChatConfig's fields (and adapter). One that is None was not given, and
@@ -46,7 +46,7 @@ class LanguageModel:
         settings = (cls.MODEL, *alone, *chat.values())
         return tuple(replace(s, default=None, optional=True) for s in settings)
 
-    def but(self, **options: Any) -> LanguageModel:
+    def but(self, **options: Any) -> ModelOptions:
         """Return these options with others in their place. None takes one away."""
         return type(self)(**self.options | options)
 
@@ -109,7 +109,7 @@ class LanguageModel:
         return [options[name] for name in names]
 
 
-class NamedModel(LanguageModel):
+class NamedModelOptions(ModelOptions):
     """The same, for commands that need no more of it than the model: its config, or None."""
 
     @classmethod
@@ -118,7 +118,44 @@ class NamedModel(LanguageModel):
         return cls(**options).config()
 
 
-AnyModel = Annotated[ChatConfig | LocalConfig | None, Options(NamedModel)]
+NamedModel = Annotated[ChatConfig | LocalConfig | None, Options(NamedModelOptions)]
+
+
+def with_models(settings: type, *, judge: bool = False, required: bool = True) -> type:
+    """Return what makes a config of its settings and those of a model, and perhaps of a judge.
+
+    settings: a class whose method `by` takes the model, and the judge. required: whether there has
+    to be a model.
+    """
+    parts: dict[str, Any] = {"model": ModelOptions} | ({"judge": JudgeOptions} if judge else {})
+
+    class WithModels:
+        @classmethod
+        def declared_settings(cls) -> tuple[Setting, ...]:
+            models = (
+                replace(s, name=f"{part}:{s.name}", option=replace(s.option, spelling=s.spelling))
+                for part, options in parts.items()
+                for s in options.declared_settings()
+            )
+            return *settings_of(settings), *models
+
+        @classmethod
+        def from_options(cls, **options: Any) -> Any:
+            own = {name: value for name, value in options.items() if ":" not in name}
+            model, *judges = (
+                kind(
+                    **{
+                        n.removeprefix(f"{p}:"): v
+                        for n, v in options.items()
+                        if n.startswith(f"{p}:")
+                    }
+                )
+                for p, kind in parts.items()
+            )
+            config = model.required() if required else model.config()
+            return settings(**own).by(config, *(judge.config(model) for judge in judges))
+
+    return WithModels
 
 
 def needs_model(options: list[str], option: str = "--model") -> InputError:
@@ -141,7 +178,7 @@ TEXTS = {
 }
 
 
-class Judge:
+class JudgeOptions:
     """Options that say who judges, by default whoever answers. They go by ChatConfig's fields."""
 
     def __init__(self, **options: Any) -> None:
@@ -159,7 +196,7 @@ class Judge:
             if s.name in OWN
         )  # fmt: skip
 
-    def config(self, answerer: LanguageModel) -> ChatConfig | LocalConfig | None:
+    def config(self, answerer: ModelOptions) -> ChatConfig | LocalConfig | None:
         """Return who judges, None for whoever answers.
 
         A key is never sent to another endpoint than its own. Raises InputError for a budget that
@@ -189,7 +226,7 @@ class Judge:
             config = replace(config, api_key=None)
         return replace(config, temperature=own.get("temperature", config.temperature))
 
-    def _options(self, answerer: LanguageModel) -> LanguageModel:
+    def _options(self, answerer: ModelOptions) -> ModelOptions:
         """Return the options of the answering model with the judge's own."""
         own, model = self.options, self.options.get("model") or answerer.model or ""
         if model.startswith(LOCAL):
@@ -197,13 +234,13 @@ class Judge:
                 name: answerer.options.get(name) for name in ("max_tokens_override", "retry_failed")
             }
             adapter = None if "model" in own else answerer.options.get("adapter")
-            return LanguageModel(
+            return ModelOptions(
                 model=model, adapter=adapter, base_url=own.get("base_url"), **common
             )
         mine = {n: v for n, v in own.items() if n not in ("temperature", "api_key_env")}
         return answerer.but(**mine | {"model": model, "adapter": None})
 
-    def _check_prices(self, answerer: LanguageModel) -> None:
+    def _check_prices(self, answerer: ModelOptions) -> None:
         home = {name: answerer.options.get(name) for name in ("model", "base_url")}
         same = home == {name: self.options.get(name, value) for name, value in home.items()}
         priced = {"input_price", "output_price"} <= self.options.keys()
