@@ -124,7 +124,6 @@ def _row(
         **{n: difference[n] for n in ("improved", "harmed")},
         "risk_queries": {n: repaired.get(n) for n in ("found_before", "found_after", "lost")},
         "neighbours_fallen": result.summary["neighbours_fallen"],
-        "predicted_rps": result.summary["rps"],
     }
 
 

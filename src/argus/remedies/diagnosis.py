@@ -8,7 +8,6 @@ risk below τ. Nothing is indexed and no query is needed. `diagnose` is the job.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,7 @@ import pyarrow as pa
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
-from argus.data.types import Document, Span, State, View, count_states
+from argus.data.types import Document, Span, State, count_states
 from argus.data.writing import one_writer
 from argus.encoders import (
     DEFAULT_MODEL,
@@ -322,38 +321,6 @@ def score_mentions(
     return scores
 
 
-def predict_in_views(
-    risks: Sequence[Risk],
-    views: Mapping[str, Sequence[View]],
-    encoder: Encoder,
-    cache: EmbeddingStore,
-    probe: Probe,
-) -> list[list[float]]:
-    """Predict the RPS of each entity in every view of its document that mentions it.
-
-    The first mention at or behind the document's own one counts, as a whole name, whatever its
-    white space. Mentions beyond the encoder's window are left out.
-    """
-    owners: list[int] = []
-    texts: list[str] = []
-    places: list[Place] = []
-    for i, risk in enumerate(risks):
-        name = re.compile(r"\s+".join(map(re.escape, risk.entity.split())))
-        for view in views.get(risk.doc_id, ()):
-            mention = name.search(view.text, risk.spans[0].start) or name.search(view.text)
-            if mention:
-                places.append((len(texts), Span(*mention.span())))
-                owners.append(i)
-                texts.append(view.text)
-    within = np.flatnonzero(~beyond_window(texts, places, encoder)).tolist()
-    scores = score_mentions(texts, [places[j] for j in within], encoder, cache, probe)
-    predicted: list[list[float]] = [[] for _ in risks]
-    for j, (rps, *_) in zip(within, scores, strict=True):
-        if rps is not None:
-            predicted[owners[j]].append(rps)
-    return predicted
-
-
 def explain_none_flagged(diagnosis: Diagnosis) -> str | None:
     """Return the reason why no entity is at risk. None where one is."""
     if diagnosis.flagged():
@@ -445,16 +412,9 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     if left_out := summary["finder"]["left_out"]:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
-        yield (
-            f"{sum(left_out.values()):,} names of the knowledge base were not looked for "
-            f"({reasons}): see --common-words, --min-length"
-        )
+        yield f"names that were not looked for: {reasons} (--common-words, --min-length)"
     if unread["entities"]:
-        yield (
-            f"{unread['entities']:,} entities in {unread['documents']:,} "
-            "documents stand only beyond what the model reads of a document: its vector knows "
-            "nothing of them"
-        )
+        yield f"{unread['entities']:,} entities stand only beyond what the model reads"
 
 
 def section(folder: Path, diagnosis: Mapping[str, Any]) -> Section:

@@ -25,7 +25,7 @@ from argus.evaluation.judged import JudgedQueries
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE
 from argus.jobs.recorded_model import spent
-from argus.remedies.diagnosis import Risk, predict_in_views
+from argus.remedies.diagnosis import Risk
 from argus.remedies.remedy_result import RemedyResult, evaluate_remedy
 from argus.remedies.repair import Applied
 from argus.reports import write_report
@@ -34,8 +34,8 @@ from argus.settings import TOP_K
 
 SCHEMA = pa.schema([
     ("doc_id", pa.string()), ("entity", pa.string()), ("rank_before", pa.int64()),
-    ("rank_after", pa.int64()), ("rps_before", pa.float64()), ("rps_after", pa.float64()),
-    ("rps_views", pa.float64()), ("views", pa.int64()), ("fell_from_lists", pa.int64()),
+    ("rank_after", pa.int64()), ("rps", pa.float64()),
+    ("views", pa.int64()), ("fell_from_lists", pa.int64()),
     ("state", pa.string()), ("reason", pa.string()),
 ])  # fmt: skip
 
@@ -54,8 +54,6 @@ class RepairResult(RemedyResult):
         that failed, found_before and found_after (shares that bring their document into the top
         k), recovered and lost. No ranks if all failed.
     of_repaired: the same of the repaired documents alone.
-    rps: mean predicted RPS of the repaired entities, before (in the originals), after (the better
-        of original and views, which is never lower) and in views alone. None without any.
     neighbours_fallen: documents that lost a place in the top k.
     places_lost: places that they lost.
     before: state of the index before the remedy, as `before:ID`.
@@ -71,9 +69,7 @@ class RepairResult(RemedyResult):
         entity: name at risk, which is the risk query.
         rank_before, rank_after: rank of the document for that name, without and with the remedy.
             Null, with a reason, if the risk query failed.
-        rps_before: predicted RPS of the original.
-        rps_after: best of original (which stays indexed) and views.
-        rps_views: mean of the views, or null.
+        rps: predicted RPS of the original.
         views: views that the remedy gave the document.
         fell_from_lists: risk queries of others from whose top k it fell.
         """
@@ -110,16 +106,13 @@ def write_receipt(
         able = (entity for entity, ok in zip(entities, embedded.ok, strict=True) if ok)
         names = dict(zip(able, embedded.vectors, strict=True))
         ranks, fell = rank_risks(risks, names, before, after, k)
-        rps = predict_in_views(risks, views, encoder, cache, applied.opened.probe)
         reasons = {entities[i]: why for i, why in embedded.failures.items()}
     cells = []
-    for risk, earlier, later, own in zip(risks, *ranks.tolist(), rps, strict=True):
-        known = [] if risk.rps is None else [risk.rps]
-        scores = (risk.rps, max([*known, *own], default=None), float(np.mean(own)) if own else None)
+    for risk, earlier, later in zip(risks, *ranks.tolist(), strict=True):
         counts = (len(views.get(risk.doc_id, ())), fell.get(risk.doc_id, 0))
         state = str(State.MEASURED if earlier else State.FAILED), reasons.get(risk.entity, "")
         places = (earlier or None, later or None)
-        cells.append((risk.doc_id, risk.entity, *places, *scores, *counts, *state))
+        cells.append((risk.doc_id, risk.entity, *places, risk.rps, *counts, *state))
     records = [dict(zip(SCHEMA.names, cell, strict=True)) for cell in cells]
     rows = pa.Table.from_pylist(records, schema=SCHEMA)
     folder.write_table("receipt", rows, csv=True)
@@ -176,18 +169,6 @@ def _summarise(
     new = [view for group in views.values() for view in group]
     text_bytes = sum(len(view.text.encode("utf-8", "surrogatepass")) for view in new)
     index = applied.opened.index
-    rps = None
-    if repaired.any():
-        columns = ("rps_before", "rps_after", "rps_views")
-        before, after, read = (rows[n].to_numpy().astype(float)[repaired] for n in columns)
-        read = read[np.isfinite(read)]
-        rps = {
-            "entities": len(before),
-            "before": round(float(before.mean()), 6),
-            "after": round(float(after.mean()), 6),
-            "entities_in_views": len(read),
-            "views": round(float(read.mean()), 6) if len(read) else None,
-        }
     return {
         "remedy": applied.remedy,
         "index": str(index.path),
@@ -204,7 +185,6 @@ def _summarise(
         },
         "risk_queries": _count_ranks(ranks, k),
         "of_repaired": _count_ranks(ranks[:, repaired], k),
-        "rps": rps,
     }
 
 
@@ -225,7 +205,7 @@ def _count_ranks(ranks: IntArray, k: int) -> dict[str, float]:
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the views that were added and left out, and the gain in rank and RPS."""
+    """Yield the views that were added and left out, and the gain in rank."""
     counts, made, repaired = summary["counts"], summary["made"], summary["of_repaired"]
     if not summary["added"]:
         yield f"{summary['remedy']} was in the index already; nothing added"
@@ -256,12 +236,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
             f"({repaired['recovered']:,} recovered, {repaired['lost']:,} lost); "
             f"{summary['neighbours_fallen']:,} documents lost a place to them"
         )
-    if rps := summary["rps"]:
-        views = "" if rps["views"] is None else f", {rps['views']:.3f} in the views alone"
-        yield (
-            f"mean predicted RPS of these entities: {rps['before']:.3f} in the originals{views}; "
-            f"by the better of both, which cannot fall, {rps['after']:.3f}"
-        )
 
 
 def section(folder: Path, remedy: Mapping[str, Any]) -> Section:
@@ -272,10 +246,9 @@ def section(folder: Path, remedy: Mapping[str, Any]) -> Section:
     failed = [row for row in repaired if row["rank_after"] is None]
     kinds = {
         "asked for": "text", "document": "text", "rank before": "count", "rank after": "count",
-        "predicted RPS before": "share", "best of original and views": "share",
-        "mean of the views": "share", "views": "count",
+        "predicted RPS": "share", "views": "count",
     }  # fmt: skip
-    names = ("entity", "doc_id", *SCHEMA.names[2:8])
+    names = ("entity", "doc_id", *SCHEMA.names[2:6])
     cells = [[row[name] for name in names] for row in [*ranked, *failed][:MAX_ROWS]]
     tables = {"receipt": table(kinds, cells, total=len(repaired))}
     counts, ranks = remedy["counts"], remedy["of_repaired"]

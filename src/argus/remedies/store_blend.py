@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
-from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any
 
@@ -135,12 +134,4 @@ def blend_store(
 def _name_encoder(encoder: Encoder | EncoderConfig | str) -> str:
     """Return the Python argument that names an encoder, or a placeholder for an object."""
     config = as_config(encoder)
-    if not isinstance(config, EncoderConfig):
-        return "encoder=encoder"
-    default = EncoderConfig()
-    names = (f.name for f in dataclass_fields(config) if f.name not in ("model", "device"))
-    values = {name: getattr(config, name) for name in names}
-    changed = [f"{n}={value!r}" for n, value in values.items() if value != getattr(default, n)]
-    if not changed:
-        return f"encoder={config.model!r}"
-    return f"encoder=argus.EncoderConfig({', '.join([f'model={config.model!r}', *changed])})"
+    return f"encoder={config.model!r}" if isinstance(config, EncoderConfig) else "encoder=encoder"

@@ -343,19 +343,12 @@ def open_home(store: WritableStore, into: str | None) -> WritableStore | None:
 def make_home(store: WritableStore, into: str | None) -> WritableStore:
     """Open the collection of a store's remedies, or make it.
 
-    Raises InputError for one of another dimension, ranked by distances, or without the fields of
-    the records. Raises ArgusError if none can be made.
+    Raises InputError for one of another dimension, or ranked by distances. Raises ArgusError if
+    none can be made.
     """
     there = open_home(store, into)
     if there is None:
-        name = into or store.collection + SUFFIX
-        try:
-            return store.make_sibling(name)
-        except ArgusError as error:
-            raise ArgusError(
-                f"{error}\nThe collection {name} could not be made, so nothing was written. Ask "
-                "for the right to make it, or name one that is there with --into."
-            ) from error
+        return store.make_sibling(into or store.collection + SUFFIX)
     facts, own = there.describe(), store.describe()
     if facts.dim not in (0, own.dim):
         got, expected = f"vectors of {facts.dim} dimensions", f"{own.dim}, as {store.name} has"
@@ -366,16 +359,6 @@ def make_home(store: WritableStore, into: str | None) -> WritableStore:
             "ranks by distances (l2)", expected="cosine, or dot product: the records are scaled",
             fix="Leave --into out: Argus makes a collection of its own.", where=there.name,
         )  # fmt: skip
-    needed = dict.fromkeys([*FIELDS, *(store.columns or ())])
-    columns = needed if there.columns is None else there.columns
-    if missing := [name for name in needed if name not in columns]:
-        raise InputError(
-            f"no column {', '.join(missing)}",
-            expected="the columns of the documents, and those of a remedy's records",
-            fix="Roll back what is in it (argus tune list, argus tune undo): it is made again with "
-            "them. Or add them (texts; argus_scale and argus_penalty are numbers).",
-            where=there.name,
-        )
     return there
 
 

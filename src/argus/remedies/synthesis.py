@@ -287,7 +287,6 @@ class _Offer:
 
     document: Document
     entities: Mapping[str, Sequence[Pair]]
-    left_out: int = 0
     why_not: str = ""  # the reason if nothing can be inserted
 
     def passages(self) -> dict[str, list[str]]:
@@ -324,8 +323,7 @@ class _Offer:
 
     def source(self, written_by: Mapping[str, str | float]) -> str:
         entities = {e: [p.passage.id for p in pairs] for e, pairs in self.entities.items()}
-        left_out = {"left_out": self.left_out} if self.left_out else {}
-        return json.dumps({**written_by, "entities": entities, **left_out}, ensure_ascii=False)
+        return json.dumps({**written_by, "entities": entities}, ensure_ascii=False)
 
     def end(self, state: State, reason: str, source: str = "") -> Synthesis:
         return Synthesis(self.document.id, None, [], state, reason, source)
@@ -365,7 +363,7 @@ def _offer(
         offered = set(by_rps[:max_entities])
         shown = {entity: entities[entity] for entity in where if entity in offered}
         why = "" if where else "no first mention can take a description"
-        yield _Offer(document, shown, len(where) - len(shown), why)
+        yield _Offer(document, shown, why)
 
 
 def describe(passage: Document, entity: str) -> str | None:

@@ -21,7 +21,7 @@ QUERIES = "QUERIES"
 """Stands for judged questions that nothing names."""
 PLACES = frozenset({"--encoder", "--correction", "--store-ids"})
 """Options that may name a file or folder."""
-PARENT, ENCODER = "--parent-field", "--encoder"
+ENCODER = "--encoder"
 STORE_PREFIX = re.compile(rf"(?:{BLENDED})?(?:(?:{'|'.join(KINDS)}|http):(?!//))?")
 MEMBER_SUFFIX = re.compile(r"[@:/][\w.-]+$")
 """A state of an index, a name in a module, or a collection, behind a path."""
@@ -147,15 +147,6 @@ class Places:
     def log(self) -> str:
         """The log of questions that was read, else the judged questions."""
         return self._input("log") or ("LOG" if self.queries == QUERIES else self.queries)
-
-    @property
-    def language_model(self) -> list[str]:
-        """Options that name a language model for scenarios."""
-        model = self._set("model", "tune.apply.scenarios", "research.scenarios")
-        if model is None:
-            return ["--model", "MODEL", "--base-url", "URL"]
-        url = self._set("base-url", "tune.apply.scenarios", only=True) or self._set("llm-base-url")
-        return ["--model", model, *(["--base-url", url] if url else [])]
 
     @property
     def parent_field(self) -> str | None:
@@ -300,9 +291,10 @@ class Places:
         """The command that estimates the cost of scenarios."""
         where = ["--index", self.index] if self.index else ["--corpus", self.corpus]
         options = [] if self.index else self.options_of("tune apply scenarios", "Input", "Store")
-        return command(
-            "tune", "apply", "scenarios", *where, *options, *self.language_model, "--estimate"
-        )
+        model = self._set("model", "tune.apply.scenarios", "research.scenarios")
+        url = ["--base-url", self._set("base-url", "tune.apply.scenarios") or "URL"]
+        asking = ["--model", model or "MODEL", *url, "--estimate"]
+        return command("tune", "apply", "scenarios", *where, *options, *asking)
 
     @property
     def index(self) -> str | None:

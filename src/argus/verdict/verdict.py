@@ -21,7 +21,7 @@ from argus.data.folders import SUMMARY, ArtifactFolder, read_manifest, torn_jobs
 from argus.data.reading import WRITTEN, reading
 from argus.measures.intervals import Discrimination, wilson
 from argus.stores.spec import BLENDED
-from argus.verdict.places import PARENT, Places, Project
+from argus.verdict.places import Places, Project
 
 DEPTH = 10
 """Results of a question that are read: it fails where none of them is wanted."""
@@ -37,8 +37,6 @@ COMPARED = frozenset(
     ("audit", "exposure", "evaluation", "questions", "needs", "needs_served", "authority")
 )
 """Jobs that argus gate compares with a baseline."""
-MAX_UNREAD = 0.05
-"""Share of tokens that the model may leave unread before splitting is proposed."""
 BLEND_GAIN = 0.051
 """nDCG@10 that the blend gained in the mean of the collections where it was measured."""
 BLEND_MEASURED = (
@@ -624,23 +622,16 @@ def _improve(results: Results, counts: Counts) -> Iterator[VerdictAction]:
 
 
 def _measure(results: Results, counts: Counts) -> Iterator[VerdictAction]:
-    """Yield questions to judge or to look at, documents to split, and bounds to hold."""
+    """Yield questions to judge or to look at, and bounds to hold."""
     places, sections = results.places, results.sections
     needed, traffic = counts["by_need"], sections.get("traffic", {})
     if traffic and not traffic["log"]["hash_only"] and needed.source != JUDGE:
-        if traffic["results"]["logged"] + traffic["results"]["answered"]:
-            yield VerdictAction(
-                "Judge 50 real questions: how often they fail, with an interval",
-                places.judging_traffic,
-                "the interval held the truth in 97% of 500 draws on each of 4 judged collections, "
-                "in the worst in 95% (docs/results.md, Traffic)",
-            )
-        else:
-            yield VerdictAction(
-                "Ask what answers: the log does not say what came",
-                places.auditing_traffic,
-                "what came is judged, and tells which questions nobody met",
-            )
+        yield VerdictAction(
+            "Judge 50 real questions: how often they fail, with an interval",
+            places.judging_traffic,
+            "the interval held the truth in 97% of 500 draws on each of 4 judged collections, "
+            "in the worst in 95% (docs/results.md, Traffic)",
+        )
     unmet = traffic.get("unmet") or {}
     first: dict[str, Any] = next(iter(unmet.get("largest", ())), {})
     if first.get("examples"):
@@ -657,16 +648,6 @@ def _measure(results: Results, counts: Counts) -> Iterator[VerdictAction]:
             places.evaluating,
             "reachability has AUC 0.50 to 0.52 for that, chance; what documents are needed for "
             "0.66",
-        )
-    window = sections.get("exposure", {}).get("text_window")
-    if window and window["tokens_unread"] >= MAX_UNREAD * window["tokens"]:
-        options = places.options_of("check", "Input", "Encoder")
-        options += [] if places.parent_field else [PARENT, "FIELD"]
-        yield VerdictAction(
-            f"Split the {window['texts_cut']:,} documents that are longer than the model reads",
-            command("check", "--corpus", "CHUNKS", *options, "--out", f"{places.out}-chunks"),
-            f"measured here: {window['tokens_unread'] / window['tokens']:.1%} of all tokens are in "
-            "no vector. What splitting gains was not measured",
         )
     if COMPARED & sections.keys():
         yield VerdictAction(
