@@ -281,12 +281,6 @@ class Places:
         return command("serve", self.out, "--records", self.records, *self.rules)
 
     @property
-    def auditing(self) -> str:
-        """The command that audits entities."""
-        asking = ["--corpus", self.corpus, *self.options_of("research audit")]
-        return command("research", "audit", *asking, "--relations", "RELATIONS", "--out", self.out)
-
-    @property
     def estimating_scenarios(self) -> str:
         """The command that estimates the cost of scenarios."""
         where = ["--index", self.index] if self.index else ["--corpus", self.corpus]
