@@ -72,7 +72,7 @@ from argus.kb.config import KbConfig
 if __name__ == "__main__":
     dump, out, workers, split = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     start = time.perf_counter()
-    config = KbConfig(split_bytes=split)
+    config = KbConfig(split_mib=split / 2**20)
     parts = DumpParts(Path(out), "wikipedia")
     with open_engine(EngineConfig(workers=workers)) as engine:
         read, _ = read_wikipedia(dump, parts, config, engine)

@@ -56,11 +56,11 @@ def argus(tmp_path, monkeypatch, capsys):
         ("triples", ["--title-field", "name"], "columns of --entities"),
         ("pages", ["--text-field", "body"], "columns of --entities"),
         ("triples", ["--coerce-ids"], "ids of --entities"),
-        ("wikidata", ["--links", "lead"], "the hyperlinks of --wikipedia"),
-        ("rows", ["--links", "none"], "the hyperlinks of --wikipedia"),
-        ("rows", ["--lang", "en"], "the language of --wikipedia, --wikidata"),
+        ("wikidata", ["--links", "page"], "of --wikipedia"),
+        ("rows", ["--links", "none"], "of --wikipedia"),
+        ("rows", ["--lang", "fr"], "the language of --wikipedia, --wikidata"),
         ("pages", ["--lang", "de"], "the language of --wikipedia, --wikidata"),
-        ("triples", ["--split-mib", "4"], "how --wikipedia and --wikidata are read"),
+        ("triples", ["--split-mib", "4"], "how dumps are read"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(source, option, what, inputs, argus, tmp_path):

@@ -44,19 +44,8 @@ def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, built, tmp_p
     assert again[0] == f"{name} was in the index already; nothing added"
 
     question = "priority queue"
-    shown = argus("explain", question, "--index", built, "--k", 7, "--scenario").out
+    shown = argus("explain", question, "--index", built, "--k", 7).out
     assert "main topic: About: heapq Heap queue algorithm" in shown
-    assert re.search(r"error\n +404 page not found\n +no scenario: found by its own text", shown)
-    context = argus("explain", question, "--index", built, "--k", 2, "--context").out
-    assert "Information need: A user wants to know thing" in context
-    assert context.count("<document ") == 2
-    block = json.loads(
-        argus("explain", question, "--index", built, "--k", 2, "--context", "--json").out
-    )["context"]
-    assert context.strip() == block
-    short = argus("explain", question, "--index", built, "--context", "--max-chars", 900)
-    assert "left out: --max-chars 900" in short.err
-    assert argus("explain", "x", "--index", built, "--context", "--scenario").code == 2
     alone = argus("explain", question, "--index", built, "--k", 7, "--lambda", 1, "--json").out
     before = argus("explain", question, "--index", f"{built}@original", "--k", 7, "--json").out
     ranked = [[hit["id"] for hit in json.loads(out)["results"]] for out in (alone, before)]

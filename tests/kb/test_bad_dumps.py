@@ -20,7 +20,7 @@ PAGES = {
     + random.Random(i).randbytes(300).hex()
     for i in range(1000)
 }
-SMALL = KbConfig(split_bytes=30_000, words=False)
+SMALL = KbConfig(split_mib=30_000 / 2**20, words=False)
 HERE = EngineConfig(workers=1)
 
 

@@ -39,7 +39,7 @@ def stall_at_the_third(self, part):
 
 if __name__ == "__main__":
     DumpParts.add = stall_at_the_third
-    config = KbConfig(split_bytes=int(sys.argv[3]), words=False)
+    config = KbConfig(split_mib=int(sys.argv[3]) / 2**20, words=False)
     build_kb(Dumps(wikipedia=sys.argv[1]), out=sys.argv[2], config=config)
 """
 
@@ -68,7 +68,7 @@ def test_a_killed_build_reads_the_rest_and_gives_equal_shards(tmp_path, monkeypa
     monkeypatch.setattr(
         DumpParts, "add", lambda self, part: (again.add(part.number), add(self, part))
     )
-    config = KbConfig(split_bytes=SPLIT, words=False)
+    config = KbConfig(split_mib=SPLIT / 2**20, words=False)
     result = build_kb(Dumps(wikipedia=str(dump)), out=out, config=config)
     assert again and not again & read
     assert again | read == set(range(len(again | read))) and len(again) > 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,11 +20,9 @@ from argus.jobs import options as o
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.names import is_index
-from argus.scenarios.qa.config import MAX_CHARS
 from argus.settings import (
     INDEX,
     Doc,
-    Ge,
     Option,
 )
 
@@ -38,11 +35,9 @@ if TYPE_CHECKING:
         RunStanding,
         Standing,
     )
-    from argus.indexes.retriever import Hit, IndexRetriever
-    from argus.scenarios.context import ContextBlock
+    from argus.indexes.retriever import IndexRetriever
 
 SNIPPET = 160
-SCENARIO = ("main topic", "information need", "explanation")
 WIDTH = 98
 LABEL = 28
 SHOWN = 5
@@ -67,9 +62,6 @@ def explain(
     asking: AskingConfig,
     measure: ExplainConfig,
     of_run: RunConfig,
-    scenario: bool = False,
-    context: bool = False,
-    max_chars: Annotated[int, Ge(1)] = MAX_CHARS,
     encoder: o.EncoderName = None,
     store: Annotated[Path | None, Option(("--cache",))] = None,
     device: Device = None,
@@ -84,25 +76,12 @@ def explain(
     Args:
         index: Index folder; PATH@original or PATH@REMEDY for that state.
         run: Or what any search found: a TREC or JSON run; QUERY is an id in it.
-        scenario: Of a search: also the scenario that matched, in words.
-        context: Of a search: only a context block for a language model.
-        max_chars: Length of that block at most.
         store: With --corpus and --encoder alone: folder of vectors, such as OUT/embeddings.
     """
     own = _of_index(index, measure)
     if doc_id is None:
         _check_search(index, run=run, retriever=retriever, corpus=of_run.corpus)
-        return _search(
-            query, _index(index, None, encoder, device), measure, encoder, device,
-            scenario=scenario, max_chars=max_chars if context else None, as_json=json,
-        )  # fmt: skip
-    if scenario or context:
-        raise InputError(
-            "--scenario and --context with a document",
-            expected="a search: argus explain QUERY --index PATH",
-            fix="Leave it out, or leave DOC_ID out.",
-            where="--context" if context else "--scenario",
-        )
+        return _search(query, _index(index, None, encoder, device), measure, encoder, device, json)
     if encoder is not None and of_run.corpus is not None and not (run or index or retriever):
         from argus.evaluation.config import refuse_beside
         from argus.explanation.run import explain_corpus
@@ -158,87 +137,29 @@ def _check_search(index: str | None, **others: object) -> None:
 
 def _search(
     query: str, index: Any, measure: ExplainConfig, encoder: str | None, device: str | None,
-    *, scenario: bool, max_chars: int | None, as_json: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Print the documents of an index that answer a question best."""
     from argus.indexes.retriever import search_index
 
-    if scenario and max_chars:
-        raise InputError(
-            "--scenario with --context",
-            expected="one of them: a context block holds the scenarios that matched",
-            fix="Leave --scenario out.",
-            where="--scenario",
-        )
     answer = search_index(
         query, index, k=measure.k, hybrid=measure.hybrid, weight=measure.weight,
         encoder=encoder, device=device,
     )  # fmt: skip
     if answer["warning"]:
         typer.echo(f"warning: {answer['warning']}", err=True)
-    block = _block(answer["results"], max_chars) if max_chars else None
     if as_json:
-        output.print_json(answer if block is None else answer | {"context": block.text})
-    elif block is not None:
-        typer.echo(block.text)
-    else:
-        _print_hits(answer["results"], explain=scenario)
-
-
-def _print_hits(hits: list[Hit], *, explain: bool) -> None:
-    if not hits:
+        return output.print_json(answer)
+    if not answer["results"]:
         typer.echo("nothing found")
-    for hit in hits:
+    for hit in answer["results"]:
         through = hit["view"] if hit["kind"] not in {None, "original"} else None
         view = f"  (through {hit['kind']} {through})" if through else ""
         output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
         output.say(f"     {snippet(hit['text'])}")
-        if explain:
-            for line in _matched(hit["scenario"]):
-                output.say(f"     {line}")
-
-
-def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
-    """Return the results as a language model is shown them, scenarios included.
-
-    Warns of results without room. Raises InputError if none has room.
-    """
-    from argus.indexes.views import ViewScenario
-    from argus.scenarios.context import ContextHit, build_context
-
-    shown = [
-        ContextHit(hit["id"], hit["text"], (ViewScenario(*parts),) if parts else ())
-        for hit in hits
-        for parts in [_parts(hit["scenario"])]
-    ]
-    block = build_context(shown, max_chars=max_chars)
-    if hits and not block.text:
-        raise InputError(
-            f"{max_chars}",
-            expected="room for one document at least",
-            fix="Give more characters.",
-            where="--max-chars",
-        )
-    if block.left_out or block.cut:
-        losses = f"{len(block.cut)} documents are cut, {len(block.left_out)} left out"
-        typer.echo(f"warning: {losses}: --max-chars {max_chars}", err=True)
-    return block
-
-
-def _matched(scenario: Mapping[str, str] | None) -> Iterator[str]:
-    """Yield the scenario that matched, whole."""
-    if scenario is None:
-        yield "no scenario: found by its own text"
-        return
-    for name, text in zip(SCENARIO, _parts(scenario), strict=True):
-        if text:
-            yield f"{name}: {' '.join(text.split())}"
-
-
-def _parts(scenario: Mapping[str, str] | None) -> tuple[str, ...]:
-    if scenario is None:
-        return ()
-    return scenario["main_topic"], scenario["information_need"], scenario["explanation"]
+        for name, text in (hit["scenario"] or {}).items():
+            if text:
+                output.say(f"     {name.replace('_', ' ')}: {' '.join(text.split())}")
 
 
 def snippet(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,13 +16,11 @@ from argus.data.fields import FieldNames
 from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.kb.config import DUMP, OF_SOURCES, KbConfig, Links, unset_settings
+from argus.kb.config import DUMP, KbConfig
 from argus.settings import (
     OUTPUT,
     Option,
-    Setting,
     Without,
-    settings_of,
 )
 
 if TYPE_CHECKING:
@@ -35,10 +33,7 @@ COMMAND = "argus research kb build"
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """Options that name the one source, and those that only one kind of source knows.
-
-    language, links, split_bytes: as in `KbConfig`, which declares them. They are None where they
-    are not given, since a source that has no use for them refuses them.
+    """Options that name the one source.
 
     Attributes:
         wikipedia: pages-articles.xml[.bz2|.gz].
@@ -57,29 +52,6 @@ class Sources:
     abstracts: Annotated[Path | None, Option(panel=OTHER)] = None
     entities: Annotated[Path | None, Option(panel=OTHER)] = None
     pages: Annotated[Path | None, Option(panel=OTHER)] = None
-    language: str | None = None
-    links: Links | None = None
-    split_bytes: int | None = None
-
-    @classmethod
-    def declared_settings(cls) -> tuple[Setting, ...]:
-        """Return its own options, and those of the config that not every source has a use for."""
-        return (*settings_of(cls), *unset_settings())
-
-    @classmethod
-    def from_options(cls, *, split_bytes: int | None = None, **options: Any) -> Sources:
-        """Return the sources that were given. split_bytes: in MiB."""
-        split = None if split_bytes is None else split_bytes << 20
-        return cls(split_bytes=split, **options)  # each as its field says
-
-    def settle(self, config: KbConfig) -> KbConfig:
-        """Return the config with the options given here."""
-        return replace(
-            config,
-            language=self.language or config.language,
-            links=self.links or config.links,
-            split_bytes=self.split_bytes or config.split_bytes,
-        )
 
     def source(self, config: KbConfig, columns: FieldNames, out: Path) -> Dumps | Source:
         """Return the one source that was given.
@@ -91,7 +63,7 @@ class Sources:
         from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
 
         self._check_one()
-        self._check_used(columns)
+        self._check_used(columns, config)
         if self.triples:
             return TripleFiles(
                 triples=self.triples, labels=self.labels, abstracts=self.abstracts,
@@ -127,7 +99,7 @@ class Sources:
                 where=COMMAND,
             )
 
-    def _check_used(self, columns: FieldNames) -> None:
+    def _check_used(self, columns: FieldNames, config: KbConfig) -> None:
         rows, dumps = bool(self.entities), bool(self.wikipedia or self.wikidata)
         of_rows = "columns of --entities"
         of_texts = "the language of --wikipedia, --wikidata and --triples"
@@ -135,13 +107,13 @@ class Sources:
             ("--id-field", columns.id, rows, of_rows),
             ("--title-field", columns.title, rows, of_rows),
             ("--text-field", columns.text, rows, of_rows),
-            ("--coerce-ids", columns.coerce_ids or None, rows, "ids of --entities"),
-            ("--links", self.links, bool(self.wikipedia), "the hyperlinks of --wikipedia"),
-            ("--lang", self.language, dumps or bool(self.triples), of_texts),
-            ("--split-mib", self.split_bytes, dumps, "how --wikipedia and --wikidata are read"),
+            ("--coerce-ids", columns.coerce_ids, rows, "ids of --entities"),
+            ("--links", config.links != KbConfig.links, bool(self.wikipedia), "of --wikipedia"),
+            ("--lang", config.language != KbConfig.language, dumps or bool(self.triples), of_texts),
+            ("--split-mib", config.split_mib != KbConfig.split_mib, dumps, "how dumps are read"),
         ]
-        for name, value, is_used, what in uses:
-            if value is not None and not is_used:
+        for name, is_given, is_used, what in uses:
+            if is_given and not is_used:
                 raise InputError(
                     f"{name} with a source that has no use for it",
                     expected=f"it with what it is for: {what}",
@@ -170,7 +142,7 @@ def build(
     *,
     out: Annotated[Path, OUTPUT],
     sources: Sources,
-    settings: Annotated[KbConfig, Without(*OF_SOURCES)],
+    settings: KbConfig,
     columns: Annotated[FieldNames, Without("template")],
     engine: o.Engine = None,
     fresh: o.Fresh = False,
@@ -187,7 +159,6 @@ def build(
     """
     from argus.kb.build import build_kb
 
-    settings = sources.settle(settings)
     result = build_kb(
         sources.source(settings, columns, out), out=out, config=settings,
         engine=engine or EngineConfig(), fresh=fresh,

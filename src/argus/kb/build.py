@@ -19,11 +19,10 @@ from argus.indexes.lexical import LexicalIndex
 from argus.jobs.on_engine import opened
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.kb.config import MEMORY_BYTES, Dumps, KbConfig, Source
+from argus.kb.config import Dumps, KbConfig, Source
 from argus.kb.findings import findings, headline, outcomes, write_words
 from argus.kb.reading import check_source, read_source
 from argus.knowledge.alignment import AlignSettings, finish
-from argus.knowledge.dumps import SPLIT_SIZE
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.version import __version__
 
@@ -148,7 +147,7 @@ def build_kb(
 
 def build_key(source: Dumps | Source, config: KbConfig) -> str:
     """Return the key of a finished build: all settings that change its result."""
-    same = replace(config, memory_bytes=MEMORY_BYTES, split_bytes=SPLIT_SIZE)
+    same = replace(config, memory_mib=KbConfig.memory_mib, split_mib=KbConfig.split_mib)
     return content_hash(*_states_of(source), repr(same), size=8).hex()
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from argus.errors import InputError
 from argus.knowledge.dumps import SPLIT_SIZE
 from argus.knowledge.sources import RawWriter
-from argus.settings import Ge, Option, Seed, Setting, check_settings, settings_of
+from argus.settings import Ge, Gt, Option, Seed, check_settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +53,7 @@ class Source(Protocol):
 
 
 Links = Literal["lead", "page", "none"]
-MEMORY_BYTES = 2 << 30
 DUMP, _SHAPE = "Dumps", "What is kept"
-OF_SOURCES = ("language", "links", "split_bytes")
-"""Options of some sources only: the command has to know whether one was given."""
 _LANGUAGE = re.compile(r"[a-z]{2,}(-[a-z0-9]+)*")
 
 
@@ -65,19 +62,19 @@ class KbConfig:
     """Settings of building a knowledge base (docs/knowledge.md).
 
     language: as in the address of its Wikipedia ("en", "zh-min-nan"). links: those before the first
-    heading ("lead"), of the whole page, none. sample, limit: None for all. split_bytes: of a
-    compressed dump. A kill may cost as much per worker. Options give bytes in MiB.
+    heading ("lead"), of the whole page, none. sample, limit: None for all. split_mib: a kill may
+    cost as much per worker.
 
     Attributes:
-        language: Language of labels and pages, or of the texts of triples. Default: en.
-        links: Hyperlinks of the lead, of the whole page, or none. Default: lead.
+        language: Language of labels and pages, or of the texts of triples.
+        links: Hyperlinks of the lead, of the whole page, or none.
         min_words: Words that a first paragraph has.
         sample: Draw so many entities; related ones come along.
         limit: Only the first so many pages and items, or entities.
         mentions: Also relate an entity to those that its paragraph names.
         words: BM25 over the paragraphs, beside the shards.
-        split_bytes: Of a dump that a worker reads at once. Default: 16.
-        memory_bytes: Bound of the joins.
+        split_mib: MiB of a dump that a worker reads at once.
+        memory_mib: MiB that the joins may take.
     """
 
     language: Annotated[str, Option(("--lang",), panel=DUMP)] = "en"
@@ -88,8 +85,8 @@ class KbConfig:
     limit: Annotated[int | None, Ge(1)] = None
     mentions: Annotated[bool, Option(panel=_SHAPE)] = False
     words: Annotated[bool, Option(("--words/--no-words",), panel=_SHAPE)] = True
-    split_bytes: Annotated[int, Ge(1), Option(("--split-mib",), panel=DUMP)] = SPLIT_SIZE
-    memory_bytes: Annotated[int, Ge(256 << 20), Option(("--memory-mib",))] = MEMORY_BYTES
+    split_mib: Annotated[float, Gt(0), Option(panel=DUMP)] = SPLIT_SIZE >> 20
+    memory_mib: Annotated[int, Ge(256)] = 2048
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -101,32 +98,17 @@ class KbConfig:
                 where="--lang",
             )
 
-    @classmethod
-    def declared_settings(cls) -> tuple[Setting, ...]:
-        """Return the settings as options give them: sizes in MiB."""
-        return tuple(_in_mib(setting) for setting in settings_of(cls))
+    @property
+    def split_bytes(self) -> int:
+        """Bytes of a dump that a worker reads at once."""
+        return int(self.split_mib * 2**20)
 
-    @classmethod
-    def from_options(cls, **values: Any) -> KbConfig:  # each as its field, or its option, says
-        """Return the config of sizes in MiB."""
-        sizes = ("split_bytes", "memory_bytes")
-        return cls(**values | {name: values[name] << 20 for name in sizes if name in values})
+    @property
+    def memory_bytes(self) -> int:
+        """Bound of the joins, in bytes."""
+        return self.memory_mib << 20
 
     @property
     def site(self) -> str:
         """The database name of the language's Wikipedia, as in "enwiki"."""
         return self.language.replace("-", "_") + "wiki"
-
-
-def unset_settings() -> tuple[Setting, ...]:
-    """Return the settings of OF_SOURCES as options that are None where they are not given."""
-    declared = {setting.name: setting for setting in KbConfig.declared_settings()}
-    return tuple(replace(declared[name], default=None, optional=True) for name in OF_SOURCES)
-
-
-def _in_mib(setting: Setting) -> Setting:
-    if not setting.name.endswith("_bytes"):
-        return setting
-    assert isinstance(setting.default, int) and setting.least is not None
-    least = max(1, int(setting.least) >> 20)
-    return replace(setting, default=setting.default >> 20, least=least)
