@@ -70,8 +70,6 @@ def test_no_stored_vector_goes_to_the_disk(spec, tmp_path, encoder, wiki2):
 
 def test_an_index_of_a_store_is_searched(spec, tmp_path, wiki2, vectors, encoder):
     built = build_index(spec, out=tmp_path / "index", encoder=encoder)
-    notes = built.summary["vectors"]
-    assert (notes["file"], notes["template"], notes["foreign"]) == (spec, TEMPLATE, False)
     assert built.index.fingerprint == encoder.fingerprint
     order = np.argsort([d.id for d in wiki2])
     snapshot = built.index.snapshot()

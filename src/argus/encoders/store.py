@@ -212,10 +212,6 @@ class EmbeddingStore:
     def _check_header(self) -> None:
         """Write the header of a new store. Refuse one of other vectors."""
         stored, dim = _header(self.path)
-        fix = "Put it back, give another --cache, or start over with --fresh."
-        if stored is None and (self.path / KEYS).exists():
-            got = "holds vectors but no store.json, so nobody can tell which encoder made them"
-            raise InputError(got, expected="the header that Argus wrote", fix=fix, where=self.path)
         if stored is None:
             header = {"fingerprint": self.fingerprint, "dim": self.dim}
             write_whole(self.path / HEADER, json.dumps(header, indent=2) + "\n")
@@ -223,6 +219,7 @@ class EmbeddingStore:
             raise EncoderMismatch(self.path, stored=stored, given=self.fingerprint)
         elif dim != self.dim:
             got = f"says dim {dim}, the encoder makes vectors of {self.dim}"
+            fix = "Restore it from a copy, give another --cache, or start over with --fresh."
             raise InputError(got, expected="one dimension", fix=fix, where=self.path / HEADER)
 
 

@@ -80,7 +80,7 @@ class IndexResult(Result):
         text (no_text), and that could not be embedded (failed).
     failures: why documents could not be embedded (reason), and how many (documents), the 20 most
         frequent.
-    vectors: the file, or store, of vectors that were used instead of embedding (file), its hash
+    vectors: the file of vectors that were used instead of embedding (file), its hash
         (sha256), the encoder of queries (encoder), median and least cosine to its vectors
         (agreement, least) over so many texts (compared), how title and text were joined
         (template), and whether the encoder makes other vectors (foreign). Missing where the encoder
@@ -113,7 +113,7 @@ class IndexResult(Result):
                     f"(cosine: median {own['agreement']:.2f}, least {own['least']:.2f}, at best). "
                     "Search asks with that encoder. No vector of it can be added, so no remedy"
                 )
-            elif own and "stored_vectors" not in summary:
+            elif own:
                 yield (
                     f"vectors: those of {own['file']}, of title and text joined as "
                     f"'{own['template']}': the encoder agrees at a median cosine of "
@@ -334,7 +334,7 @@ def _originals(
     """Embed documents, or read their vectors. Raises NothingMeasured where none has one.
 
     Return a view and a vector per document that has one, why the others have none, and the origin
-    of vectors that came from a file or a store.
+    of vectors that came from a file.
     """
     notes: dict[str, Any] | None = None
     with_text = [document for document in documents if document.content.strip()]
@@ -349,10 +349,6 @@ def _originals(
         failures |= {with_text[i].id: why for i, why in embedded.failures.items()}
         with_text = [d for d, ok in zip(with_text, embedded.ok, strict=True) if ok]
         vectors = embedded.vectors
-        if (stored := record.stored()) is not None:
-            shared = ("sha256", "agreement", "least", "template", "compared")
-            notes = {name: dict(stored.facts)[name] for name in shared}
-            notes |= {"encoder": model.fingerprint, "file": stored.facts["store"], "foreign": False}
     why = next((f"First failure: {why}" for why in failures.values() if why != NO_TEXT), "")
     require_some(len(with_text), "document has a vector", why)
     views = [View(d.id, d.id, ORIGINAL, d.content, d.title) for d in with_text]

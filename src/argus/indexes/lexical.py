@@ -36,7 +36,7 @@ from argus.data.provenance import content_hash
 from argus.data.reading import reading
 from argus.data.texts import stream_safe
 from argus.data.types import FloatArray, IntArray, Run
-from argus.data.writing import remove, remove_leftovers, replacing
+from argus.data.writing import remove, replacing
 from argus.errors import InputError
 from argus.indexes.snapshot import check_k
 
@@ -226,12 +226,10 @@ class LexicalIndex:
         *,
         made_of: str = "",
         analyzer: Analyzer = SURFACE,
-        only: frozenset[str] | None = None,
     ) -> LexicalIndex:
         """Index ids and texts that come batch by batch, as `build` does. No text is kept.
 
-        only: the words of the queries, where these are known beforehand. Their scores are the same,
-        and no other word is found. Raises ValueError where ids are not in ascending order.
+        Raises ValueError where ids are not in ascending order.
         """
         ids: list[str] = []
         starts: list[int] = []
@@ -244,7 +242,7 @@ class LexicalIndex:
                     ids.append(name)
                     starts.append(n)
                 n += 1
-            parts.append(_count_words(texts, vocabulary, analyzer, only))
+            parts.append(_count_words(texts, vocabulary, analyzer))
         postings = Postings(vocabulary, *_score_words(parts, len(vocabulary)))
         bounds = np.array([*starts, n], np.int64)
         return cls(ids, bounds, postings, made_of=made_of, analyzer=analyzer)
@@ -289,12 +287,6 @@ class LexicalIndex:
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.ids)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the postings and of the number of texts, or 0 where no text has a word."""
-        sizes = [int(column.nbytes) for column in self._postings[1:]]
-        return sum(sizes) + 8 if len(self._postings.vocabulary) > 1 else 0
 
     def search(self, queries: Iterable[str], k: int) -> Hits:
         """Return the k best documents of each query text. Ties break by id."""
@@ -353,10 +345,8 @@ def words_of(
     words = LexicalIndex.build([r["doc_id"] for r in rows], [r["text"] for r in rows], analyzer)
     with suppress(OSError):  # no right to write, or no space
         words.save(file)
-        remove_leftovers(home)
-        for path in home.iterdir():
-            number = path.name.partition("-")[0]
-            if number.isdecimal() and int(number) < index.version:
+        for path in home.iterdir():  # of earlier versions, or left half written
+            if not path.name.startswith(f"{index.version}-"):
                 remove(path)
     return words
 
@@ -374,21 +364,17 @@ def _open_saved(file: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def _count_words(
-    texts: Sequence[str],
-    vocabulary: dict[str, int],
-    analyzer: Analyzer,
-    only: frozenset[str] | None,
+    texts: Sequence[str], vocabulary: dict[str, int], analyzer: Analyzer
 ) -> tuple[Any, Any, IntArray, IntArray]:
     """Return words of texts, how often each occurs, distinct words per text, and words per text.
 
-    Those of text i are the next `distinct[i]` of the first two. New words get a number. only: words
-    that will be searched. Others count for lengths alone.
+    Those of text i are the next `distinct[i]` of the first two. New words get a number.
     """
     counts, lengths = [], []
     for text in texts:
         words = analyzer.documents(text)
         lengths.append(len(words))
-        counts.append(Counter(words if only is None else filter(only.__contains__, words)))
+        counts.append(Counter(words))
     distinct = np.array([len(c) for c in counts], np.int64)
     n = int(distinct.sum())
     numbers = (vocabulary.setdefault(w, len(vocabulary)) for w in chain.from_iterable(counts))

@@ -53,15 +53,9 @@ class QueryCorrection:
         return content_hash(self.fingerprint, repr(self.alpha), *numbers).hex()
 
     def apply(self, queries: FloatArray) -> FloatArray:
-        """Return corrected queries, (n, dim) unit rows. With α = 0, return the queries themselves.
-
-        Raises InputError for queries of another dimension.
-        """
+        """Return corrected queries, (n, dim) unit rows, the queries themselves if α is 0."""
         if not self.alpha or not len(queries):
             return queries
-        if queries.shape[1] != len(self.u):
-            got = f"a correction of vectors of {len(self.u)} numbers for queries of "
-            raise InputError(f"{got}{queries.shape[1]}", expected="both of one length", fix=FIX)
         moved = queries + np.float32(self.alpha) * ((queries @ self.w) @ self.u.T)
         return unit_rows(np.asarray(moved, np.float32))
 
@@ -119,14 +113,13 @@ class DocumentNumbers:
 
     hubness: (n_documents,), r(d). smoothed: (n_documents, dim), unit rows in place of the
     documents' own. added: number of the commit that each document came with. A document that was
-    put in anew has another. file: the file that they were read from.
+    put in anew has another.
     """
 
     ids: list[str]
     hubness: FloatArray
     smoothed: FloatArray | None = None
     added: IntArray | None = None
-    file: Path | None = None
 
     @cached_property
     def position(self) -> dict[str, int]:
@@ -136,9 +129,7 @@ class DocumentNumbers:
     def of(self, columns: Any) -> dict[str, int]:
         """Return the position of each document that is still the one that was measured.
 
-        columns: an Arrow table of views with `doc_id, kind, added`. Raises InputError where a
-        document was not measured though it was there when the latest one came: then the numbers
-        are of another index.
+        columns: an Arrow table of views with `doc_id, kind, added`.
         """
         if self.added is None:
             return self.position
@@ -146,15 +137,8 @@ class DocumentNumbers:
 
         own = columns.filter(pc.equal(columns["kind"], ORIGINAL))
         came = list(zip(own["doc_id"].to_pylist(), own["added"].to_pylist(), strict=True))
-        at, last = self.position, int(self.added.max(initial=0))
-        known = {doc: at[doc] for doc, n in came if doc in at and self.added[at[doc]] == n}
-        if lacking := [doc for doc, n in came if n <= last and doc not in known]:
-            got = (
-                f"lacks {len(lacking)} of {len(came)} documents of the index, {lacking[0]!r} first"
-            )
-            expected = "the numbers of the blend in this index"
-            raise InputError(got, expected=expected, fix=FIX, where=self.file)
-        return known
+        at = self.position
+        return {doc: at[doc] for doc, n in came if doc in at and self.added[at[doc]] == n}
 
     def hubness_of(self, doc_ids: Sequence[str], position: Mapping[str, int]) -> FloatArray:
         """Return r(d) of these documents, (n,). One that came later has the mean."""
@@ -207,7 +191,7 @@ def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
                 raise ValueError(f"vectors of {smoothed.shape[1]} numbers, not of {dim}")
         if not all(np.isfinite(n).all() for n in (hubness, smoothed) if n is not None):
             raise ValueError("numbers that are not finite")
-        return DocumentNumbers(ids, hubness, smoothed, added, file)
+        return DocumentNumbers(ids, hubness, smoothed, added)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ them, until `compact` removes it.
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -46,10 +47,8 @@ BEFORE = "before:"
 REMEDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 COLUMNS = [*NAMES, "remedy", "added"]
 READ_ROWS = 8192
-KEPT = timedelta(hours=1)
-"""Age of the versions that `compact` leaves to those who have them open."""
-_RUST_LINE = re.compile(r", \S+\.rs:\d+:\d+")
-"""Line of LanceDB's own source in its errors."""
+KEPT, MIN_AGE = timedelta(hours=1), timedelta(milliseconds=1)
+"""Age of the versions that `compact` leaves to those who have them open, and least age."""
 Batch = tuple[Sequence[View], FloatArray]
 
 
@@ -333,9 +332,6 @@ class ViewIndex:
                 got = f"{len(twice)} view ids are already taken: {list_some(twice)}"
                 fix = "Delete the document or roll the remedy back first, or give other ids."
                 raise InputError(got, expected="one view per id", fix=fix)
-            if any(not view.id or not view.doc_id for view in views):
-                got = "a view without id or doc_id"
-                raise InputError(got, expected="both", fix="Name the view and its document.")
             taken.update(ids)
             if remedy and (unknown := sorted({v.doc_id for v in views} - documents)):
                 raise unknown_documents(unknown)
@@ -446,7 +442,10 @@ class ViewIndex:
         read until they are refreshed.
         """
         with writing(self.path), self._changing("compacting the index") as table:
-            table.optimize(cleanup_older_than=max(kept, timedelta(milliseconds=1)))
+            table.optimize(cleanup_older_than=kept or MIN_AGE)
+            if not kept:  # what compaction itself replaced was too young before
+                time.sleep(2 * MIN_AGE.total_seconds())
+                table.optimize(cleanup_older_than=MIN_AGE)
 
     @contextmanager
     def _changing(self, doing: str) -> Iterator[Any]:
@@ -514,7 +513,7 @@ def storage(path: Path, doing: str) -> Iterator[None]:
     except BaseException as error:
         if not is_of_reader(error):
             raise
-        lines = _RUST_LINE.sub("", str(error)).strip().splitlines() or [type(error).__name__]
+        lines = str(error).strip().splitlines() or [type(error).__name__]
         raise ArgusError(
             f"{path}: {doing} failed ({lines[0][:300]}). The index is as it was before; mend that "
             "(space on the disk, rights, a damaged file) and run the same command again."

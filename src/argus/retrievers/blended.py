@@ -167,10 +167,8 @@ class BlendedRetriever:
 
         Documents that the user's own retriever returned are the same objects.
         """
-        try:
-            from langchain_core.documents import Document
-        except ImportError as error:
-            raise _absent("langchain-core", "invoke", "retrieve or search") from error
+        from langchain_core.documents import Document
+
         pages = []
         for ranked, item, text, metadata in self._passages(query):
             page = item[0] if isinstance(item, tuple) else item
@@ -188,10 +186,8 @@ class BlendedRetriever:
 
         Nodes that the user's own retriever returned are the same objects.
         """
-        try:
-            from llama_index.core.schema import NodeWithScore, TextNode
-        except ImportError as error:
-            raise _absent("llama-index-core", "retrieve", "invoke or search") from error
+        from llama_index.core.schema import NodeWithScore, TextNode
+
         nodes = []
         for ranked, item, text, metadata in self._passages(getattr(query, "query_str", query)):
             if isinstance(item, NodeWithScore):
@@ -306,12 +302,6 @@ class BlendedRetriever:
             for doc, kind, text, title in zip(*columns, strict=True)
             if kind == ORIGINAL
         }
-
-
-def _absent(package: str, method: str, other: str) -> InputError:
-    got, expected = f"{package} is not installed", f"what {method} returns the classes of"
-    fix = f"pip install {package}, or call {other}."
-    return InputError(got, expected=expected, fix=fix, where=f"BlendedRetriever.{method}")
 
 
 def _check_own(index: object, **of_store: Any) -> None:
@@ -483,7 +473,7 @@ def open_candidates(
 
                 def ask(text: str, depth: int) -> dict[str, list[Any]]:
                     with folder():
-                        answer = call.one(text, depth, ())
+                        answer = call.ask(text, depth, ())
                         if hasattr(answer, "__await__"):
                             answer = loop.run(lambda: _awaited(answer))
                         answer = listed(answer)

@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.errors import InputError
+from argus.retrievers.names import NAMES as NAMES
 from argus.retrievers.names import http_file
 from argus.settings import Doc, Ge, Gt, Option, check_settings
 from argus.stores.spec import StoreConfig, Where, asks_store, refuse_unread
 
 PANEL = "Retriever"
-NAMES = (
-    "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended: before it for what "
-    "remedy blend wrote) or an index's folder"
-)
-"""Values of --retriever, in its line of help."""
 NamedRetriever = Annotated[
     str | None, Doc(f"What is asked in place of an encoder: {NAMES}."), Option(panel=PANEL)
 ]

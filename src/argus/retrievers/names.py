@@ -12,10 +12,11 @@ HTTP = "http:"
 """Prefix of the file that describes an endpoint."""
 INDEX = "index:"
 """Prefix of the path of an Argus index."""
-NAMED = (
-    "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended:STORE for the records "
-    "of a blend), or an Argus index (its folder, or index:PATH@STATE)"
+NAMES = (
+    "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended: before it for what "
+    "remedy blend wrote) or an index's folder"
 )
+"""Names of retrievers, in errors and in the line of help of --retriever."""
 
 
 def is_index(name: str) -> bool:
@@ -60,7 +61,7 @@ def check_python_file(name: str) -> None:
         return  # a broken file is refused where it is read
     raise InputError(
         f"{shown(name)!r} names no retriever" if not path.is_dir() else "a folder that is no index",
-        expected=NAMED,
+        expected=NAMES,
         fix="Check the name.",
         where="--retriever" if not path.is_dir() else path,
     )

@@ -57,16 +57,9 @@ class Call:
     batched: bool = False
     """Whether it takes several `Query`s at once, as Argus does."""
 
-    def one(self, text: str, k: int, corpus: Corpus) -> Any:
-        """Ask one query. The result may have to be awaited."""
-        return self._send(text, k, corpus)
-
-    def all(self, queries: Sequence[Query], k: int, corpus: Corpus) -> Any:
-        """Ask a batch. Return a run."""
-        return self._send(list(queries), k, corpus)
-
-    def _send(self, query: Any, k: int, corpus: Any) -> Any:
-        named = {self.depth_name: k} if self.depth_name else {}
+    def ask(self, query: Any, k: int, corpus: Corpus) -> Any:
+        """Ask one query, or several if `batched`. The result may have to be awaited."""
+        named: dict[str, Any] = {self.depth_name: k} if self.depth_name else {}
         if self.corpus_name and corpus:
             named[self.corpus_name] = corpus
         if self.query_name is None:
@@ -187,10 +180,10 @@ class PythonRetriever(Source):
         if not self.call.batched:
             run: Run = {}
             for query in queries:
-                answer = await self._called(partial(self.call.one, query.text, k, self.corpus))
+                answer = await self._called(partial(self.call.ask, query.text, k, self.corpus))
                 run[query.id] = ranked(answer, k, self.known, self.id_field)
             return run
-        answers = await self._called(partial(self.call.all, queries, k, self.corpus))
+        answers = await self._called(partial(self.call.ask, list(queries), k, self.corpus))
         if not isinstance(answers, Mapping):
             raise RetrievalError(f"returned {type(answers).__name__}, not {{query: documents}}")
         absent = next((q.id for q in queries if q.id not in answers), None)

@@ -85,9 +85,9 @@ def _ask(call: Call, text: str, corpus: Sequence[Any], known: Known, k: int) -> 
 
     try:
         if call.batched:
-            answer: Any = call.all([Query(text, text)], k, corpus)[text]
+            answer: Any = call.ask([Query(text, text)], k, corpus)[text]
         else:
-            answer = call.one(text, k, corpus)
+            answer = call.ask(text, k, corpus)
             answer = asyncio.run(awaited(answer)) if inspect.isawaitable(answer) else answer
         items = answer if isinstance(answer, list) else ()
         if isinstance(answer, Mapping) or any(map(_is_item, items)):
