@@ -364,9 +364,8 @@ class Trial:
 
 def _ask_model(config: ChatConfig | LocalConfig) -> Finding:
     """Send a language model one short prompt. Its answer is not kept."""
-    from argus.llm import Prompt, State
+    from argus.llm import Prompt, State, open_model
     from argus.llm.ledger import Ledger
-    from argus.llm.open import open_model
 
     with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "ledger")) as ledger:
         model = open_model(config, ledger)

@@ -7,15 +7,12 @@ import json
 from functools import partial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from argus.data.documents import (
     DprPassage,
     DprResult,
     TopicFormat,
     json_items,
-    read_dpr,
     read_topics,
     write_dpr,
 )
@@ -27,19 +24,6 @@ RESULT = DprResult(
     Topic(Query("q7", "Where is the old town?"), ("Bern",), {"positive_ctxs": [{"title": "B"}]}),
     (DprPassage("d 1", "Bern", "The old town …\nlies\u2028there.", 7.25, KEYS),),
 )
-text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-number = st.floats(allow_nan=False, allow_infinity=False)
-keys = st.tuples(text, st.integers(0, 9), number)
-passages = st.builds(
-    DprPassage, text, text, text, number, st.none() | st.lists(keys, max_size=3).map(tuple)
-)
-topics = st.builds(
-    Topic,
-    st.builds(Query, text, text),
-    st.lists(text, max_size=2).map(tuple),
-    st.dictionaries(text, text, max_size=2),
-)
-results = st.builds(DprResult, topics, st.lists(passages, max_size=3).map(tuple))
 
 
 def test_a_result_is_written_in_the_published_form(tmp_path):
@@ -74,15 +58,6 @@ def test_results_are_streamed_and_a_break_leaves_the_old_file(tmp_path):
         write_dpr(path, broken())
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["dpr.json"]
-
-
-@given(st.lists(results, max_size=3))
-def test_results_are_read_as_they_were_written(tmp_path_factory, results):
-    path = tmp_path_factory.mktemp("dpr") / "dpr.json"
-    named = [r for r in results if r.topic.query.id]
-    own = {"id", "question", "answers", "ctxs", "_id", "query_id", "qid"}
-    plain = [r for r in named if not own & set(r.topic.given)]
-    assert list(read_dpr(write_dpr(path, plain))) == plain
 
 
 def test_questions_are_read_with_their_different_answers(tmp_path):
@@ -125,14 +100,6 @@ BROKEN = {
         "[" * 100_000: "broken JSON",
         "[]": "no question in it",
         '[{"id": "1", "question": "a"}, {"question": "b"}]': "two of them have the id '1'",
-    },
-    ("r.json", read_dpr): {
-        '[{"question": "a"}]': r"\[0\]\.ctxs'?: None",
-        '[{"question": "a", "ctxs": [7]}]': r"ctxs'?: \[7\] \('int' object is not",
-        '[{"question": "a", "ctxs": [{"passage_id": null}]}]': "neither text nor a whole number",
-        '[{"question": "a", "ctxs": [{"passage_id": "a", "score": "x"}]}]': "could not convert",
-        '[{"question": "a", "ctxs": [{"passage_id": "a", "score": 1, "keys": [["a", 1]]}]}]':
-            "not enough values",
     },
     ("t.tsv", partial(read_topics, kind=TopicFormat.QAS)): {
         "who sang it": "line 1: cannot read 'who sang it'",

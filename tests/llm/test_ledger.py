@@ -58,23 +58,6 @@ def test_ledgers_opened_at_once_do_not_disturb_each_other(tmp_path):
     assert errors == []
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("answer", b"\xff\x00"), ("state", "oj"), ("tokens_in", "abc"), ("tokens_out", 1.5),
-     ("seconds", "long"), ("unanswered", 7)],
-)  # fmt: skip
-def test_a_value_of_another_type_is_refused_with_its_row(ledger, column, value):
-    ledger.put(entry("whole"))
-    ledger.put(entry("key of it"))
-    with sqlite3.connect(ledger.path) as other:
-        other.execute("PRAGMA ignore_check_constraints = ON")
-        other.execute(f"UPDATE answers SET {column} = ? WHERE key = 'key of it'", (value,))
-    other.close()
-    assert ledger.get("whole").state is OK
-    with pytest.raises(ArgusError, match=rf"cannot be used .*'key of it' has .* its {column}"):
-        ledger.get("key of it")
-
-
 @pytest.mark.parametrize("kind", ["of something else", "no database", "a folder", "below a file"])
 def test_what_is_no_ledger_is_refused_and_left_as_it_is(tmp_path, kind):
     path = tmp_path / "other.sqlite"

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from argus.errors import InputError
 from argus.llm import Ledger, LocalConfig, Prompt, State, TransformersModel
 from argus.llm.local import LoadedModel
-from argus.llm.structured import instructed
+from argus.llm.model import instructed
 from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 
 WINDOW = 512
@@ -94,8 +94,7 @@ def test_out_of_memory_halves_the_batch_or_failed_alone(local, monkeypatch):
         ({"batch_size": 1.5}, "--concurrency: 1.5"),
         ({"max_tokens_override": -1}, "--max-tokens: -1"),
         ({"dtype": "int8"}, "dtype: 'int8'; expected one of auto, float32"),
-        ({"extra": {"do_sample": True}}, "extra: the extra settings do_sample"),
-        ({"extra": {"bad_words": {1}}}, "extra: extra settings that are no JSON"),
+        ({"extra": {"do_sample": True}}, "extra: the extra names do_sample"),
     ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused_at_once(options, message):
@@ -105,5 +104,5 @@ def test_a_setting_that_cannot_be_meant_is_refused_at_once(options, message):
 
 
 def test_a_model_that_is_not_there_is_named(ledger):
-    with pytest.raises(InputError, match="model 'no/such' could not be found"):
+    with pytest.raises(InputError, match="model 'no/such' was not found"):
         list(TransformersModel(LocalConfig(model="no/such"), ledger).complete(prompts("x")))

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from argus.llm.structured import (
+from argus.llm.model import (
     COMMANDS,
     Reply,
     UnusableAnswer,
@@ -37,7 +37,7 @@ def test_a_whole_answer_is_read_with_its_counts():
     ("answer", "reason"),
     [
         (choice("half an ans", "length"), "cut off (finish_reason length; max_tokens 9)"),
-        (choice("...", "content_filter"), "withheld (finish_reason content_filter)"),
+        (choice("...", "content_filter"), "did not come to its end (finish_reason content_filter)"),
         (choice(None, refusal="I may not"), "the model refused: I may not"),
         (choice("half", "MAX_TOKENS"), "cut off (finish_reason MAX_TOKENS; max_tokens 9)"),
         (choice("half", "max_tokens"), "cut off (finish_reason max_tokens; max_tokens 9)"),
@@ -48,8 +48,11 @@ def test_a_whole_answer_is_read_with_its_counts():
         (choice("half", ""), "did not come to its end (finish_reason )"),
         (choice("half", ["stop"]), "did not come to its end (finish_reason ['stop'])"),
         (choice(""), "the answer is empty (finish_reason stop)"),
-        (choice(" \n"), "the answer is blank (finish_reason stop)"),
-        (choice([{"type": "text", "text": "hi"}]), "content is list, not text"),
+        (choice(" \n"), "the answer is empty (finish_reason stop)"),
+        (
+            choice([{"type": "text", "text": "hi"}]),
+            "no chat completion (AttributeError",
+        ),
         ({"message": "hi"}, "no chat completion (AttributeError"),
         (None, "no chat completion (TypeError"),
     ],

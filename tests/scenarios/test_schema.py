@@ -3,7 +3,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from argus.llm.structured import read_object
+from argus.llm.model import read_object
 from argus.scenarios.schema import ProfileAnswer, repeats_itself
 
 

@@ -335,7 +335,6 @@ def scenarios(
     source: Source,
     model: ModelOptions,
     asking: ProfileSettings,
-    engine: o.Engine = None,
     component: str = COMPONENT,
     weight: Annotated[str | None, Option(("--lambda",))] = None,
     queries: o.MaybeQueries = None,
@@ -380,7 +379,7 @@ def scenarios(
         documents = source.documents()
         if estimate:
             return output.print_estimate(estimate_profiles(documents, **common), json)
-        written = profile_documents(documents, fresh=source.fresh, engine=engine, **common)
+        written = profile_documents(documents, fresh=source.fresh, **common)
         if source.index is None:
             read = ["--corpus", source.corpus, *carry("index build")]
             making = command("index", "build", *read, "--out", "index/")

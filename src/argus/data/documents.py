@@ -300,7 +300,7 @@ def read_topics(
     kind = _guess(file) if kind == TopicFormat.AUTO else kind
     found: Iterable[Topic]
     if kind == TopicFormat.DPR:
-        found = (topic for _, topic in _dpr_records(file, coerce_ids))
+        found = _read_dpr(file, coerce_ids)
     elif kind == TopicFormat.QAS:
         found = _read_qas(file)
     elif kind == TopicFormat.KILT:
@@ -362,30 +362,6 @@ def topic_of(row: Row, *, coerce_ids: bool = False) -> Topic:
     return Topic(query, tuple(dict.fromkeys(a for a in answers if isinstance(a, str) and a)))
 
 
-def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
-    """Yield the questions of a file of results with their passages, in file order.
-
-    Title and text may be missing, as keys may. Raises InputError naming the record for a file that
-    is no such list, fields of another type, a passage without id or score, and keys that are no
-    `[text, count, weight]`.
-    """
-    form = "ctxs: a list of passages with passage_id, score, and keys of [n-gram, count, weight]"
-    for row, topic in _dpr_records(path, coerce_ids):
-        passages = []
-        contexts = row.values.get("ctxs")
-        with reading(row.at("ctxs"), _short(contexts), expected=form, fix="Write the file again."):
-            for fields in contexts:  # type: ignore[union-attr]  # others raise, as damage does
-                id_, given = fields["passage_id"], fields.get("keys")
-                if isinstance(id_, bool) or not isinstance(id_, str | int):
-                    raise TypeError("passage_id is neither text nor a whole number")
-                keys = None
-                if given is not None:
-                    keys = tuple((str(t), int(n), float(w)) for t, n, w in given)
-                title, text = str(fields.get("title") or ""), str(fields.get("text") or "")
-                passages.append(DprPassage(str(id_), title, text, float(fields["score"]), keys))
-        yield DprResult(topic, tuple(passages))
-
-
 class _Item(Row):
     """A record of a JSON list. Its line is its place in the list, from 1."""
 
@@ -395,8 +371,8 @@ class _Item(Row):
         return Location(self.file, None, f"[{self.line - 1}]" + (f".{field}" if field else ""))
 
 
-def _dpr_records(path: Path, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]:
-    """Yield the items of a DPR list, with the question, its answers and all other fields."""
+def _read_dpr(path: Path, coerce_ids: bool) -> Iterator[Topic]:
+    """Yield the items of a DPR list: the question, its answers and all other fields."""
     for position, content in enumerate(json_items(path)):
         fix = "Mend or remove the item."
         with reading(path, f"item {position + 1} is broken JSON", expected=FORM, fix=fix):
@@ -409,7 +385,7 @@ def _dpr_records(path: Path, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]:
         id_ = id_value(row, id_field, coerce=coerce_ids) if id_field else str(position)
         own = {"question", "answers", "ctxs", id_field}
         rest = {name: value for name, value in values.items() if name not in own}
-        yield row, Topic(Query(id_, text_value(row, "question")), _answers(row), rest)
+        yield Topic(Query(id_, text_value(row, "question")), _answers(row), rest)
 
 
 def json_items(path: Path) -> Iterator[bytes]:

@@ -61,7 +61,6 @@ class ArtifactFolder:
             "Nothing was changed."
         )
         self._tables: dict[str, str] = {}  # hashes of those written since the last summary
-        self._finished: set[str] = set()  # jobs whose section of the manifest is of this run
         if not path.is_dir() and (path.exists() or path.is_symlink()):
             got = "is a file" if path.exists() else f"is a link to {path.readlink()}: not there"
             raise self._refused(got, fix="Give another --out.")
@@ -183,17 +182,12 @@ class ArtifactFolder:
         digest = _section_hash(self.read_json(SUMMARY)[job])
         parts: dict[str, object] = {SUMMARY: digest, **self._tables}
         with self._locked():
-            sections = self.read_json(MANIFEST)
+            sections = read_manifest(self.path)
             for section in sections.values():
-                others = _parts_of(section)
-                if others.keys() & self._tables.keys():
-                    section[PARTS] = {n: h for n, h in others.items() if n not in self._tables}
-            before = sections.pop(job, None)  # they stand in the order in which they were written
-            if job in self._finished:
-                parts = {**_parts_of(before), **parts}
+                section[PARTS] = {n: h for n, h in section[PARTS].items() if n not in self._tables}
+            sections.pop(job, None)  # they stand in the order in which they were written
             section = {**manifest, "invocation": invocation_of(self.path), PARTS: parts}
             self.write_json(MANIFEST, {**sections, job: section})
-        self._finished.add(job)
         self._tables = {}  # the next job that writes through this object has its own
 
     @contextmanager
@@ -242,7 +236,7 @@ def read_manifest(folder: Path) -> dict[str, ManifestSection]:
     for job, section in sections.items():
         where = Location(folder / MANIFEST, field=job)
         with reading(where, "is damaged", expected="the file as Argus wrote it", fix=WRITTEN):
-            for name in ("config", "inputs", "encoder"):
+            for name in ("config", "inputs", "encoder", PARTS):
                 section[name] = {**section[name]}
     return sections
 
@@ -264,8 +258,8 @@ def torn_jobs(folder: Path) -> dict[str, Path]:
     files = ArtifactFolder(folder)
     summary = files.read_json(SUMMARY)
     torn: dict[str, Path] = {}
-    for job, section in files.read_json(MANIFEST).items():
-        for name, digest in _parts_of(section).items():
+    for job, section in read_manifest(folder).items():
+        for name, digest in section[PARTS].items():
             path = folder / Path(name).name
             if name == SUMMARY:
                 found = _section_hash(summary.get(job))
@@ -315,11 +309,6 @@ def kb_file(path: Path) -> Path | None:
         expected = f"a whole knowledge base ({KB_FILE})"
         raise InputError("was not finished", expected=expected, fix=fix, where=folder)
     return None
-
-
-def _parts_of(section: object) -> Mapping[str, object]:
-    parts = section.get(PARTS) if isinstance(section, dict) else None
-    return parts if isinstance(parts, dict) else {}
 
 
 def _section_hash(section: object) -> str:

@@ -1,6 +1,6 @@
 from .config import ChatConfig as ChatConfig, LocalConfig as LocalConfig
 from .ledger import Entry as Entry, Ledger as Ledger, State as State
-from .local import TransformersModel as TransformersModel
+from .local import TransformersModel as TransformersModel, open_model as open_model
 from .model import (
     Estimate as Estimate,
     LanguageModel as LanguageModel,
@@ -13,5 +13,4 @@ from .model import (
     approximate_tokens as approximate_tokens,
     estimate as estimate,
 )
-from .open import open_model as open_model
 from .openai import OpenAIModel as OpenAIModel

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -105,8 +104,7 @@ class ChatConfig:
         if not self.model.strip():
             expected, fix = "the name that the endpoint knows it by", "GET {base_url}/models lists"
             raise InputError("no model", expected=expected, fix=f"{fix} them.", where="model")
-        instead = "Use the options of the configuration where there are such."
-        _check_extra(self.extra, OWN_FIELDS, "fields", instead, '{"seed": 1}')
+        _check_extra(self.extra, OWN_FIELDS)
         from argus.http_retry import check_address, check_key, check_one_credential
 
         check_address(self.base_url)
@@ -165,8 +163,7 @@ class LocalConfig:
             expected = "a folder with a causal language model, or its name on the hub"
             fix = "Give --model local:FOLDER."
             raise InputError("no model", expected=expected, fix=fix, where="model")
-        instead = "Use max_tokens for the length; decoding is greedy."
-        _check_extra(self.extra, OWN_SETTINGS, "settings", instead, '{"repetition_penalty": 1.1}')
+        _check_extra(self.extra, OWN_SETTINGS)
 
     @property
     def label(self) -> str:
@@ -185,26 +182,10 @@ class LocalConfig:
             parts.append(adapter_hash(find_adapter(self.adapter)))
         return f"local:{content_hash(*parts).hex()}"
 
-    def to_send(self) -> LocalConfig:
-        """Return a configuration of the same model for a process with another working folder."""
-        folder = Path(self.model)
-        model = str(folder.absolute()) if folder.is_dir() else self.model
-        return replace(self, model=model, adapter=self.adapter and self.adapter.absolute())
 
-
-def _check_extra(
-    extra: Mapping[str, Any], own: frozenset[str], kind: str, instead: str, example: str
-) -> None:
-    """Raise InputError for fields that Argus sets itself, and for values that are no JSON.
-
-    kind: "fields" or "settings". instead: the way to set Argus's own. example: valid JSON.
-    """
+def _check_extra(extra: Mapping[str, Any], own: frozenset[str]) -> None:
+    """Raise InputError for fields of a request, or settings, that Argus sets itself."""
     if named := sorted(own & set(extra)):
-        got, expected = f"the extra {kind} {', '.join(named)}", f"{kind} that Argus does not set"
-        raise InputError(got, expected=f"{expected} itself", fix=instead, where="extra")
-    try:
-        json.dumps(dict(extra), allow_nan=False, sort_keys=True)
-    except (TypeError, ValueError) as error:
-        got, fix = f"extra {kind} that are no JSON ({error})", f"Give such as {example}."
-        expected = "names with JSON values"
-        raise InputError(got, expected=expected, fix=fix, where="extra") from error
+        expected, fix = "names that Argus does not set itself", "Leave them out."
+        got = f"the extra names {', '.join(named)}"
+        raise InputError(got, expected=expected, fix=fix, where="extra")

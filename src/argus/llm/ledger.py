@@ -1,33 +1,27 @@
 """Keep prompts and answers in one SQLite file that a person can read.
 
-Each answer is its own transaction in write-ahead mode: a run killed at any moment loses only the
-requests under way (a power cut may take the last few answers, never the file). One ledger serves
-many threads, and processes that run beside each other. It holds answers and the beginning of each
-prompt, and never a key or an address.
+Each answer is its own transaction: a run killed at any moment loses only the requests under way.
+One ledger serves many threads, and processes that run beside each other. It holds answers and the
+beginning of each prompt, and never a key or an address.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from argus.data.writing import SQLITE_DAMAGE, closing_if_it_fails, connect
 from argus.errors import ArgusError, InputError
 from argus.http_retry import without_half_pairs
 
 APPLICATION_ID = 0x41726773  # "Args", in the header of the file
-VERSION = 2
 BUSY_S = 30.0
 PROMPT_CHARS = 200
 _KEYS_PER_QUERY = 500
@@ -84,19 +78,6 @@ INSERT INTO answers ({_NAMES}) VALUES ({", ".join("?" * len(_COLUMNS))})
 ON CONFLICT (key) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:])}
 WHERE excluded.state = 'ok' OR answers.state != 'ok'
 """
-_ENTRY = TypeAdapter(Entry)
-
-
-def _entry(row: Sequence[Any]) -> Entry:
-    """Return a row of _COLUMNS. Raises DatabaseError for a value of another type."""
-    try:
-        return _ENTRY.validate_python(dict(zip(_COLUMNS, row, strict=True)))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise sqlite3.DatabaseError(
-            f"the answer {row[0]!r} has {repr(first['input'])[:60]} as its {first['loc'][0]}: "
-            "where the row is deleted, it is asked for again"
-        ) from error
 
 
 @contextmanager
@@ -110,7 +91,7 @@ def ledger_to_read(path: Path) -> Iterator[Ledger]:
 
 
 class Ledger:
-    """Answers by key. Raises InputError when `path` is no ledger, or one of a newer Argus.
+    """Answers by key. Raises InputError when `path` is no ledger.
 
     Raises ArgusError when the disk is full or the file cannot be read or written.
     """
@@ -124,7 +105,7 @@ class Ledger:
                 path, timeout=BUSY_S, check_same_thread=False, isolation_level=None
             )
         with closing_if_it_fails(self._connection), self._reported():
-            self._open()
+            self._prepare()
 
     def __enter__(self) -> Ledger:
         return self
@@ -165,8 +146,10 @@ class Ledger:
             marks = ", ".join("?" * len(part))
             with self._lock, self._reported():
                 statement = f"SELECT {_NAMES} FROM answers WHERE key IN ({marks})"
-                rows = [_entry(row) for row in self._connection.execute(statement, part)]
-            yield from rows
+                rows = self._connection.execute(statement, part).fetchall()
+                entries = [Entry(*row) for row in rows]
+            for entry in entries:
+                yield replace(entry, state=State(entry.state), unanswered=bool(entry.unanswered))
 
     def counts(self) -> dict[State, int]:
         """Return how many rows are in each state that is stored."""
@@ -174,44 +157,20 @@ class Ledger:
             rows = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
             return {State.OK: 0, State.FAILED: 0} | {State(s): n for s, n in rows}
 
-    def _open(self) -> None:
-        """Make the file ready. Wait while another run does the same.
-
-        SQLite gives up at once, whatever the timeout, where waiting could deadlock: while several
-        turn a file to WAL, or the last one leaves it.
-        """
-        until = time.monotonic() + BUSY_S
-        while True:
-            try:
-                return self._prepare()
-            except sqlite3.OperationalError as error:
-                busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-                if not busy or time.monotonic() > until:
-                    raise
-                self._connection.rollback()
-                time.sleep(0.02)
-
     def _prepare(self) -> None:
         """Make the table. A file of something else is refused before anything is changed."""
         run = self._connection.execute
         # One statement, one state: another run may be making the file at this very moment.
-        application, version, n_tables = run(
-            "SELECT (SELECT application_id FROM pragma_application_id), "
-            "(SELECT user_version FROM pragma_user_version), count(*) FROM sqlite_master"
+        application, n_tables = run(
+            "SELECT (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_master"
         ).fetchone()
         if application != APPLICATION_ID and (application or n_tables):
             raise self._foreign("is an SQLite file of something else")
-        if application and version != VERSION:
-            got, fix = f"is a ledger of format {version}", "Upgrade Argus (a newer one wrote it), "
-            expected, fix = f"format {VERSION}", f"{fix}or give another path."
-            raise InputError(got, expected=expected, fix=fix, where=self.path)
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = NORMAL")
-        run("BEGIN IMMEDIATE")
-        run(_TABLE)
-        run(f"PRAGMA application_id = {APPLICATION_ID}")
-        run(f"PRAGMA user_version = {VERSION}")
-        run("COMMIT")
+        if not n_tables:
+            run("BEGIN IMMEDIATE")
+            run(_TABLE)
+            run(f"PRAGMA application_id = {APPLICATION_ID}")
+            run("COMMIT")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:

@@ -21,14 +21,17 @@ from argus.llm.model import (
     LanguageModelError,
     LedgerModel,
     Prompt,
+    Reply,
     Schema,
     Spending,
     answer_bound,
     cost_of,
+    instructed,
     most_tokens,
+    read_reply,
+    response_format,
     tokens_in,
 )
-from argus.llm.structured import Reply, instructed, read_reply, response_format
 from argus.progress import Advance
 
 POLL_S = 0.01
@@ -43,46 +46,36 @@ class BudgetSpent(Exception):
 class Budget:
     """Spent tokens, and those that requests under way may still spend, never above the budget.
 
-    Safe to use from many threads. A request is reserved at its bound before it is sent, and settled
-    at the endpoint's count, or at its bound where that is not known.
+    A request is reserved at its bound before it is sent, and settled at the endpoint's count, or at
+    its bound where that is not known. All in the thread of the event loop.
     """
 
     def __init__(self, config: ChatConfig) -> None:
         self._config = config
-        self._lock = threading.Lock()
-        self._spent = (0, 0)
-        self._reserved = (0, 0)
-        self._under_way = 0
+        self.used: Tokens = (0, 0)
+        self.under_way: list[Tokens] = []  # bounds of the requests that are not settled
 
     @property
     def spent(self) -> Spending:
         """Tokens and money so far."""
-        return Spending(*self._spent, cost_of(*self._spent, self._config))
-
-    @property
-    def idle(self) -> bool:
-        """Whether no request is under way, so that nothing will be freed by waiting."""
-        return not self._under_way
+        return Spending(*self.used, cost_of(*self.used, self._config))
 
     def reserve(self, bound: Tokens) -> bool:
         """Set so many tokens aside, unless that might pass the budget. Return whether it did."""
         budget, most = self._config.budget, self._config.max_total_tokens
-        with self._lock:
-            total = _plus(_plus(self._spent, self._reserved), bound)
-            if budget is not None and (cost_of(*total, self._config) or 0) > budget * (1 + 1e-12):
-                return False
-            if most is not None and sum(total) > most:
-                return False
-            self._reserved = _plus(self._reserved, bound)
-            self._under_way += 1
-            return True
+        read, written = map(sum, zip(self.used, bound, *self.under_way, strict=True))
+        cost = cost_of(read, written, self._config) or 0
+        if budget is not None and cost > budget * (1 + 1e-12):
+            return False
+        if most is not None and read + written > most:
+            return False
+        self.under_way.append(bound)
+        return True
 
     def settle(self, bound: Tokens, used: Tokens) -> None:
         """Give back the reserve of one request, and book the tokens that it used."""
-        with self._lock:
-            self._reserved = _plus(self._reserved, bound, -1)
-            self._spent = _plus(self._spent, used)
-            self._under_way -= 1
+        self.under_way.remove(bound)
+        self.used = self.used[0] + used[0], self.used[1] + used[1]
 
     def __str__(self) -> str:
         budget, most, spent = self._config.budget, self._config.max_total_tokens, self.spent
@@ -93,10 +86,6 @@ class Budget:
             f"{' and '.join(limits) or 'no limit'}; spent {spent.tokens_in} tokens in, "
             f"{spent.tokens_out} out{cost}"
         )
-
-
-def _plus(one: Tokens, other: Tokens, sign: int = 1) -> Tokens:
-    return one[0] + sign * other[0], one[1] + sign * other[1]
 
 
 class OpenAIModel(LedgerModel):
@@ -274,7 +263,7 @@ class Asker:
         """Wait until rate and budget allow a request. First come, first served."""
         async with self._gate:
             while not self._budget.reserve(bound):
-                if self._budget.idle:
+                if not self._budget.under_way:
                     raise BudgetSpent(f"the next request might pass the budget: {self._budget}")
                 await asyncio.sleep(POLL_S)
             try:

@@ -6,11 +6,9 @@ the tokens of a prompt, and the token that ends an answer.
 
 from __future__ import annotations
 
-import json
-import os
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,22 +89,11 @@ def _hash(paths: Iterable[Path]) -> str:
 
 def _from_hub(model: str) -> Path:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError
 
-    patterns = [*_WEIGHTS, "*.json", *_TOKENIZER]
-    offline = os.environ.get("HF_HUB_OFFLINE") == "1"
-    problem: Exception | None = None
-    for local_only in (True,) if offline else (True, False):
-        try:
-            found = snapshot_download(model, allow_patterns=patterns, local_files_only=local_only)
-            if not local_only or (Path(found) / "config.json").is_file():
-                return Path(found)
-        except (OSError, ValueError, HFValidationError) as error:
-            problem = error
-    got = f"model {model!r} could not be found ({_first_line(problem or 'no config.json')})"
     expected = "a folder with a causal language model, or one on a reachable hub"
-    fix = "Check the name; without network, give the folder."
-    raise InputError(got, expected=expected, fix=fix, where="--model") from problem
+    fix, patterns = "Check the name; without network, give the folder.", [*_WEIGHTS, "*.json"]
+    with reading("--model", f"model {model!r} was not found", expected=expected, fix=fix):
+        return Path(snapshot_download(model, allow_patterns=[*patterns, *_TOKENIZER]))
 
 
 @naming_extras()
@@ -141,65 +128,24 @@ def read_note(folder: Path) -> dict[str, Any]:
         return {"base": base, "trained_for": [str(of) for of in note.get("trained_for", [])]}
 
 
-def attach(
-    network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, base: Path, adapter: Path
-) -> PeftModel:
+def attach(network: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
     """Return the model with the adapter on it.
 
     Raises InputError where the adapter was trained on top of another model: by the hash of its
-    weights where Argus noted that, by vocabulary, names and shapes for all. (peft alone would leave
-    weights that it cannot place at random values, with a warning.)
+    weights where Argus noted that, by names and shapes for all.
     """
     need_peft()
-    from peft import PeftModel, get_peft_model_state_dict
-    from safetensors import SafetensorError, safe_open
-    from tokenizers import Tokenizer
+    from peft import PeftModel
 
     own = read_note(adapter)["base"]
-    if own and own.get("weights") != base_hash(base):
-        raise _other_base(adapter, base, f"weights {own.get('weights')} of {own.get('name')}")
-    if (path := adapter / "tokenizer.json").is_file():
-        vocabulary = Tokenizer.from_file(str(path)).get_vocab()
-        if vocabulary != tokenizer.get_vocab():
-            raise _other_base(adapter, base, f"a vocabulary of {len(vocabulary):,} other tokens")
-    try:
-        with safe_open(adapter / ADAPTER_WEIGHTS, framework="pt") as file:
-            stored = set(file.keys())
+    fix = f"Give --model local:{own.get('name', 'BASE')} with it, or train one."
+    expected = "an adapter that was trained on top of this model"
+    with reading(adapter, f"does not fit {base}", expected=expected, fix=fix):
+        if own and own.get("weights") != base_hash(base):
+            raise ValueError(f"it is of weights {own.get('weights')}")
         with without_peft_warnings():
-            model = PeftModel.from_pretrained(network, str(adapter), is_trainable=False)
-    except (SafetensorError, OSError, json.JSONDecodeError, TypeError) as error:
-        got = f"the adapter cannot be read ({_first_line(error)})"
-        expected = f"{ADAPTER_CONFIG} and {ADAPTER_WEIGHTS} as peft writes them"
-        fix = "Copy it again, or train it again."
-        raise InputError(got, expected=expected, fix=fix, where=adapter) from error
-    except (RuntimeError, ValueError, KeyError) as error:
-        raise _other_base(adapter, base, _first_line(error)) from error
-    placed = get_peft_model_state_dict(model, save_embedding_layers=False)
-    missing = sorted(placed.keys() - stored)
-    left_over = sorted(name for name in stored - placed.keys() if "lora_" in name)
-    if missing or left_over:
-        counts = f"{len(missing)} weights of its layers are missing, {len(left_over)} fit nowhere"
-        raise _other_base(adapter, base, f"{counts}; first {(missing or left_over)[0]}")
-    return model
-
-
-def _other_base(adapter: Path, base: Path, trained_on: str) -> InputError:
-    """Return the error for an adapter that does not belong to a model."""
-    named = read_note(adapter)["base"].get("name", "")
-    if not named:
-        with suppress(ValueError, OSError, AttributeError):
-            values = parse_json(read_own(adapter / ADAPTER_CONFIG))
-            named = str(values.get("base_model_name_or_path") or "")
-    got, expected = f"the adapter was not trained on top of {base}", named or "its own base model"
-    fix = f"Give --model local:{named or 'BASE'} with it, or train one: research scenarios distill."
-    return InputError(got, expected=f"{expected} ({trained_on})", fix=fix, where=adapter)
-
-
-def _first_line(error: Exception | str) -> str:
-    """Return the line of a message that names a mismatch, or else its first."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    named = [line for line in lines if "mismatch" in line and "for" in line]
-    return next(iter([*named, *lines]), type(error).__name__)[:200]
+            warnings.filterwarnings("error", "Found missing adapter keys")  # left at random values
+            return PeftModel.from_pretrained(network, str(adapter), is_trainable=False)
 
 
 def choose_dtype(dtype: str, device: str) -> str:
@@ -208,9 +154,8 @@ def choose_dtype(dtype: str, device: str) -> str:
 
     if dtype != "auto":
         return dtype
-    if not device.startswith("cuda"):
-        return "float32"
-    return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
+    is_fast = device.startswith("cuda") and torch.cuda.is_bf16_supported()
+    return "bfloat16" if is_fast else "float32"
 
 
 @naming_extras()
@@ -220,30 +165,20 @@ def load_base(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedToke
     Raises InputError where weights or the tokenizer are missing or broken.
     """
     import torch
-    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    failures = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
-    try:
+    expected = "a causal language model: config.json, *.safetensors, tokenizer.json"
+    fix = "Copy the whole folder of the model, tokenizer included."
+    with reading(folder, "the model cannot be loaded", expected=expected, fix=fix):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except failures as error:
-        raise _unusable(folder, "tokenizer", error) from error
-    try:
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             folder, dtype=getattr(torch, dtype), local_files_only=True, output_loading_info=True
         )
-    except failures as error:
-        raise _unusable(folder, "model", error) from error
-    network, report = loaded
-    if missing := sorted(report["missing_keys"]):
-        raise _unusable(folder, "model", f"weights {missing[0]!r} are missing")
-    rows = int(network.get_input_embeddings().num_embeddings)
-    highest = max(tokenizer.get_vocab().values(), default=-1)
-    if highest >= rows:
-        fault = f"it has the token {highest}, the model only {rows} embeddings"
-        raise _unusable(folder, "tokenizer", fault)
+        network, report = loaded
+        if missing := sorted(report["missing_keys"]):
+            raise ValueError(f"weights {missing[0]!r} are missing")
     return network, tokenizer
 
 
@@ -251,13 +186,6 @@ def window_of(network: PreTrainedModel) -> int | None:
     """Return the most tokens that a model reads and writes together, None without a bound."""
     longest = getattr(network.config.get_text_config(), "max_position_embeddings", None)
     return longest if isinstance(longest, int) and longest > 0 else None
-
-
-def _unusable(folder: Path, part: str, error: Exception | str) -> InputError:
-    got = f"the {part} cannot be loaded ({_first_line(error).rstrip(':')})"
-    expected = "a causal language model: config.json, *.safetensors, tokenizer.json"
-    fix = "Copy the whole folder of the model, tokenizer included."
-    return InputError(got, expected=expected, fix=fix, where=folder)
 
 
 def prompt_tokens(tokenizer: PreTrainedTokenizerBase, system: str, text: str) -> list[int]:

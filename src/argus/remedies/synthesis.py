@@ -127,10 +127,7 @@ def synthesize_index(
     out: Path | None = None,
     engine: EngineConfig | Engine | None = None,
 ) -> RepairResult:
-    """Add a synthesis per document at risk and write the receipt.
-
-    engine: embeds, and answers if the model is one that transformers runs. This process always asks
-    endpoints itself.
+    """Add a synthesis per document at risk and write the receipt. engine: embeds.
 
     `INDEX/answers.sqlite` keeps the answers of a model. A run that stops (endpoint down, budget
     spent) or leaves a document without an answer adds nothing, and the same command continues it.
@@ -158,7 +155,7 @@ def synthesize_index(
             accept = config.accept_unanswered
             patient = replace(model, retry_failed=False) if accept else model
             with llm.Ledger(opened.index.path / LEDGER) as ledger:
-                answers = RecordedModel(llm.open_model(patient, ledger, opened.engine))
+                answers = RecordedModel(llm.open_model(patient, ledger))
                 texts = list(synthesize_with_model(documents, pairs, answers))
             undone = " and nothing was added to the index"
             require_answers(answers, accept=accept, undone=undone)

@@ -16,7 +16,7 @@ from argus.generative.failures.judging import (
     candidates,
     prompt,
 )
-from argus.llm.structured import UnusableAnswer, read_object
+from argus.llm.model import UnusableAnswer, read_object
 
 TEXTS = ("It was Bern.", "The river Aare.", "BERN, it is said", "Bernese", "in Bern")
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.llm.structured import read_object
+from argus.llm.model import read_object
 from argus.llm.weights import prompt_tokens
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.distill.examples import (

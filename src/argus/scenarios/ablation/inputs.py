@@ -17,7 +17,6 @@ from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import Embedded, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.engine import Engine
 from argus.errors import InputError
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.systems import Judged, System, missing_gold, without_failed
@@ -107,10 +106,7 @@ def _require_match(
 
 
 def write_by_model(
-    config: ChatConfig | LocalConfig,
-    source: Source,
-    folder: ArtifactFolder,
-    engine: Engine | None = None,
+    config: ChatConfig | LocalConfig, source: Source, folder: ArtifactFolder
 ) -> tuple[dict[str, Expansion], dict[str, Any]]:
     """Have the documents with scenarios expanded. Return expansions and the spending.
 
@@ -120,7 +116,7 @@ def write_by_model(
     """
     documents = [d for d in source.documents if d.id in source.profiles]
     with Ledger(folder / LEDGER) as ledger:
-        model = RecordedModel(open_model(config, ledger, engine))
+        model = RecordedModel(open_model(config, ledger))
         expansions = {e.doc_id: e for e in generate_expansions(documents, model)}
     require_answers(model, accept=False, can_accept=False)
     write_expansions(folder.own(EXPANSIONS), expansions.values())

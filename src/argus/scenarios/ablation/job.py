@@ -163,8 +163,8 @@ def ablate_scenarios(
     The whole grid is made twice: on the corpus, where documents with scenarios stand beside others
     without, and on the documents that have scenarios alone. excluded: documents taken out of a
     query's results before they are measured, per query or as `read_excluded` reads a file. engine:
-    embeds, and writes where the model is one that transformers runs. Raises InputError for bad
-    input, ArgusError where the model leaves documents without an answer.
+    embeds. Raises InputError for bad input, ArgusError where the model leaves documents without an
+    answer.
 
     Args:
         profiles: Scenarios (profiles.jsonl, or its folder).
@@ -199,7 +199,7 @@ def ablate_scenarios(
         texts, writer = source.expansions, dict[str, Any]()
         if model is not None:
             with record.timed("asking the model"):
-                texts, writer = inputs.write_by_model(model, source, folder, running)
+                texts, writer = inputs.write_by_model(model, source, folder)
         with record.timed("embedding"):
             vectors = inputs.embed_source(source, texts, config.components, loaded, opened)
     judged, indexed = vectors.judged, vectors.documents

@@ -19,7 +19,7 @@ from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm import weights
-from argus.llm.structured import schema_hash
+from argus.llm.model import schema_hash
 from argus.scenarios.distill.examples import build_examples
 from argus.scenarios.distill.settings import DistillConfig
 from argus.scenarios.distill.train import save_adapter, save_merged, train, with_lora

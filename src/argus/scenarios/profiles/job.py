@@ -14,9 +14,7 @@ from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.writing import one_writer
-from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
-from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.recorded_model import RecordedModel, require_answers, spent
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
@@ -26,7 +24,7 @@ from argus.jobs.workspace import (
     read_documents,
     require_some,
 )
-from argus.llm import Estimate, Ledger, LocalConfig, estimate, open_model
+from argus.llm import Estimate, Ledger, estimate, open_model
 from argus.llm.ledger import ledger_to_read
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
@@ -96,14 +94,12 @@ def profile_documents(
     fields: FieldNames | None = None,
     limit: int | None = None,
     fresh: bool = False,
-    engine: EngineConfig | Engine | None = None,
 ) -> ProfileResult:
     """Ask a model for the scenarios of every document. Write profiles.jsonl and a report.
 
     Answers are kept in `out/answers.sqlite` as they come: the same command goes on where an earlier
     one was stopped, and asks again only what failed. profiles.jsonl has a row for every document,
-    ok, noise or failed, with the reason. engine: answers where the model is one that
-    transformers runs. Endpoints are asked from this process anyway. Raises ArgusError, after
+    ok, noise or failed, with the reason. Raises ArgusError, after
     writing it, where documents are without an answer, and LanguageModelError when the endpoint
     cannot be used.
     """
@@ -115,14 +111,11 @@ def profile_documents(
         JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
     )
     check_folder(folder, record)
-    local = isinstance(config.model, LocalConfig)
     with ExitStack() as stack:
-        running = stack.enter_context(open_engine(engine if local else None))
-        record.runs_on(running)
         record.open(folder)
         stack.enter_context(record.timed("asking for scenarios"))
         ledger = stack.enter_context(Ledger(folder / LEDGER))
-        model = RecordedModel(open_model(config.model, ledger, running))
+        model = RecordedModel(open_model(config.model, ledger))
         profiles = {p.doc_id: p for p in generate(documents, model, config)}
     write_profiles(folder / FILE, profiles.values())
     summary: dict[str, Any] = {

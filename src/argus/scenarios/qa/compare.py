@@ -13,7 +13,7 @@ import numpy as np
 from argus.data.types import State
 from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
-from argus.llm.structured import without_thoughts
+from argus.llm.model import without_thoughts
 from argus.measures import RESAMPLES
 from argus.measures.significance import (
     FEWEST_CHANGED,

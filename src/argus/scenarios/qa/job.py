@@ -21,10 +21,9 @@ from argus.devices import Device
 from argus.errors import ArgusError
 from argus.indexes.header import parse_index_spec
 from argus.jobs import options as o
-from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.llm import Ledger, LocalConfig
+from argus.llm import Ledger
 from argus.llm.options import with_models
 from argus.measures import paired_difference
 from argus.reports import write_report
@@ -144,7 +143,6 @@ def compare_answers(
     device: Device = None,
     coerce_ids: Annotated[CoerceIds, Option()] = False,
     fresh: o.Fresh = False,
-    engine: o.Engine = None,
 ) -> QAResult:
     """Compare answers from documents, from documents with scenarios, and from relevant documents.
 
@@ -154,8 +152,7 @@ def compare_answers(
 
     index: `PATH[@STATE]` with scenarios. qrels: for the oracle arms and the rankings' own measure.
     reasoned: the question itself stays as it is. Nothing is paid for twice, not even after `fresh`.
-    engine: where models answer that transformers runs. Endpoints are asked from this process
-    anyway. Raises InputError before anything is written, LanguageModelError when an endpoint cannot
+    Raises InputError before anything is written, LanguageModelError when an endpoint cannot
     be used, and ArgusError when no answer of any arm got a score.
 
     Args:
@@ -179,13 +176,10 @@ def compare_answers(
     record = Record(JOB, settings, dict(files), model)
     about = [parse_index_spec(index).path]
     check_folder(folder, record, about=about)
-    local = any(isinstance(model, LocalConfig) for model in (config.model, config.judging))
     with ExitStack() as stack:
-        running = stack.enter_context(open_engine(engine if local else None))
-        record.runs_on(running)
         record.open(folder, about=about)
         ledger = stack.enter_context(Ledger(folder / LEDGER))
-        stages = Stages(config.model, config.judging, ledger, running)
+        stages = Stages(config.model, config.judging, ledger)
         sample = inputs.questions.sample
         with record.timed("retrieving"):
             texts, failed = {q.id: q.text for q in sample}, dict[str, str]()

@@ -16,7 +16,7 @@ from typing import Any
 from argus.data.types import State
 from argus.llm import Outcome
 from argus.llm import State as PromptState
-from argus.llm.structured import without_thoughts
+from argus.llm.model import without_thoughts
 
 LOW, HIGH = 0.0, 100.0
 _MARKS = r"(?:[^\w\n]|_)"

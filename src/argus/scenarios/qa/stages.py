@@ -12,7 +12,6 @@ from typing import Any
 
 from argus.data.types import Qrels, Query, State
 from argus.encoders import Encoder, EncoderConfig
-from argus.engine import Engine
 from argus.jobs.recorded_model import RecordedModel
 from argus.llm import (
     ChatConfig,
@@ -29,8 +28,7 @@ from argus.llm import (
 )
 from argus.llm import State as PromptState
 from argus.llm.ledger import ledger_to_read
-from argus.llm.model import answer_bound, request_keys
-from argus.llm.structured import without_thoughts
+from argus.llm.model import answer_bound, request_keys, without_thoughts
 from argus.scenarios.qa.cases import cases, retrieve
 from argus.scenarios.qa.compare import Answered, Question, answer_prompts, judge_prompts
 from argus.scenarios.qa.config import AnyConfig, QAConfig
@@ -46,13 +44,11 @@ class Stages:
     """Models for reformulating, answering and judging, one after the other.
 
     Money that one stage spent is no longer there for the next: the budget is that of all.
-    A model on this machine is loaded once. engine: where models answer that transformers runs.
+    A model on this machine is loaded once.
     """
 
-    def __init__(
-        self, model: AnyConfig, judge: AnyConfig, ledger: Ledger, engine: Engine | None = None
-    ) -> None:
-        self._model, self._judge, self._ledger, self._engine = model, judge, ledger, engine
+    def __init__(self, model: AnyConfig, judge: AnyConfig, ledger: Ledger) -> None:
+        self._model, self._judge, self._ledger = model, judge, ledger
         self._stages: dict[str, tuple[RecordedModel, Spending]] = {}  # with what it spent before
 
     def open(self, stage: str) -> RecordedModel:
@@ -62,7 +58,7 @@ class Stages:
         same = [model for model in opened if model.config == config]
         model: LedgerModel
         if isinstance(config, LocalConfig):
-            model = same[0] if same else open_model(config, self._ledger, self._engine)
+            model = same[0] if same else open_model(config, self._ledger)
         else:
             model = open_model(self._limited(config, opened), self._ledger)
         self._stages[stage] = RecordedModel(model), model.spent
