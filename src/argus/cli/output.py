@@ -45,8 +45,9 @@ def show(result: Any, *, as_json: bool, then: str = "") -> None:
     report: Path | None = getattr(result, "report", None)
     if report is not None:
         typer.echo(f"report: {report}")
-    if then:
-        typer.echo(then)
+    last_lines = getattr(result, "last_lines", None)
+    if then or last_lines is not None:
+        print_lines([then] if last_lines is None else last_lines())
     folder: Path | None = getattr(result, "folder", None)
     if report is not None and folder is not None:
         from argus.data.folders import SUMMARY

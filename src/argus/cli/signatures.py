@@ -53,7 +53,7 @@ R = TypeVar("R")
 # Headings of options that say how something is read and asked: a command that follows needs it.
 READ = ("Input", "Retriever", "Store", "Encoder", "Log")
 # Options of the same kind that commands declare themselves.
-ALONE = {"encoder": "Encoder", "limit": "Input"}
+ALONE = {"encoder": "Encoder", "limit": "Input", "id_field": "Input"}
 UNSET: Any = object()  # an option that was not given: the config's default holds
 FILE = inspect.Parameter(  # taken by every command, and read by the callback
     "config",

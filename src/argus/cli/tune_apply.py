@@ -13,11 +13,8 @@ from argus.cli.groups import Entry, Group, example
 from argus.cli.signatures import with_blocks
 from argus.cli.tune import (
     RECEIPTS,
-    Into,
     Judging,
-    Repaired,
     RepairedPlace,
-    collection_of,
     refuse,
     show_remedy,
 )
@@ -31,14 +28,9 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import Blend
 from argus.jobs import options as o
-from argus.llm.options import ModelOptions, needs_model
+from argus.llm.options import ModelOptions
 from argus.remedies.config import (
-    TAU,
-    ReferenceConfig,
     SentenceSettings,
-    SynthesizeConfig,
-    SynthesizeSettings,
-    Tau,
 )  # fmt: skip
 from argus.scenarios.profile import COMPONENT
 from argus.scenarios.profiles.config import ProfileSettings
@@ -46,17 +38,13 @@ from argus.settings import (
     CORPUS,
     INDEX,
     OUTPUT,
-    TOP_K,
     Doc,
-    Ge,
     Option,
     Options,
     Without,
     Writes,
-    check_settings,
     settings_of,
 )
-from argus.stores.spec import PANEL, StoreConfig
 
 if TYPE_CHECKING:
     from argus.data.types import Document
@@ -73,12 +61,21 @@ apply = Group(
             example="argus tune apply expand --index index/ --kb kb.jsonl --tau 1",
             show=show_remedy,
         ),
-        Entry("synthesize", "tune_apply:synthesize", "Insert short descriptions of entities."),
+        Entry(
+            "synthesize", "argus.remedies.synthesis:synthesize_index",
+            "Insert short descriptions of entities.",
+            example="argus tune apply synthesize --index index/ --kb kb.jsonl --tau 1",
+            show=show_remedy, estimate="argus.remedies.synthesis:estimate_synthesis",
+        ),
         Entry(
             "adapt", "argus.scenarios.adapt.job:adapt_index", "Learn a correction of all queries.",
             example="argus tune apply adapt --index index/ --profiles profiles/", show=show_remedy,
         ),
-        Entry("write", "tune_apply:write", "Write what remedies added into a store."),
+        Entry(
+            "write", "argus.remedies.store_writing:write_index",
+            "Write what remedies added into a store.",
+            example="argus tune apply write --index index/ --store chroma:store/docs",
+        ),
         Entry("scenarios", "tune_apply:scenarios", "Write what documents are needed for (SPIKE)."),
     ),
 )  # fmt: skip
@@ -99,19 +96,6 @@ def store_encoder(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Risk:
-    """Options that say which documents of an index are at risk."""
-
-    encoder: o.EncoderName = None
-    device: Device = None
-    probe: o.ProbeFolder = None
-    tau: Tau = TAU
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-
-
-@dataclass(frozen=True, kw_only=True)
 class BlendJudging(Judging):
     """The same, where a store may be in the place of the index."""
 
@@ -120,19 +104,6 @@ class BlendJudging(Judging):
         Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
         OUTPUT,
     ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Proof(Judging):
-    """Options that add to the receipt of a repair at risk.
-
-    Attributes:
-        corpus: Where titles are, to tell implicit questions apart.
-        k: How far down a list counts.
-    """
-
-    corpus: Annotated[NamedCorpus | None, CORPUS] = None
-    k: Annotated[int, Ge(1)] = TOP_K
 
 
 @example("argus tune apply blend --index index/")
@@ -172,7 +143,7 @@ def blend(
             fields=chunks.fields, parent_field=chunks.parent_field,
             out=judging.out or RECEIPTS,
         )  # fmt: skip
-        output.show(written, as_json=json, then="\n".join(written.last_lines()))
+        output.show(written, as_json=json)
         return
     refuse({"--document-prompt and the like": embedding}, "a store (--store)")
     from argus.remedies.blend import blend_index
@@ -188,94 +159,6 @@ def blend(
         output.print_lines(["To serve it over a retriever of your own, in Python:"])
         served = blended_retriever("my_retriever", repr(str(place.folder)))
         output.print_lines(describe_serving(served))
-
-
-@example("argus tune apply synthesize --index index/ --kb kb.jsonl --tau 1")
-@with_blocks
-def synthesize(
-    index: Repaired,
-    reference: ReferenceConfig,
-    risk: Risk,
-    model: ModelOptions,
-    *,
-    engine: o.Engine = None,
-    proof: Proof,
-    estimate: o.Estimate = False,
-    settings: SynthesizeSettings,
-    json: o.AsJson = False,
-) -> None:
-    """Add one text per document at risk, with short descriptions after first mentions.
-
-    Without --model the knowledge base's own short descriptions are inserted. Whatever a model
-    answers, only the document itself with descriptions of at most five words, that the knowledge
-    base supports, is ever indexed; other answers are listed, and the original stays. Repairing only
-    what is at risk loses most of what repairing all documents gains; --tau 1 takes all.
-    """
-    from argus.remedies.synthesis import estimate_synthesis, synthesize_index
-
-    synthesis = _synthesis(model, settings)
-    common: dict[str, Any] = {"reference": reference, "config": synthesis, **vars(risk)}
-    if estimate:
-        return output.print_estimate(estimate_synthesis(index, **common), json)
-    result = synthesize_index(index, engine=engine, **common, **vars(proof))
-    show_remedy(result, json)
-
-
-def _synthesis(model: ModelOptions, settings: SynthesizeSettings) -> SynthesizeConfig:
-    """Return the settings with their model. InputError for one that would change nothing."""
-    writer = model.config()
-    if writer is None and settings.accept_unanswered:
-        raise needs_model(["--accept-unanswered"])
-    if writer is not None and settings.min_similarity is not None:
-        raise InputError(
-            "--min-similarity with --model",
-            expected="one of them: a model is shown the passages and told to check the context",
-            fix="Leave --min-similarity out.", where="--min-similarity",
-        )  # fmt: skip
-    return settings.by(writer)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WrittenPlace:
-    """The store of the documents, and the collection that takes the records.
-
-    Attributes:
-        store: KIND:PLACE/COLLECTION of the same documents; its records stay as they are.
-    """
-
-    store: Annotated[str, Option(("--store",), panel=PANEL)]
-    into: Annotated[Into, Writes(collection_of)] = None
-    opening: StoreConfig = field(default_factory=StoreConfig)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-
-
-@example("argus tune apply write --index index/ --store chroma:store/docs")
-@with_blocks
-def write(
-    index: o.IndexState,
-    place: WrittenPlace,
-    columns: Annotated[FieldNames, Without("title", "text", "coerce_ids", "template")],
-    out: Annotated[Path, OUTPUT] = RECEIPTS,
-    json: o.AsJson = False,
-) -> None:
-    """Write what remedies added to an index beside the documents of a store.
-
-    Documents, sentences, scenarios and expansions become records of a collection of their own. A
-    record scores cosine · argus_scale - argus_penalty, and the best of a document's is what the
-    index gives it. --id-field names the field of the store's records that holds the ids of the
-    index, where they are not its own ids. BM25 and a correction of queries are no part of
-    records; argus.BlendedRetriever takes them of the index. The documents stay as they are, and
-    `argus tune undo ID --store` takes the records out again.
-
-    Args:
-        out: Folder for the receipt.
-    """
-    from argus.remedies.store_writing import write_index
-
-    written = write_index(index, **vars(place), id_field=columns.id, out=out)
-    output.show(written, as_json=json, then="\n".join(written.last_lines()))
 
 
 HOME = "scenarios"  # folder of an index for the profiles of its documents

@@ -9,6 +9,7 @@ from typing import Annotated
 from argus.errors import InputError
 from argus.knowledge.source import GazetteerConfig
 from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
+from argus.llm.options import needs_model
 from argus.settings import (
     Doc,
     Ge,
@@ -46,13 +47,18 @@ class ExpandConfig:
     the most similar of several passages that bear the name are used, not the first. max_views: best
     similarity first. None has no cap. fit_window: cut the document so that the model reads the
     passage. skip_known: leave out passages that the document already contains.
+
+    Attributes:
+        k_aug: Passages per entity at risk.
+        min_similarity: Context check: least cosine.
+        max_views: Most expansions per document.
     """
 
     preset: Preset
-    k_aug: Annotated[int, Ge(1), Doc("Passages per entity at risk.")] = K_AUG
+    k_aug: Annotated[int, Ge(1)] = K_AUG
     title_first: bool = False
-    min_similarity: Annotated[float | None, COSINE, Doc("Context check: least cosine.")] = None
-    max_views: Annotated[int | None, Ge(1), Doc("Most expansions per document.")] = None
+    min_similarity: Annotated[float | None, COSINE] = None
+    max_views: Annotated[int | None, Ge(1)] = None
     fit_window: bool = False
     skip_known: bool = False
 
@@ -98,22 +104,15 @@ class ReferenceConfig:
     kb: files or folders, read like a corpus. mentions: MODEL is a token-classification model or
     folder. "ner" uses the paper's, dslim/bert-base-NER. None is the gazetteer, or ner under the
     preset `paper`.
+
+    Attributes:
+        kb: Knowledge base (argus research kb build), or passages with titles that say what entities
+            are; may be given again.
+        mentions: gazetteer (default: names of the knowledge base), capitals, or ner:MODEL.
     """
 
-    kb: Annotated[
-        tuple[Path, ...],
-        Doc(
-            "Knowledge base (argus research kb build), or passages with titles that say what "
-            "entities "
-            "are; may be given again."
-        ),
-        Option(repeated=True),
-    ] = ()
-    mentions: Annotated[
-        str | None,
-        Doc("gazetteer (default: names of the knowledge base), capitals, or ner:MODEL."),
-        Option(panel="Mentions"),
-    ] = None
+    kb: Annotated[tuple[Path, ...], Option(repeated=True)] = ()
+    mentions: Annotated[str | None, Option(panel="Mentions")] = None
     names: GazetteerConfig = field(default_factory=GazetteerConfig)
 
     def __post_init__(self) -> None:
@@ -163,20 +162,32 @@ class SynthesizeSettings:
 
     accept_unanswered: count documents without an answer as failed and do not ask again. Without it
     nothing is added until all are answered.
+
+    Attributes:
+        min_similarity: Context check without a model: least cosine.
     """
 
     preset: Preset = ROBUST.preset
     accept_unanswered: AcceptUnanswered = False
-    min_similarity: Annotated[
-        float | None, COSINE, Doc("Context check without a model: least cosine.")
-    ] = None
+    min_similarity: Annotated[float | None, COSINE] = None
 
     def __post_init__(self) -> None:
         check_settings(self)
         check_preset(self.preset)
 
     def by(self, model: ChatConfig | LocalConfig | None) -> SynthesizeConfig:
-        """Return the settings with the model that writes, or None for the knowledge base."""
+        """Return the settings with the model that writes, or None for the knowledge base.
+
+        Raises InputError for a setting that would change nothing.
+        """
+        if model is None and self.accept_unanswered:
+            raise needs_model(["--accept-unanswered"])
+        if model is not None and self.min_similarity is not None:
+            raise InputError(
+                "--min-similarity with --model",
+                expected="one of them: a model is shown the passages and told to check the context",
+                fix="Leave --min-similarity out.", where="--min-similarity",
+            )  # fmt: skip
         config = SynthesizeConfig(
             model=model, accept_unanswered=self.accept_unanswered, preset=self.preset
         )
@@ -218,13 +229,13 @@ class SynthesizeConfig(SynthesizeSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceSettings:
-    """The limit of sentences that become views, and the seed of the hubness sample."""
+    """The limit of sentences that become views, and the seed of the hubness sample.
 
-    max_views: Annotated[
-        int,
-        Ge(2),
-        Doc("Most sentence views of a document; of more sentences, neighbours are joined."),
-    ] = 100
+    Attributes:
+        max_views: Most sentence views of a document; of more sentences, neighbours are joined.
+    """
+
+    max_views: Annotated[int, Ge(2)] = 100
     seed: Seed = 0
 
     def __post_init__(self) -> None:

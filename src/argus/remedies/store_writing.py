@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from argus.data.types import FloatArray, IntArray
 from argus.data.writing import one_writer
 from argus.errors import ArgusError, InputError
 from argus.indexes.fold import ORIGINAL
-from argus.indexes.header import IndexSpec, parse_index_spec
+from argus.indexes.header import parse_index_spec
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewIndex
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.progress import progress
@@ -34,6 +35,7 @@ from argus.reachability.config import ReachConfig
 from argus.reachability.job import reach
 from argus.reports import write_report
 from argus.reports.section import Section
+from argus.settings import OUTPUT, Option, Writes
 from argus.stores.opening import open_store
 from argus.stores.protocol import (
     Metric,
@@ -45,7 +47,7 @@ from argus.stores.protocol import (
     writable,
 )
 from argus.stores.records import FIELDS, KIND, PARENT, REMEDY, is_of_remedy, values_of
-from argus.stores.spec import BLENDED, StoreConfig
+from argus.stores.spec import BLENDED, PANEL, StoreConfig
 
 JOB = "written"
 SUFFIX = "_argus"
@@ -114,24 +116,33 @@ class WrittenResult(Result):
 
 @one_writer
 def write_index(
-    index: Path | str | IndexSpec,
-    store: str | Store,
+    index: o.IndexState,
+    store: Annotated[str | Store, Option(("--store",), panel=PANEL, is_name=True)],
     *,
-    into: str | None = None,
+    into: Annotated[
+        str | None, Option(panel=PANEL), Writes(lambda options: options["store"])
+    ] = None,
     opening: StoreConfig | None = None,
-    id_field: str | None = None,
-    out: Path | str = "argus-out",
+    id_field: Annotated[str | None, Option(panel="Input")] = None,
+    out: Annotated[Path | str, OUTPUT] = o.OUT,
     fresh: bool = False,
 ) -> WrittenResult:
-    """Write the documents of an index and its remedies' views beside a store's records.
+    """Write what remedies added to an index beside the documents of a store.
 
-    index: its path, or `PATH@STATE`. store: `KIND:PLACE/COLLECTION` of the same documents, or an
-    opened one. Its records stay as they are. into: the collection of the new records. None makes
-    NAME_argus. id_field: the field of the store's records that holds the ids of the index. None
-    uses the records' own. out: folder for the receipt. A run that was stopped goes on when it is
-    called again. A correction of queries and BM25 are no part of records: `BlendedRetriever` takes
-    them from the index. Raises InputError for bad input, and if the store has none of the
-    documents. Raises ArgusError if it cannot be written.
+    Documents, sentences, scenarios and expansions become records of a collection of their own. A
+    record scores cosine · argus_scale - argus_penalty, and the best of a document's is what the
+    index gives it. BM25 and a correction of queries are no part of records; argus.BlendedRetriever
+    takes them of the index. The documents stay as they are, and `argus tune undo ID --store` takes
+    the records out again. A run that was stopped goes on when it is called again.
+
+    index: its path, or `PATH@STATE`. store: its name, or an opened one. Raises InputError for bad
+    input, and if the store has none of the documents. Raises ArgusError if it cannot be written.
+
+    Args:
+        store: KIND:PLACE/COLLECTION of the same documents; its records stay as they are.
+        into: Collection of the store for a remedy's records; default: COLLECTION_argus.
+        id_field: Field of the store's records that holds the ids of the index; default: their own.
+        out: Folder for the receipt.
     """
     spec, folder = parse_index_spec(index), ArtifactFolder(Path(out), fresh=fresh)
     opened = ViewIndex.open(spec.path)

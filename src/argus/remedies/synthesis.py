@@ -14,29 +14,33 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
 from argus import llm
 from argus.corpora import NamedCorpus
 from argus.data.provenance import content_hash
-from argus.data.types import Document, Qrels, Query, Span, State, View
+from argus.data.types import Document, Query, Span, State, View
 from argus.data.writing import one_writer
+from argus.devices import Device
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
-from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.knowledge.names import without_parenthesis
 from argus.llm import State as Answered
 from argus.llm.ledger import ledger_to_read
+from argus.llm.options import with_models
 from argus.remedies import repair
 from argus.remedies.config import (
     MIN_SIMILARITY,
     TAU,
     ReferenceConfig,
     SynthesizeConfig,
+    SynthesizeSettings,
+    Tau,
 )  # fmt: skip
 from argus.remedies.diagnosis import Diagnosis
 from argus.remedies.expansion import Pair, check_context, look_up
@@ -53,7 +57,7 @@ from argus.remedies.guard import (
 from argus.remedies.receipt import RepairResult, write_receipt
 from argus.remedies.remedy_result import check_judged
 from argus.retrievability.probes import Probe
-from argus.settings import TOP_K
+from argus.settings import CORPUS, INDEX, OUTPUT, TOP_K, Ge, Option, Options
 
 KIND = "synthesis"
 LEDGER = "answers.sqlite"
@@ -112,27 +116,43 @@ class Synthesis:
 
 @one_writer
 def synthesize_index(
-    index: Path | str,
+    index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
     *,
     reference: ReferenceConfig,
-    config: SynthesizeConfig | None = None,
-    probe: Path | str | Probe | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    tau: float = TAU,
+    config: Annotated[
+        SynthesizeConfig | None, Options(with_models(SynthesizeSettings, required=False))
+    ] = None,
+    probe: o.ProbeFolder = None,
+    encoder: o.IndexEncoder = None,
+    tau: Tau = TAU,
     queries: Path | str | Sequence[Query] | None = None,
-    qrels: Path | str | Qrels | None = None,
-    corpus: NamedCorpus | None = None,
-    k: int = TOP_K,
-    device: str | None = None,
-    out: Path | None = None,
-    engine: EngineConfig | Engine | None = None,
+    qrels: o.MaybeQrels = None,
+    corpus: Annotated[NamedCorpus | None, Option(is_name=True), CORPUS] = None,
+    k: Annotated[int, Ge(1)] = TOP_K,
+    device: Device = None,
+    out: Annotated[Path | None, OUTPUT] = None,
+    engine: o.Engine = None,
 ) -> RepairResult:
-    """Add a synthesis per document at risk and write the receipt. engine: embeds.
+    """Add one text per document at risk, with short descriptions after first mentions.
+
+    Without --model the knowledge base's own short descriptions are inserted. Whatever a model
+    answers, only the document itself with descriptions of at most five words, that the knowledge
+    base supports, is ever indexed; other answers are listed, and the original stays. Repairing only
+    what is at risk loses most of what repairing all documents gains; --tau 1 takes all.
+
+    engine: embeds.
 
     `INDEX/answers.sqlite` keeps the answers of a model. A run that stops (endpoint down, budget
     spent) or leaves a document without an answer adds nothing, and the same command continues it.
     Documents whose synthesis the guard rejects, or whose answer cannot be used, keep their original
     alone. synthesis.parquet lists them.
+
+    Args:
+        index: Folder from argus index build.
+        queries: Judged queries, for the receipt.
+        corpus: Where titles are, to tell implicit questions apart.
+        k: How far down a list counts.
+        out: Folder for the receipt; default: in the index.
     """
     config = config or SynthesizeConfig()
     questions = check_judged(queries, qrels, corpus)
