@@ -339,7 +339,7 @@ def setting_of(
         kind = type(choices[0])
     elif isinstance(kind, type) and issubclass(kind, Enum):
         choices = tuple(member.value for member in kind)
-    elif not isinstance(kind, type):  # whatever else it may be, it is given as text
+    elif kind is Any or not isinstance(kind, type):  # whatever else it may be, it is given as text
         kind = str
     bounds: Any = _bounds(notes)
     return Setting(name, kind, text, option, default, container, optional, choices, **bounds)

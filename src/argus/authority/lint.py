@@ -219,7 +219,7 @@ class LintResult(Result):
 
 @one_writer
 def lint(
-    run: Annotated[Run | Path | str | None, Option(argument="[RUN]")],
+    run: Annotated[Run | Path | str | None, Option(argument="RUN")],
     source: AuthoritySource,
     *,
     k: Annotated[int, Ge(1)] = TOP_K,

@@ -67,7 +67,7 @@ app = Group(
 @example("argus research reproduce car-9 --out reproduced/")
 @with_blocks
 def reproduce(
-    name: Annotated[str | None, Option(argument="[NAME]")] = None,
+    name: Annotated[str | None, Option(argument="NAME")] = None,
     *,
     data: Path | None = None,
     measure: ReproduceConfig,
