@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from argus.data.fields import FieldNames
@@ -30,7 +29,6 @@ from argus.encoders import (
     Encoder,
     Item,
     Role,
-    TokenCounter,
     embed,
 )  # fmt: skip
 from argus.errors import InputError
@@ -47,10 +45,9 @@ from argus.reports.section import MAX_ROWS, Section, table
 from argus.retrievability.probes import Probe, load_probe, probe_file
 
 TABLE = "diagnosis"
-UNREAD = "beyond what the model reads of the document"
 MAX_NAMED = 8  # entities named per document in the report
-Place = tuple[int, Span]  # position in a sequence of texts, and characters there
 Score = tuple[float | None, State, str]  # predicted RPS of a mention, its state and the reason
+OUTSIDE: Score = (None, State.NOT_APPLICABLE, "beyond the probe's training region")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +64,6 @@ class Risk:
     """Least predicted RPS of the scored occurrences. None without any."""
     state: State
     reason: str = ""
-    unread: int = 0
-    """Occurrences beyond the encoder's window, which the document's vector does not cover."""
 
     def below(self, tau: float) -> bool:
         """Return whether the entity is at risk. An entity without a score is not."""
@@ -109,7 +104,6 @@ class DiagnoseResult(Result):
     documents_with_entities: documents that name an entity.
     documents_at_risk: documents with an entity at risk.
     entities: entities by state, once per document.
-    unread: entities that stand only beyond the encoder's window, and documents that name them.
     flagged: entities at risk, once per document.
     share_flagged: these as a share of the scored entities.
     mean_rps: mean predicted RPS. None where none was predicted.
@@ -211,20 +205,28 @@ def diagnose_documents(
     Spans refer to `Document.content`, the text that is indexed. A mention is part of the title or
     of the text, never of both. A mention that the encoder cannot embed is failed. One beyond the
     probe's training region is not applicable. An entity is measured when any of its occurrences
-    is. A mention beyond the encoder's window is read in a window of its own and counted in
-    `Risk.unread`. It is failed if the encoder pools no spans, since the document's vector does not
-    cover it. Raises ProbeMismatch for a probe of another encoder.
+    is. A mention beyond the encoder's window is read in a window of its own. An encoder that pools
+    no spans embeds the whole text instead. Raises ProbeMismatch for a probe of another encoder.
     """
     pooling = "span" if encoder.pools_spans else "sentence"
     probe.check_vectors_of(encoder.fingerprint, pooling, where=Path("the probe given"))
     texts = [without_surrogates(d.content) for d in documents]  # tokenizers refuse surrogates
     mentions = find_mentions(texts, documents, finder)
     places = [(i, mention.span) for i, own in enumerate(mentions) for mention in own]
-    unread = beyond_window(texts, places, encoder)
-    lost = unread & (not encoder.pools_spans)
-    readable = [place for place, far in zip(places, lost, strict=True) if not far]
-    predictions = iter(score_mentions(texts, readable, encoder, cache, probe))
-    scores = [(None, State.FAILED, UNREAD) if far else next(predictions) for far in lost]
+    items = [
+        Item(texts[i], Role.SPAN, span) if encoder.pools_spans else Item(texts[i], Role.DOCUMENT)
+        for i, span in places
+    ]
+    embedded = embed(items, encoder, cache, what="mentions")
+    prediction = probe.predict(embedded.vectors)
+    predicted = iter(zip(prediction.rps.tolist(), prediction.in_domain.tolist(), strict=True))
+    scores: list[Score] = []
+    for position, ok in enumerate(embedded.ok):
+        if not ok:
+            scores.append((None, State.FAILED, embedded.failures[position]))
+            continue
+        rps, inside = next(predicted)
+        scores.append((rps, State.MEASURED, "") if inside else OUTSIDE)
     risks: list[Risk] = []
     first = 0
     for document, own in zip(documents, mentions, strict=True):
@@ -241,7 +243,7 @@ def diagnose_documents(
             risks.append(Risk(
                 document.id, entity, tuple(own[i - first].span for i in at),
                 tuple(dict.fromkeys(linked)), min(known, default=None),
-                State.MEASURED if known else missing[0][1], reason, int(unread[at].sum()),
+                State.MEASURED if known else missing[0][1], reason,
             ))  # fmt: skip
         first += len(own)
     left_out = dict(getattr(finder, "left_out", {}))  # names that a gazetteer does not look for
@@ -271,56 +273,6 @@ def find_mentions(
     return mentions
 
 
-def beyond_window(
-    texts: Sequence[str], places: Sequence[Place], encoder: Encoder
-) -> npt.NDArray[np.bool_]:
-    """Return which mentions end beyond the encoder's window, shape (n_places,).
-
-    An encoder without a known window reads everything.
-    """
-    beyond = np.zeros(len(places), bool)
-    if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:
-        return beyond
-    last: dict[int, int] = {}
-    for i, span in places:
-        last[i] = max(span.end, last.get(i, 0))
-    counts = encoder.count_tokens([texts[i][:end] for i, end in last.items()])
-    long = {i for i, n in zip(last, counts.tolist(), strict=True) if n > encoder.max_tokens}
-    doubtful = [n for n, (i, _) in enumerate(places) if i in long]
-    upto = encoder.count_tokens([texts[places[n][0]][: places[n][1].end] for n in doubtful])
-    beyond[doubtful] = upto > encoder.max_tokens
-    return beyond
-
-
-def score_mentions(
-    texts: Sequence[str],
-    places: Sequence[Place],
-    encoder: Encoder,
-    cache: EmbeddingStore,
-    probe: Probe,
-) -> list[Score]:
-    """Embed mentions in their context and predict their RPS, one score per place.
-
-    An encoder that pools no spans embeds the whole text instead.
-    """
-    items = [
-        Item(texts[i], Role.SPAN, span) if encoder.pools_spans else Item(texts[i], Role.DOCUMENT)
-        for i, span in places
-    ]
-    embedded = embed(items, encoder, cache, what="mentions")
-    prediction = probe.predict(embedded.vectors)
-    outside: Score = (None, State.NOT_APPLICABLE, "beyond the probe's training region")
-    predicted = iter(zip(prediction.rps.tolist(), prediction.in_domain.tolist(), strict=True))
-    scores: list[Score] = []
-    for position, ok in enumerate(embedded.ok):
-        if ok:
-            rps, inside = next(predicted)
-            scores.append((rps, State.MEASURED, "") if inside else outside)
-        else:
-            scores.append((None, State.FAILED, embedded.failures[position]))
-    return scores
-
-
 def explain_none_flagged(diagnosis: Diagnosis) -> str | None:
     """Return the reason why no entity is at risk. None where one is."""
     if diagnosis.flagged():
@@ -344,7 +296,6 @@ def write_diagnosis(
     folder.write_table(TABLE, risk_table(diagnosis))
     risks, flagged = diagnosis.risks, diagnosis.flagged()
     values = [r.rps for r in risks if r.rps is not None]
-    unread = [r for r in risks if r.unread == len(r.spans)]
     n_flagged = sum(map(len, flagged.values()))
     summary: dict[str, Any] = {
         "tau": diagnosis.tau,
@@ -355,7 +306,6 @@ def write_diagnosis(
         "entities": count_states(
             Counter(str(r.state) for r in risks), Counter(r.reason for r in risks if r.rps is None)
         ),
-        "unread": {"entities": len(unread), "documents": len({r.doc_id for r in unread})},
         "flagged": n_flagged,
         "share_flagged": round(n_flagged / len(values), 6) if values else None,
         "mean_rps": round(float(np.mean(values)), 6) if values else None,
@@ -373,27 +323,26 @@ def risk_table(diagnosis: Diagnosis) -> pa.Table:
     spans: where it stands, in characters of title and text.
     rps: RPS that the probe predicts, or null.
     flagged: whether that is below τ.
-    unread: mentions beyond the encoder's window.
     entity_ids: entities of the knowledge base with that name.
     """
     span = pa.struct([("start", pa.int64()), ("end", pa.int64())])
     schema = pa.schema([
         ("doc_id", pa.string()), ("entity", pa.string()), ("spans", pa.list_(span)),
         ("rps", pa.float64()), ("flagged", pa.bool_()), ("state", pa.string()),
-        ("reason", pa.string()), ("unread", pa.int64()), ("entity_ids", pa.list_(pa.string())),
+        ("reason", pa.string()), ("entity_ids", pa.list_(pa.string())),
     ])  # fmt: skip
     rows = []
     for r in diagnosis.risks:
         spans = [{"start": span.start, "end": span.end} for span in r.spans]
         scored = (r.rps, r.below(diagnosis.tau), str(r.state), r.reason)
-        values = (r.doc_id, r.entity, spans, *scored, r.unread, list(r.entity_ids))
+        values = (r.doc_id, r.entity, spans, *scored, list(r.entity_ids))
         rows.append(dict(zip(schema.names, values, strict=True)))
     return pa.Table.from_pylist(rows, schema=schema)
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many entities are at risk, and why others have no score."""
-    counts, share, unread = summary["entities"], summary["share_flagged"], summary["unread"]
+    counts, share = summary["entities"], summary["share_flagged"]
     yield (
         f"{counts['total']:,} entities in {summary['documents_with_entities']:,} of "
         f"{summary['documents']:,} documents: {counts['measured']:,} scored, "
@@ -413,8 +362,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     if left_out := summary["finder"]["left_out"]:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
         yield f"names that were not looked for: {reasons} (--common-words, --min-length)"
-    if unread["entities"]:
-        yield f"{unread['entities']:,} entities stand only beyond what the model reads"
 
 
 def section(folder: Path, diagnosis: Mapping[str, Any]) -> Section:

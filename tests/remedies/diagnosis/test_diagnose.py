@@ -46,7 +46,7 @@ def test_a_real_corpus_is_scored_as_mention_by_mention(wiki2, minilm, probe, sto
     for key, risk in by_entity(found).items():
         assert risk.spans == tuple(span for span, _ in expected[key])
         assert risk.rps == pytest.approx(min(rps for _, rps in expected[key]), abs=1e-5)
-        assert (risk.state, risk.reason, risk.unread) == (State.MEASURED, "", 0)
+        assert (risk.state, risk.reason) == (State.MEASURED, "")
 
 
 def test_an_entity_takes_its_least_rps_and_is_flagged_once(minilm, probe, store):

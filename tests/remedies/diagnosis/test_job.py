@@ -10,7 +10,6 @@ from argus.remedies.diagnosis import (
     Diagnosis,
     Risk,
     diagnose,
-    risk_table,
     write_diagnosis,
 )
 from tests.support.diagnosing import (
@@ -43,7 +42,7 @@ def test_the_table_has_every_entity_with_its_state(diagnosed, wiki2):
     texts = {d.id: d.content for d in read_corpus(wiki2, limit=40)}
     assert len(rows) == len(diagnosed.diagnosis.risks) > 40
     assert list(rows[0]) == [
-        "doc_id", "entity", "spans", "rps", "flagged", "state", "reason", "unread", "entity_ids",
+        "doc_id", "entity", "spans", "rps", "flagged", "state", "reason", "entity_ids",
     ]  # fmt: skip
     for row in rows:
         for span in row["spans"]:
@@ -51,20 +50,20 @@ def test_the_table_has_every_entity_with_its_state(diagnosed, wiki2):
             assert " ".join(surface.split()) == row["entity"]
         assert row["flagged"] == (row["rps"] is not None and row["rps"] < 0.3)
         assert (row["rps"] is None) == (row["state"] != "measured") == bool(row["reason"])
-        assert row["entity_ids"] and row["unread"] == 0
+        assert row["entity_ids"]
     assert len({(row["doc_id"], row["entity"]) for row in rows}) == len(rows)
     assert any(row["flagged"] for row in rows)
 
 
 def test_a_figure_is_the_same_for_entities_counted_by_hand(tmp_path):
-    def risk(doc_id, rps, state=State.MEASURED, reason="", spans=1, unread=0):
+    def risk(doc_id, rps, state=State.MEASURED, reason="", spans=1):
         places = tuple(Span(i, i + 1) for i in range(spans))
-        return Risk(doc_id, "x", places, (), rps, state, reason, unread)
+        return Risk(doc_id, "x", places, (), rps, state, reason)
 
     found = Diagnosis(
         [
-            risk("a", 0.1), risk("b", 0.3, spans=2, unread=1), risk("c", 1.0, unread=1),
-            risk("c", None, State.FAILED, "too long", spans=2, unread=2),
+            risk("a", 0.1), risk("b", 0.3, spans=2), risk("c", 1.0),
+            risk("c", None, State.FAILED, "too long", spans=2),
             risk("d", None, State.NOT_APPLICABLE, "far out"),
         ],
         0.3,
@@ -75,9 +74,7 @@ def test_a_figure_is_the_same_for_entities_counted_by_hand(tmp_path):
     summary = write_diagnosis(folder, found, Record("diagnosis", {}, {}))
     assert (summary["flagged"], summary["documents_at_risk"]) == (1, 1)
     assert summary["share_flagged"] == 0.333333 and summary["mean_rps"] == 0.466667
-    assert summary["unread"] == {"entities": 2, "documents": 1}, "nowhere in what is read"
     assert summary["entities"]["reasons"] == {"too long": 1, "far out": 1}
-    assert risk_table(found).column("unread").to_pylist() == [0, 1, 1, 2, 0]
 
 
 # ---- nothing found, nothing to read --------------------------------------------------------------

@@ -1,14 +1,11 @@
-"""The probe of a diagnosis, encoders without token vectors, and the model's window."""
+"""The probe of a diagnosis, and encoders without token vectors."""
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from argus.data.types import Document, Span, State
 from argus.remedies.diagnosis import (
-    beyond_window,
     diagnose_documents,
 )
 from argus.retrievability.probes.domain import fit_domain
@@ -16,7 +13,6 @@ from tests.support.diagnosing import (
     probe_for,
     titled,
 )
-from tests.support.draws import examples
 
 # ---- the probe -----------------------------------------------------------------------------------
 
@@ -52,28 +48,3 @@ def test_without_token_vectors_a_document_gives_the_score(sentences, store):
         [expected[0], expected[0], expected[1]], abs=1e-5
     )
     assert len(store) == 2, "one vector per document, however many mentions it has"
-
-
-# ---- documents longer than the window ------------------------------------------------------------
-
-
-@settings(
-    max_examples=examples(30),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    st.lists(st.sampled_from(["Zürich", "a", "antidisestablishmentarianism", "漢字", "2,718.28",
-                              "river\n", "—"]), min_size=1, max_size=400),
-    st.data(),
-)  # fmt: skip
-def test_beyond_the_window_is_what_the_tokenizer_cuts(minilm, words, data):
-    text = " ".join(words)
-    number = data.draw(st.integers(0, len(words) - 1))
-    start = len(" ".join(words[:number])) + (number > 0)
-    span = Span(start, start + len(words[number].strip()))
-    kept = minilm.model.tokenizer(
-        text, truncation=True, max_length=minilm.max_tokens, return_offsets_mapping=True
-    )["offset_mapping"]
-    read = max(end for _, end in kept) >= span.end
-    assert beyond_window(["", text], [(1, span)], minilm).tolist() == [not read]
