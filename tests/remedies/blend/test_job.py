@@ -1,7 +1,5 @@
 """`remedy blend` on an index: added once, searched, told, rolled back; killed, without effect."""
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from argus.data.types import Document, Query
@@ -81,23 +79,3 @@ def type_of_numbers():
     from argus.indexes.recipe import DocumentNumbers
 
     return DocumentNumbers
-
-
-def cut(table):
-    return table.slice(1)
-
-
-def numbered(table):
-    return table.set_column(0, "doc_id", pa.array(range(len(table))))
-
-
-@pytest.mark.parametrize("change", [cut, numbered])
-def test_numbers_of_other_documents_are_refused(built, minilm, change):
-    result = blend_index(built, encoder=minilm)
-    file = result.folder / "documents.parquet"
-    whole = pq.read_table(file)
-    pq.write_table(change(whole), file)
-    with pytest.raises(InputError, match=r"documents\.parquet: .* Roll the remedy back"):
-        answers(built, minilm)
-    pq.write_table(whole, file)
-    assert answers(built, minilm)
