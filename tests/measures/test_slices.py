@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-
 import numpy as np
 import pytest
 
@@ -41,13 +39,6 @@ def test_every_value_of_a_list_counts_and_none_is_a_slice():
 def test_few_numbers_are_slices_of_their_own_in_order():
     assert names([[2001], [1999], [2001.0], ["1999"]]) == ("1999", "2001")
     assert names([[0.5], [10], [9]]) == ("0.5", "9", "10")
-
-
-def test_many_dates_are_cut_into_years():
-    start = datetime.date(2020, 1, 1)
-    days = documents(*({"day": start + datetime.timedelta(days=7 * i)} for i in range(60)))
-    (cut,) = slicings(days, ["day"])
-    assert set(cut.names) == {"2020", "2021"}
 
 
 def test_unknown_fields_name_those_there_are():

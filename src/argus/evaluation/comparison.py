@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,7 +28,7 @@ from argus.data.writing import one_writer
 from argus.errors import ArgusError, InputError
 from argus.evaluation.history import compare_runs
 from argus.evaluation.judged import ParentFold, deeper, fold_system
-from argus.evaluation.systems import System, ask_retriever, contents, index_settings, open_index
+from argus.evaluation.systems import System, ask_systems, contents, index_settings, open_index
 from argus.indexes.header import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
@@ -39,9 +38,7 @@ from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.retrievability.rps import band
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import all_opened, note_retrievers
 from argus.retrievers.protocol import kept_note
-from argus.retrievers.session import ANSWERS
 from argus.runs import TRACKED, runs_of
 from argus.settings import TOP_K
 
@@ -172,36 +169,28 @@ def compare_retrievers(
     record.config["parent_field"] = parent_field
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
-    with record.timed("asking"), ExitStack() as stack:
-        states = [
-            open_index(name, encoder, fusion, weight)
-            for name, (fusion, weight) in zip(indexes, settings, strict=True)
-        ]
-        things = [*(state for _, state in states), *retrievers]
-        answers = folder.path / ANSWERS
-        sources = stack.enter_context(all_opened(things, documents, asking, answers, encoder))
-        if sources:
-            note_retrievers(things, sources, asking, folder, record, about)
-        known = documents if parents is None else parents.documents(documents)
-        titles = {d.id: d.title for d in known if d.title.strip()}
+    known = documents if parents is None else parents.documents(documents)
+    titles = {d.id: d.title for d in known if d.title.strip()}
+    with record.timed("asking"):
         own: list[Query] = []
-        if len(states) == 2:
-            held = [contents(name, state) for name, state in states]
+        if len(indexes) == 2:
             if corpus is None:
-                titles = {**held[1].titles, **held[0].titles}
+                held = [contents(*open_index(name, encoder)) for name in reversed(indexes)]
+                titles = {doc: title for of in held for doc, title in of.titles.items()}
             own = [Query(f"{TITLE_OF}{doc}", title) for doc, title in sorted(titles.items())]
             if not own and not questions:
                 got, expected = "no document has a title, and there are no queries", "one of both"
                 fix = "Give --corpus, whose titles are asked, or --queries."
                 raise InputError(got, expected=expected, fix=fix, where="--queries")
-        depth = deeper(max(k, DEPTH) if own else k, parents)
         asked = [*own, *questions]
-        systems = [ask_retriever(source, asked, depth) for source in sources]
-        for i, (name, _) in enumerate(states):
-            systems[i] = replace(systems[i], name=name)
+        systems = ask_systems(
+            folder, record, asked, deeper(max(k, DEPTH) if own else k, parents), indexes=indexes,
+            settings=settings, retrievers=retrievers, documents=documents, asking=asking,
+            encoder=encoder,
+        )  # fmt: skip
         for i, run in enumerate(runs, 1):
             content = read_run(run) if isinstance(run, Path) else run
-            if sources and questions:
+            if len(runs) < 2 and questions:
                 content = {q.id: content[q.id] for q in questions if q.id in content}
             systems.append(System(str(run) if isinstance(run, Path) else f"run {i}", content))
     record.config |= {"before": systems[0].name, "after": systems[1].name}
@@ -210,7 +199,7 @@ def compare_retrievers(
             systems = [fold_system(system, parents) for system in systems]
             judged = judged and parents.qrels(judged)
         compared = _compare_lists(systems, asked, titles, k, judged)
-    if len(states) == 2:
+    if len(indexes) == 2:
         compared["summary"]["of"] = "indexes"
     return _write(folder, record, about, **compared)
 

@@ -33,7 +33,13 @@ from argus.errors import ArgusError, InputError, Location
 from argus.evaluation import history
 from argus.jobs.result import Result
 from argus.measures.measures import measure_name
-from argus.measures.significance import LEVEL, UNCHANGED, PairedDifference, least_bound
+from argus.measures.significance import (
+    LEVEL,
+    UNCHANGED,
+    PairedDifference,
+    change_words,
+    least_bound,
+)
 from argus.runs import TRACKED, JobRun, runs_of
 from argus.settings import Doc, Interval, check_settings
 from argus.visible import visible, visible_line
@@ -209,9 +215,8 @@ def gate(
         expected = "at least one bound or a baseline, and a folder of results"
         fix = "For example: argus gate OUT --max-low-rps-share 0.1 --against BASELINE"
         raise InputError(got, expected=expected, fix=fix, where="argus gate")
-    places = {Path(f).resolve(): Path(f) for f in reversed(folders)}  # once, as named first
     summaries: dict[Path, Mapping[str, object]] = {}
-    for folder in reversed(places.values()):
+    for folder in map(Path, folders):
         summaries[folder] = ArtifactFolder(folder).read_json(SUMMARY) if folder.exists() else {}
         if not summaries[folder]:
             got = "no summary.json in it" if folder.exists() else "no such folder"
@@ -274,14 +279,9 @@ def _mean(
     lost: str = "that failed",
     more: str = "",
 ) -> Figure:
-    """Return a mean over n things. good: whether a high mean is good. The texts make its note.
-
-    Raises ValueError for what no job writes: a mean beyond 0 to 1, and less than no things.
-    """
+    """Return a mean over n things. good: whether a high mean is good. The texts make its note."""
     if value is None or not n:
         raise NotMeasured(f"measured on no {of}; the report of the folder says why")
-    if not (0 <= value <= 1 and n > 0 and failed >= 0):
-        raise ValueError(f"{value} over {n} {of} and {failed} {lost}")
     low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
     best, worst = (high, low) if good else (low, high)
     note = f"{about}, {n:,} {of}" + (f" and {failed:,} {lost}" if failed else "") + more
@@ -357,8 +357,6 @@ def _read_drop(section: Any, bounds: GateBounds) -> Figure:
     name, failed = bounds.ndcg_measure, section["queries"]["failed"]
     difference = _difference(section, name)
     value, n = -difference["mean_difference"], difference["queries"]
-    if not (-1 <= value <= 1 and failed >= 0):
-        raise ValueError(f"{value} over {n} queries and {failed} that failed")
     best, worst = (value * n - failed) / (n + failed), (value * n + failed) / (n + failed)
     note = f" ({name}), {n:,} queries" + (f" and {failed:,} that failed" if failed else "")
     return value, best, worst, note
@@ -486,11 +484,9 @@ def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -
             verdict = Verdict.FAIL
         elif is_worse(one.at_worst[0], worst_p):
             verdict = Verdict.NOT_MEASURED
-        change, ends = one.plain[0], "no interval"
-        if change.low is not None and change.high is not None:
-            ends = f"95% {change.low:+.4f} to {change.high:+.4f}"
-        test = f"{ends}, p={p:.3g} of {len(enough)} tests"
-        detail = f"{one.name}: {change.mean_difference:+.4f} ({test}) over {one.note}"
+        change = one.plain[0]
+        test = f"{change_words({**change.figures(), 'p_value': p})} of {len(enough)} tests"
+        detail = f"{one.name}: {test}, over {one.note}"
         before, after = change.mean_before, change.mean_after
         outcomes.append(Outcome("against", one.folder, verdict, before, after, detail))
     return outcomes + missing

@@ -21,7 +21,7 @@ from argus.measures.significance import (
     least_bound,
     paired_difference,
 )
-from argus.runs import RUN, TRACKED, JobRun, damaged_in, runs_in
+from argus.runs import TRACKED, JobRun, damaged_in, runs_in
 
 MAX_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves
 MAX_NAMED = 20  # items of each direction that are named
@@ -115,22 +115,12 @@ def history(
 def _read_runs(folder: Path) -> list[JobRun]:
     if runs := runs_in(folder):
         return runs
+    got = "no run in it" if folder.is_dir() else "no such folder"
     if damaged := damaged_in(folder):
-        names = ", ".join(place.name for place in damaged[:5]) + " ..." * (len(damaged) > 5)
-        raise InputError(
-            f"none of its {len(damaged):,} runs can be read: {names}",
-            expected=f"a {RUN} as Argus recorded it in one of them at least",
-            fix="Put them back from a copy, or remove them; then argus report on the folder of "
-            "results records what lies there.",
-            where=folder,
-        )
-    raise InputError(
-        "no run in it" if folder.is_dir() else "no such folder",
-        expected="a folder of results that was written since runs are recorded",
-        fix="Run the job again with the same --out, or argus report on the folder: it records "
-        "what lies there.",
-        where=folder,
-    )
+        got = f"none of its {len(damaged):,} runs can be read"
+    expected = "a folder of results that was written since runs are recorded"
+    fix = "Run the job again with the same --out, or argus report on the folder: it records what "
+    raise InputError(got, expected=expected, fix=f"{fix}lies there.", where=folder)
 
 
 def _find_run(runs: Sequence[JobRun], number: int | None) -> JobRun:

@@ -29,12 +29,10 @@ from argus.evaluation.summary import SLICES, headline
 from argus.evaluation.systems import (
     Judged,
     System,
-    ask_retriever,
+    ask_systems,
     index_settings,
     missing_gold,
-    open_index,
     run_system,
-    search_index,
     without_failed,
 )
 from argus.indexes.header import parse_index_spec
@@ -48,8 +46,6 @@ from argus.measures.significance import UNCHANGED
 from argus.measures.slices import Trials
 from argus.reports import write_report
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import all_opened, note_retrievers
-from argus.retrievers.session import ANSWERS
 
 LEXICAL_MEASURES = ("nDCG@10", "R@10", "RR")
 HARMED = ("query_id", "text", "before", "after", "difference", "rank_before", "rank_after")
@@ -67,7 +63,6 @@ class EvaluateResult(Result):
         failed: query_id and reason of the first 200 that could not be asked.
         judged_but_not_asked: judged queries that are none of the queries, and the first 50 ids.
         systems: of each system, as below.
-        documents: both, only_before, only_after of two indexes. None of one system.
         comparison: second system against the first, by measure. None of one system.
         harmed: the worst 200 queries by the headline measure, with their ranks. None of one system.
         implicitness: measured (queries that have a relevant title), not_applicable, implicit (that
@@ -160,24 +155,14 @@ def evaluate(
     folder = ArtifactFolder(Path(out), fresh=fresh)
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
-    answers, deep = folder.path / ANSWERS, config.depth + questions.spare
-    with (
-        record.timed("asking"),
-        all_opened(retrievers, questions.documents or (), asking, answers, encoder) as sources,
-    ):
-        searched = [
-            open_index(name, encoder, fusion, weight)
-            for name, (fusion, weight) in zip(indexes, settings, strict=True)
-        ]
-        if sources:
-            note_retrievers(retrievers, sources, asking, folder, record, about)
-        posed = questions.queries
-        systems = [search_index(name, index, posed, deep) for name, index in searched]
-        systems += [ask_retriever(source, posed, deep) for source in sources]
+    deep, posed = config.depth + questions.spare, questions.queries
+    with record.timed("asking"):
+        systems = ask_systems(
+            folder, record, posed, deep, indexes=indexes, settings=settings, retrievers=retrievers,
+            documents=questions.documents or (), asking=asking, encoder=encoder,
+        )  # fmt: skip
         systems += [run_system(run, posed, deep, f"run {i}") for i, run in enumerate(runs, start=1)]
         systems = questions.folded_systems(systems, config.depth)
-    record.config["hybrid"] = [fusion for fusion, _ in settings]
-    record.config["lambda"] = [index.weight for _, index in searched]
     judged = without_failed(questions.judged, systems)
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(s.fingerprint for s in systems))
     with record.timed("measuring"):
@@ -228,12 +213,6 @@ class _Measured:
         associate = partial(
             rps_association, qrels=judged.qrels, seed=config.seed, resamples=config.resamples, ks=ks
         )
-        documents = None
-        before, after = systems[0].documents, systems[-1].documents
-        if len(systems) == 2 and before is not None and after is not None:
-            sides = {"both": before & after, "only_before": before - after}
-            sides["only_after"] = after - before
-            documents = {name: len(ids) for name, ids in sides.items()}
         failed = [{"query_id": id_, "reason": reason} for id_, reason in judged.failed.items()]
         summary: dict[str, Any] = {
             "headline": config.headline,
@@ -250,7 +229,6 @@ class _Measured:
                 "queries": len(judged.not_asked), "ids": judged.not_asked[:50]
             },
             "systems": [self._system(i) for i in range(len(systems))],
-            "documents": documents,
             "comparison": self._compare(self.scored),
             "harmed": self._harmed() if len(systems) == 2 else None,
             "implicitness": self._implicitness(),

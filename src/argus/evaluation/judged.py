@@ -11,18 +11,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NotRequired, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin, open_corpus, read_corpus
 from argus.data.documents import read_queries
 from argus.data.fields import FieldNames, parent_ids
 from argus.data.runs import Excluded, read_excluded, read_judgements, spare, without_excluded
-from argus.data.tables import read_records
-from argus.data.types import Document, Qrels, Query, Run, State
+from argus.data.tables import read_table
+from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.systems import Judged, System, judge, with_corpus
@@ -38,7 +37,6 @@ from argus.measures.slices import (
 from argus.retrievers.config import DEEPER
 
 DIAGNOSIS = "diagnosis.parquet"
-AGAIN = "Make the diagnosis again."
 Slicer: TypeAlias = Callable[[Iterable[Iterable[str]], Iterable[Trials]], tuple[Any, pa.Table]]
 """From groups of documents and trials of these to a summary's shares by slice, and their table.
 
@@ -283,16 +281,6 @@ def read_judged(
     return replace(result, corpus=source.origin, documents=documents)
 
 
-class DiagnosedEntity(TypedDict):
-    """One row of a diagnosis: an entity of a document. rps: from 0 to 1, None if not measured."""
-
-    doc_id: str
-    entity: str
-    rps: float | None
-    state: str
-    reason: NotRequired[str | None]
-
-
 def diagnosis_file(path: Path) -> Path:
     """Return the file of a diagnosis, given it or its folder. Raises InputError without one."""
     file = path / DIAGNOSIS if path.is_dir() else path
@@ -303,31 +291,17 @@ def diagnosis_file(path: Path) -> Path:
     return file
 
 
-def read_entities(path: Path) -> list[DiagnosedEntity]:
-    """Return the rows of a diagnosis, given its file or folder.
-
-    Raises InputError for a missing file or column, and for a measured row without an RPS.
-    """
-    file = diagnosis_file(path)
-    rows = read_records(DiagnosedEntity, file, fix=AGAIN)
-    for row in rows:
-        if row["rps"] is None and row["state"] == State.MEASURED:
-            problem = f"{row['entity']!r} was measured, without an RPS"
-            raise InputError(problem, expected="a number from 0 to 1", fix=AGAIN, where=file)
-    return rows
-
-
 def highest_rps(path: Path) -> dict[str, float]:
     """Return doc_id -> highest predicted RPS of its entities, for documents that have one.
 
-    Raises InputError if nothing was measured.
+    path: of a diagnosis, or its folder. Raises InputError if nothing was measured.
     """
-    highest: dict[str, float] = {}
-    for row in read_entities(path):
+    file, highest = diagnosis_file(path), dict[str, float]()
+    for row in read_table(file, ["doc_id", "rps"], fix="Make the diagnosis again.").to_pylist():
         if row["rps"] is not None:
             highest[row["doc_id"]] = max(highest.get(row["doc_id"], row["rps"]), row["rps"])
     if not highest:
         got, expected = "no entity in it has a predicted RPS", "at least one measured row"
         fix = "See the diagnosis's own report for what failed."
-        raise InputError(got, expected=expected, fix=fix, where=diagnosis_file(path))
+        raise InputError(got, expected=expected, fix=fix, where=file)
     return highest

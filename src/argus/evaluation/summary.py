@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
-from argus.measures.significance import change_words, ends_words
+from argus.measures.significance import change_words, difference_words, ends_words, means_words
 from argus.measures.slices import slice_lines
 from argus.reports.section import Section, Table, slices_table, table
 from argus.retrievers.protocol import kept_note
@@ -79,8 +79,8 @@ def change(summary: Mapping[str, Any]) -> str:
     name = summary["headline"]
     test = summary["comparison"][name]
     return (
-        f"{test['queries']:,} judged questions, {name}: {test['mean_before']:.3f} → "
-        f"{test['mean_after']:.3f} ({change_words(test)}); {_improved_and_harmed(test)}"
+        f"{test['queries']:,} judged questions, {name}: {means_words(test)}; "
+        f"{_improved_and_harmed(test)}"
     )
 
 
@@ -119,10 +119,6 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
         "evaluation_measures": table({"measure": "text"} | compared, rows),
         "evaluation_queries": _tabulate_queries(folder, evaluation),
     }
-    if evaluation["failed"]:
-        columns = {"query": "text", "why it could not be asked": "text"}
-        failed = [[row["query_id"], row["reason"]] for row in evaluation["failed"]]
-        tables["evaluation_failed"] = table(columns, failed)
     if evaluation["harmed"]:
         tables["evaluation_harmed"] = _tabulate_harmed(evaluation["harmed"])
     if groups := evaluation["implicitness"]["groups"]:
@@ -140,13 +136,7 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
         tables[SLICES] = slices_table(folder, SLICES)
     brief = f"{name} {means[-1][name]:.3f} on {measured:,} queries"
     if comparison:
-        test = comparison[name]
-        ends = ends_words(test["low"], test["high"], test["no_interval"])
-        brief = (
-            f"{name} {test['mean_before']:.3f} → {test['mean_after']:.3f} "
-            f"({test['mean_difference']:+.4f}; 95% interval {ends}) on {measured:,} queries: "
-            f"{test['improved']:,} improved, {test['harmed']:,} harmed"
-        )
+        brief = f"{name} {difference_words(comparison[name])} on {measured:,} queries"
     return Section({}, tables, brief)
 
 

@@ -10,15 +10,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from argus.data.folders import ArtifactFolder
 from argus.data.runs import RUN_FILE, Excluded, cut
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.indexes.blend import DENSE
+from argus.indexes.header import parse_index_spec
+from argus.retrievers.session import ANSWERS
 
 if TYPE_CHECKING:
     from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
     from argus.indexes.retriever import IndexRetriever
+    from argus.jobs.workspace import Record
+    from argus.retrievers.config import AskingConfig
     from argus.retrievers.opening import OpenRetriever
 
 RETRIEVER = "retriever"  # in place of the fingerprint of an encoder, which is not known
@@ -87,17 +92,12 @@ def open_index(
 
     retriever = open_retriever(name, encoder, hybrid=ranked_by, weight=weight)
     blend = retriever.recipe.blend
-    usual = ranked_by == DENSE and not (blend and blend.bm25)
-    way = None if usual else ranked_by
-    return system_name(name, way, weight=weight), retriever
-
-
-def system_name(name: str, ranked_by: str | None = None, *, weight: float | None = None) -> str:
-    """Return the display name of an index, with the unusual ways in which it is searched."""
     ways = [] if weight is None else [f"λ = {weight:g}"]
-    if ranked_by is not None:
-        ways.append("vectors alone" if ranked_by == DENSE else f"{ranked_by} with BM25")
-    return f"{name} ({', '.join(ways)})" if ways else name
+    if ranked_by == DENSE and blend and blend.bm25:
+        ways.append("vectors alone")
+    elif ranked_by not in (None, DENSE):
+        ways.append(f"{ranked_by} with BM25")
+    return f"{name} ({', '.join(ways)})" if ways else name, retriever
 
 
 def contents(name: str, retriever: IndexRetriever) -> System:
@@ -187,6 +187,39 @@ def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int
         )
     found: dict[str, Any] = {"run": answers.run, "failed": answers.failed, "kept": answers.kept}
     return replace(system, warning=answers.warning, **found)
+
+
+def ask_systems(
+    folder: ArtifactFolder,
+    record: Record,
+    queries: Sequence[Query],
+    depth: int,
+    *,
+    indexes: Sequence[str],
+    settings: Sequence[tuple[str | None, float | None]],
+    retrievers: Sequence[Any],
+    documents: Sequence[Document],
+    asking: AskingConfig,
+    encoder: Encoder | EncoderConfig | str | None,
+) -> list[System]:
+    """Ask indexes, then retrievers, every query, and note in the record how they were asked.
+
+    settings: see `index_settings`. documents: that a retriever may need. Answers of retrievers are
+    kept in the folder.
+    """
+    from argus.retrievers.opening import all_opened, note_retrievers
+
+    about = [parse_index_spec(name).path for name in indexes]
+    answers = folder.path / ANSWERS
+    with all_opened(retrievers, documents, asking, answers, encoder) as sources:
+        opened = [open_index(n, encoder, *own) for n, own in zip(indexes, settings, strict=True)]
+        if sources:
+            note_retrievers(retrievers, sources, asking, folder, record, about)
+        systems = [search_index(name, index, queries, depth) for name, index in opened]
+        systems += [ask_retriever(source, queries, depth) for source in sources]
+    record.config["hybrid"] = [fusion for fusion, _ in settings]
+    record.config["lambda"] = [index.weight for _, index in opened]
+    return systems
 
 
 def run_system(run: Path | Run, queries: Sequence[Query], depth: int, name: str) -> System:

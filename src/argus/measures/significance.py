@@ -62,11 +62,15 @@ def change_words(figures: Mapping[str, Any]) -> str:
     return f"{difference}, {interval_words(figures)}, p={figures['p_value']:.3g}"
 
 
+def means_words(figures: Mapping[str, Any]) -> str:
+    """Return both means and their change, without a verdict."""
+    means = f"{figures['mean_before']:.3f} → {figures['mean_after']:.3f}"
+    return f"{means} ({change_words(figures)})"
+
+
 def difference_words(figures: Mapping[str, Any]) -> str:
     """Return both means and their change, with the verdict if it is beyond chance."""
-    verdict = f": {figures['verdict']}" if figures["verdict"] else ""
-    means = f"{figures['mean_before']:.3f} → {figures['mean_after']:.3f}"
-    return f"{means} ({change_words(figures)}){verdict}"
+    return means_words(figures) + (f": {figures['verdict']}" if figures["verdict"] else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ FEW = 20  # trials below which a slice has few
 MAX_NAMED = 50  # shares in the summary. The table has all
 _WHOLE = re.compile(r"-?\d{1,300}\Z")
 """A whole number that is no more than a float holds."""
-_DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
 
 
 SCHEMA = pa.schema(
@@ -123,29 +122,19 @@ def slicing(
 def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
     """Return the slice of each value, slices in order, and how they were cut, in words.
 
-    Numbers, also as text (7, not 007), are cut into ranges with about as many items, dates into
-    years. The most frequent texts are slices of their own.
+    Numbers, also as text (7, not 007), are cut into ranges with about as many items. The most
+    frequent texts are slices of their own.
     """
     numbers = {value: number for value in counts if (number := _number(value)) is not None}
     if len(numbers) == len(counts):
         return _numbers(numbers, counts)
     texts = Counter({str(value): n for value, n in counts.items()})
-    dates = {text: match[1] for text in texts if (match := _DATE.fullmatch(text))}
-    cut = ""
-    if len(texts) > MAX_TEXTS and len(dates) == len(texts):
-        cut = f"{len(texts):,} dates, cut into years"
-        years: Counter[str] = Counter()
-        for text, n in texts.items():
-            years[dates[text]] += n
-        texts = years
-    else:
-        dates = {text: text for text in texts}
-    alone = sorted(texts, key=lambda text: (-texts[text], text))
+    alone, cut = sorted(texts, key=lambda text: (-texts[text], text)), ""
     if len(alone) > MAX_TEXTS:
         cut = f"{len(texts):,} values: the {MAX_TEXTS} most frequent, and {OTHER}"
         alone = alone[:MAX_TEXTS]
     order = {name: place for place, name in enumerate([*alone, OTHER])}
-    names = {v: dates[str(v)] if dates[str(v)] in order else OTHER for v in counts}
+    names = {v: str(v) if str(v) in order else OTHER for v in counts}
     return dict(sorted(names.items(), key=lambda pair: order[pair[1]])), cut
 
 
