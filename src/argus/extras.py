@@ -25,7 +25,6 @@ EXTRAS = {
     "opentelemetry": "serve",
     "orjson": "kb",
     "peft": "distill",
-    "plotly": "plotly",
     "prometheus_client": "serve",
     "psycopg": "pgvector",
     "pymilvus": "milvus",

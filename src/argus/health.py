@@ -43,7 +43,7 @@ PURPOSES = {
     "chroma": "Chroma", "distill": "LoRA adapters",
     "encode": "embedding, ranking, training", "faiss": "FAISS", "kb": "knowledge bases",
     "milvus": "Milvus", "minilm": "the default model's weights",
-    "pgvector": "PostgreSQL", "plotly": "figures for Plotly", "probes": "fitted probes",
+    "pgvector": "PostgreSQL", "probes": "fitted probes",
     "qdrant": "Qdrant", "ray": "clusters",
     "serve": "the page and the service", "sqlite-vec": "sqlite-vec",
     "vector-stores": "indexes and their repair",

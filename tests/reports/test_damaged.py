@@ -44,7 +44,7 @@ def test_a_value_of_another_type_is_shown_or_refused_by_name(whole, damage, name
 
 
 @pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
-@pytest.mark.parametrize("text", ["{", "[]", "7", '"ab"', "[" * 100_000, "\ud800", '{"a": NaN}'])
+@pytest.mark.parametrize("text", ["{", "[]", "7", '"ab"', "[" * 100_000, "\ud800"])
 def test_a_file_that_is_no_json_of_sections_is_refused(whole, name, text, damage):
     with pytest.raises(InputError) as error:
         damage(name, text if text != "\ud800" else '"\\ud800')

@@ -1,3 +1,5 @@
-from .html import figure_dicts as figure_dicts, plotly_figures as plotly_figures
+from .html import (
+    environment as environment,
+    figure_dicts as figure_dicts,
+)
 from .html import render as render, write_report as write_report
-from .templates import environment as environment

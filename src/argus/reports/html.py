@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from argus.data.folders import (
     MANIFEST,
@@ -22,19 +23,17 @@ from argus.data.folders import (
     read_manifest,
     torn_jobs,
 )
-from argus.data.reading import WRITTEN, read_own, reading
+from argus.data.reading import WRITTEN, reading
 from argus.data.writing import write_whole
 from argus.errors import InputError, Location
-from argus.extras import naming_extras
+from argus.measures.measures import coverage_words
 from argus.reports.figures import Figure
-from argus.reports.glossary import glossary
 from argus.reports.section import Section
-from argus.reports.sections import SECTIONS
+from argus.reports.sections import SECTIONS, glossary
 from argus.reports.svg import svg
-from argus.reports.templates import environment
 from argus.runs import record_runs
 from argus.verdict import read_verdict
-from argus.visible import visible_json
+from argus.visible import visible, visible_json
 
 # What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers
 # note in place of an encoder.
@@ -52,97 +51,61 @@ def write_report(folder: Path | str) -> Path:
     manifest.json that is not as a job wrote it.
     """
     folder = Path(folder)
-    _require(folder, SUMMARY, MANIFEST)
-    page = _page(folder, *_read(folder))
-    path = ArtifactFolder(folder).own("report.html")
+    page, path = _page(folder, *_read(folder)), ArtifactFolder(folder).own("report.html")
     write_whole(path, page)
     record_runs(folder)
     return path
 
 
-def _require(folder: Path, *names: str) -> None:
-    """Raise InputError for a folder that lacks one of these files."""
-    if not all((folder / name).is_file() for name in names):
-        expected = "a folder that argus check, evaluate or demo wrote"
-        fix, where = "Run one of them with --out set to this folder.", folder
-        raise InputError(f"no {' and '.join(names)} in it", expected=expected, fix=fix, where=where)
-
-
-def _read(folder: Path) -> tuple[dict[str, object], dict[str, ManifestSection]]:
+def _read(folder: Path) -> tuple[dict[str, Any], dict[str, ManifestSection]]:
     """Return summary and manifest by job, the summary without those of jobs that are torn."""
-    path = folder / SUMMARY
-    with _reading(Location(path), "is not as Argus wrote it"):
-        summary = json.loads(read_own(path), parse_constant=_refuse)
-        if not isinstance(summary, dict) or not summary:
-            raise ValueError("it has no section of a job")
-    manifest, torn = read_manifest(folder), torn_jobs(folder)
+    summary, manifest = ArtifactFolder(folder).read_json(SUMMARY), read_manifest(folder)
+    if not summary or not manifest:
+        got, expected = f"no {SUMMARY} and {MANIFEST} of a job in it", "a folder that a job wrote"
+        fix = "Run argus check, evaluate or demo with --out set to this folder."
+        raise InputError(got, expected=expected, fix=fix, where=folder)
+    torn = torn_jobs(folder)
     if summary.keys() <= torn.keys():
         check_one_run(folder)
-    for job, table in torn.items():
-        note = f"left out of the report: {job}, since {table} is not of its run; run it again"
+    for job, file in torn.items():
+        note = f"left out of the report: {job}, since {file} is not of its run; run it again"
         logging.getLogger("argus").warning(note)
-        summary.pop(job, None)
-    return summary, manifest
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
-
-
-_reading = partial(reading, expected="the file as Argus wrote it", fix=WRITTEN)
+    return {job: part for job, part in summary.items() if job not in torn}, manifest
 
 
 def figure_dicts(folder: Path | str) -> dict[str, Figure]:
     """Return the figures of a folder's report by name, as plotly's own dictionaries.
 
-    Those of a job that was stopped while it wrote are left out. Raises InputError as
-    `write_report` does.
+    Raises InputError as `write_report` does.
     """
     folder = Path(folder)
-    _require(folder, SUMMARY)
     sections = _sections(folder, _read(folder)[0])
     return {name: figure for part in sections.values() for name, figure in part.plots.items()}
 
 
-def plotly_figures(folder: Path | str) -> dict[str, Any]:
-    """Return the same as `plotly.graph_objects.Figure`, for a notebook.
-
-    Raises MissingPackage where plotly is not installed: it is an extra, reports need none.
-    """
-    with naming_extras():
-        from plotly.graph_objects import Figure as PlotlyFigure
-    return {name: PlotlyFigure(figure) for name, figure in figure_dicts(folder).items()}
-
-
-def _sections(folder: Path, summary: dict[str, object]) -> dict[str, Section]:
+def _sections(folder: Path, summary: dict[str, Any]) -> dict[str, Section]:
     sections: dict[str, Section] = {}
     for name, home in SECTIONS.items():
         if name in summary:
-            where = Location(folder / SUMMARY, field=name)
-            try:
-                with _reading(where, "cannot be shown"):
-                    sections[name] = home.build(folder, summary[name], where=where)
-            except InputError as error:
-                if error.fix != WRITTEN:
-                    raise
-                again = f"Run argus {home.command} again with the same --out: it wrote that"
-                fix = f"{again}; vectors are kept."
-                raise InputError(
-                    error.got, expected=error.expected, fix=fix, where=error.where
-                ) from error
+            where, expected = Location(folder / SUMMARY, field=name), "results of one run"
+            fix = f"Run argus {home.command} again with the same --out; vectors are kept."
+            with reading(where, "is not as Argus wrote it", expected=expected, fix=fix):
+                module = import_module(f"argus.{home.module}")
+                sections[name] = module.section(folder, summary[name])
     return sections
 
 
-def _page(folder: Path, summary: dict[str, object], manifest: dict[str, ManifestSection]) -> str:
+def _page(folder: Path, summary: dict[str, Any], manifest: dict[str, ManifestSection]) -> str:
     sections = _sections(folder, summary)
     tables = {
         name: table for section in sections.values() for name, table in section.tables.items()
     }
-    with _reading(Location(folder / SUMMARY), "cannot be shown"):
+    expected = "the files as Argus wrote them"
+    with reading(folder / SUMMARY, "cannot be shown", expected=expected, fix=WRITTEN):
         drawn = _Drawn({n: p for part in sections.values() for n, p in part.plots.items()})
         shown = {
             "sections": {name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
-            "templates": {name: SECTIONS[name].template for name in sections},
+            "templates": {n: f"{SECTIONS[n].module.replace('.', '/')}.html.j2" for n in sections},
             "pairs": {n: p for part in sections.values() for n, p in part.pairs.items()},
             "tables": tables, "tables_json": _for_script(tables), "drawn": drawn,
             "plots": drawn.plots, "glossary": glossary(sections), "title": _title(manifest),
@@ -154,12 +117,10 @@ def _page(folder: Path, summary: dict[str, object], manifest: dict[str, Manifest
 def _title(manifest: dict[str, ManifestSection]) -> str:
     """Return the source of the results: a file, its folder, or a name in its place."""
     for section in manifest.values():
-        encoder, inputs = section["encoder"], section["inputs"]
-        if encoder.get("what") in (OUTPUTS, KNOWLEDGE):
-            return str(encoder.get("fingerprint", "documents"))
+        inputs, encoder = section["inputs"], section["encoder"]
         source = inputs.get("corpus") or inputs.get("records")
-        name = section["config"].get("corpus_name") or (source and source["file"])
-        if name:
+        name = encoder.get("fingerprint") if encoder.get("what") in (OUTPUTS, KNOWLEDGE) else None
+        if name := name or section["config"].get("corpus_name") or (source and source["file"]):
             path = Path(str(name))
             return path.parent.name if path.stem == "corpus" else path.name
     return "documents"
@@ -205,3 +166,32 @@ def _environment() -> jinja2.Environment:
     made.filters["thousands"] = lambda v: f"{v:,}"
     made.filters["mib"] = lambda v: f"{v / 2**20:,.0f} MiB"
     return made
+
+
+class Exact(Markup):
+    """A value that a page sends back, such as an id in a form: nothing in it is changed."""
+
+    __slots__ = ()
+
+
+def environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
+    """Return the environment of templates. The filter `exact` is for values that are sent back."""
+    made = jinja2.Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_displayed,
+    )
+    made.filters["exact"] = lambda value: Exact(escape(value))
+    made.filters["coverage_words"] = coverage_words
+    made.filters["percent"] = lambda v: "–" if v is None else f"{100 * v:.1f}%"
+    return made
+
+
+def _displayed(value: object) -> str:
+    """Return a value as a page shows it."""
+    if isinstance(value, Exact):
+        return value
+    return Markup(visible(value)) if isinstance(value, Markup) else visible(str(value))

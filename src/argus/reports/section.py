@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ MAX_ROWS = 20_000  # rows of one table that the report holds, of all in the Parq
 
 
 Table = dict[str, Any]  # as `table` returns it
-SideBySide = dict[str, Any]  # see `Section`
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,7 @@ class Section:
     plots: Mapping[str, Figure] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
     brief: str = ""
-    pairs: Mapping[str, Sequence[SideBySide]] = field(default_factory=dict)
-
-
-# From a folder of results and the job's part of summary.json to its section.
-Build = Callable[[Path, Any], Section]  # each takes the record that its own job writes
+    pairs: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
 
 
 def table(

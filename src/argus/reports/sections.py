@@ -1,4 +1,4 @@
-"""The report's sections, in the order in which they are shown, and where each is made.
+"""The report's sections in their order, where each is made, and the terms that it uses.
 
 A section stands in the folder of its capability: a module with `section(folder, summary)`, and
 beside it a template of the module's name that lays out its parts. It is imported when a folder
@@ -7,84 +7,106 @@ holds results of its job, so that this room knows no capability.
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Collection
 from typing import NamedTuple
-
-from argus.data.reading import WRITTEN, reading
-from argus.errors import Location
-from argus.reports.section import Build, Section
 
 
 class Home(NamedTuple):
     """The place where a section is made.
 
-    heading: in the page's navigation. command: of Argus, that writes the results. module: dotted.
+    heading: in the page's navigation. command: of Argus, that writes the results. module: dotted,
+    without argus.
     """
 
     heading: str
     command: str
     module: str
 
-    def build(self, folder: Path, summary: object, *, where: Location) -> Section:
-        """Return the section that the module's `section` makes of a folder of results.
 
-        summary: the job's part of summary.json, which is at `where`. Raises InputError for one that
-        Argus did not write.
-        """
-        make: Build = import_module(self.module).section
-        with reading(where, "is not as Argus wrote it", expected="results of one run", fix=WRITTEN):
-            return make(folder, summary)
-
-    @property
-    def template(self) -> str:
-        """Its template's name for the page's loader: a path inside the package."""
-        return self.module.removeprefix("argus.").replace(".", "/") + ".html.j2"
-
-
-# By the name that the job has in summary.json.
 SECTIONS: dict[str, Home] = {
-    "audit": Home("Entities", "research audit", "argus.retrievability.audit.report"),
-    "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
-    "judging": Home("Judged traffic", "traffic judge", "argus.traffic.sampling"),
-    "exposure": Home("Documents", "check", "argus.retrievability.exposure.report"),
-    "reach": Home("Store", "check", "argus.reachability.job"),
-    "probe": Home("Probe", "research probe fit", "argus.retrievability.probes.report"),
-    "prediction": Home(
-        "Predicted", "research probe predict", "argus.retrievability.probes.predict"
-    ),
-    "questions": Home("Questions", "demo", "argus.demo.summary"),
-    "diagnosis": Home("Diagnosis", "research diagnose", "argus.remedies.diagnosis"),
-    "remedy": Home("Repair", "tune apply", "argus.remedies.receipt"),
-    "blend": Home("Blend", "tune apply blend", "argus.remedies.blend"),
-    "written": Home("Written", "tune apply write", "argus.remedies.store_writing"),
-    "repair": Home("Chosen repair", "tune try", "argus.repair.job"),
-    "adapt": Home("Queries corrected", "tune apply adapt", "argus.scenarios.adapt.job"),
-    "scenarios": Home("Scenarios", "tune apply scenarios", "argus.scenarios.profiles.job"),
-    "needs": Home("Needs", "research scenarios needs", "argus.scenarios.needs.section"),
-    "needs_served": Home(
-        "Needs served", "research scenarios needs", "argus.scenarios.needs.served"
-    ),
-    "scenarios_qa": Home("Answers", "research scenarios qa", "argus.scenarios.qa.section"),
-    "preferences": Home(
-        "People", "research scenarios preferences", "argus.scenarios.study.preferences"
-    ),
+    "audit": Home("Entities", "research audit", "retrievability.audit.report"),
+    "traffic": Home("Traffic", "traffic audit", "traffic.section"),
+    "judging": Home("Judged traffic", "traffic judge", "traffic.sampling"),
+    "exposure": Home("Documents", "check", "retrievability.exposure.report"),
+    "reach": Home("Store", "check", "reachability.job"),
+    "probe": Home("Probe", "research probe fit", "retrievability.probes.report"),
+    "prediction": Home("Predicted", "research probe predict", "retrievability.probes.predict"),
+    "questions": Home("Questions", "demo", "demo.summary"),
+    "diagnosis": Home("Diagnosis", "research diagnose", "remedies.diagnosis"),
+    "remedy": Home("Repair", "tune apply", "remedies.receipt"),
+    "blend": Home("Blend", "tune apply blend", "remedies.blend"),
+    "written": Home("Written", "tune apply write", "remedies.store_writing"),
+    "repair": Home("Chosen repair", "tune try", "repair.job"),
+    "adapt": Home("Queries corrected", "tune apply adapt", "scenarios.adapt.job"),
+    "scenarios": Home("Scenarios", "tune apply scenarios", "scenarios.profiles.job"),
+    "needs": Home("Needs", "research scenarios needs", "scenarios.needs.section"),
+    "needs_served": Home("Needs served", "research scenarios needs", "scenarios.needs.served"),
+    "scenarios_qa": Home("Answers", "research scenarios qa", "scenarios.qa.section"),
+    "preferences": Home("People", "research scenarios preferences", "scenarios.study.preferences"),
     "ablation": Home(
-        "Scenario ablation", "research scenarios ablate", "argus.scenarios.ablation.section"
+        "Scenario ablation", "research scenarios ablate", "scenarios.ablation.section"
     ),
     "generative_search": Home(
-        "Generative search", "research generative search", "argus.generative.jobs.search_section"
+        "Generative search", "research generative search", "generative.jobs.search_section"
     ),
     "generative_failures": Home(
-        "Failures", "research generative analyse", "argus.generative.failures.report"
+        "Failures", "research generative analyse", "generative.failures.report"
     ),
-    "kb": Home("Knowledge base", "research kb build", "argus.kb.findings"),
-    "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.summary"),
-    "comparison": Home("Gained and lost", "evaluate", "argus.evaluation.comparison"),
-    "authority": Home("Superseded documents", "check", "argus.authority.audit"),
-    "lint": Home("Superseded results", "authority lint", "argus.authority.lint"),
-    "harm": Home("Stale context", "research authority harm", "argus.authority.harm"),
-    "scoring": Home(
-        "Authority benchmark", "research authority score", "argus.authority.benchmarks.job"
-    ),
+    "kb": Home("Knowledge base", "research kb build", "kb.findings"),
+    "evaluation": Home("Judged questions", "evaluate", "evaluation.summary"),
+    "comparison": Home("Gained and lost", "evaluate", "evaluation.comparison"),
+    "authority": Home("Superseded documents", "check", "authority.audit"),
+    "lint": Home("Superseded results", "authority lint", "authority.lint"),
+    "harm": Home("Stale context", "research authority harm", "authority.harm"),
+    "scoring": Home("Authority benchmark", "research authority score", "authority.benchmarks.job"),
 }
+"""By the name that the job has in summary.json."""
+TERMS: dict[str, str] = {
+    "reachable": "Can be brought back at all: by its own vector, its own words, or what is related "
+    "to it. Which real questions fail does not follow from it.",
+    "good, doubtful, bad": "A count is good or bad where its whole 95% interval lies within the "
+    "bound; else it is doubtful, and a larger sample may decide.",
+    "interval": "The range in which a share lies with 95% confidence, as far as the sample tells.",
+    "validity": "Whether a figure was seen to tell which real questions fail: measured here, "
+    "measured elsewhere, or not validated.",
+    "AUC": "How often a figure ranks a question that fails before one that does not: 0.5 is "
+    "chance, 1 is perfect.",
+    "RPS": "Retrieval Probability Score of an entity: how probable it is that an entity related to "
+    "it brings it into the top k among N candidates.",
+    "blind spot": "An entity with RPS below 0.33: fewer than a third of what is related to it "
+    "brings it back. It may still come back for other questions.",
+    "never retrieved": "A document that no query of a run brought into the top k.",
+    "held-out sentence": "A sentence taken out of a document and asked as a question; the "
+    "document is searched without it.",
+    "hub": "A document that comes back for much that is not about it.",
+    "Gini": "How unevenly documents come back: 0 all alike, 1 one document takes every place.",
+    "need": "What somebody would look for who needs the document, in their words.",
+    "nDCG@10": "How well the first ten results are ordered, 0 to 1; 1 has all that is relevant "
+    "first.",
+    "R@10": "The share of what is relevant that stands among the first ten.",
+    "superseded": "Replaced by a newer document that now holds in its place.",
+    "λ": "How much a document's own score counts against that of its views.",
+}
+"""Terms of the report, in plain words."""
+OF_VERDICT = ("reachable", "interval", "good, doubtful, bad", "AUC", "validity")
+OF_SECTION: dict[str, tuple[str, ...]] = {
+    "audit": ("RPS", "blind spot"),
+    "probe": ("RPS",),
+    "diagnosis": ("RPS",),
+    "exposure": ("held-out sentence", "never retrieved", "hub", "Gini"),
+    "blend": ("hub", "λ"),
+    "needs": ("need", "RPS", "λ"),
+    "needs_served": ("need",),
+    "ablation": ("need", "λ", "nDCG@10"),
+    "evaluation": ("nDCG@10", "R@10"),
+    "questions": ("nDCG@10", "R@10"),
+    "authority": ("superseded",),
+    "lint": ("superseded",),
+}
+"""Terms of every verdict, and by the section that uses them."""
+
+
+def glossary(sections: Collection[str]) -> dict[str, str]:
+    """Return the terms that a report of these sections uses, in the order of TERMS."""
+    used = {*OF_VERDICT, *(term for name in sections for term in OF_SECTION.get(name, ()))}
+    return {term: meaning for term, meaning in TERMS.items() if term in used}

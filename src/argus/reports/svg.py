@@ -1,7 +1,7 @@
 """Draw a plotly figure dictionary, of the kinds that reports use, as one `<svg>` element.
 
 The element stands in the page as it is, without script or loading. `Scale` takes values to pixels
-along one axis, `_marks` draws a trace, `svg` the whole.
+along one axis, `svg` draws the whole.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ TICKS = 6
 """About so many on a linear axis."""
 INKS = {"#2b2f36": "currentColor", "#e6e8ec": "var(--line)"}
 """Colours of the report's figures that follow its ink and lines, in light and in dark."""
-MAX_TITLED = 1500
-"""The most points of a trace that show their words when hovered. Of more, none does."""
 DASHES = {"dash": "7 5", "dot": "2 4"}
-Trace = dict[str, Any]
+Part = dict[str, Any]
+"""A part of a figure of plotly's: a trace, the layout, an axis."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Scale:
 
 
 def fitted(
-    values: Iterable[Any], settings: dict[str, Any], start: float, end: float, *, from_zero: bool
+    values: Iterable[Any], settings: Part, start: float, end: float, *, from_zero: bool
 ) -> Scale:
     """Return an axis that holds some values, as plotly's settings of it say.
 
@@ -95,63 +94,29 @@ def fitted(
     return Scale(low, high + margin, start, end)
 
 
-def ticks(scale: Scale, settings: dict[str, Any], room: float) -> list[tuple[Any, str]]:
+def ticks(scale: Scale, settings: Part, room: float) -> list[tuple[Any, str]]:
     """Return the values that are marked, and their words. room: pixels that a word takes."""
     if settings.get("showticklabels") is False:
         return []
     if scale.kind == "category":
         step = max(1, math.ceil(len(scale.names) * room / max(abs(scale.end - scale.start), 1)))
         return [(name, name) for name in scale.names[::step]]
-    values = settings.get("tickvals") or _tick_values(scale, settings.get("dtick"))
-    shown = [v for v in values if scale.reaches(v)]
-    return [(v, _words(v, settings.get("tickformat", ""))) for v in shown]
+    values = filter(scale.reaches, settings.get("tickvals") or _tick_values(scale))
+    if form := settings.get("tickformat"):
+        return [(v, format(v, form)) for v in values]
+    return [(v, f"{v:,.6g}" if abs(v) < 1e6 else f"{v:.3g}") for v in values]
 
 
-def _tick_values(scale: Scale, step: float | None) -> Sequence[float]:
+def _tick_values(scale: Scale) -> Sequence[float]:
     if scale.kind == "log":
         first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
         return [10.0**p for p in range(first, last + 1)]
-    width = abs(scale.high - scale.low)
-    if not step or width / step > 2 * TICKS:
-        rough = width / TICKS or 1.0
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * 0.999)
+    rough = abs(scale.high - scale.low) / TICKS or 1.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * 0.999)
     first = math.ceil(min(scale.low, scale.high) / step - 1e-9)
     last = math.floor(max(scale.low, scale.high) / step + 1e-9)
     return [round(i * step, 10) for i in range(first, last + 1)]
-
-
-def _words(value: float, form: str) -> str:
-    if form:
-        return format(value, form)
-    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:.3g}"
-
-
-@dataclass(frozen=True)
-class Pane:
-    """The place where a trace is drawn. slot, slots: which of several groups of bars it is."""
-
-    x: Scale
-    y: Scale
-    barmode: str = ""
-    bargap: float = 0.2
-    slot: int = 0
-    slots: int = 1
-
-
-def _marks(trace: Trace, pane: Pane, bases: dict[str, float]) -> Iterator[str]:
-    """Yield the elements of a trace. bases: heights stacked already, by category. Added to."""
-    kind = trace.get("type", "scatter")
-    if kind == "bar":
-        yield from _bars(trace, pane, bases)
-    elif kind == "heatmap":
-        yield from _cells(trace, pane)
-    else:
-        mode = trace.get("mode", "lines")
-        if "lines" in mode:
-            yield from _line(trace, pane)
-        if "markers" in mode:
-            yield from _points(trace, pane)
 
 
 def _colour(value: Any, default: str = "#2a6fb0") -> str:
@@ -160,15 +125,14 @@ def _colour(value: Any, default: str = "#2a6fb0") -> str:
     return str(escape(INKS.get(text, text)))
 
 
-def _hover(trace: Trace, i: int, **values: Any) -> str:
+def _hover(trace: Part, i: int, **values: Any) -> str:
     """Return the words of a hovered mark, as its `<title>`. "" where it has none."""
     template = str(trace.get("hovertemplate", ""))
-    if not template or trace.get("hoverinfo") == "skip":
+    if not template:
         return ""
     for name in ("text", "customdata"):
         if isinstance(trace.get(name), list):
             values.setdefault(name, trace[name][i])
-    values["fullData.name"] = trace.get("name", "")
     template = re.sub(r"<extra>(?:(?!</?extra>).)*+</extra>", "", template).replace("<br>", "\n")
 
     def put(match: re.Match[str]) -> str:
@@ -181,45 +145,39 @@ def _hover(trace: Trace, i: int, **values: Any) -> str:
     return f"<title>{escape(re.sub(r'%{([^:{}]++):?([^{}]*)}', put, template))}</title>"
 
 
-def _at(value: Any, i: int) -> Any:
-    return value[i] if isinstance(value, list | tuple) else value
-
-
-def _bars(trace: Trace, pane: Pane, bases: dict[str, float]) -> Iterator[str]:
-    lies = trace.get("orientation") == "h"
-    along, up = (pane.y, pane.x) if lies else (pane.x, pane.y)
+def _bars(
+    trace: Part, x: Scale, y: Scale, layout: Part, bars: list[Part], bases: dict[str, float]
+) -> Iterator[str]:
+    """Yield one of all traces of bars. bases: heights stacked already, added to."""
+    slots = len(bars) if layout.get("barmode", "group") == "group" else 1
+    slot = bars.index(trace) % slots
+    lies, gap = trace.get("orientation") == "h", layout.get("bargap", 0.2)
+    along, up = (y, x) if lies else (x, y)
     places, lengths = (trace["y"], trace["x"]) if lies else (trace["x"], trace["y"])
-    whole = _width(along, places)
+    whole = _width(along, places) * (1 - gap)
+    width = whole / slots
     for i, (place, length) in enumerate(zip(places, lengths, strict=True)):
         if length is None:
             continue
-        base = bases.get(str(place), 0.0) if pane.barmode == "stack" else 0.0
+        base = bases.get(str(place), 0.0) if layout.get("barmode") == "stack" else 0.0
         bases[str(place)] = base + length
-        width = whole * (1 - pane.bargap)
-        if "width" in trace:
-            unit = abs(along.pixel(1.0) - along.pixel(0.0)) if along.kind == "linear" else whole
-            width = _at(trace["width"], i) * unit * (1 - pane.bargap / 2)
-        middle, width = along.pixel(place), width / pane.slots
-        first = middle - width * pane.slots / 2 + width * pane.slot
+        first = along.pixel(place) - whole / 2 + width * slot
         start = up.pixel(max(base, up.low) if up.kind == "log" else base)
         low, high = sorted((start, up.pixel(base + length)))
-        fill = _colour(_at(trace.get("marker", {}).get("color"), i))
-        named = {"y": place, "x": length} if lies else {"x": place, "y": length}
-        x, y, w, h = (round(v, 1) for v in (first, low, width, high - low))
+        colour = trace.get("marker", {}).get("color")
+        fill = _colour(colour[i] if isinstance(colour, list | tuple) else colour)
+        left, top, w, h = (round(v, 1) for v in (first, low, width, high - low))
         if lies:
-            x, y, w, h = y, x, h, w
-        title = _hover(trace, i, **named)
-        yield f'<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="{fill}">{title}</rect>'
-        yield from _error(trace, i, length, pane, middle)
-
-
-def _error(trace: Trace, i: int, value: float, pane: Pane, x: float) -> Iterator[str]:
-    error = trace.get("error_y")
-    if error:
-        top = pane.y.pixel(value + error["array"][i])
-        bottom = pane.y.pixel(value - error.get("arrayminus", error["array"])[i])
-        d = f"M{x:.1f} {top:.1f}V{bottom:.1f}M{x - 5:.1f} {top:.1f}h10M{x - 5:.1f} {bottom:.1f}h10"
-        yield f'<path d="{d}" stroke="currentColor" fill="none" stroke-width="1.3"/>'
+            left, top, w, h = top, left, h, w
+        title = _hover(trace, i, x=length if lies else place, y=place if lies else length)
+        yield f'<rect x="{left}" y="{top}" width="{w}" height="{h}" fill="{fill}">{title}</rect>'
+        if error := trace.get("error_y"):
+            above = y.pixel(length + error["array"][i])
+            below = y.pixel(length - error.get("arrayminus", error["array"])[i])
+            at = first + width / 2
+            d = f"M{at:.1f} {above:.1f}V{below:.1f}M{at - 5:.1f} {above:.1f}h10"
+            d += f"M{at - 5:.1f} {below:.1f}h10"
+            yield f'<path d="{d}" stroke="currentColor" fill="none" stroke-width="1.3"/>'
 
 
 def _width(scale: Scale, places: Sequence[Any]) -> float:
@@ -229,21 +187,18 @@ def _width(scale: Scale, places: Sequence[Any]) -> float:
     return min(gaps) if gaps else abs(scale.end - scale.start) / 2
 
 
-def _line(trace: Trace, pane: Pane) -> Iterator[str]:
+def _line(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
     pairs = [pair for pair in zip(trace["x"], trace["y"], strict=True) if None not in pair]
-    points = [(pane.x.pixel(x), pane.y.pixel(y)) for x, y in pairs]
-    if not points:
-        return
     line = trace.get("line", {})
-    path = _path(points, line.get("shape", "linear"))
-    tint = _colour(line.get("color"))
-    if trace.get("fill") == "tozeroy":
-        floor = pane.y.pixel(max(pane.y.low, 0.0))
-        area = f"{path}V{floor:.1f}H{points[0][0]:.1f}Z"
-        yield f'<path d="{area}" fill="{tint}" opacity=".18"/>'
+    parts: list[str] = []
+    for across, up in pairs:
+        to_x, to_y = x.pixel(across), y.pixel(up)
+        step = f"H{to_x:.1f}V{to_y:.1f}" if line.get("shape") == "hv" else f"L{to_x:.1f} {to_y:.1f}"
+        parts.append(step if parts else f"M{to_x:.1f} {to_y:.1f}")
     name = f"<title>{escape(trace['name'])}</title>" if trace.get("name") else ""
-    look = f'stroke="{tint}" stroke-width="{line.get("width", 2)}"{_dashed(line)}'
-    yield f'<path d="{path}" fill="none" {look}>{name}</path>'
+    look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 2)}"'
+    if parts:
+        yield f'<path d="{"".join(parts)}" fill="none" {look}{_dashed(line)}>{name}</path>'
 
 
 def _dashed(line: dict[str, Any]) -> str:
@@ -251,67 +206,40 @@ def _dashed(line: dict[str, Any]) -> str:
     return f' stroke-dasharray="{dash}"' if dash else ""
 
 
-def _path(points: Sequence[tuple[float, float]], shape: str) -> str:
-    (x, y), *rest = points
-    parts = [f"M{x:.1f} {y:.1f}"]
-    for to_x, to_y in rest:
-        if shape == "hv":
-            parts.append(f"H{to_x:.1f}V{to_y:.1f}")
-        elif shape == "hvh":
-            parts.append(f"H{(x + to_x) / 2:.1f}V{to_y:.1f}H{to_x:.1f}")
-        else:
-            parts.append(f"L{to_x:.1f} {to_y:.1f}")
-        x = to_x
-    return "".join(parts)
-
-
-def _points(trace: Trace, pane: Pane) -> Iterator[str]:
+def _points(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
     marker = trace.get("marker", {})
     tint = _colour(marker.get("color") or trace.get("line", {}).get("color"))
     radius, opacity = marker.get("size", 6) / 2, marker.get("opacity", 1)
-    rows = [
-        (i, x, y)
-        for i, (x, y) in enumerate(zip(trace["x"], trace["y"], strict=True))
-        if x is not None and y is not None and pane.x.reaches(x) and pane.y.reaches(y)
-    ]
-    if len(rows) > MAX_TITLED:
-        dots = "".join(f"M{pane.x.pixel(x):.1f} {pane.y.pixel(y):.1f}h0" for _, x, y in rows)
-        yield (
-            f'<path d="{dots}" stroke="{tint}" stroke-width="{2 * radius:g}" '
-            f'stroke-linecap="round" opacity="{opacity}"/>'
-        )
-        return
     yield f'<g fill="{tint}" opacity="{opacity}">'
-    for i, x, y in rows:
-        at = f'cx="{pane.x.pixel(x):.1f}" cy="{pane.y.pixel(y):.1f}" r="{radius:g}"'
-        yield f"<circle {at}>{_hover(trace, i, x=x, y=y)}</circle>"
+    for i, (across, up) in enumerate(zip(trace["x"], trace["y"], strict=True)):
+        if None not in (across, up) and x.reaches(across) and y.reaches(up):
+            at = f'cx="{x.pixel(across):.1f}" cy="{y.pixel(up):.1f}" r="{radius:g}"'
+            yield f"<circle {at}>{_hover(trace, i, x=across, y=up)}</circle>"
     yield "</g>"
 
 
-def _cells(trace: Trace, pane: Pane) -> Iterator[str]:
+def _cells(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
     flat = [v for row in trace["z"] for v in row if v is not None]
     low, high = trace.get("zmin", min(flat, default=0.0)), trace.get("zmax", max(flat, default=1.0))
-    wide, tall = _width(pane.x, trace["x"]), _width(pane.y, trace["y"])
-    for r, y in enumerate(trace["y"]):
-        for c, x in enumerate(trace["x"]):
+    wide, tall = _width(x, trace["x"]), _width(y, trace["y"])
+    for r, up in enumerate(trace["y"]):
+        data = trace["customdata"][r] if "customdata" in trace else None
+        inner = {**trace, "text": trace["text"][r], "customdata": data}
+        for c, across in enumerate(trace["x"]):
             value = trace["z"][r][c]
             share = 0.5 if high == low else min(1.0, max(0.0, (value - low) / (high - low)))
-            fill = _mixed(trace["colorscale"], share)
-            if fill is None:
+            if (fill := _mixed(trace["colorscale"], share)) is None:
                 continue
-            left, top = pane.x.pixel(x) - wide / 2, pane.y.pixel(y) - tall / 2
-            data = trace["customdata"][r] if "customdata" in trace else None
-            inner = {**trace, "text": trace["text"][r], "customdata": data}
-            title = _hover(inner, c, x=x, y=y, z=value)
+            left, top = x.pixel(across) - wide / 2, y.pixel(up) - tall / 2
             yield (
                 f'<rect x="{left + 0.5:.1f}" y="{top + 0.5:.1f}" width="{wide - 1:.1f}" '
-                f'height="{tall - 1:.1f}" fill="{fill}">{title}</rect>'
+                f'height="{tall - 1:.1f}" fill="{fill}">'
+                f"{_hover(inner, c, x=across, y=up, z=value)}</rect>"
             )
             if "texttemplate" in trace:
                 yield (
-                    f'<text class="{_over(fill)}" x="{left + wide / 2:.1f}" '
-                    f'y="{top + tall / 2 + 4:.1f}" text-anchor="middle">'
-                    f"{escape(trace['text'][r][c])}</text>"
+                    f'<text class="on" x="{left + wide / 2:.1f}" y="{top + tall / 2 + 4:.1f}" '
+                    f'text-anchor="middle">{escape(inner["text"][c])}</text>'
                 )
 
 
@@ -324,13 +252,6 @@ def _mixed(stops: Sequence[Sequence[Any]], share: float) -> str | None:
             r, g, b, a = (one[i] + part * (two[i] - one[i]) for i in range(1, 5))
             return f"rgba({r:.0f},{g:.0f},{b:.0f},{a:.2f})" if a > 0.005 else None
     return None
-
-
-def _over(fill: str) -> str:
-    """Return the class of words on a colour: dark words, or light ones on a dark colour."""
-    r, g, b, a = _rgba(fill)
-    light = a * (0.299 * r + 0.587 * g + 0.114 * b) + (1 - a) * 255
-    return "on" if light > 140 else "on-dark"
 
 
 def _rgba(text: str) -> tuple[float, float, float, float]:
@@ -360,14 +281,13 @@ def svg(figure: Figure, title: str) -> Markup:
 
 def _margin(figure: Figure) -> float:
     """Return the pixels to the left of an axis: as its longest word needs."""
-    settings = figure["layout"].get("yaxis", {})
-    values = [v for t in figure["data"] for v in t.get("y", [])]
-    words = [v for v in values if isinstance(v, str)]
-    longest = max((len(word) for word in words), default=6)
-    return min(230.0, 20 + LETTER * longest) + (16 if _title(settings) else 0)
+    words = [v for t in figure["data"] for v in t.get("y", []) if isinstance(v, str)]
+    longest = max(map(len, words), default=6)
+    has_title = _title(figure["layout"].get("yaxis", {}))
+    return min(230.0, 20 + LETTER * longest) + (16 if has_title else 0)
 
 
-def _title(settings: dict[str, Any]) -> str:
+def _title(settings: Part) -> str:
     return str(settings.get("title", {}).get("text", ""))
 
 
@@ -385,15 +305,18 @@ def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Iterator[st
     yield from _grid(x, y, of_x, of_y)
     yield from _shapes(layout.get("shapes", []), x, y)
     bases: dict[str, float] = {}
-    grouped = layout.get("barmode", "group") == "group"
     for trace in traces:
-        slot = bars.index(trace) if trace in bars and grouped else 0
-        slots = len(bars) if grouped and trace in bars else 1
-        pane = Pane(x, y, layout.get("barmode", ""), layout.get("bargap", 0.2), slot, slots)
-        yield from _marks(trace, pane, bases)
+        kind, mode = trace.get("type", "scatter"), trace.get("mode", "lines")
+        if kind == "bar":
+            yield from _bars(trace, x, y, layout, bars, bases)
+        elif kind == "heatmap":
+            yield from _cells(trace, x, y)
+        else:
+            yield from _line(trace, x, y) if "lines" in mode else ()
+            yield from _points(trace, x, y) if "markers" in mode else ()
 
 
-def _values(traces: Sequence[Trace], axis: str, stacks: bool) -> list[Any]:
+def _values(traces: Sequence[Part], axis: str, stacks: bool) -> list[Any]:
     values = [v for t in traces for v in t.get(axis, [])]
     for trace in traces:
         if axis == "y" and "error_y" in trace:
@@ -407,7 +330,7 @@ def _values(traces: Sequence[Trace], axis: str, stacks: bool) -> list[Any]:
     return values
 
 
-def _grid(x: Scale, y: Scale, of_x: dict[str, Any], of_y: dict[str, Any]) -> Iterator[str]:
+def _grid(x: Scale, y: Scale, of_x: Part, of_y: Part) -> Iterator[str]:
     low, high = max(y.start, y.end), min(y.start, y.end)
     left, right = min(x.start, x.end), max(x.start, x.end)
     lines, words = [], []
@@ -436,34 +359,31 @@ def _grid(x: Scale, y: Scale, of_x: dict[str, Any], of_y: dict[str, Any]) -> Ite
     yield "</g>"
 
 
-def _shapes(shapes: Sequence[dict[str, Any]], x: Scale, y: Scale) -> Iterator[str]:
+def _shapes(shapes: Sequence[Part], x: Scale, y: Scale) -> Iterator[str]:
     for shape in shapes:
         left, right = (_placed(shape, f"x{i}", "xref", x) for i in "01")
         top, bottom = (_placed(shape, f"y{i}", "yref", y) for i in "01")
         line = shape.get("line", {})
         look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 1)}"'
         look += f' fill="none"{_dashed(line)}'
-        close = f"V{top:.1f}H{left:.1f}Z" if shape["type"] == "rect" else ""
-        corner = f"H{right:.1f}V{bottom:.1f}H{left:.1f}Z" if close else f"L{right:.1f} {bottom:.1f}"
-        yield f'<path d="M{left:.1f} {top:.1f}{corner}" {look}/>'
+        path = f"L{right:.1f} {bottom:.1f}"
+        if shape["type"] == "rect":
+            path = f"H{right:.1f}V{bottom:.1f}H{left:.1f}Z"
+        yield f'<path d="M{left:.1f} {top:.1f}{path}" {look}/>'
 
 
-def _placed(shape: dict[str, Any], name: str, ref: str, scale: Scale) -> float:
+def _placed(shape: Part, name: str, ref: str, scale: Scale) -> float:
     value = float(shape[name])
     if shape.get(ref) == "paper":
         return scale.start + value * (scale.end - scale.start)
-    if scale.kind == "category":
-        step = (scale.end - scale.start) / (scale.high - scale.low)
-        return scale.start + (value - scale.low) * step
     return scale.pixel(value)
 
 
-def _legend(traces: Sequence[Trace], layout: dict[str, Any]) -> Iterator[tuple[int, str]]:
+def _legend(traces: Sequence[Part], layout: Part) -> Iterator[tuple[int, str]]:
     """Yield the row and the element of each named trace's name."""
     named = [t for t in traces if t.get("name") and t.get("showlegend", True)]
-    if len(named) < 2 and not any(t.get("showlegend") for t in named):
-        named = [] if layout.get("showlegend") is not True else named
-    if layout.get("showlegend") is False:
+    is_told = len(named) > 1 or layout.get("showlegend") or any(t.get("showlegend") for t in named)
+    if not is_told or layout.get("showlegend") is False:
         return
     x, row = 56.0, 0
     for trace in named:
@@ -471,13 +391,10 @@ def _legend(traces: Sequence[Trace], layout: dict[str, Any]) -> Iterator[tuple[i
         needs = 36 + LETTER * len(name)
         if x + needs > WIDTH and x > 56:
             x, row = 56.0, row + 1
-        tint = trace.get("line", {}).get("color") or _first(trace.get("marker", {}).get("color"))
+        tint = trace.get("line", {}).get("color") or trace.get("marker", {}).get("color")
+        tint = tint[0] if isinstance(tint, list) and tint else tint
         y, look = 12 + 18 * row, f'stroke-width="4"{_dashed(trace.get("line", {}))}'
         mark = f'<path d="M{x:.0f} {y}h16" stroke="{_colour(tint)}" {look}/>'
         words = f'<text class="name" x="{x + 21:.0f}" y="{y + 4}">{escape(name)}</text>'
         yield row, mark + words
         x += needs
-
-
-def _first(value: Any) -> Any:
-    return value[0] if isinstance(value, list) and value else value

@@ -38,9 +38,8 @@ def dominating(modes: Sequence[dict[str, Any]], names: Sequence[str]) -> Figure:
     height = _FRAME_HEIGHT + _ROW_HEIGHT * len(names)
     layout = {"barmode": "group", "bargap": 0.3, "height": height, "legend": legend}
     figure = framed(bars, "share of questions", "", layout, xrange=[0, 1.02])
-    figure["layout"]["xaxis"] |= {"tickformat": ".0%", "dtick": 0.25}
+    figure["layout"]["xaxis"] |= {"tickformat": ".0%"}
     figure["layout"]["yaxis"] |= {"type": "category", "autorange": "reversed", "showgrid": False}
-    figure["layout"]["margin"] |= {"t": 40}
     return figure
 
 
@@ -61,7 +60,6 @@ def hits(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:
 
     lines = _lines(tables, column, measures, hover + ": %{y:.1%}", beside)
     figure = framed(lines, axis, "share of questions", {}, yrange=[0, 1.02])
-    figure["layout"]["xaxis"] |= {"dtick": 1}
     figure["layout"]["yaxis"] |= {"tickformat": ".0%"}
     return figure
 
