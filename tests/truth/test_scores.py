@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 import argus
 from argus.cli.main import app
-from argus.retrievers.results import _tell_of_ties
 
 QUESTION = "rain on the harbour"
 RRF = {"a": 0.0328, "c": 0.0323, "b": 0.0323, "d": 0.0161}
@@ -47,14 +46,6 @@ def test_a_ranking_with_ties_keeps_its_scores_and_breaks_ties_by_id(corpus):
 def test_an_explanation_shows_the_scores_that_the_retriever_gave(corpus):
     output = explain(corpus, "tied", "d")
     assert "score 0.0161" in output and "0.2500" not in output
-
-
-def test_it_is_said_once_that_ties_are_ranked_by_id(corpus, caplog):
-    caplog.set_level("INFO", "argus.retrievers.results")
-    _tell_of_ties.cache_clear()
-    explain(corpus, "tied", "d")
-    explain(corpus, "tied", "d")
-    assert caplog.text.count("equal scores are ranked by id") == 1
 
 
 def test_ids_without_scores_are_shown_without(corpus):

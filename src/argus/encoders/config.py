@@ -74,8 +74,7 @@ class EncoderConfig:
                 raise InputError(got, expected="a model of the hub", fix=fix, where=option)
         is_pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
         if self.trust_remote_code and not is_folder and not is_pinned:
-            got = f"{self.revision!r}, which may name other code tomorrow"
-            got = "--trust-remote-code without a pinned revision" if self.revision is None else got
+            got = f"code at revision {self.revision!r}, which may be other code tomorrow"
             expected = "the 40 digits of the commit whose code you have read"
             fix = "Give --revision COMMIT, or a folder that holds the model."
             raise InputError(got, expected=expected, fix=fix, where="--revision")

@@ -76,10 +76,8 @@ class OpenAIEncoder:
     @cached_property
     def fingerprint(self) -> str:
         """Model and endpoint. The provider does not identify the weights."""
-        config, of = (
-            self.config,
-            {"precision": "provider", "pooling": "provider", "normalize": "l2"},
-        )
+        config = self.config
+        of = {"precision": "provider", "pooling": "provider", "normalize": "l2"}
         prompts = {"query_prompt": config.query_prompt, "document_prompt": config.document_prompt}
         texts = {key: repr(text or "") for key, text in prompts.items()}
         name = f"openai:{config.model}@{http_retry.without_secrets(config.base_url)}"

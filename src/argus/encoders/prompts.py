@@ -29,11 +29,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """Prompts of queries and documents, and names of the model's prompts that are not used."""
+    """Prompts of queries and documents."""
 
     query: Prompt = Prompt()
     document: Prompt = Prompt()
-    unused: tuple[str, ...] = ()
 
     def notes(self, model: str) -> Iterator[str]:
         """Yield notes on the prompts in words. A model without prompts has no notes."""
@@ -42,11 +41,6 @@ class Prompts:
             if prompt.text:
                 named = f", its prompt {prompt.name!r}" if prompt.name else ""
                 yield f"{model}: {what} begin with {prompt.text!r}{named}"
-        if self.unused and not (self.query.text or self.document.text):
-            yield (
-                f"{model} has prompts ({', '.join(map(repr, self.unused))}), none of which is "
-                "used; name them with --query-prompt and --document-prompt"
-            )
 
 
 def resolve_prompts(
@@ -59,13 +53,10 @@ def resolve_prompts(
     space or a colon, no prompt either.
     """
     own = {name: text or "" for name, text in prompts.items()}
-    resolved = (
+    return Prompts(
         _resolve(own, query, QUERY_NAMES, "--query-prompt"),
         _resolve(own, document, DOCUMENT_NAMES, "--document-prompt"),
     )
-    used = {prompt.name for prompt in resolved}
-    unused = tuple(name for name, text in own.items() if text and name not in used)
-    return Prompts(*resolved, unused=unused)
 
 
 def _resolve(

@@ -93,10 +93,8 @@ def usable(vectors: FloatArray, *, unit: bool = False) -> BoolArray:
     """Return which rows are finite and not zero, shape (n,). unit: and of length 1."""
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    if unit:
-        return np.asarray(np.abs(lengths - 1) <= UNIT_TOLERANCE)
-    good: BoolArray = np.isfinite(lengths) & (lengths > 0)
-    return good
+    good = np.abs(lengths - 1) <= UNIT_TOLERANCE if unit else np.isfinite(lengths) & (lengths > 0)
+    return np.asarray(good)
 
 
 def starts_of(counts: IntArray) -> IntArray:

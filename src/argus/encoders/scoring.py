@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
 
 Float64Array = npt.NDArray[np.float64]
@@ -20,6 +21,8 @@ UNIT = 1e-3
 """Tolerance of a row's length 1."""
 SIGMAS = 8.0
 """Of the probabilistic bound of Higham and Mary (2019), λ√n·u."""
+MAX_SINGLE = 64
+"""Rows that are compared one by one. Of more, equal ones are compared once."""
 
 
 def rounding_bound(dim: int) -> float:
@@ -86,6 +89,23 @@ class Scoring:
 
     def against(self, query: FloatArray, rows: IntArray) -> Float64Array:
         """Return the exact scores of one query, of one row, with some documents."""
+        if len(rows) <= MAX_SINGLE:
+            return self._exact(query, rows)
+        of = self._alike[rows]
+        scores = np.zeros(len(self.documents))
+        scores[of] = 1
+        distinct = np.flatnonzero(scores)
+        scores[distinct] = self._exact(query, distinct)
+        return scores[of]
+
+    def _exact(self, query: FloatArray, rows: IntArray) -> Float64Array:
         vectors = self.documents[rows].astype(float)
         exact: Float64Array = np.einsum("j,ij->i", query[0].astype(float), vectors)
         return exact
+
+    @cached_property
+    def _alike(self) -> IntArray:
+        """The first of the rows with the same vector, for each row: duplicates are many at once."""
+        first: dict[bytes, int] = {}
+        rows = enumerate(self.documents)
+        return np.array([first.setdefault(content_hash(v.tobytes()), i) for i, v in rows], np.int64)

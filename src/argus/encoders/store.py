@@ -47,7 +47,6 @@ class EmbeddingStore:
 
     def __init__(self, path: Path, *, fingerprint: str, dim: int, writes: bool = True) -> None:
         self.path, self.fingerprint, self.dim, self._writes = path, fingerprint, dim, writes
-        self._mapped: FloatArray | None = None
         self._held: FloatArray | None = None
         self._held_rows: dict[bytes, int] = {}
         self._failures: dict[bytes, str] = {}
@@ -82,7 +81,6 @@ class EmbeddingStore:
 
         Large arrays that `gather` returned stay readable here, but their files are gone.
         """
-        self._mapped = None
         self._remove_gathered()
         self._lock.close()
 
@@ -123,12 +121,10 @@ class EmbeddingStore:
     @property
     def vectors(self) -> FloatArray:
         """All vectors on the disk, shape (len(self), dim), memory-mapped and read-only."""
-        if self._mapped is None or len(self._mapped) != len(self):
-            shape = (len(self), self.dim)
-            self._mapped = np.zeros(shape, np.float32)
-            if len(self):
-                self._mapped = np.memmap(self.path / VECTORS, np.float32, "r", shape=shape)
-        return self._mapped
+        shape = len(self), self.dim
+        if not len(self):
+            return np.zeros(shape, np.float32)
+        return np.memmap(self.path / VECTORS, np.float32, "r", shape=shape)
 
     def rows(self, keys: Sequence[bytes]) -> IntArray:
         """Return the row of each key, -1 where it is not stored, as shape (len(keys),).

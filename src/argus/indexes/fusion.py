@@ -100,11 +100,10 @@ def fuse_with_bm25(
 
 def check_fusion(name: str) -> Fusion:
     """Return `name` as a fusion. Raises InputError listing them when it is none."""
-    for fusion in FUSIONS:
-        if fusion == name:
-            return fusion
-    expected = f"one of {', '.join(FUSIONS)}"
-    raise InputError(f"fusion {name!r}", expected=expected, fix=f"Take {FUSION} if in doubt.")
+    if name not in FUSIONS:
+        expected = f"one of {', '.join(FUSIONS)}"
+        raise InputError(f"fusion {name!r}", expected=expected, fix=f"Take {FUSION} if in doubt.")
+    return name
 
 
 def reciprocal_ranks(scores: Scores) -> Scores:
