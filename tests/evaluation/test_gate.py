@@ -10,10 +10,6 @@ AUDIT = {
     "k": 50, "pool": 800, "mean_rps": 0.6, "share_below_0.33": 0.1,
     "entities": {"total": 110, "measured": 100, "failed": 0, "not applicable": 10, "reasons": {}},
 }  # fmt: skip
-DIAGNOSIS = {
-    "tau": 0.3, "documents": 9, "flagged": 8, "share_flagged": 0.2,
-    "entities": {"total": 40, "measured": 40, "failed": 0, "not applicable": 0, "reasons": {}},
-}  # fmt: skip
 EXPOSURE = {
     "k": 10, "never_retrieved": 5, "probes_failed": 0,
     "documents": {"total": 52, "measured": 50, "failed": 0, "not applicable": 2,
@@ -62,17 +58,15 @@ def test_rounding_fails_no_bound(folder):
     [
         ("max_low_rps_share", 0.1, 0.1),
         ("min_mean_rps", 0.6, 0.6),
-        ("max_at_risk_share", 0.2, 0.2),
         ("min_recall", 0.8, 0.8),
         ("min_ndcg", 0.45, 0.45),
         ("max_ndcg_drop", 0.05, 0.05),
-        ("max_harmed_share", 0.1, 0.1),
         ("max_never_retrieved_share", 0.1, 0.1),
         ("min_self_retrieval", 0.75, 0.75),
     ],
 )
 def test_every_check_passes_at_its_bound_and_fails_beyond_it(folder, bound, value, measured):
-    path = folder(audit=AUDIT, diagnosis=DIAGNOSIS, exposure=EXPOSURE, evaluation=EVALUATION)
+    path = folder(audit=AUDIT, exposure=EXPOSURE, evaluation=EVALUATION)
     passed = gate([path], GateBounds(**{bound: value}))
     assert (passed.verdict, passed.exit_code) == (Verdict.PASS, 0)
     assert passed.outcomes[0].value == pytest.approx(measured)
@@ -96,14 +90,6 @@ def test_what_failed_to_be_measured_is_never_a_pass(folder):
     assert gate([path], GateBounds(max_low_rps_share=0.08)).exit_code == 1
     outcome = gate([path], GateBounds(max_low_rps_share=0.2)).outcomes[0]
     assert "100 entities and 20 that failed" in outcome.detail
-    diagnosed = folder(diagnosis=changed(DIAGNOSIS, entities__failed=10))  # 8 to 18 of 50
-    assert gate([diagnosed], GateBounds(max_at_risk_share=0.36)).exit_code == 0
-    assert gate([diagnosed], GateBounds(max_at_risk_share=0.3)).exit_code == 2
-    assert gate([diagnosed], GateBounds(max_at_risk_share=0.15)).exit_code == 1
-    abstained = folder(diagnosis=changed(DIAGNOSIS, **{"entities__not applicable": 960}))
-    assert gate([abstained], GateBounds(max_at_risk_share=0.2)).exit_code == 2
-    outcome = gate([abstained], GateBounds(max_at_risk_share=0.2)).outcomes[0]
-    assert "40 entities and 960 without a prediction" in outcome.detail
     broken = folder(exposure=changed(EXPOSURE, probes_failed=100))
     assert gate([broken], GateBounds(min_self_retrieval=0.7)).exit_code == 2
 

@@ -55,14 +55,10 @@ class GateBounds:
 
     max_low_rps_share: Annotated[float | None, SHARE, Doc("Entities with RPS below 0.33.")] = None
     min_mean_rps: Annotated[float | None, SHARE, Doc("Mean RPS.")] = None
-    max_at_risk_share: Annotated[
-        float | None, SHARE, Doc("Entities that argus research diagnose flags.")
-    ] = None
     min_recall: Annotated[float | None, SHARE, Doc("Of the last system evaluated.")] = None
     recall_measure: Annotated[str, Doc("What --min-recall reads.")] = "R@10"
     min_ndcg: Annotated[float | None, SHARE, Doc("Of the last system evaluated.")] = None
     max_ndcg_drop: Annotated[float | None, SHARE, Doc("Mean loss from before to after.")] = None
-    max_harmed_share: Annotated[float | None, SHARE, Doc("Queries whose nDCG fell.")] = None
     ndcg_measure: Annotated[str, Doc("What the nDCG checks read.")] = "nDCG@10"
     max_never_retrieved_share: Annotated[
         float | None, SHARE, Doc("Documents that no query brought back.")
@@ -72,9 +68,6 @@ class GateBounds:
     ] = None
     max_unreachable_share: Annotated[
         float | None, SHARE, Doc("Records of a store that their own vector does not find.")
-    ] = None
-    min_index_recall: Annotated[
-        float | None, SHARE, Doc("Of a store's index, against an exact search.")
     ] = None
     tolerance: Annotated[
         float, SHARE, Doc("Loss that --against allows whatever its test says.")
@@ -276,7 +269,6 @@ def _mean(
     failed: int = 0,
     good: bool = False,
     about: str = "",
-    lost: str = "that failed",
     more: str = "",
 ) -> Figure:
     """Return a mean over n things. good: whether a high mean is good. The texts make its note."""
@@ -284,7 +276,7 @@ def _mean(
         raise NotMeasured(f"measured on no {of}; the report of the folder says why")
     low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
     best, worst = (high, low) if good else (low, high)
-    note = f"{about}, {n:,} {of}" + (f" and {failed:,} {lost}" if failed else "") + more
+    note = f"{about}, {n:,} {of}" + (f" and {failed:,} that failed" if failed else "") + more
     return value, best, worst, note
 
 
@@ -294,15 +286,6 @@ def _read_rps(section: Any, key: str, *, good: bool) -> Figure:
     more = f"; {without:,} have no RPS" * (without > 0)
     n, failed = counts["measured"], counts["failed"]
     return _mean(section[key], n, "entities", failed=failed, good=good, more=more)
-
-
-def _read_at_risk(section: Any, _: GateBounds) -> Figure:
-    """Return the share of flagged entities. Those without a prediction may be at risk."""
-    counts, about = section["entities"], f" (predicted RPS below {section['tau']:g})"
-    unknown = counts["failed"] + counts["not applicable"]
-    lost = "without a prediction"
-    share, n = section["share_flagged"], counts["measured"]
-    return _mean(share, n, "entities", failed=unknown, about=about, lost=lost)
 
 
 def _read_never_retrieved(section: Any, _: GateBounds) -> Figure:
@@ -333,16 +316,6 @@ def _read_unreachable(section: Any, _: GateBounds) -> Figure:
     return _mean(value, n, "records", about=f" in the top {section['k']}", more=sample)
 
 
-def _read_index_recall(section: Any, _: GateBounds) -> Figure:
-    """Return recall@k of real queries if there were any, else of the records."""
-    recall = section["recall_of_queries"] or section["recall"]
-    if recall is None:
-        raise NotMeasured("nothing was compared with an exact search")
-    of = "queries" if section["recall_of_queries"] else "records asked for by their own vectors"
-    about = f" (recall@{section['k']})"
-    return _mean(recall["recall"], recall["queries"], of, good=True, about=about)
-
-
 def _read_measure(section: Any, name: str) -> Figure:
     """Return a measure of the last system: the only one, or the one after the change."""
     measures, queries = section["systems"][-1]["measures"], section["queries"]
@@ -355,31 +328,15 @@ def _read_measure(section: Any, name: str) -> Figure:
 def _read_drop(section: Any, bounds: GateBounds) -> Figure:
     """Return the fall of a measure's mean, negative if it rose."""
     name, failed = bounds.ndcg_measure, section["queries"]["failed"]
-    difference = _difference(section, name)
+    if section["comparison"] is None:
+        raise NotMeasured("only one system was evaluated: run argus evaluate with two")
+    if name not in section["comparison"]:
+        raise _not_evaluated(name)
+    difference = section["comparison"][name]
     value, n = -difference["mean_difference"], difference["queries"]
     best, worst = (value * n - failed) / (n + failed), (value * n + failed) / (n + failed)
     note = f" ({name}), {n:,} queries" + (f" and {failed:,} that failed" if failed else "")
     return value, best, worst, note
-
-
-def _read_harmed(section: Any, bounds: GateBounds) -> Figure:
-    """Return the share of the queries on which a measure fell."""
-    name, failed = bounds.ndcg_measure, section["queries"]["failed"]
-    difference = _difference(section, name)
-    harmed, n = difference["harmed"], difference["queries"]
-    return _mean(harmed / n, n, "queries", failed=failed, about=f" ({name})")
-
-
-def _difference(section: Any, name: str) -> Any:
-    """Return the paired difference of a measure."""
-    comparison = section["comparison"]
-    if comparison is None:
-        raise NotMeasured("only one system was evaluated: run argus evaluate with two")
-    if name not in comparison:
-        raise _not_evaluated(name)
-    if not comparison[name]["queries"]:
-        raise NotMeasured("measured on no queries; the report of the folder says why")
-    return comparison[name]
 
 
 def _not_evaluated(name: str) -> NotMeasured:
@@ -405,8 +362,6 @@ CHECKS = {
         "audit", "mean RPS", "argus research audit",
         lambda section, _: _read_rps(section, "mean_rps", good=True),
     ),
-    "max_at_risk_share": Check("diagnosis", "entities at risk", "argus research diagnose",
-    _read_at_risk),
     "min_recall": Check(
         "evaluation", "recall", "argus evaluate",
         lambda section, bounds: _read_measure(section, bounds.recall_measure),
@@ -416,7 +371,6 @@ CHECKS = {
         lambda section, bounds: _read_measure(section, bounds.ndcg_measure),
     ),
     "max_ndcg_drop": Check("evaluation", "mean loss of nDCG, before to after", TWO, _read_drop),
-    "max_harmed_share": Check("evaluation", "queries harmed", TWO, _read_harmed),
     "max_never_retrieved_share": Check(
         "exposure", "documents never retrieved", "argus check", _read_never_retrieved
     ),
@@ -425,9 +379,6 @@ CHECKS = {
     ),
     "max_unreachable_share": Check(
         "reach", "records that their own vector does not find", "argus check", _read_unreachable
-    ),
-    "min_index_recall": Check(
-        "reach", "recall against an exact search", "argus check", _read_index_recall
     ),
 }  # fmt: skip
 
