@@ -49,8 +49,9 @@ def test_vectors_of_another_encoder_are_never_mixed_with_its_own(minilm, tmp_pat
     with pytest.raises(InputError, match="another space") as refused:
         add_documents(built.index.path, MORE, encoder=minilm, vectors=made)
     assert refused.value.where == str(made)
-    added = add_documents(built.index.path, MORE, encoder=minilm, vectors=other)
-    assert added.summary["views"] == 4
+    assert (
+        add_documents(built.index.path, MORE, encoder=minilm, vectors=other).summary["views"] == 4
+    )
 
 
 def test_rounded_vectors_of_the_encoder_count_as_its_own(minilm, tmp_path, vectors):
@@ -61,8 +62,7 @@ def test_rounded_vectors_of_the_encoder_count_as_its_own(minilm, tmp_path, vecto
     made = tmp_path / "made.npy"
     np.save(made, minilm.encode_documents(["The moon is no star."]))
     moon = [Document("moon", "The moon is no star.")]
-    added = add_documents(built.index.path, moon, encoder=minilm, vectors=made)
-    assert added.summary["views"] == 5
+    assert add_documents(built.index.path, moon, encoder=minilm, vectors=made).summary["views"] == 5
 
 
 def written(header: str) -> bytes:

@@ -94,7 +94,7 @@ class Case:
         """Return the score of the document, which must be present, for a vector (1, dim)."""
         at, layout = self.snapshot.positions([self.doc_id]), self.snapshot.layout(self.weight)
         zero = np.zeros(1, np.int64)
-        return float(exact(vector, self.snapshot.vectors, layout, zero, at)[2][0])
+        return float(exact(vector, self.snapshot.vectors, layout, zero, at)[1][0])
 
     def of_documents(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Return a ranking, best first, with only the first chunk of each document."""

@@ -14,7 +14,7 @@ order changes a result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -35,14 +35,13 @@ PAIR_ROWS = 16_384  # (query, view) pairs compared again at a time
 class TopDocuments:
     """Ranked documents per query, best first. A query may have fewer than k.
 
-    view_ids: the best view of each document that is no scenario, the smaller id of equal ones.
-    scenario_ids: the best scenario, "" for a document without. No lists where there is none.
+    view_ids: the best view of each document that is no scenario, the smaller id of equal ones, and
+    the best scenario of one without.
     """
 
     doc_ids: list[list[str]]
     scores: list[list[float]]
     view_ids: list[list[str]]
-    scenario_ids: list[list[str]] = field(default_factory=list)
 
     def run(self, query_ids: Sequence[str]) -> Run:
         """Return `query_id -> doc_id -> score`, in rank order."""
@@ -101,13 +100,11 @@ class Folded:
     """The best documents of each query as (query, document) pairs, by query and rank.
 
     view: row of the best view that is no scenario, of the best scenario where there is no other.
-    scenario: row of the best scenario, -1 where there is none.
     """
 
     query: IntArray
     document: IntArray
     view: IntArray
-    scenario: IntArray
     score: Float64Array
 
 
@@ -188,13 +185,13 @@ def ranked(
     k: int,
 ) -> Folded:
     """Return the k best of the (query, document) pairs of each query, compared in float64."""
-    view, scenario, score = exact(queries, vectors, layout, query, document)
+    view, score = exact(queries, vectors, layout, query, document)
     order = np.lexsort((document, -score, query))
     query = query[order]
     first = np.searchsorted(query, np.arange(len(queries)))
     within = np.arange(len(query)) - first[query] < k
     best, query = order[within], query[within]
-    return Folded(query, document[best], view[best], scenario[best], score[best])
+    return Folded(query, document[best], view[best], score[best])
 
 
 def target_ranks(
@@ -213,7 +210,7 @@ def target_ranks(
     them (a document less one of its views). Both results: (n_queries,).
     """
     rows, bound = np.arange(len(targets)), layout.bound(queries)
-    own = exact(queries, vectors, layout, rows, targets)[2] if stand_in is None else stand_in
+    own = exact(queries, vectors, layout, rows, targets)[1] if stand_in is None else stand_in
     higher = best > (own + bound)[:, None]
     near = (best >= (own - bound)[:, None]) & ~higher
     higher[rows, targets] = near[rows, targets] = False
@@ -223,7 +220,7 @@ def target_ranks(
     for start in range(0, len(query), PAIR_ROWS):
         pairs = slice(start, start + PAIR_ROWS)
         row, other = query[pairs], rival[pairs]
-        score = exact(queries, vectors, layout, row, other)[2]
+        score = exact(queries, vectors, layout, row, other)[1]
         first = (score == own[row]) & (other < targets[row])
         np.add.at(above, row[score > own[row]], 1)
         np.add.at(ranks, row[(score > own[row]) | first], 1)
@@ -236,14 +233,13 @@ def exact(
     layout: Layout,
     query: IntArray,
     document: IntArray,
-) -> tuple[IntArray, IntArray, Float64Array]:
-    """Return best view, best scenario (-1: none) and float64 score of (query, document) pairs.
+) -> tuple[IntArray, Float64Array]:
+    """Return best view and float64 score of (query, document) pairs.
 
     Of equal views the first row counts.
     """
-    none = np.full(len(query), -1)
     if not len(query):
-        return none, none, np.zeros(0)
+        return np.zeros(0, np.int64), np.zeros(0)
     counts = layout.starts[document + 1] - layout.starts[document]
     first = np.cumsum(counts) - counts
     pair = np.repeat(np.arange(len(query)), counts)
@@ -257,7 +253,6 @@ def exact(
         return view[hits[np.searchsorted(pair[hits], np.arange(len(first)))]], highest
 
     row, score = best(None if layout.plain else ~layout.sides)
-    scenario_row = none
     if layout.sentence is not None:
         sentence_row, sentence = best(layout.sentence)
         row = np.where(sentence > score, sentence_row, row)
@@ -266,8 +261,7 @@ def exact(
         scenario_row, scenario = best(layout.scenario)
         row = np.where(np.isneginf(score), scenario_row, row)
         score = np.asarray(mix(score, scenario, layout.weight), np.float64)
-        scenario_row = np.where(np.isneginf(scenario), -1, scenario_row)
-    return row, scenario_row, np.asarray(layout.penalise(score, document), np.float64)
+    return row, np.asarray(layout.penalise(score, document), np.float64)
 
 
 def pair_products(

@@ -180,9 +180,6 @@ def open_retriever(
     an encoder. Raises EncoderMismatch for the wrong encoder.
     """
     spec = parse_index_spec(spec)
-    if weight is not None:
-        check_weight(weight)
-    check_hybrid(hybrid)
     index = ViewIndex.open(spec.path)
     index.condition(spec.as_of)  # before the encoder is loaded
     model = encoder_of(index, encoder, device)

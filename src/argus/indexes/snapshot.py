@@ -185,10 +185,6 @@ class Snapshot:
             result.doc_ids.extend(found[span] for span in spans)
             result.scores.extend(scores[span] for span in spans)
             result.view_ids.extend(views[span] for span in spans)
-            if self.scenario_rows is not None:
-                matched = ids.take(np.maximum(top.scenario, 0)).to_pylist()
-                matched = np.where(top.scenario < 0, "", matched).tolist()
-                result.scenario_ids.extend(matched[span] for span in spans)
         return result
 
     def document_scores(self, queries: FloatArray, weight: float = RELEVANCE_WEIGHT) -> FloatArray:

@@ -411,7 +411,7 @@ class CandidateRanking:
             if known := [id_ for id_ in items if id_ in snapshot]:
                 layout, at = snapshot.layout(index.weight), snapshot.positions(known)
                 rows = np.zeros_like(at)
-                _, _, exactly = exact_scores(vector[None], snapshot.vectors, layout, rows, at)
+                exactly = exact_scores(vector[None], snapshot.vectors, layout, rows, at)[1]
                 scores = dict(zip(known, exactly.tolist(), strict=True))
                 if index.hybrid is None:
                     scores = dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
