@@ -30,8 +30,8 @@ from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.job import exposure
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
-from argus.stores.opening import open_store
 from argus.stores.protocol import Records
+from argus.stores.spec import open_store
 from benchmarks import empty_stores
 from benchmarks.shared import collection
 

@@ -277,7 +277,7 @@ class Trial:
             titles = sum(bool(document.title) for document in self.documents)
             text = f"{corpus}: {least}{len(self.documents):,} documents, {titles:,} with a title"
             return GOOD, f"{text}; the first is {self.documents[0].id!r}", ""
-        from argus.stores.opening import open_store
+        from argus.stores.spec import open_store
 
         with open_store(corpus.store, corpus.opening) as store:
             facts = store.describe()

@@ -16,8 +16,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
 from argus.retrievers.protocol import note_lines, note_of
-from argus.stores.opening import open_store
-from argus.stores.spec import StoreConfig
+from argus.stores.spec import StoreConfig, open_store
 from tests.support.retrievable import DOCUMENTS, word_index, word_store
 from tests.support.word_encoder import WordEncoder
 

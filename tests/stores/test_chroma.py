@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from argus.errors import ArgusError
-from argus.stores.opening import open_store
+from argus.stores.spec import open_store
 
 
 def test_user_and_password_of_an_address_are_sent_and_not_shown() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import InputError
-from argus.stores.opening import open_store
-from argus.stores.spec import StoreConfig
+from argus.stores.spec import StoreConfig, open_store
 from tests.support.stores import LOCAL, N, pgvector, vectors
 
 INJECTED = ["1=1 OR tenant", 'tenant" = 1 OR "tenant', "tenant` = 1 OR `tenant", "nothing = 1 --"]

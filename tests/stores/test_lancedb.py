@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argus.stores.opening import open_store
+from argus.stores.spec import open_store
 from tests.support.stores import DIM, N, vectors
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import psycopg
 
-from argus.stores.opening import open_store
 from argus.stores.protocol import Records
+from argus.stores.spec import open_store
 
 NAMES = ("meta.source", "100% sure", 'a "quoted" one', "select", "ünï", "x; DROP TABLE odd")
 VECTORS = np.eye(4, dtype=np.float32)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import InputError
-from argus.stores.opening import TAKEN, open_store
-from argus.stores.spec import KINDS, StoreConfig
+from argus.stores.spec import KINDS, TAKEN, StoreConfig, open_store
 
 OPTIONS = {
     "vector_field": "--vector-field", "id_field": "--store-id", "metric": "--store-metric",

@@ -7,7 +7,7 @@ import threading
 import psycopg
 import pytest
 
-from argus.stores.opening import open_store
+from argus.stores.spec import open_store
 from tests.support.stores import N, pgvector
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import ArgusError
-from argus.stores.opening import open_store
-from argus.stores.spec import StoreConfig, parse_store, reported, secrets, shown
+from argus.stores.spec import StoreConfig, open_store, parse_store, reported, secrets, shown
 
 
 @pytest.mark.parametrize(

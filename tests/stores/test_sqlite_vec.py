@@ -7,7 +7,7 @@ import pytest
 
 from argus.errors import ArgusError
 from argus.stores import sqlite_vec as module
-from argus.stores.opening import open_store
+from argus.stores.spec import open_store
 from tests.support.stores import sqlite_vec
 
 

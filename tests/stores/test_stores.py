@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from argus.errors import InputError
-from argus.stores.opening import open_store
 from argus.stores.protocol import Records
-from argus.stores.spec import StoreConfig, parse_store
+from argus.stores.spec import StoreConfig, open_store, parse_store
 from tests.support.stores import DIM, N
 
 

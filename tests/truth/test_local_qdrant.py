@@ -11,7 +11,7 @@ from qdrant_client import QdrantClient, models
 from typer.testing import CliRunner
 
 from argus.cli.main import app
-from argus.stores.opening import open_store
+from argus.stores.spec import open_store
 from tests.support import stores
 from tests.support.chunks import write_part
 

@@ -22,7 +22,7 @@ def _check_corpus(corpus: NamedCorpus, columns: FieldNames | None) -> None:
 
     source = open_corpus(corpus)
     if isinstance(corpus, StoreCorpus) and isinstance(corpus.store, str):
-        from argus.stores.opening import check_store
+        from argus.stores.spec import check_store
 
         check_store(corpus.store, corpus.opening)
     if columns is not None:

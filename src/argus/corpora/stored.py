@@ -33,10 +33,8 @@ from argus.data.rows import field_names
 from argus.data.types import Document, FloatArray
 from argus.errors import InputError
 from argus.progress import progress
-from argus.stores.opening import open_store
-from argus.stores.protocol import Metric, Payload, Store, StoreFacts
-from argus.stores.records import is_of_remedy, whole_rows
-from argus.stores.spec import parse_store
+from argus.stores.protocol import Metric, Payload, Store, StoreFacts, is_of_remedy, whole_rows
+from argus.stores.spec import open_store, parse_store
 
 Doubles = npt.NDArray[np.float64]
 OWN_RULE = "{title} {text}, a title once"  # `Document.content` without a template

@@ -1,3 +1,3 @@
-from .opening import open_store as open_store
+from .spec import open_store as open_store
 from .protocol import Store as Store
 from .spec import StoreConfig as StoreConfig

@@ -18,8 +18,6 @@ from argus.errors import InputError
 from argus.stores.protocol import Entries, Filter, Metric, Records, StoreFacts, sibling_name
 from argus.stores.spec import reported, shown
 
-SERVED = ("Chroma", "Milvus Lite", "Qdrant")  # products that may be a folder or file, or a server
-
 
 def _reporting(method: Callable[..., Any]) -> Callable[..., Any]:
     """Have a method of a client turn its library's errors into an ArgusError."""
@@ -182,9 +180,8 @@ def no_collection(name: str, collection: str, names: Iterable[str]) -> InputErro
 
 def no_folder(path: str, product: str) -> InputError:
     """Return the error of a path that is no folder or file."""
-    expected = f"what {product} wrote" + (", or http://HOST:PORT" * (product in SERVED))
-    got, fix = "no such file or folder", "Check the path."
-    return InputError(got, expected=expected, fix=fix, where=shown(path))
+    got, fix = "no such file or folder", "Check the path; a server is named by http://HOST:PORT."
+    return InputError(got, expected=f"what {product} wrote", fix=fix, where=shown(path))
 
 
 def quoted(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.documents import listed
-from argus.data.reading import read_lines
+from argus.data.reading import read_lines, reading
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
 from argus.stores.client import no_folder
@@ -20,7 +20,7 @@ IDS = ".ids"  # ending of the file of ids, one a line, in the order of the index
 
 
 class FaissStore:
-    """An index. Ids are its own (of an IDMap, or given to an IVF). Else lines of a file, or rows.
+    """An index. Ids are those of an IDMap. Else lines of a file, or rows.
 
     Vectors of a compressed index (PQ, SQ) come back compressed.
     """
@@ -34,14 +34,7 @@ class FaissStore:
         inner: Any = faiss.downcast_index(index)
         self._map = inner if hasattr(inner, "id_map") else None
         self._vectors: Any = faiss.downcast_index(inner.index) if self._map else inner
-        self._transform: Any = (
-            self._vectors if isinstance(self._vectors, faiss.IndexPreTransform) else None
-        )
-        core = faiss.downcast_index(self._transform.index) if self._transform else self._vectors
-        self._lists = Lists(core) if isinstance(core, faiss.IndexIVF) else None
-        rows = np.arange(index.ntotal)
-        are_rows = np.array_equal(np.sort(self._numbers()), rows)
-        self._has_ids = self._map is not None or not are_rows
+        self._has_ids = self._map is not None
         if ids is not None and len(ids) != index.ntotal:
             got, expected = f"{len(ids):,} ids of {index.ntotal:,} vectors", "an id on each line"
             fix = "Write the file of ids anew, in the order of the index."
@@ -63,18 +56,25 @@ class FaissStore:
 
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all vectors, in the order of the index or of its lists."""
+        import faiss
+
+        ivf: Any = faiss.try_extract_index_ivf(self._vectors)
+        ivf = ivf and faiss.downcast_index(ivf)
+        expected = "an index that can reconstruct them: Flat, HNSW, IVF, PQ or SQ"
+        fix = "Build it so; with ids of its own as an IDMap2."
+        got = f"{type(self._vectors).__name__} does not hand out its vectors"
         numbers = self._numbers()
         for start in range(0, len(numbers), size):
-            n = min(size, len(numbers) - start)
-            try:
-                vectors = self._read(start, n)
-            except RuntimeError as error:
-                got = f"{type(self._vectors).__name__} does not hand out its vectors"
-                fix = "Build it as Flat, HNSW, IVF, PQ or SQ."
-                expected = "an index that can reconstruct them"
-                raise InputError(got, expected=expected, fix=fix, where=self.name) from error
-            ids = self._ids(self._named(numbers[start : start + n]).tolist())
-            yield Records(ids, vectors, [{}] * n)
+            named = numbers[start : start + size]
+            with reading(self.name, got, expected=expected, fix=fix):
+                if isinstance(ivf, faiss.IndexIVFFastScan):  # it would end the process
+                    raise RuntimeError("lists of FastScan are not decoded one by one")
+                if ivf is not None:
+                    ivf.make_direct_map()
+                vectors = np.asarray(self._vectors.reconstruct_n(start, len(named)), np.float32)
+                if ivf is not None:  # else nothing could be removed
+                    ivf.set_direct_map_type(0)  # DirectMap.NoMap
+            yield Records(self._ids(named.tolist()), vectors, [{}] * len(named))
 
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
@@ -98,7 +98,7 @@ class FaissStore:
             raise self._fixed()
         ids = np.array([int(id_) for id_ in records.ids], np.int64)
         with reported(self.name):
-            if np.isin(ids, self._named(self._numbers())).any():  # not every index can remove
+            if np.isin(ids, self._numbers()).any():  # not every index can remove
                 self._index.remove_ids(ids)
             self._index.add_with_ids(np.ascontiguousarray(records.vectors, np.float32), ids)
         self._write()
@@ -114,7 +114,7 @@ class FaissStore:
 
     def close(self) -> None:
         """Let go of the index."""
-        del self._index, self._vectors, self._transform, self._lists, self._map
+        del self._index, self._vectors, self._map
 
     def _ids(self, numbers: list[int]) -> list[str]:
         """Return the ids of search results, or row numbers without own ids."""
@@ -122,27 +122,12 @@ class FaissStore:
         return list(map(str if listed is None else listed.__getitem__, numbers))
 
     def _numbers(self) -> Any:
-        """Return the number of each vector, in the order in which they are read."""
-        return self._lists.numbers() if self._lists else np.arange(self._index.ntotal)
-
-    def _named(self, numbers: Any) -> Any:
-        """Return the numbers of an index as a search brings them."""
+        """Return the number of each vector, as a search brings them."""
         import faiss
 
-        return numbers if self._map is None else faiss.vector_to_array(self._map.id_map)[numbers]
-
-    def _read(self, start: int, n: int) -> FloatArray:
-        """Return n vectors as (n, dim). Raises RuntimeError where the index has none."""
-        import faiss
-
-        if self._lists is None:
-            return np.asarray(self._vectors.reconstruct_n(start, n), np.float32)
-        coded = self._lists.vectors(start, n)
-        if self._transform is None:
-            return coded
-        vectors = np.empty((n, self._index.d), np.float32)
-        self._transform.reverse_chain(n, faiss.swig_ptr(coded), faiss.swig_ptr(vectors))
-        return vectors
+        if self._map is None:
+            return np.arange(self._index.ntotal)
+        return faiss.vector_to_array(self._map.id_map)
 
     def _write(self) -> None:
         import faiss
@@ -156,44 +141,6 @@ class FaissStore:
             f"{self.name}: only an index with ids of its own is changed, by whole numbers; build "
             "it as an IDMap2."
         )
-
-
-class Lists:
-    """The inverted lists of an IVF index, one after another. Numbers in them may repeat."""
-
-    def __init__(self, index: Any) -> None:
-        self._index = index
-
-    def numbers(self) -> Any:
-        """Return the number (row or id) of each vector: int64 of (n,)."""
-        import faiss
-
-        held, lists = [np.empty(0, np.int64)], self._index.invlists
-        for list_, length in enumerate(self._lengths()):
-            if length:
-                held.append(faiss.rev_swig_ptr(lists.get_ids(list_), int(length)).copy())
-        return np.concatenate(held)
-
-    def vectors(self, start: int, n: int) -> FloatArray:
-        """Return n vectors of the lists as they are coded there: (n, dim of the lists).
-
-        Raises RuntimeError where the index cannot: FastScan's lists end the process instead.
-        """
-        import faiss
-
-        if isinstance(self._index, faiss.IndexIVFFastScan):
-            raise RuntimeError("lists of FastScan are not decoded one by one")
-        ends = np.cumsum(self._lengths())
-        out = np.empty((n, self._index.d), np.float32)
-        for row, place in enumerate(range(start, start + n)):
-            list_ = int(np.searchsorted(ends, place, side="right"))
-            offset = place - (int(ends[list_ - 1]) if list_ else 0)
-            self._index.reconstruct_from_offset(list_, offset, faiss.swig_ptr(out[row]))
-        return out
-
-    def _lengths(self) -> Any:
-        lists = self._index.invlists
-        return np.array([lists.list_size(list_) for list_ in range(self._index.nlist)], np.int64)
 
 
 def open_faiss(

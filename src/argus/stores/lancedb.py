@@ -1,4 +1,4 @@
-"""Read and write LanceDB: a folder or an address of an object store (https://lancedb.github.io/lancedb)."""
+"""Read and write LanceDB: a folder or an address (https://lancedb.github.io/lancedb)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.client import Client, no_collection, no_folder, stacked
-from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.records import NUMBERS, TEXTS
+from argus.stores.protocol import MARK, NUMBERS, TEXTS, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec
 
 METRICS = {"cosine": Metric.COSINE, "dot": Metric.DOT, "l2": Metric.L2}
@@ -204,11 +203,7 @@ def _condition(sql: str, kind: pa.DataType, value: Any) -> str:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return f"array_has({sql}, {_literal(value)})"
     cast = "DATE" if pa.types.is_date(kind) else "TIMESTAMP" if pa.types.is_timestamp(kind) else ""
-    if pa.types.is_decimal(kind):
-        cast = f"DECIMAL({kind.precision},{kind.scale})"
-    if isinstance(value, str) and cast:
-        return f"{sql} = CAST({_literal(value)} AS {cast})"
-    return f"{sql} = {_literal(value)}"
+    return f"{sql} = CAST({_literal(value)} AS {cast})" if cast else f"{sql} = {_literal(value)}"
 
 
 def _literal(value: Any) -> str:

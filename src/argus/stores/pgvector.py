@@ -17,8 +17,7 @@ from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.data.writing import closing_if_it_fails
 from argus.stores.client import Client, no_collection, quoted, stacked, uuid_of
-from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.records import NUMBERS, TEXTS
+from argus.stores.protocol import MARK, NUMBERS, TEXTS, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec
 
 if TYPE_CHECKING:
@@ -86,7 +85,6 @@ class PgVectorStore(Client):
         self._type, self._dim = _type_of(self._kinds[self.field])
         self._has_text_ids = _type_of(self._kinds[self._id])[0] in ("text", "character varying")
         rows = self._all(_INDEXES, regclass, self.field, [*_CLASSES])
-        _register_vectors(connection, self._type)
         metrics = [_CLASSES[class_] for _, class_, *_ in rows]
         self._metric = Metric(metric) if metric else next(iter(metrics), Metric.COSINE)
         # Kind, class, options, and the rows that it holds as SQL (None: all) of an index.
@@ -146,7 +144,7 @@ class PgVectorStore(Client):
             if exact:
                 self._db.execute("SET LOCAL enable_indexscan = off")
             for vector in vectors:
-                text = "[" + ",".join(map(repr, vector.tolist())) + "]"
+                text = _text(vector)
                 rows = self._db.execute(statement, [text, *values, text, k], prepare=False)
                 # a row without a vector has no distance, and comes last
                 answers.append([(id_, -float(far)) for id_, far in rows if far is not None])
@@ -174,25 +172,19 @@ class PgVectorStore(Client):
         updates = ", ".join(f"{_quoted(c)} = EXCLUDED.{_quoted(c)}" for c in columns[1:])
         statement = (
             f"INSERT INTO {self._table} ({', '.join(map(_quoted, columns))}) "
-            f"VALUES ({', '.join(['%s'] * len(columns))}) "
+            f"VALUES (%s, {', '.join([f'%s::{self._type}', *['%s'] * len(self._others)])}) "
             f"ON CONFLICT ({_quoted(self._id)}) DO UPDATE SET {updates}"
         )
         rows = [
             [
                 id_,
-                _SentVector(len(vector).to_bytes(2, "big") + b"\0\0" + numbers.tobytes()),
+                _text(vector),
                 *(_as_column(payload.get(c), self._kinds[c]) for c in self._others),
             ]
             for id_, vector, payload in records.rows()
-            for numbers in [vector.astype(TYPES[self._type])]
         ]
         with self._db.transaction(), self._db.cursor() as cursor:
-            # prepared, writing many rows takes half as long
-            before, self._db.prepare_threshold = self._db.prepare_threshold, 0
-            try:
-                cursor.executemany(statement, rows)
-            finally:
-                self._db.prepare_threshold = before
+            cursor.executemany(statement, rows)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
@@ -267,28 +259,8 @@ class PgVectorStore(Client):
         return self._all("SELECT to_regclass(%s)", regclass)[0][0] is not None
 
 
-class _SentVector(bytes):
-    """A vector as pgvector's `vector_recv` reads it: its length, two unused bytes, numbers.
-
-    Sent as text, the vectors of 10,000 records took ten times as long to write.
-    """
-
-
-def _register_vectors(connection: psycopg.Connection[Any], kind: str) -> None:
-    """Have a connection send vectors as the type `kind` (vector or halfvec), in binary."""
-    from psycopg.adapt import Dumper
-    from psycopg.pq import Format
-
-    row = connection.execute("SELECT to_regtype(%s)::oid", [kind]).fetchone()
-
-    class VectorDumper(Dumper):
-        format = Format.BINARY
-        oid = row[0] if row and row[0] else 0
-
-        def dump(self, obj: _SentVector) -> bytes:
-            return bytes(obj)
-
-    connection.adapters.register_dumper(_SentVector, VectorDumper)
+def _text(vector: FloatArray) -> str:
+    return "[" + ",".join(map(repr, vector.tolist())) + "]"
 
 
 def _as_column(value: Any, kind: str) -> Any:

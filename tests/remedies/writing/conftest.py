@@ -13,8 +13,7 @@ import pytest
 from argus.data.types import Document
 from argus.remedies.store_blend import blend_store
 from argus.remedies.store_writing import WrittenResult
-from argus.stores.opening import open_store
-from argus.stores.spec import StoreConfig, parse_store
+from argus.stores.spec import StoreConfig, open_store, parse_store
 from tests.corpora.conftest import TEMPLATE as TEMPLATE
 from tests.corpora.conftest import encoder as encoder
 from tests.corpora.conftest import remembering as remembering

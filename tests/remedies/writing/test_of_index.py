@@ -14,7 +14,7 @@ from argus.indexes.views import ViewIndex
 from argus.remedies.blend import blend_index
 from argus.remedies.store_writing import list_in_store, rollback_in_store, write_index
 from argus.retrievers.blended import BlendedRetriever
-from argus.stores.opening import open_store
+from argus.stores.spec import open_store
 from tests.remedies.writing.test_of_store import breaks as breaks
 from tests.support.blended import UnitWords, queries, texts
 from tests.support.stored_corpora import FILLS, opening
