@@ -7,7 +7,7 @@ once, in its order, with their vectors, where an encoder is there to compare tho
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -49,23 +49,10 @@ class CorpusSource:
     is_kb: bool = False
     stored: StoredCorpus | None = None
     in_memory: tuple[Document, ...] = ()
-    _read: list[tuple[int, int, int] | None] = field(
-        default_factory=list, repr=False, compare=False
-    )
 
     @property
     def origin(self) -> Origin | None:
-        """The file or store, for a manifest. None for documents of a program.
-
-        Raises InputError where the file is not the one whose documents were read.
-        """
-        if self._read and self._read[-1] not in (None, _state(self.file)):
-            raise InputError(
-                "was replaced, written to or removed while it was read",
-                expected="a file that stays as it is until it is read",
-                fix="Run the command again.",
-                where=self.file,
-            )
+        """The file or store, for a manifest. None for documents of a program."""
         return self.file or self.stored
 
     @cached_property
@@ -82,7 +69,6 @@ class CorpusSource:
         if self.stored is not None:
             return self.stored.documents(fields)
         template = parse_template(fields.template)
-        self._read.append(_state(self.file))
         if self.kb is not None:
             self.refuse_fields(fields)
             documents = self.kb.documents(self.limit)
@@ -90,7 +76,6 @@ class CorpusSource:
             documents = documents_in(self.file, fields, limit=self.limit)
         else:
             documents = list(self.in_memory)
-        _ = self.origin  # still the file that was read
         return [replace(d, template=template) for d in documents] if template else documents
 
     def check_columns(self, fields: FieldNames) -> None:
@@ -111,14 +96,6 @@ class CorpusSource:
                 fix="Leave them out; or give its entities/*.parquet as the corpus.",
                 where=self.file,
             )
-
-
-def _state(file: Path | None) -> tuple[int, int, int] | None:
-    """Return inode, size and last change of a file on this machine: another one has others."""
-    if file is None or not file.is_file():
-        return None
-    status = file.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def open_corpus(

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -44,7 +43,6 @@ USUAL: tuple[str | None, ...] = (
 )  # fmt: skip
 """Templates to try where none is named. None is the rule of `Document.content`."""
 COMPARED = 32  # texts, spread over the corpus, that are embedded
-TRIED = 8  # of these, those that every template is tried on; the rest only on what agreed
 AGREEMENT = 0.99  # least cosine to the encoder's vectors at which both are of one space
 SAME = 0.999  # median cosine of the same texts, however rounded; another template has less
 
@@ -113,65 +111,32 @@ def find_template(
     one. template: the only one to try. None tries the usual ones. Raises EncodingError for a text
     that cannot be embedded.
     """
-
-    def cosines(rows: list[int], templates: Sequence[str | None]) -> dict[str | None, Doubles]:
-        """Return (n,) cosines by template. 0 where that leaves no text."""
-        texts = {
-            one: [replace(documents[row], template=one).content for row in rows]
-            for one in templates
-        }
-        distinct = list(dict.fromkeys(t for own in texts.values() for t in own if t.strip()))
-        place = {text: i for i, text in enumerate(distinct)}
-        fresh = np.zeros((len(distinct) + 1, vectors.shape[1]))
-        if distinct:
-            fresh[:-1] = encoder.encode_documents(distinct)
-        theirs = vectors[rows].astype(np.float64)
-        by_template: dict[str | None, Doubles] = {}
-        for one, own in texts.items():
-            ours = fresh[[place.get(text, -1) for text in own]]
-            norms = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
-            by_template[one] = np.einsum("ij,ij->i", ours, theirs) / np.where(norms > 0, norms, 1)
-        return by_template
-
-    rows = spread(documents, usable)
-    tried = cosines(rows[:TRIED], USUAL if template is None else (template,))
-    agreeing = {t: c for t, c in tried.items() if c.min() >= AGREEMENT}
-    if not agreeing:
-        best = max(tried, key=lambda t: round(float(np.median(tried[t])), 4))
-        agreeing = {best: tried[best]}
-    rest = cosines(rows[TRIED:], tuple(agreeing))
-    whole = {t: np.concatenate([c, rest[t]]) for t, c in agreeing.items()}
-    chosen = max(whole, key=lambda t: round(float(whole[t].min()), 4))  # of equals the first
-    return Agreement(chosen, rows, whole[chosen])
-
-
-def spread(documents: Sequence[Document], usable: Sequence[int]) -> list[int]:
-    """Return up to COMPARED rows, spread over the corpus.
-
-    Texts with a title, those that begin with it, and those without tell templates apart: of each
-    sort there are as many, in turn.
-    """
-
-    def evenly(rows: Sequence[int], n: int) -> list[int]:
-        places = np.unique(np.linspace(0, len(rows) - 1, n).astype(np.int64)) if rows else ()
-        chosen = [rows[i] for i in places]
-        return [row for start in range(4) for row in chosen[start::4]]  # the first are far apart
-
-    sorts: dict[int, list[int]] = {}
-    for row in usable:
-        title, text = documents[row].title, documents[row].text
-        sorts.setdefault(0 if not title else 1 + text.startswith(title), []).append(row)
-    share = [evenly(rows, -(-COMPARED // len(sorts))) for _, rows in sorted(sorts.items())]
-    mixed = [row for row in chain.from_iterable(zip_longest(*share)) if row is not None]
-    if len(mixed) < COMPARED:  # a sort that is rare
-        mixed += evenly(sorted(set(usable) - set(mixed)), COMPARED - len(mixed))
-    return mixed[:COMPARED]
+    places = np.unique(np.linspace(0, len(usable) - 1, COMPARED).astype(np.int64))
+    rows = [usable[place] for place in places]  # spread over the corpus
+    texts = {
+        one: [replace(documents[row], template=one).content for row in rows]
+        for one in (USUAL if template is None else (template,))
+    }
+    distinct = list(dict.fromkeys(text for own in texts.values() for text in own if text.strip()))
+    fresh = np.zeros((len(distinct) + 1, vectors.shape[1]))  # the last row is for no text
+    fresh[:-1] = encoder.encode_documents(distinct)
+    place_of = {text: i for i, text in enumerate(distinct)}
+    theirs = vectors[rows].astype(np.float64)
+    tried: dict[str | None, Doubles] = {}
+    for one, own in texts.items():
+        ours = fresh[[place_of.get(text, -1) for text in own]]
+        norms = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
+        tried[one] = np.einsum("ij,ij->i", ours, theirs) / np.where(norms > 0, norms, 1)
+    # The best of those that agree, else the one that most texts are like. Of equals the first.
+    agreeing = {one: float(c.min()) for one, c in tried.items() if c.min() >= AGREEMENT}
+    ranked = agreeing or {one: float(np.median(c)) for one, c in tried.items()}
+    chosen = max(ranked, key=lambda one: round(ranked[one], 4))
+    return Agreement(chosen, rows, tried[chosen])
 
 
 BATCH = 1_000  # records that are read at once
 MAX_FIELDS_SHOWN = 20
 UNIT = 1e-3  # by how much the length of a unit vector may differ from 1
-SHARED = "its text is another record's, too, with another vector"
 NODE = "_node_content"  # where LlamaIndex keeps a node: JSON, with the text in it
 TEXTS = (*TEXT_FIELDS, "page_content", "document", "chunk", "chunk_text")  # LangChain, Chroma
 OBJECTS = ("metadata", "cmetadata", "metadata_")
@@ -290,11 +255,6 @@ def remarks(facts: Mapping[str, Any]) -> Iterator[str]:
         f"'{facts['template']}': the encoder agrees at a median cosine of "
         f"{facts['agreement']:.4f} (least {facts['least']:.4f}, {facts['compared']} texts)"
     )
-    if facts["read"] != facts["records"]:
-        yield (
-            f"WARNING: {facts['read']:,} records were read, and it said {facts['records']:,}: does "
-            "it change?"
-        )
     for why, n in facts["broken"].items():
         yield f"failed: {n:,} records: {why}"
     shortest, longest = facts["shortest"] or 1, facts["longest"] or 1
@@ -363,23 +323,10 @@ def _read_store(
             if limit is not None and len(documents) >= limit:
                 break
     wrong = partial(InputError, where=name)
-    after, n = store.describe().records, len(documents)
-    if after != facts.records:
-        raise wrong(
-            f"it held {facts.records:,} records before it was read, and {after:,} after",
-            expected="a store that stays as it is while it is read",
-            fix="Run this again when nothing is written to it.",
-        )
+    n = len(documents)
     if not n:
         raise wrong("no record in it", expected="at least one", fix="Check the collection's name.")
-    if repeated := n - len({document.id for document in documents}):
-        raise wrong(
-            f"{repeated:,} of {n:,} records have an id that another has",
-            expected="one record per id",
-            fix="Name the field of the records' own ids (--store-id, --id-field); or run this "
-            "again when nothing is written to the store.",
-        )
-    whole_documents(tuple(documents))
+    whole_documents(tuple(documents), Path(name))
     expected = min(facts.records - of_remedies, expected)
     sha256 = hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
     return _Reading(
@@ -465,9 +412,10 @@ def _textless(payloads: Sequence[Payload], fields: FieldNames, store: str) -> In
 def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> StoredVectors:
     """Find how title and text were joined. Raise InputError where `encoder` made no vector."""
     documents, vectors = reading.documents, reading.vectors
-    unclear = {*reading.broken, *_confused(documents, reading)}
     usable = [
-        row for row, one in enumerate(documents) if row not in unclear and one.content.strip()
+        row
+        for row, one in enumerate(documents)
+        if row not in reading.broken and one.content.strip()
     ]
     wrong = partial(InputError, where=reading.name)
     made = encoder.fingerprint
@@ -485,19 +433,11 @@ def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> Stored
         )
     agreement = find_template(documents, vectors, usable, encoder, template=template)
     if not agreement.holds:
-        odd = [agreement.rows[i] for i in np.flatnonzero(agreement.cosines < AGREEMENT)]
         join = r"name how title and text were joined (--template '{title}\n{text}')"
-        if agreement.median >= SAME:  # most are the same: the odd ones are of older texts, perhaps
-            ids = ", ".join(repr(documents[row].id) for row in odd[:5])
-            raise wrong(
-                f"{len(odd)} of {len(agreement.rows)} records compared hold vectors of other texts "
-                f"({ids}; {agreement})",
-                expected=f"a least cosine of {AGREEMENT} to what {made} makes",
-                fix="Write these records again, and others that changed since they were embedded; "
-                f"or {join}.",
-            )
+        odd = [agreement.rows[i] for i in np.flatnonzero(agreement.cosines < AGREEMENT)]
+        ids = ", ".join(repr(documents[row].id) for row in odd[:5])
         raise wrong(
-            f"its vectors are not what {made} makes of its texts (at best {agreement})",
+            f"its vectors are not what {made} makes of its texts, as of {ids} ({agreement})",
             expected=f"the encoder that made them: a least cosine of {AGREEMENT}",
             fix=f"Name it with --encoder, with the prompt that documents had; or {join}, or their "
             "fields (--title-field, --text-field).",
@@ -505,26 +445,10 @@ def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> Stored
     documents = _joined(documents, agreement.template)
     sample = documents[agreement.rows[0]].content
     length = float(np.linalg.norm(encoder.encode_documents([sample])[0]))
-    broken = dict.fromkeys(_confused(documents, reading), SHARED) | reading.broken
     if abs(length - 1) <= UNIT:
-        return StoredVectors(documents, vectors, broken, agreement, Metric.COSINE)
+        return StoredVectors(documents, vectors, reading.broken, agreement, Metric.COSINE)
     own = vectors * reading.norms[:, None]
-    return StoredVectors(documents, own, broken, agreement, Metric.DOT)
-
-
-def _confused(documents: Sequence[Document], reading: _Reading) -> list[int]:
-    """Return the rows of texts that several records share, but not their vectors.
-
-    A text finds its vector, so nobody could tell such vectors apart.
-    """
-    sharing: dict[bytes, list[int]] = defaultdict(list)
-    for row, document in enumerate(documents):
-        if document.content.strip() and row not in reading.broken:
-            sharing[content_hash(document.content)].append(row)
-    groups = [rows for rows in sharing.values() if len(rows) > 1]
-    vectors = reading.vectors
-    apart = (rows for rows in groups if (vectors[rows] @ vectors[rows[0]] < AGREEMENT).any())
-    return [row for rows in apart for row in rows]
+    return StoredVectors(documents, own, reading.broken, agreement, Metric.DOT)
 
 
 def _joined(documents: Sequence[Document], template: str | None) -> list[Document]:
