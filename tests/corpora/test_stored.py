@@ -100,7 +100,7 @@ def test_broken_vectors_and_ids_that_repeat_are_named(wiki2, vectors, encoder):
     twice = listed([*wiki2, wiki2[0]], np.concatenate([vectors, vectors[:1]]))
     with pytest.raises(InputError) as error:
         read_corpus(StoreCorpus(twice))
-    assert "two of them have the id" in error.value.got and str(error.value.where) == "mine:docs"
+    assert "two of them have the id" in error.value.got
 
 
 def test_no_password_is_shown():

@@ -32,7 +32,8 @@ from argus.data.rows import field_names
 from argus.data.types import Document, FloatArray
 from argus.errors import InputError
 from argus.progress import progress
-from argus.stores.protocol import Metric, Payload, Store, StoreFacts, is_of_remedy, whole_rows
+from argus.stores.protocol import Metric, Payload, Store, StoreFacts
+from argus.stores.records import is_of_remedy, whole_rows
 from argus.stores.spec import open_store, parse_store
 
 Doubles = npt.NDArray[np.float64]
@@ -326,7 +327,7 @@ def _read_store(
     n = len(documents)
     if not n:
         raise wrong("no record in it", expected="at least one", fix="Check the collection's name.")
-    whole_documents(tuple(documents), Path(name))
+    whole_documents(tuple(documents))
     expected = min(facts.records - of_remedies, expected)
     sha256 = hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
     return _Reading(

@@ -240,14 +240,12 @@ def check_unique(items: Sequence[Document] | Sequence[Query], where: Path | None
         raise InputError(got, expected=f"one {kind} per id", fix=fix, where=place)
 
 
-def whole_documents(
-    documents: tuple[Document, ...], where: Path | None = None
-) -> tuple[Document, ...]:
+def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:
     """Return documents of a program. Raises InputError for a repeated id and half a character.
 
     Tokenizers and Parquet accept whole characters only.
     """
-    check_unique(documents, where)
+    check_unique(documents)
     for document in documents:
         for name in ("id", "title", "text"):
             of = f" of the {name} of document {document.id!r}"
