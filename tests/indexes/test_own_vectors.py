@@ -16,7 +16,7 @@ DOCUMENTS = [
     Document("atom", "Quantum mechanics describes electrons in atoms."),
     Document("blank", " "),
 ]
-MORE = [Document("sun", "The sun is a star.")]
+MORE, MOON = [Document("sun", "The sun is a star.")], [Document("moon", "No star.")]
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_vectors_of_another_encoder_are_never_mixed_with_its_own(minilm, tmp_pat
     assert built.summary["vectors"]["foreign"] and built.summary["vectors"]["least"] < 0.99
     with pytest.raises(InputError, match="two are never mixed"):
         add_documents(built.index.path, MORE, encoder=minilm)
-    made, other = tmp_path / "made.npy", tmp_path / "other.npy"
+    made, other = (tmp_path / f"{name}.npy" for name in ("made", "other"))
     np.save(made, minilm.encode_documents([d.content for d in MORE]))
     np.save(other, np.random.default_rng(1).normal(size=(1, minilm.dim)))
     with pytest.raises(InputError, match="another space") as refused:
@@ -60,9 +60,8 @@ def test_rounded_vectors_of_the_encoder_count_as_its_own(minilm, tmp_path, vecto
     assert built.summary["vectors"]["least"] > 0.999
     assert add_documents(built.index.path, MORE, encoder=minilm).summary["views"] == 4
     made = tmp_path / "made.npy"
-    np.save(made, minilm.encode_documents(["The moon is no star."]))
-    moon = [Document("moon", "The moon is no star.")]
-    assert add_documents(built.index.path, moon, encoder=minilm, vectors=made).summary["views"] == 5
+    np.save(made, minilm.encode_documents(["No star."]))
+    assert add_documents(built.index.path, MOON, encoder=minilm, vectors=made).summary["views"] == 5
 
 
 def written(header: str) -> bytes:
