@@ -32,7 +32,6 @@ from argus.evaluation.systems import System, ask_systems, contents, index_settin
 from argus.indexes.header import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.measures import top_k_changes
 from argus.measures.significance import difference_words
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, naming, table
@@ -298,7 +297,8 @@ def _list_changes(
     only: list[dict[str, Any]] = []
     for query, text in queries:
         before, after = (ranking(run.get(query, {})) for run in runs)
-        entered, left = top_k_changes(before, after, k=k)
+        entered = [doc for doc in after[:k] if doc not in before[:k]]
+        left = [doc for doc in before[:k] if doc not in after[:k]]
         about, grades = {"query_id": query, "text": text}, qrels.get(query, {})
         names = ("; ".join(titles.get(doc) or doc for doc in docs) for docs in (entered, left))
         moves = dict(zip(("entered", "left"), names, strict=True))

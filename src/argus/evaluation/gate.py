@@ -449,10 +449,8 @@ def _test_figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Teste
     if differing := history.differing_settings(before, after):
         yield _missing(folder, f"{job}: not the same figures: {', '.join(differing)}")
         return
-    try:
-        history.check_comparable(before, after)
-    except history.NotComparable as reason:
-        yield _missing(folder, f"{job}: {reason}")
+    if not history.have_common(before, after):
+        yield _missing(folder, f"{job}: no {unit} in common with {before.place}")
         return
     for name, values in before.items.items():
         if name not in after.items:

@@ -101,7 +101,7 @@ def history(
     else:
         jobs = dict.fromkeys(run.job for run in runs)
         last = ([run for run in runs if run.job == name][-2:] for name in jobs)
-        pairs = [(two[0], two[1]) for two in last if len(two) > 1 and _have_common(*two)]
+        pairs = [(two[0], two[1]) for two in last if len(two) > 1 and have_common(*two)]
     summary = {
         "runs": [
             {name: run.record[name] for name in LISTED} | {"place": str(run.place)} for run in runs
@@ -132,7 +132,7 @@ def _find_run(runs: Sequence[JobRun], number: int | None) -> JobRun:
     raise InputError(f"no run {number}", expected=expected, fix=fix, where="--before, --after")
 
 
-def _have_common(before: JobRun, after: JobRun) -> bool:
+def have_common(before: JobRun, after: JobRun) -> bool:
     """Return whether both runs measured a figure of one item."""
     return any(
         value is not None and after.items.get(name, {}).get(id_) is not None
@@ -189,7 +189,15 @@ def compare_runs(before: JobRun, after: JobRun) -> dict[str, Any]:
 
     Raises InputError for runs of different jobs, and if they have no item in common.
     """
-    check_comparable(before, after)
+    if before.job != after.job:
+        got, expected = f"a run of {before.job} and one of {after.job}", "two runs of the same job"
+        fix = "argus gate --history lists the runs of a folder."
+        raise InputError(got, expected=expected, fix=fix, where=before.place)
+    if not have_common(before, after):
+        got = f"no {TRACKED[before.job].unit} in common with {after.place}"
+        expected = "two runs over the same documents or questions"
+        fix = "Take the baseline from a run of the same corpus."
+        raise InputError(got, expected=expected, fix=fix, where=before.place)
     return {
         "job": before.job,
         "unit": TRACKED[before.job].unit,
@@ -204,28 +212,6 @@ def compare_runs(before: JobRun, after: JobRun) -> dict[str, Any]:
             if name in after.items
         ],
     }
-
-
-class NotComparable(InputError):
-    """The two runs have nothing in common."""
-
-
-def check_comparable(before: JobRun, after: JobRun) -> None:
-    """Raise NotComparable for runs of different jobs, and for runs without a common item."""
-    if before.job != after.job:
-        raise NotComparable(
-            f"a run of {before.job} and one of {after.job}",
-            expected="two runs of the same job",
-            fix="argus gate --history lists the runs of a folder.",
-            where=before.place,
-        )
-    if not _have_common(before, after):
-        raise NotComparable(
-            f"no {TRACKED[before.job].unit} in common with {after.place}",
-            expected="two runs over the same documents or questions",
-            fix="Take the baseline from a run of the same corpus.",
-            where=before.place,
-        )
 
 
 def _change_of(name: str, pairs: Pairs) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,13 @@ from argus.data.writing import one_writer
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.judged import JudgedQueries, diagnosis_file, highest_rps, read_judged, slicer
+from argus.evaluation.judged import (
+    JudgedQueries,
+    diagnosis_file,
+    highest_rps,
+    read_judged,
+    slice_queries,
+)
 from argus.evaluation.summary import SLICES, headline
 from argus.evaluation.systems import (
     Judged,
@@ -38,8 +44,7 @@ from argus.evaluation.systems import (
 from argus.indexes.header import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.measures import Evaluation, is_implicit, rps_association
-from argus.measures import compare as compare_measures
+from argus.measures import Evaluation, is_implicit, paired_difference, rps_association
 from argus.measures import evaluate as score
 from argus.measures.measures import TABLE_4_K, cutoff
 from argus.measures.significance import UNCHANGED
@@ -171,9 +176,9 @@ def evaluate(
         summary = found.summarise(highest)
         table = found.tabulate()
         tables = {"per_query": table}
-        if by_slice := slicer(config.by, questions.documents, questions.fold):
-            relevant = (judged.relevant(query) for query in judged.queries)
-            summary["slices"], tables[SLICES] = by_slice(relevant, found.trials())
+        if config.by:
+            measured = replace(questions, judged=judged)
+            summary["slices"], tables[SLICES] = slice_queries(config.by, measured, found.trials())
     record.open(folder, about=about)
     for name, content in tables.items():
         folder.write_table(name, content, csv=True)
@@ -247,9 +252,12 @@ class _Measured:
         """Test the second of two against the first. None for one system."""
         if len(sides) < 2:
             return None
-        seed, resamples = self.config.seed, self.config.resamples
-        differences = compare_measures(sides[0], sides[1], seed=seed, resamples=resamples)
-        return {name: difference.figures() for name, difference in differences.items()}
+        seed, resamples, differences = self.config.seed, self.config.resamples, {}
+        for name in sides[0].aggregate:
+            values = ({q: row[name] for q, row in side.per_query.items()} for side in sides)
+            test = paired_difference(*values, seed=seed, resamples=resamples)
+            differences[name] = test.figures()
+        return differences
 
     def _first_relevant(self, system: int, query_id: str) -> int | None:
         """Return the rank of the first relevant document."""
@@ -377,11 +385,7 @@ class _Measured:
         return pa.table(columns)
 
     def trials(self) -> Iterator[Trials]:
-        """Yield each system's headline measure by query. Raises InputError beyond 0 to 1.
-
-        A query is in the slices of all of its relevant documents, and of their chunks if these are
-        folded.
-        """
+        """Yield each system's headline measure by query. Raises InputError beyond 0 to 1."""
         measure = self.config.headline
         for evaluation, suffix in zip(self.scored, self.suffixes, strict=True):
             values = np.array([evaluation.per_query[q][measure] for q in self.judged.queries])

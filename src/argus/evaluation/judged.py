@@ -7,11 +7,11 @@ document, stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 
@@ -37,11 +37,6 @@ from argus.measures.slices import (
 from argus.retrievers.config import DEEPER
 
 DIAGNOSIS = "diagnosis.parquet"
-Slicer: TypeAlias = Callable[[Iterable[Iterable[str]], Iterable[Trials]], tuple[Any, pa.Table]]
-"""From groups of documents and trials of these to a summary's shares by slice, and their table.
-
-A group is in the slices of all its documents.
-"""
 
 
 def _no_corpus(field: str, expected: str, option: str) -> InputError:
@@ -137,33 +132,6 @@ def deeper(k: int, fold: ParentFold | None) -> int:
     return k if fold is None else DEEPER * k
 
 
-def slicer(
-    fields: Sequence[str], corpus: Sequence[Document] | None, fold: ParentFold | None
-) -> Slicer | None:
-    """Slice a corpus by fields of its payload. Return None without fields.
-
-    fold: a document is in the slices of all of its chunks. Raises InputError without a corpus, and
-    as `argus.data.fields.payload_values` does.
-    """
-    if not fields:
-        return None
-    if corpus is None:
-        raise _no_corpus(fields[0], "the corpus, whose payload tells it", "--by")
-    of_chunk = {} if fold is None else fold.of_chunk
-    rows: dict[str, list[int]] = {}  # of the corpus, by document
-    for row, document in enumerate(corpus):
-        rows.setdefault(of_chunk.get(document.id, document.id), []).append(row)
-    by_field = slicings(corpus, fields)
-
-    def by_slice(groups: Iterable[Iterable[str]], trials: Iterable[Trials]) -> tuple[Any, pa.Table]:
-        members = [[row for id_ in ids for row in rows.get(id_, ())] for ids in groups]
-        slices = [slicing.of(members) for slicing in by_field]
-        shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
-        return slice_figures(slices, shares), slice_table(shares)
-
-    return by_slice
-
-
 @dataclass(frozen=True)
 class JudgedQueries:
     """Queries and judgements, of which some can be measured.
@@ -244,6 +212,30 @@ class JudgedQueries:
     def with_judgements(self) -> list[Query]:
         """The queries that have text and judgements."""
         return [q for q in self.queries if q.text.strip() and q.id in self.qrels]
+
+
+def slice_queries(
+    fields: Sequence[str], questions: JudgedQueries, trials: Iterable[Trials]
+) -> tuple[Any, pa.Table]:
+    """Slice queries by fields of their relevant documents. Return a summary's part, and the table.
+
+    A query is in the slices of all of its relevant documents, and of their chunks if these are
+    folded. Raises InputError without a corpus, and as `argus.data.fields.payload_values` does.
+    """
+    corpus, judged = questions.documents, questions.judged
+    if corpus is None:
+        raise _no_corpus(fields[0], "the corpus, whose payload tells it", "--by")
+    of_chunk = {} if questions.fold is None else questions.fold.of_chunk
+    rows: dict[str, list[int]] = {}  # of the corpus, by document
+    for row, document in enumerate(corpus):
+        rows.setdefault(of_chunk.get(document.id, document.id), []).append(row)
+    members = [
+        [row for id_ in judged.relevant(query) for row in rows.get(id_, ())]
+        for query in judged.queries
+    ]
+    slices = [slicing.of(members) for slicing in slicings(corpus, fields)]
+    shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
+    return slice_figures(slices, shares), slice_table(shares)
 
 
 def read_judged(

@@ -8,8 +8,6 @@ from .measures import (
     rps_association as rps_association,
 )
 from .significance import (
-    compare as compare,
-    top_k_changes as top_k_changes,
     PairedDifference as PairedDifference,
     paired_difference as paired_difference,
 )

@@ -9,7 +9,7 @@ true mean of zero in 12% of samples (3 of 100 queries changed), against the p-va
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from argus.measures import RESAMPLES
 
 if TYPE_CHECKING:
-    from argus.measures.measures import Evaluation
+    pass
 
 FEWEST_CHANGED = 6
 """Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
@@ -257,26 +257,3 @@ def bootstrap_interval(
     )
     low, high = map(float, resampled.confidence_interval)
     return low, high, ""
-
-
-def compare(
-    before: Evaluation, after: Evaluation, *, seed: int, resamples: int = RESAMPLES
-) -> dict[str, PairedDifference]:
-    """Return measure -> paired difference. Both must have scored the same queries and measures."""
-    return {
-        measure: paired_difference(
-            {query: values[measure] for query, values in before.per_query.items()},
-            {query: values[measure] for query, values in after.per_query.items()},
-            seed=seed,
-            resamples=resamples,
-        )
-        for measure in before.aggregate
-    }
-
-
-def top_k_changes(
-    before: Sequence[str], after: Sequence[str], *, k: int
-) -> tuple[list[str], list[str]]:
-    """Return the documents that enter and those that leave the top k, each in rank order."""
-    old, new = set(before[:k]), set(after[:k])
-    return [d for d in after[:k] if d not in old], [d for d in before[:k] if d not in new]
