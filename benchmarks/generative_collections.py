@@ -10,9 +10,8 @@ from argus.data.types import Qrels, Query
 from argus.generative.decode import Seq2Seq
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import build_ngrams
-from argus.generative.settings import NgramBuildConfig
+from argus.generative.settings import GenerativeTrainConfig, NgramBuildConfig, learning
 from argus.generative.training.job import GenerativeTrainResult, train_generative
-from argus.generative.training.settings import GenerativeTrainConfig, learning
 from benchmarks.generative_quality import (
     DEMO_MINUTES,
     SCRATCH,

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.generative.failures.analyse import analyse_failures
-from argus.generative.failures.settings import FailureConfig, ReplayConfig
-from argus.generative.settings import Mode
+from argus.generative.settings import FailureConfig, Mode, ReplayConfig
 from benchmarks.generative_quality import ask, demo_model, kept_in, wiki2_model
 
 WIDE = 60

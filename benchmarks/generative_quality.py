@@ -28,11 +28,10 @@ from argus.encoders import EncoderConfig, load_encoder
 from argus.generative import Decoding, NgramBuildConfig, NgramSearchConfig, Scoring
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import build_ngrams
-from argus.generative.jobs.search import search_ngrams
-from argus.generative.settings import Format, Mode
+from argus.generative.search import search_ngrams
+from argus.generative.settings import Format, GenerativeTrainConfig, Mode, ScratchSize, learning
 from argus.generative.training.job import GenerativeTrainResult, train_generative
 from argus.generative.training.model import new_network, save_network
-from argus.generative.training.settings import GenerativeTrainConfig, ScratchSize, learning
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate, wilson

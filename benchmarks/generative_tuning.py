@@ -24,9 +24,8 @@ from argus.data.writing import write_jsonl
 from argus.generative.decode import Seq2Seq
 from argus.generative.index import NgramIndex
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import NgramSearchConfig, Scoring
-from argus.generative.training.settings import GenerativeTuneConfig
-from argus.generative.tuning.job import GenerativeTuneResult, tune_generative
+from argus.generative.settings import GenerativeTuneConfig, NgramSearchConfig, Scoring
+from argus.generative.training.tune import GenerativeTuneResult, tune_generative
 from argus.measures import evaluate
 from argus.measures.significance import paired_difference
 from argus.training.settings import LoopConfig

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from argus.generative.index import NgramIndex
-from argus.generative.index.manifest import SEGMENTS
+from argus.generative.index.ngram_index import SEGMENTS
 from argus.generative.index.segment import Segment, make_segment
 from argus.generative.passages import Passages
 from benchmarks.ngram_bars import PUBLISHED, against
@@ -29,7 +29,7 @@ ROUNDS, SLICE, TIMEOUT_S = 3, 200_000, 1200
 BUILD = """
 import json, sys, tempfile, time
 from pathlib import Path
-from argus.generative.index.manifest import read_manifest
+from argus.generative.index.ngram_index import read_manifest
 from argus.generative.index.ngram_index import open_segment
 from argus.generative.index.segment import make_segment, write_segment
 from benchmarks.ngram_build import inputs, resident_bytes

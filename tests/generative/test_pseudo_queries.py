@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from argus.errors import InputError
-from argus.generative import pseudo_queries
+from argus.generative.passages import read_pseudo_queries
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -24,7 +24,7 @@ def test_rows_of_queries_are_read_by_document(tmp_path):
         {"id": "c", "queries": []},
         {"id": "d", "queries": None},
     )
-    assert pseudo_queries.read(path) == {"a": ["one two", "three"], "b": ["four"]}
+    assert read_pseudo_queries(path) == {"a": ["one two", "three"], "b": ["four"]}
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_rows_of_queries_are_read_by_document(tmp_path):
         ({"_id": "b", "queries": ["q", 7]}, "7 among the queries"),
         ({"_id": "b", "queries": ["q\ud83d"]}, "half a surrogate pair"),
         ({"_id": "a", "queries": ["q"]}, "document 'a' comes twice: it was given on line 1"),
-        ([1], "a JSON list"),
+        ([1], "expected one JSON object per line"),
     ],
 )
 def test_what_is_wrong_with_a_row_is_said_with_its_line(tmp_path, row, message):
     path = write(tmp_path / "q.jsonl", {"_id": "a", "queries": ["q"]}, row)
     with pytest.raises(InputError, match=message) as caught:
-        pseudo_queries.read(path)
+        read_pseudo_queries(path)
     assert f"{path}, line 2" in str(caught.value)

@@ -4,10 +4,9 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
-from argus.generative.failures.columns import COLUMNS, LENGTHS
-from argus.generative.failures.diagnosis import derived, diagnose, outcome, spreads
+from argus.generative.failures.diagnosis import derived, diagnose, outcome, spreads, taxonomy
+from argus.generative.failures.measures import COLUMNS, LENGTHS
 from argus.generative.failures.tables import figures
-from argus.generative.failures.taxonomy import taxonomy
 from argus.jobs.workspace import Record
 from argus.reports import write_report
 
@@ -148,7 +147,6 @@ def written(tmp_path, systems, *, comparison=None, needs=(), judge=None, replaye
     )  # fmt: skip
     rows = [row for _, diagnosis in systems for row in diagnosis]
     folder.write_table("failure_diagnosis", pa.Table.from_pylist(rows, schema=schema))
-    folder.write_section("summary.json", "generative_failures", summary)
     record = Record("generative_failures", {}, {}, {"fingerprint": "none"})
-    folder.write_section("manifest.json", "generative_failures", record.manifest({}))
+    folder.write_results("generative_failures", summary, record.manifest({}))
     return write_report(folder.path).read_text()

@@ -18,13 +18,14 @@ from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames
 from argus.devices import Device
 from argus.errors import ArgusError, InputError
-from argus.generative.failures.settings import FailureConfig, Workers
-from argus.generative.settings import NgramSearchConfig
-from argus.generative.training.settings import (
+from argus.generative.settings import (
+    FailureConfig,
     GenerativeTrainConfig,
     LearningConfig,
+    NgramSearchConfig,
+    Workers,
 )
-from argus.generative.training.settings import learning as learning_of
+from argus.generative.settings import learning as learning_of
 from argus.jobs import options as o
 from argus.llm.options import ModelOptions
 from argus.settings import (
@@ -63,7 +64,8 @@ app = Group(
         ),
         Entry("train", "generative:train", "Train a model to write n-grams."),
         Entry(
-            "tune", "argus.generative.tuning.job:tune_generative", "Teach a model to rank: LTRGR.",
+            "tune", "argus.generative.training.tune:tune_generative",
+            "Teach a model to rank: LTRGR.",
             example="argus research generative tune ngrams/ --model trained/ --corpus task/ "
             "--questions q.jsonl --qrels q.tsv --smoothing 0",
             then=_searching,
@@ -185,7 +187,7 @@ def search(
         corpus: What was indexed: shows its exact texts, not those that the tokens make.
         limit: Only the first so many questions.
     """
-    from argus.generative.jobs.search import ask, search_ngrams
+    from argus.generative.search import ask, search_ngrams
 
     if (queries is None) == (query is None):
         raise InputError(
@@ -229,10 +231,6 @@ def print_hits(answer: Mapping[str, Any]) -> None:
         output.say(f"     {snippet(hit['text'])}")
 
 
-SHOWN_MODES = 5
-HITS = ("hit_1", "hit_k")
-
-
 class Judge(ModelOptions):
     """Options that say who judges unannotated passages."""
 
@@ -265,7 +263,6 @@ def analyse(
     queries: Path | None = None,
     corpus: Annotated[NamedCorpus | None, CorpusName()] = None,
     measure: Annotated[FailureConfig, Without("workers")],
-    threshold: list[str] | None = None,
     device: Annotated[Device, Option(panel="Replay")] = None,
     judge: Judge,
     estimate: Annotated[bool, Option(panel="Language model"), ALONE] = False,
@@ -285,14 +282,11 @@ def analyse(
         qrels: Judgements, in place of positive_ctxs of the outputs.
         queries: Questions of a run; ids of questions without; answers, before outputs' own.
         corpus: Texts of the passages of a run.
-        threshold: Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated.
         estimate: Only say what --llm would be asked and what it would cost.
     """
     from argus.generative.failures.analyse import analyse_failures, estimate_verdicts
 
-    whole = replace(
-        measure, llm=judge.config(), thresholds=_thresholds(threshold or []), workers=workers
-    )
+    whole = replace(measure, llm=judge.config(), workers=workers)
     if estimate:
         prompts = estimate_verdicts(
             outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
@@ -310,19 +304,3 @@ def analyse(
             f"the report lacks something: {'; '.join(result.incomplete)}. What could be had is "
             "analysed; mend that and run the same command again."
         )
-
-
-def _thresholds(texts: list[str]) -> dict[str, float]:
-    values = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        try:
-            values[name.strip()] = float(value)
-        except ValueError as error:
-            raise InputError(
-                f"{text!r}",
-                expected="ID=VALUE, for example dominance=0.6",
-                fix="The ids are in docs/failures.md and in the report.",
-                where="--threshold",
-            ) from error
-    return values

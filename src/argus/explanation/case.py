@@ -96,7 +96,7 @@ class Case:
         zero = np.zeros(1, np.int64)
         return float(exact(vector, self.snapshot.vectors, layout, zero, at)[1][0])
 
-    def of_documents(self, scores: Mapping[str, float]) -> dict[str, float]:
+    def pseudo_queries_of(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Return a ranking, best first, with only the first chunk of each document."""
         if self.fold is None:
             return dict(scores)
@@ -110,7 +110,7 @@ class Case:
         """Return the exact score of every document for a vector (1, dim), best first."""
         scores = snapshot.document_scores(vector, self.weight)[0]
         order = np.argsort(-scores, kind="stable").tolist()
-        return self.of_documents({snapshot.doc_ids[i]: float(scores[i]) for i in order})
+        return self.pseudo_queries_of({snapshot.doc_ids[i]: float(scores[i]) for i in order})
 
     def top(self, k: int) -> dict[str, float]:
         """Return the first k documents of an exact search."""
@@ -165,14 +165,14 @@ def rank_everywhere(case: Case) -> Standing:
     if case.fold is not None:
         order = np.argsort(-by_words, kind="stable").tolist()
         matched = {words.ids[i]: float(by_words[i]) for i in order if by_words[i] > 0}
-        bm25 = place_in(case.of_documents(matched), case.doc_id, case.k)[0]
+        bm25 = place_in(case.pseudo_queries_of(matched), case.doc_id, case.k)[0]
 
     depth, method = max(case.k, FUSED_DEPTH), retriever.hybrid or FUSION
     first = index.search(case.vector, depth, retriever.as_of, weight=case.weight).run([QUERY])
     hits = words.search([case.query], depth)
     weights = retriever.bm25_weights(hits, [QUERY])
     both = fuse_with_bm25(first, hits.run([QUERY]), 2 * depth, method, weights)
-    fused, fused_kth = place_in(case.of_documents(both.get(QUERY, {})), case.doc_id, case.k)
+    fused, fused_kth = place_in(case.pseudo_queries_of(both.get(QUERY, {})), case.doc_id, case.k)
 
     ranked_by, place, kth = "dense", dense, next(reversed(case.top(case.k).values()), None)
     if retriever.hybrid:

@@ -305,7 +305,7 @@ def _check_blend(case: Case, place: Standing) -> Finding | None:
             return case.rank(case.doc_id, vector, snapshot)
         dense = snapshot.search(vector, depth, case.weight).run([QUERY])
         both = fuse_with_bm25(dense, hits.run([QUERY]), 2 * depth, hybrid, share)[QUERY]
-        return place_in(case.of_documents(both), case.doc_id, case.k)[0].rank
+        return place_in(case.pseudo_queries_of(both), case.doc_id, case.k)[0].rank
 
     without: dict[str, int | None] = {}
     if blend.sentences:

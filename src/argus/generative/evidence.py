@@ -12,19 +12,17 @@ from argus.data.types import FloatArray, IntArray
 from argus.errors import InputError
 from argus.generative.index import NgramIndex
 from argus.generative.passage_scores import (
-    Reader,
-    Readings,
-    class_keys,
-    first_scores,
-    read,
-    reader,
-)
-from argus.generative.scoring import (
     Float64Array,
     Key,
+    Reader,
+    Readings,
     best_unigrams,
+    class_keys,
+    first_scores,
     key_weights,
     merged,
+    read,
+    reader,
     unigram_weights,
 )
 from argus.generative.settings import Scoring

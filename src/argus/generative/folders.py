@@ -6,7 +6,8 @@ from pathlib import Path
 
 from argus.data.reading import parse_json, read_own
 from argus.errors import InputError
-from argus.generative.index.manifest import FILE, Manifest, read_manifest
+from argus.generative.index.ngram_index import FILE, Manifest, read_manifest
+from argus.generative.settings import SCRATCH
 
 INDEX = "ngrams"
 """Folder of the index in that of `generative build`."""
@@ -14,7 +15,6 @@ MODEL = "model"
 """Folder of the model in that of `generative train`."""
 NOTE = "argus.json"
 """File beside a model by `generative train`: its origin and its views."""
-SCRATCH = "scratch"
 
 
 def index_folder(path: Path | str) -> Path:

@@ -16,14 +16,13 @@ import numpy as np
 from argus.data.types import FloatArray, Query, Run
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
-from argus.generative.answer import Answer, Hit, HitKey
-from argus.generative.decode.beams import Hypotheses, Search, Timings, beam_search
+from argus.generative.decode.beams import Hypotheses, Search, Timings, beam_search, own_search
 from argus.generative.decode.model import Seq2Seq, Sources
-from argus.generative.decode.own import own_search
 from argus.generative.decode.rescore import Targets, score_all
 from argus.generative.evidence import aggregate
 from argus.generative.index import NgramIndex
-from argus.generative.scoring import Key
+from argus.generative.passage_scores import Key
+from argus.generative.results import Answer, Hit, HitKey
 from argus.generative.settings import Cure, Decoding, Mode, Scoring
 from argus.generative.vocabulary import Vocabulary
 from argus.progress import announce, progress

@@ -13,7 +13,7 @@ import numpy as np
 
 from argus.data.folders import SUMMARY, ArtifactFolder, is_current
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.generative.failures.settings import FailureConfig
+from argus.generative.settings import FailureConfig
 from argus.remedies.config import NER, NER_MODEL
 from argus.retrievability.audit.config import POOLING, Pooling
 from argus.scenarios.ablation.config import DOCUMENTS
@@ -382,9 +382,9 @@ def _make_outputs(place: Place) -> tuple[list[Path], Path]:
     """
     from argus.generative import settings
     from argus.generative.index.job import build_ngrams
-    from argus.generative.jobs.search import search_ngrams
+    from argus.generative.search import search_ngrams
+    from argus.generative.settings import GenerativeTrainConfig, learning
     from argus.generative.training.job import train_generative
-    from argus.generative.training.settings import GenerativeTrainConfig, learning
 
     corpus, home = place.stdlib, place.shared / "generative"
     place.write_stdlib(corpus)

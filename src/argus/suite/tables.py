@@ -285,8 +285,8 @@ def thesis_sheets(
     outputs: retrievers by the name of the task that they answered, two of which go on one page.
     """
     from argus.generative.failures.analyse import analyse_failures
-    from argus.generative.failures.settings import FailureConfig
     from argus.generative.failures.tables import csv_tables, declared
+    from argus.generative.settings import FailureConfig
 
     tables: dict[str, tuple[list[str], list[list[Entry]]]] = {}
     starts = [(name, i) for name in tasks for i in range(0, len(outputs[name]), PAIR)]

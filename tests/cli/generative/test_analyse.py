@@ -62,9 +62,6 @@ def test_what_is_missing_is_not_applicable_and_never_zero(argus, tmp_path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("--threshold", "dominance"), "'dominance'; expected ID=VALUE"),
-        (("--threshold", "dominanz=1"), "no mode 'dominanz' with a threshold"),
-        (("--threshold", "dominance=5"), "dominance=5; expected a number from 0 to 1"),
         (("--estimate",), "no language model; expected --llm with --estimate"),
         (("--correct", "maybe"), "expected one of annotated, answer"),
         (("--mode", "seal"), "--mode without --model"),

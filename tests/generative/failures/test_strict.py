@@ -9,7 +9,7 @@ import pytest
 
 from argus.generative.failures.aggregates import published_deciles
 from argus.generative.failures.analyse import analyse_failures
-from argus.generative.failures.settings import FailureConfig
+from argus.generative.settings import FailureConfig
 from tests.support.generating import output_records, small_vocabulary
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from argus.data.runs import read_run
 from argus.errors import InputError
-from argus.generative.jobs.search import ask, search_ngrams
+from argus.generative.search import ask, search_ngrams
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Decoding, NgramSearchConfig, Scoring
 from tests.support.ngrams import QUESTIONS

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from argus.data.types import Document, Query
 from argus.errors import InputError
+from argus.generative.settings import ExampleConfig
 from argus.generative.training.examples import Source, View, build_examples, fingerprint, title_key
-from argus.generative.training.settings import ExampleConfig
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.draws import examples
 from tests.support.ngrams import QUERIES, QUESTIONS, ROWS

@@ -11,13 +11,13 @@ from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq
 from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.training.job import train_generative
-from argus.generative.training.settings import (
+from argus.generative.settings import (
     ExampleConfig,
     GenerativeTrainConfig,
     ScratchSize,
     learning,
 )
+from argus.generative.training.job import train_generative
 from argus.training import loop
 
 SIZE = ScratchSize(d_model=32, layers=1, dropout=0.0)

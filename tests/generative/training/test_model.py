@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from argus.errors import InputError
+from argus.generative.settings import ScratchSize
 from argus.generative.training.examples import Pair, seq2seq_task
 from argus.generative.training.model import new_network, open_network
-from argus.generative.training.settings import ScratchSize
 from argus.generative.vocabulary import open_vocabulary, train_vocabulary
 from tests.support.ngrams import ROWS
 from tests.support.tiny_llama import make_tokenizer

@@ -13,14 +13,25 @@ from argus.generative.decode.model import Seq2Seq
 from argus.generative.evidence import aggregate
 from argus.generative.folders import index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.jobs.search import search_ngrams
+from argus.generative.search import search_ngrams
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Decoding, Mode, NgramSearchConfig, Scoring
-from argus.generative.training.inputs import read_inputs
-from argus.generative.training.settings import GenerativeTuneConfig
-from argus.generative.tuning.job import tune_generative
-from argus.generative.tuning.lists import rank_example, rank_lists, rank_questions
-from argus.generative.tuning.loss import SETTLED, passage_scores, rank_task
+from argus.generative.settings import (
+    Decoding,
+    GenerativeTuneConfig,
+    Mode,
+    NgramSearchConfig,
+    Scoring,
+)
+from argus.generative.training.examples import read_inputs
+from argus.generative.training.ranking import (
+    SETTLED,
+    passage_scores,
+    rank_example,
+    rank_lists,
+    rank_questions,
+    rank_task,
+)
+from argus.generative.training.tune import tune_generative
 from argus.training.settings import LoopConfig
 from tests.support.ngrams import write
 
@@ -133,8 +144,7 @@ def test_the_loss_is_the_margins_and_what_is_written(ready, asked, searcher):
 
 
 def test_a_key_that_is_certain_has_a_slope_that_is_bounded():
-    from argus.generative.tuning.lists import ScoredKey
-    from argus.generative.tuning.loss import key_weights
+    from argus.generative.training.ranking import ScoredKey, key_weights
 
     key = ScoredKey(None, (5,), 1, 1, False, True)
     logs = torch.tensor([-1e-9, -SETTLED / 2, -1.0, -400.0], dtype=torch.float64,

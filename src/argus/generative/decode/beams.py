@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
+from argus.errors import ArgusError
 from argus.generative.decode.model import Decoder, Seq2Seq, Sources
 from argus.generative.index import NgramIndex
-from argus.generative.scoring import greatest
+from argus.generative.passage_scores import greatest
 from argus.generative.settings import Scoring
+from argus.python_file import call_own, load_own
 
 FloatSums = npt.NDArray[np.float64]
 Continuations = tuple[IntArray, IntArray, IntArray, FloatSums]
@@ -389,3 +391,43 @@ def beam_search(
         if timings is not None:
             timings.total += time.perf_counter() - begun
         return beams.hypotheses, beams.first
+
+
+EXPECTED = (
+    "a function of (model, sources, index, search) that returns n-grams of each source, as pairs "
+    "of tokens and a log-probability"
+)
+
+
+def own_search(
+    spec: str, model: Seq2Seq, sources: Sources, index: NgramIndex, search: Search
+) -> tuple[list[Hypotheses], FloatArray]:
+    """Return what a user's decoding writes, as `beam_search` does. spec: `FILE.py:NAME`.
+
+    Raises InputError for a file without such a function, ArgusError where it fails or writes what
+    the corpus does not have.
+    """
+    import torch
+
+    _, decode = load_own(spec, callable, EXPECTED)
+    with torch.inference_mode():
+        first = model.begin(sources).first().log_softmax(1)[:, : index.vocabulary_size]
+        found = call_own(spec, decode, model, sources, index, search)
+    try:
+        written = [
+            [(tuple(map(int, tokens)), float(log_p)) for tokens, log_p in one] for one in found
+        ]
+    except (TypeError, ValueError) as error:
+        raise ArgusError(f"{spec} returned something else; expected {EXPECTED}.") from error
+    if len(written) != len(sources.hidden):
+        raise ArgusError(f"{spec} gave {len(written)} lists for {len(sources.hidden)} sources.")
+    hypotheses = []
+    for one in written:
+        ngrams = [tokens for tokens, _ in one]
+        counts = index.counts([(*search.prefix, *tokens) for tokens in ngrams])
+        if ngrams and not (counts.all() and all(ngrams)):
+            absent = next(t for t, n in zip(ngrams, counts, strict=True) if not (n and t))
+            raise ArgusError(f"{spec} wrote {absent}, which the corpus does not have.")
+        ended = [search.last is not None and tokens[-1] == search.last for tokens in ngrams]
+        hypotheses.append(Hypotheses(ngrams, [log_p for _, log_p in one], ended))
+    return hypotheses, np.asarray(first.cpu().numpy(), np.float32)

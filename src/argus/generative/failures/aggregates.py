@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from argus.generative.failures.columns import LENGTHS
+from argus.generative.failures.measures import LENGTHS
 from argus.measures.intervals import wilson
 
 if TYPE_CHECKING:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import csv
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,25 +17,27 @@ from argus.data.documents import read_topics
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import read_qrels
-from argus.data.tables import read_table
+from argus.data.tables import harmless, read_table
 from argus.data.types import Qrels
-from argus.data.writing import one_writer
+from argus.data.writing import one_writer, replacing
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.diagnosis import (
+    System,
     comparison,
     described_modes,
     diagnosed,
+    diagnosis_table,
     pairs,
     system_summary,
+    taxonomy,
 )
-from argus.generative.failures.files import DIAGNOSIS, MEASURES, write_files
 from argus.generative.failures.judging import (
     LEDGER,
     Candidate,
     estimate_judging,
     judge_passages,
 )
-from argus.generative.failures.measures import UNANNOTATED
+from argus.generative.failures.measures import UNANNOTATED, to_table
 from argus.generative.failures.measuring import (
     Measurements,
     Setup,
@@ -42,12 +46,12 @@ from argus.generative.failures.measuring import (
     measure_output,
 )
 from argus.generative.failures.outputs import Output, open_outputs
-from argus.generative.failures.problems import Problem
-from argus.generative.failures.replaying import replay_output
-from argus.generative.failures.settings import FailureConfig
-from argus.generative.failures.taxonomy import taxonomy
+from argus.generative.failures.reading import Problem
+from argus.generative.failures.replay import replay_output
+from argus.generative.failures.tables import csv_tables
 from argus.generative.folders import index_folder, need_model
 from argus.generative.index import NgramIndex
+from argus.generative.settings import FailureConfig
 from argus.generative.vocabulary import open_vocabulary
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
@@ -125,7 +129,7 @@ def analyse_failures(
     breaks off is analysed up to there, with a notice. Raises InputError for bad input.
     """
     config = config or FailureConfig()
-    modes = taxonomy(config.thresholds)
+    modes = taxonomy()
     opened, measured, setup, folder, record = _measured(
         outputs, out, config, corpus, queries, qrels, fields, fresh=fresh
     )
@@ -232,7 +236,6 @@ def _measured(
 ) -> tuple[list[Output], list[Measurements], Setup, ArtifactFolder, Record]:
     """Open, check and measure everything. Nothing is written."""
     fields = fields or FieldNames()
-    taxonomy(config.thresholds)  # one that no mode has is an error now
     paths = [Path(p) for p in ([outputs] if isinstance(outputs, (str, Path)) else outputs)]
     corpus = named(corpus) if corpus else None
     queries, qrels = (Path(p) if p else None for p in (queries, qrels))
@@ -419,3 +422,96 @@ def headline(summary: dict[str, Any]) -> Iterator[str]:
 def _share(mode: Mapping[str, Any], what: str) -> str:
     measured = mode[f"measured_{what}"]
     return f"{round((mode[f'among_{what}'] or 0.0) * measured):,} of {measured:,} {what}"
+
+
+MEASURES, DIAGNOSIS, TABLES = "failures", "failure_diagnosis", "failure_tables"
+PRUNED, JUDGED = "pruned", "judged"
+PRUNED_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("system", "query_id", "ngram", "view")),
+        ("weight", pa.float64()),
+        *((name, pa.int64()) for name in ("left_at", "rank", "kept_by")),
+    ]
+)
+MODE_COLUMNS = (
+    "id", "name", "category", "threshold_text", "measured_failed", "among_failed", "measured_found",
+    "among_found", "difference", "low", "high", "leading",
+)  # fmt: skip
+LISTED_BY = " | "
+"""Between the parts of a list in a CSV file."""
+
+
+def write_files(
+    folder: ArtifactFolder,
+    systems: Sequence[System],
+    paired: Sequence[Sequence[str]],
+    summary: dict[str, Any],
+    lost: Mapping[str, Sequence[dict[str, Any]]],
+    judged: pa.Table | None,
+) -> None:
+    """Write rows, diagnoses and tables. Those of two systems stand in one file.
+
+    Files of an earlier analysis in the folder are removed. paired: of `pairs`. lost: rows of
+    dropped n-grams by system, empty without a replay. judged: verdicts of a judge.
+    """
+    measured = [
+        to_table(system.rows).add_column(
+            0, "system", pa.array([system.name] * len(system.rows), pa.string())
+        )
+        for system in systems
+    ]
+    _write(folder, MEASURES, pa.concat_tables(measured, promote_options="default"))
+    _write(folder, DIAGNOSIS, diagnosis_table(systems, paired))
+    shutil.rmtree(folder / TABLES, ignore_errors=True)
+    folder.own(TABLES).mkdir()
+    for name, (columns, rows) in _tables(summary).items():
+        _write_csv(folder / TABLES / f"{name}.csv", columns, rows)
+    for name in (PRUNED, JUDGED):
+        for suffix in (".parquet", ".csv"):
+            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+    if lost:
+        ngrams = [{"system": system, **row} for system, rows in lost.items() for row in rows]
+        _write(folder, PRUNED, pa.Table.from_pylist(ngrams, PRUNED_SCHEMA))
+    if judged is not None:
+        _write(folder, JUDGED, judged)
+
+
+def _tables(summary: dict[str, Any]) -> dict[str, tuple[Sequence[str], list[Sequence[object]]]]:
+    """Return columns and rows of every table that applies, the system in the first column."""
+    modes: list[Sequence[object]] = [
+        [system["name"], *(mode[name] for name in MODE_COLUMNS)]
+        for system in summary["systems"]
+        for mode in system["modes"]
+    ]
+    tables: dict[str, tuple[Sequence[str], list[Sequence[object]]]] = {
+        "settings": (
+            ["setting", "value"], [[name, summary[name]] for name in ("k", "correct", "tokens")],
+        ),
+        "modes": (["system", *MODE_COLUMNS], modes),
+    }  # fmt: skip
+    if compared := summary["comparison"]:
+        tables["comparison"] = compared["columns"], compared["rows"]
+    for system in summary["systems"]:
+        for name, columns, rows in csv_tables(system["figures"]):
+            _, all_rows = tables.setdefault(name, (["system", *columns], []))
+            all_rows += ([system["name"], *row] for row in rows)
+    return tables
+
+
+def _write(folder: ArtifactFolder, name: str, table: pa.Table) -> None:
+    folder.write_table(name, table)
+    rows = ([row[c] for c in table.column_names] for row in table.to_pylist())
+    _write_csv(folder.own(f"{name}.csv"), table.column_names, rows)
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a CSV file, whole or not at all. None is empty."""
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_cell(value) for value in row] for row in rows)
+
+
+def _cell(value: object) -> object:
+    text = LISTED_BY.join(str(part) for part in value) if isinstance(value, list) else value
+    return harmless(text) if isinstance(text, str) else text

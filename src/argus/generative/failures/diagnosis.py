@@ -2,23 +2,78 @@
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from argus.generative.failures.aggregates import Value
-from argus.generative.failures.case import words
-from argus.generative.failures.columns import SWITCHED_OFF, Row, number
 from argus.generative.failures.judging import FAILED as NO_VERDICT
 from argus.generative.failures.judging import NO, PARTIAL, YES
-from argus.generative.failures.measures import UNANNOTATED, to_table
+from argus.generative.failures.measures import SWITCHED_OFF, UNANNOTATED, Row, number, to_table
+from argus.generative.failures.reading import words
 from argus.generative.failures.tables import figures
-from argus.generative.failures.taxonomy import FailureMode
 from argus.measures.intervals import newcombe
 from argus.measures.significance import paired_difference
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureMode:
+    """A way in which generative retrieval fails (thesis, §4). Fields as in taxonomy.toml.
+
+    column: None for a mode that outputs, index and model do not show. threshold: of the column. The
+    threshold itself counts.
+    """
+
+    id: str
+    category: str
+    name: str
+    definition: str
+    indicator: str
+    needs: str
+    reference: str
+    column: str | None = None
+    holds: Literal["above", "below"] = "above"
+    threshold: float = 0.0
+    worst: float = 0.0
+    scale: Literal["linear", "log"] = "linear"
+    threshold_text: str = ""
+    evidence: str = ""
+    direct: bool = False
+    direct_from: float = -math.inf
+    failed_only: bool = False
+
+    def applies(self, value: float) -> bool:
+        """Return whether the mode holds at a value of its column."""
+        return value >= self.threshold if self.holds == "above" else value <= self.threshold
+
+    def is_direct(self, value: float) -> bool:
+        """Return whether a value shows the failure itself, not a trait that goes with failing."""
+        return self.direct and value >= self.direct_from
+
+    def severity(self, value: float) -> float:
+        """Return how far past the threshold a value is: 0 there, 1 at `worst` and beyond."""
+        if self.worst == self.threshold:
+            return 1.0
+        at, begin, end = (
+            math.log(max(v, 1.0)) if self.scale == "log" else v
+            for v in (value, self.threshold, self.worst)
+        )
+        return min(1.0, max(0.0, (at - begin) / (end - begin)))
+
+
+@cache
+def taxonomy() -> list[FailureMode]:
+    """Return all modes, in the order of taxonomy.toml."""
+    text = files("argus.generative.failures").joinpath("taxonomy.toml").read_text(encoding="utf-8")
+    return [FailureMode(**entry) for entry in tomllib.loads(text)["mode"]]
+
 
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
 _VERDICTS = {

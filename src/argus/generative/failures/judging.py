@@ -15,7 +15,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from argus.errors import ArgusError
-from argus.generative.failures.case import Case, holds_any, words
+from argus.generative.failures.reading import Case, holds_any, words
 from argus.jobs.recorded_model import Answers, RecordedModel
 from argus.llm import (
     ChatConfig,

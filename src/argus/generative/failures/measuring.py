@@ -21,19 +21,24 @@ from argus.data.provenance import content_hash
 from argus.data.types import IntArray, Qrels, Query, Run
 from argus.engine import EngineConfig, Work, open_engine
 from argus.errors import InputError
-from argus.generative.failures.case import Case, Positive, Split, holds_any, split_words, words
-from argus.generative.failures.columns import Row
 from argus.generative.failures.judging import Candidate, candidates
-from argus.generative.failures.measures import measure
+from argus.generative.failures.measures import Row, measure
 from argus.generative.failures.outputs import Output, open_outputs
-from argus.generative.failures.problems import Problem, Problems
 from argus.generative.failures.reading import (
+    Case,
+    Positive,
+    Problem,
+    Problems,
     Reading,
+    Split,
+    holds_any,
     listed_passages,
     question_id,
     question_of,
     read_case,
     read_record,
+    split_words,
+    words,
 )
 from argus.generative.index import NgramIndex
 from argus.measures.measures import STOP_WORDS

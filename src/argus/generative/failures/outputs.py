@@ -19,8 +19,8 @@ from argus.data.reading import parse_json
 from argus.data.runs import ranking, read_run
 from argus.data.types import Document, Qrels, Run, Topic
 from argus.errors import InputError
-from argus.generative.jobs.answers import FILE as ANSWERS
-from argus.generative.jobs.outputs import DPR, KILT, RUN, RUN_JSON
+from argus.generative.results import DPR, KILT, RUN, RUN_JSON
+from argus.generative.results import FILE as ANSWERS
 
 _PLAIN_NAMES = {"dpr", "kilt", "answers", "run", "output", "outputs", "results"}
 Texts = tuple[Mapping[str, Topic], Mapping[str, Document]]

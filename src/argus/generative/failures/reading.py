@@ -2,35 +2,198 @@
 
 from __future__ import annotations
 
-import gc
-import json
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from pydantic_core import from_json
 
 from argus.data.documents import TITLE_END, TOPIC_ID_FIELDS
-from argus.generative.failures.case import (
-    BODY,
-    QUERY,
-    TITLE,
-    Case,
-    Keys,
-    Ngram,
-    Passage,
-    Positive,
-    Split,
-    holds_any,
-    words,
-)
-from argus.generative.failures.problems import Note, Problem, Problems
+from argus.data.types import IntArray
+from argus.indexes.lexical import words as split
+
+WIDTH = 80
+
+
+class Problem(StrEnum):
+    """A kind of trouble, and the remedy taken, in words after a count: "3 passages without id".
+
+    N-grams are counted per passage.
+    """
+
+    RECORDS = "records that could not be read, left out"
+    NO_QUESTION_ID = "questions without id, not looked up in the given judgements or answers"
+    ANSWERS = "answers that are no text or have no letter or digit, left out"
+    NO_ANSWERS = "questions without answers"
+    POSITIVES = "positives that could not be read, left out"
+    NO_POSITIVES = "questions without positives"
+    NO_PASSAGES = "questions without passages"
+    PASSAGES = "passages that could not be read, left out"
+    NO_ID = "passages without id, compared by title and text"
+    TWICE = "passages listed twice, counted once, at the better rank"
+    ORDER = "lists not in the order of their scores, taken in the file's order"
+    NO_KEYS = "passages without n-grams"
+    KEYS = "n-grams that could not be read, left out"
+
+
+Note = Callable[[Problem, str, object], None]
+"""Count a problem at a place of one record, where a value stands."""
+
+
+class Problems:
+    """Counts of problems, each with its first example: number of the record, and words."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[Problem] = Counter()
+        self.first: dict[Problem, tuple[int, str]] = {}
+
+    def of_record(self, number: int) -> Note:
+        """Return the function that notes problems of a record. number: of it, from 0."""
+
+        def note(kind: Problem, place: str, value: object) -> None:
+            self.counts[kind] += 1
+            if kind not in self.first or number < self.first[kind][0]:
+                text = value if isinstance(value, str) else repr(value)
+                shown = text if len(text) <= WIDTH else text[:WIDTH] + "..."
+                self.first[kind] = number, f"[{number}]{'.' if place else ''}{place}: {shown}"
+
+        return note
+
+    def merge(self, other: Problems) -> None:
+        """Add the problems of other records."""
+        self.counts += other.counts
+        for kind, example in other.first.items():
+            self.first[kind] = min(example, self.first.get(kind, example))
+
+    def listed(self) -> dict[Problem, dict[str, Any]]:
+        """Return by kind, in their order, what it is, the count, and the first example."""
+        return {
+            kind: {"what": kind.value, "count": self.counts[kind], "first": self.first[kind][1]}
+            for kind in filter(self.counts.get, Problem)
+        }
+
+
+Split = Callable[[Sequence[str]], Sequence[Sequence[Hashable]]]
+"""Split texts into the tokens of the analysis."""
+TITLE, BODY, QUERY = "title", "body", "query"
+"""Source of an n-gram: a title, a text, or (MINDER) a pseudo-query."""
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text in order, as BM25 has them: "U.S." is two, "ﬁ" is "fi"."""
+    return tuple(split(text))
+
+
+def split_words(texts: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the words of each text: a `Split` where no tokenizer was given."""
+    return [words(text) for text in texts]
+
+
+def holds_any(text: Sequence[str], parts: Iterable[Sequence[str]]) -> bool:
+    """Return whether one of several word sequences stands in a text, word after word.
+
+    An empty sequence stands in none.
+    """
+    by_first: dict[str, list[tuple[str, ...]]] = {}
+    for part in parts:
+        if part:
+            by_first.setdefault(part[0], []).append(tuple(part))
+    return any(
+        tuple(text[at : at + len(part)]) == part
+        for at, word in enumerate(text)
+        for part in by_first.get(word, ())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ngram:
+    """An identifier of a question, once, whatever passages it found.
+
+    text: without markers, stripped. view: TITLE, BODY or QUERY. tokens: of the text, by the
+    tokenizer of the analysis. words: of the text, lower-cased (see `words`). count: occurrences in
+    the corpus. None if the file does not say.
+    """
+
+    text: str
+    view: str
+    tokens: tuple[Hashable, ...]
+    words: tuple[str, ...]
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The n-grams of a passage, as the file orders them.
+
+    ngrams: (n,) places in `Case.ngrams`, each once. weights: (n,) float64, the part of each in the
+    passage's score.
+    """
+
+    ngrams: IntArray
+    weights: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.ngrams)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that was found.
+
+    correct: whether it is a positive. None without judgements. keys: None if the file has none
+    for it.
+    """
+
+    id: str
+    title: str
+    text: str
+    correct: bool | None
+    keys: Keys | None
+
+
+@dataclass(frozen=True, slots=True)
+class Positive:
+    """A passage that is annotated as correct. id, text: None if they are not known."""
+
+    id: str | None
+    title: str
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, the passages found (best first, each once), and the correct ones.
+
+    question_tokens: of the question, by the tokenizer of the analysis. positives: each once. None
+    if none are annotated, or correctness goes by answers. ngrams: all identifiers of all
+    passages, each once. by_answer: correctness goes by answers: a passage is correct when its text
+    holds one.
+    """
+
+    id: str
+    question: str
+    question_tokens: tuple[Hashable, ...]
+    answers: tuple[str, ...]
+    positives: tuple[Positive, ...] | None
+    passages: tuple[Passage, ...]
+    ngrams: tuple[Ngram, ...]
+    by_answer: bool = False
+
+    @property
+    def judged(self) -> bool:
+        """Whether correct passages are known, even if no passage was found."""
+        if self.positives or (self.by_answer and self.answers):
+            return True
+        return any(passage.correct is not None for passage in self.passages)
+
 
 ANSWER = "answer"
-REMEMBERED = 100_000
-"""N-grams that a process remembers, some 50 MB."""
 Record = Mapping[str, object]
 """A record of a file, as it is: each value is checked where it is read."""
 MAX_COUNT = 2**53
@@ -38,10 +201,8 @@ MAX_COUNT = 2**53
 MAX_NUMBER = 1e100
 """Largest score or weight: sums of such stay finite."""
 QUESTION_FIELDS = ("question", "input")
-PASSAGE_IDS = ("passage_id", "id", "psg_id", "docid", "doc_id")
-POSITIVE_IDS = ("passage_id", "psg_id", "id", "docid", "doc_id")
+PASSAGE_IDS = ("passage_id", "psg_id", "id", "docid", "doc_id")
 _QUERY_MARKER, _TITLE_MARKER, _QUERY_START = "||", "@@", " || "
-_KEY_FIELDS = (("ngram", "text"), ("count", "freq", "frequency"), ("weight", "score"))
 
 
 @dataclass(frozen=True)
@@ -54,8 +215,7 @@ class Reading:
     in place of the file's. A question that is not in them keeps its own. ids: the words of a
     question -> its id, for records without id. Texts of several ids are left out. Records
     without a known id are not looked up in qrels and answers. border: how a title's n-gram
-    begins. strict: the markers of an n-gram count among its tokens, as in the thesis. memory:
-    n-grams by their text in the file, so that none is split again.
+    begins. strict: the markers of an n-gram count among its tokens, as in the thesis.
     """
 
     split: Split
@@ -65,7 +225,6 @@ class Reading:
     ids: Mapping[tuple[str, ...], str] | None = None
     border: str = "</s>"
     strict: bool = False
-    memory: dict[str, Ngram] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 def read_case(content: bytes, number: int, settings: Reading, problems: Problems) -> Case | None:
@@ -75,49 +234,22 @@ def read_case(content: bytes, number: int, settings: Reading, problems: Problems
     know its question, which is then not looked up in given judgements or answers. Read are
 
     * DPR JSON: question, answers, positive_ctxs, and in ctxs passages, best first, whose keys are
-      `[n-gram, frequency, weight]`. A frequency may be null or left out, and a key an object.
+      `[n-gram, frequency or null, weight]`.
     * KILT: input, and in output the passages of provenance, keys in their meta.
     * answers.jsonl of `argus research generative search`: hits. Its first line, the settings, is
     no problem.
 
     Unreadable parts are left out. All problems are noted in `problems`.
     """
-    # A record is thousands of lists without a cycle: looking for some takes as long as the rest.
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        note = problems.of_record(number)
-        record = read_record(content, note)
-        if record is None:
-            return None
-        if question := question_of(record):
-            return _case(record, question, number, settings, note)
+    note = problems.of_record(number)
+    record = read_record(content, note)
+    if record is None:
+        return None
+    question = question_of(record)
+    if not question:
         if not isinstance(record.get("settings"), dict) or "hits" in record:
             note(Problem.RECORDS, "", f"no question, but {', '.join(map(repr, record))}")
         return None
-    finally:
-        if was:
-            gc.enable()
-
-
-def read_record(content: bytes, note: Note) -> Record | None:
-    """Return a record. None for anything else, which is noted."""
-    try:
-        record = _parsed(content, note)
-    except ValueError as error:
-        record = error
-    if isinstance(record, dict):
-        return record
-    note(Problem.RECORDS, "", str(record) if isinstance(record, ValueError) else record)
-    return None
-
-
-def question_of(record: Record) -> str:
-    """Return the question of a record, empty if there is none."""
-    return next(filter(None, (_text(record, name).strip() for name in QUESTION_FIELDS)), "")
-
-
-def _case(record: Record, question: str, number: int, settings: Reading, note: Note) -> Case:
     id_ = question_id(record, question, settings.ids or {})
     if id_ is None and not (settings.qrels is None and settings.answers is None):
         note(Problem.NO_QUESTION_ID, "", question)
@@ -140,15 +272,34 @@ def _case(record: Record, question: str, number: int, settings: Reading, note: N
     elif answers:
         parts = [words(answer) for answer in answers]
         correct = [holds_any(words(passage.text), parts) for passage in listed]
-    ngrams = _Ngrams(note)
+    places: dict[str, int] = {}
+    counts: list[int | None] = []
     passages = tuple(
         Passage(p.place if p.id is None else p.id, p.title, p.text, is_correct,
-                ngrams.keys(p.keys, f"{p.place}.keys"))
+                _keys(p.keys, f"{p.place}.keys", places, counts, note))
         for p, is_correct in zip(listed, correct, strict=True)
     )  # fmt: skip
-    tokens, gathered = ngrams.gathered(question, settings)
+    tokens, ngrams = _ngrams(question, places, counts, settings)
     name = str(number) if id_ is None else id_
-    return Case(name, question, tokens, answers, positives, passages, gathered, by_answer)
+    return Case(name, question, tokens, answers, positives, passages, ngrams, by_answer)
+
+
+def read_record(content: bytes, note: Note) -> Record | None:
+    """Return a record. None for anything else, which is noted."""
+    try:
+        record = from_json(content)
+    except ValueError as error:
+        note(Problem.RECORDS, "", str(error))
+        return None
+    if isinstance(record, dict):
+        return record
+    note(Problem.RECORDS, "", record)
+    return None
+
+
+def question_of(record: Record) -> str:
+    """Return the question of a record, empty if there is none."""
+    return next(filter(None, (_text(record, name).strip() for name in QUESTION_FIELDS)), "")
 
 
 def question_id(record: Record, question: str, ids: Mapping[tuple[str, ...], str]) -> str | None:
@@ -156,47 +307,10 @@ def question_id(record: Record, question: str, ids: Mapping[tuple[str, ...], str
     return _id(record, TOPIC_ID_FIELDS) or ids.get(words(question))
 
 
-def _parsed(content: bytes, note: Note) -> object:
-    """Parse JSON, NaN and Infinity included. The last of equal names counts.
-
-    Bytes and halves of characters that no text can hold are replaced and noted. Raises ValueError
-    for anything else that is no JSON. (pydantic_core reads such records in 2/3 of json's time.)
-    """
-    try:
-        value: object = from_json(content)
-        return value
-    except ValueError as error:
-        text = content.decode("utf-8", "replace")
-        try:
-            whole = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
-            repaired: object = from_json(whole.replace("\ufffd".encode(), b"?"))
-        except RecursionError:
-            raise error from None
-        note(Problem.CHARACTERS, "", str(error))
-        return repaired
-
-
-def _number(value: object, note: Note, place: str) -> float | None:
-    """Return a number up to MAX_NUMBER, else None. One written as text is noted."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
-    try:
-        result = float(value)
-    except (ValueError, OverflowError):
-        return None
-    if not abs(result) <= MAX_NUMBER:
-        return None
-    if isinstance(value, str):
-        note(Problem.NUMBERS, place, value)
-    return result
-
-
-def _count(value: object, note: Note, place: str) -> int | None:
-    """Return a whole number from 0 to MAX_COUNT, None for anything else."""
-    result = value if type(value) is int else _number(value, note, place)
-    if result is None or not 0 <= result <= MAX_COUNT or result != int(result):
-        return None
-    return int(result)
+def _number(value: object) -> float | None:
+    """Return a number up to MAX_NUMBER, None for anything else."""
+    is_number = type(value) in (int, float) and abs(value) <= MAX_NUMBER  # type: ignore[arg-type]
+    return float(value) if is_number else None  # type: ignore[arg-type]
 
 
 def _id(record: Record, names: Iterable[str]) -> str | None:
@@ -231,18 +345,17 @@ def _answers(record: Record, id_: str | None, reading: Reading, note: Note) -> t
 
     id_: by which the settings may know it. None if it has none.
     """
-    answers: object
+    listed: object
     if id_ is not None and reading.answers is not None and id_ in reading.answers:
-        answers = list(reading.answers[id_])
+        listed = list(reading.answers[id_])
     elif "answers" in record:
-        answers = record["answers"]
+        listed = record["answers"]
     else:
         output = record.get("output")
         outputs = output if isinstance(output, list) else []
-        answers = [o["answer"] for o in outputs if isinstance(o, dict) and o.get("answer")]
-    listed = answers if isinstance(answers, list) else [] if answers is None else [answers]
+        listed = [o["answer"] for o in outputs if isinstance(o, dict) and o.get("answer")]
     readable: dict[str, None] = {}
-    for position, answer in enumerate(listed):
+    for position, answer in enumerate(listed if isinstance(listed, list) else []):
         if isinstance(answer, str) and words(answer):
             readable[answer] = None
         else:
@@ -265,11 +378,10 @@ def listed_passages(record: Record, note: Note) -> list[ListedPassage]:
     place = next((name for name in ("ctxs", "hits") if name in record), "ctxs")
     listed, output = record.get(place), record.get("output")
     in_kilt = False
-    if listed is None and place not in record and isinstance(output, list):
-        for position, one in enumerate(output):
-            if isinstance(one, dict) and "provenance" in one:
-                place, listed, in_kilt = f"output[{position}].provenance", one["provenance"], True
-                break
+    for position, one in enumerate(output if isinstance(output, list) else ()):
+        if place not in record and isinstance(one, dict) and "provenance" in one:
+            place, listed, in_kilt = f"output[{position}].provenance", one["provenance"], True
+            break
     if listed is not None and not isinstance(listed, list):
         note(Problem.PASSAGES, place, listed)
     passages: dict[str | tuple[str, str], ListedPassage] = {}
@@ -282,7 +394,7 @@ def listed_passages(record: Record, note: Note) -> list[ListedPassage]:
             continue
         if passage.id is None:
             note(Problem.NO_ID, where, passage.title or passage.text)
-        score = _number(value.get("score"), note, f"{where}.score")
+        score = _number(value.get("score"))
         in_order = in_order and (score is None or score <= last)
         last = last if score is None else score
         same = (passage.title, passage.text) if passage.id is None else passage.id
@@ -311,11 +423,9 @@ def _passage(value: object, place: str, *, in_kilt: bool) -> ListedPassage | Non
     return ListedPassage(id_, place, title, text, keys)
 
 
-Both = tuple[tuple[str, ...], tuple[str, ...]]
-"""The words of a title and of its text."""
-
-
-def _both(title: str, text: str) -> Both:
+@lru_cache(maxsize=1 << 10)
+def _both(title: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words of a title and of its text."""
     return words(title), words(text)
 
 
@@ -323,14 +433,12 @@ def _positives(record: Record, note: Note) -> tuple[Positive, ...] | None:
     """Return the annotated positives of a record, each once. None if it says nothing of them."""
     listed = record.get("positive_ctxs")
     if not isinstance(listed, list):
-        if listed is not None:
-            note(Problem.POSITIVES, "positive_ctxs", listed)
         return None
-    positives: dict[str | Both, Positive] = {}
+    positives: dict[object, Positive] = {}
     for position, value in enumerate(listed):
         id_, text = None, ""
         if isinstance(value, dict):
-            id_, text = _id(value, POSITIVE_IDS), _passage_text(value)
+            id_, text = _id(value, PASSAGE_IDS), _passage_text(value)
         if id_ is None and not text:
             note(Problem.POSITIVES, f"positive_ctxs[{position}]", value)
             continue
@@ -360,147 +468,78 @@ def _judged_positives(
 def _by_positives(
     positives: Sequence[Positive], listed: Sequence[ListedPassage]
 ) -> list[bool | None]:
-    """Return of each passage, best first, whether it is a positive.
+    """Return of each passage, best first, whether it is a positive that none before it was.
 
     It is when its id is a positive's. Where it or the positive has none, when title and text are.
-    A positive counts once, at the first passage that is it. Of several with the same words, those
-    with an id that is not listed come first, then those without id, since no other passage can be
-    one of them.
     """
-    places = {one.id: place for place, one in enumerate(positives) if one.id is not None}
+    left, named = list(positives), {one.id: one for one in positives if one.id is not None}
     ids = {passage.id for passage in listed}
-    same: dict[Both, list[int]] = {}
-    for place, one in enumerate(positives):
-        if one.text is not None:
-            same.setdefault(_both(one.title, one.text), []).append(place)
-    for alike in same.values():
-        alike.sort(key=lambda at: 1 if positives[at].id is None else 2 * (positives[at].id in ids))
-    titles = {title for title, _ in same}
-    nameless = any(one.id is None for one in positives)
-    left = set(range(len(positives)))
+
+    def rank(one: Positive) -> int:
+        """Return 0 for a positive that no other passage can be, 2 for one that is listed."""
+        return 1 if one.id is None else 2 * (one.id in ids)
+
     correct: list[bool | None] = []
     for passage in listed:
-        id_ = passage.id
-        match = None if id_ is None else places.get(id_)
-        if match is None and (id_ is None or nameless) and words(passage.title) in titles:
-            alike = same.get(_both(passage.title, passage.text), [])
-            fits = (at for at in alike if id_ is None or positives[at].id is None)
-            match = next((at for at in fits if at in left), None)
-        correct.append(match in left)
-        left -= {match}
+        if passage.id in named:
+            fits = [named[passage.id]]
+        else:
+            fits = [
+                one
+                for one in sorted(left, key=rank)
+                if (one.id is None or passage.id is None)
+                and one.text is not None
+                and _both(one.title, one.text) == _both(passage.title, passage.text)
+            ]
+        match = next((one for one in fits if one in left), None)
+        correct.append(match is not None)
+        if match is not None:
+            left.remove(match)
     return correct
 
 
-class _Ngrams:
-    """The different n-grams of one question, by their text as the file has it."""
+def _keys(
+    listed: object, place: str, places: dict[str, int], counts: list[int | None], note: Note
+) -> Keys | None:
+    """Return the keys of a passage, `[text, count, weight]` each. None where it lists none.
 
-    def __init__(self, note: Note) -> None:
-        self._note = note
-        self._places: dict[str, int] = {}
-        self._counts: list[int | None] = []
-
-    def keys(self, listed: object, place: str) -> Keys | None:
-        """Return the keys of a passage: `[text, count, weight]` each, or as `read_case` says."""
-        if listed is None:
-            self._note(Problem.NO_KEYS, place, "none")
-            return None
-        if not isinstance(listed, list):
-            self._note(Problem.KEYS, place, listed)
-            return None
-        if not listed:
-            self._note(Problem.NO_KEYS, place, "an empty list")
-        regular = self._regular(listed)
-        return self._repaired(listed, place) if regular is None else regular
-
-    def gathered(
-        self, question: str, reading: Reading
-    ) -> tuple[tuple[Hashable, ...], tuple[Ngram, ...]]:
-        """Return the tokens of the question, and all n-grams. Splits new texts in one go."""
-        memory, places = reading.memory, self._places
-        new = {raw: _bare(raw, reading.border) for raw in places if raw not in memory}
-        counted = new if reading.strict else [text for text, _ in new.values()]
-        question_tokens, *split = map(tuple, reading.split([question, *counted]))
-        known = {raw: memory[raw] for raw in places if raw not in new}
-        if len(memory) + len(new) > REMEMBERED:
-            memory.clear()
-        for (raw, (text, view)), tokens in zip(new.items(), split, strict=True):
-            memory[raw] = Ngram(text, view, tokens, words(text), self._counts[places[raw]])
-            known[raw] = memory[raw]
-        ngrams = (
-            known[raw] if known[raw].count == times else replace(known[raw], count=times)
-            for raw, times in zip(places, self._counts, strict=True)
-        )
-        return question_tokens, tuple(ngrams)
-
-    def _regular(self, listed: list[Any]) -> Keys | None:  # of a file: anything may be in it
-        """Return the keys of a list that is as it should be. None for any other."""
-        try:
-            texts, counts, weights, *_ = zip(*listed, strict=True)
-            regular = (
-                {*map(type, texts)} == {str}
-                and {*map(type, counts)} == {int}
-                and {*map(type, weights)} <= {float, int}
-                and min(counts) >= 0
-                and max(counts) <= MAX_COUNT
-                and len({*texts}) == len(texts)
-            )
-            added = np.array(weights if regular else (), np.float64)
-        except (TypeError, ValueError, OverflowError):
-            return None
-        if not regular or not (np.abs(added) <= MAX_NUMBER).all():
-            return None
-        n, places = len(self._counts), self._places
-        at = [places.setdefault(text, len(places)) for text in texts]
-        self._counts.extend(times for i, times in zip(at, counts, strict=True) if i >= n)
-        if any(self._counts[i] != times for i, times in zip(at, counts, strict=True)):
-            return None
-        return Keys(np.array(at, np.int64), added)
-
-    def _repaired(self, listed: list[object], place: str) -> Keys:
-        """Return the keys of any list, and note problems."""
-        weights: dict[int, float] = {}
-        for position, value in enumerate(listed):
-            where = f"{place}[{position}]"
-            text, written, heavy = _parts(value)
-            weight, times = _number(heavy, self._note, where), _count(written, self._note, where)
-            if not isinstance(text, str) or weight is None or (times is None) != (written is None):
-                self._note(Problem.KEYS, where, value)
-                continue
-            at = self._place(text, times, where)
-            if at in weights:
-                self._note(Problem.KEYS_TWICE, where, text)
-            weights[at] = weights.get(at, 0.0) + weight
-        return Keys(np.array(list(weights), np.int64), np.array(list(weights.values()), np.float64))
-
-    def _place(self, text: str, times: int | None, where: str) -> int:
-        """Return where an n-gram is among the question's. Its first frequency stays."""
-        at = self._places.setdefault(text, len(self._places))
-        if at == len(self._counts):
-            self._counts.append(times)
-        known = self._counts[at]
-        if times is None:
-            self._note(Problem.NO_FREQUENCY, where, text)
-        elif known is None:
-            self._counts[at] = times
-        elif known != times:
-            self._note(Problem.FREQUENCIES, where, f"{text!r}: {known} and {times}")
-        return at
-
-
-def _parts(value: object) -> tuple[object, object, object]:
-    """Return text, count and weight of a key: a pair, a triple or more, or an object.
-
-    None for what is missing.
+    places: of the n-grams of the question, as the file writes them, in `counts`. New ones are
+    added. The first count of an n-gram stays. The weights of one that is listed twice are added.
     """
-    if isinstance(value, dict):
-        text, times, weight = (
-            next((value[name] for name in names if value.get(name) is not None), None)
-            for names in _KEY_FIELDS
-        )
-        return text, times, weight
-    if not isinstance(value, list) or len(value) < 2:
-        return None, None, None
-    return (value[0], None, value[1]) if len(value) == 2 else (value[0], value[1], value[2])
+    if not isinstance(listed, list):
+        note(Problem.NO_KEYS if listed is None else Problem.KEYS, place, listed)
+        return None
+    if not listed:
+        note(Problem.NO_KEYS, place, "an empty list")
+    weights: dict[int, float] = {}
+    for position, value in enumerate(listed):
+        is_key = isinstance(value, list) and len(value) > 2
+        text, count, heavy = value[:3] if is_key else (None, None, None)
+        weight, times = _number(heavy), _number(count)
+        is_count = times is not None and 0 <= times <= MAX_COUNT and times == int(times)
+        if not isinstance(text, str) or weight is None or not (is_count or count is None):
+            note(Problem.KEYS, f"{place}[{position}]", value)
+            continue
+        at = places.setdefault(text, len(places))
+        if at == len(counts):
+            counts.append(None)
+        if counts[at] is None and times is not None:
+            counts[at] = int(times)
+        weights[at] = weights.get(at, 0.0) + weight
+    return Keys(np.array(list(weights), np.int64), np.array(list(weights.values()), np.float64))
+
+
+def _ngrams(
+    question: str, raw: Iterable[str], counts: Iterable[int | None], reading: Reading
+) -> tuple[tuple[Hashable, ...], tuple[Ngram, ...]]:
+    """Return the tokens of the question, and its n-grams. Splits all texts in one go."""
+    bare = [_bare(one, reading.border) for one in raw]
+    counted = list(raw) if reading.strict else [text for text, _ in bare]
+    question_tokens, *tokens = map(tuple, reading.split([question, *counted]))
+    parts = zip(bare, tokens, counts, strict=True)
+    return question_tokens, tuple(
+        Ngram(text, view, of_text, words(text), count) for (text, view), of_text, count in parts
+    )
 
 
 def _bare(raw: str, border: str) -> tuple[str, str]:

@@ -52,9 +52,15 @@ from argus.generative.failures.aggregates import (
     proportion,
     spread,
 )
-from argus.generative.failures.columns import LENGTHS, NEGLIGIBLE, SWITCHED_OFF
 from argus.generative.failures.judging import FAILED, PARTIAL, VERDICTS, YES
-from argus.generative.failures.measures import ABSENT, HIT, UNANNOTATED
+from argus.generative.failures.measures import (
+    ABSENT,
+    HIT,
+    LENGTHS,
+    NEGLIGIBLE,
+    SWITCHED_OFF,
+    UNANNOTATED,
+)
 from argus.measures.intervals import spearman
 from argus.measures.significance import paired_difference
 
@@ -98,7 +104,7 @@ def declared() -> dict[str, Any]:
 def figures(rows: pa.Table, *, k: int, seed: int, strict: bool = False) -> dict[str, Any]:
     """Return every table of one system. Its shape is described at the top of this module.
 
-    rows: one per question, with the columns of `failures.columns`. Those that were not measured
+    rows: one per question, with the columns of `failures.measures`. Those that were not measured
     may be missing. k: of hit_k, as it was measured. seed: of the bootstraps.
     strict: deciles are those of the thesis.
     """
@@ -463,7 +469,7 @@ INDICATORS = (
     "diversity", "title_repetition", "positives", "gold_holds_answer", "gold_terms",
     "gold_adjacent", "coverage", "pieces", "pruned",
 )  # fmt: skip
-"""Columns of columns.py that may go together with success and are not made of it."""
+"""Columns of measures.py that may go together with success and are not made of it."""
 
 
 def _correlations(rows: Rows) -> Table:

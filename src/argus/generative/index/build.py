@@ -12,8 +12,15 @@ from argus.data.documents import check_unique
 from argus.data.types import Document
 from argus.data.writing import check_plain_folder
 from argus.errors import InputError
-from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
-from argus.generative.index.ngram_index import NgramIndex, open_segments
+from argus.generative.index.ngram_index import (
+    FILE,
+    SEGMENTS,
+    TOKENIZER,
+    Manifest,
+    NgramIndex,
+    open_segments,
+    read_manifest,
+)
 from argus.generative.index.segment import make_segment, write_segment
 from argus.generative.passages import BLOCK, PassageCounts, Passages, document_hash, tokenized
 from argus.generative.vocabulary import Vocabulary, open_vocabulary

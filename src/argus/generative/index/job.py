@@ -16,8 +16,8 @@ from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.generative.folders import INDEX, described, manifest_of
 from argus.generative.index import NgramIndex, append, build_index
-from argus.generative.index.manifest import TOKENIZER, read_manifest
-from argus.generative.pseudo_queries import of_documents
+from argus.generative.index.ngram_index import TOKENIZER, read_manifest
+from argus.generative.passages import pseudo_queries_of
 from argus.generative.settings import TRAINED, NgramBuildConfig
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
 from argus.jobs import options as o
@@ -72,7 +72,7 @@ def build_ngrams(
 
     Writes the index to OUT/ngrams, summary.json and manifest.json. Memory-mapped when it is used.
 
-    pseudo_queries: by document id, or a file (see `pseudo_queries.read`). A build that was killed
+    pseudo_queries: by document id, or a file (see `read_pseudo_queries`). A build that was killed
     goes on after its last whole segment; new documents are added to the index that is there. Raises
     InputError for bad input, among it a corpus that differs from the one that OUT holds the index
     of.
@@ -82,7 +82,9 @@ def build_ngrams(
     """
     fields = fields or FieldNames()
     documents, path = read_documents(corpus, fields, limit, None)
-    queries, file, elsewhere = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    queries, file, elsewhere = pseudo_queries_of(
+        pseudo_queries, documents, coerce_ids=fields.coerce_ids
+    )
     with_titles = config.titles is not False
     if not queries and not any(
         d.text.strip() or (with_titles and d.title.strip()) for d in documents

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -12,13 +13,108 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.reading import reading
+from argus.data.reading import parse_json, read_own, reading
 from argus.data.types import IntArray
+from argus.data.writing import write_whole
 from argus.errors import InputError
 from argus.generative.index import kernels
-from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
 from argus.generative.index.segment import Segment, text_type
+from argus.generative.passages import PassageCounts
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
+
+FILE, VERSION = "ngram.json", 1
+SEGMENTS, TOKENIZER = "segments", "tokenizer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """Sources of the index.
+
+    vocabulary: fingerprint of the tokenizer. size: token ids. border: the
+    token between passages. titles: whether ` title @@` stands in
+    passages. segments: their folders' names, in order. identities: of segments, by name. None of
+    those that earlier versions wrote. finished: False while a build runs or after it was killed.
+    counts: documents by outcome.
+    """
+
+    vocabulary: str
+    size: int
+    border: int
+    titles: bool
+    segments: tuple[str, ...] = ()
+    identities: dict[str, str] = field(default_factory=dict)
+    finished: bool = False
+    counts: PassageCounts
+    version: int = VERSION
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether any document is indexed: else there is nothing that a build could go on with."""
+        return self.finished or bool(self.segments)
+
+    def write(self, folder: Path) -> None:
+        """Replace the manifest in a folder, whole or not at all."""
+        write_whole(folder / FILE, json.dumps(asdict(self), indent=2) + "\n")
+
+    def with_segment(self, name: str, identity: str, counts: PassageCounts) -> Manifest:
+        """Return the manifest with one more segment."""
+        return replace(
+            self,
+            segments=(*self.segments, name),
+            identities={**self.identities, name: identity},
+            counts=counts,
+        )
+
+    def check(self) -> None:
+        """Raise ValueError for invalid contents. Segments lie in the index, each once."""
+        for name, kind in (
+            ("vocabulary", str), ("size", int), ("border", int), ("titles", bool),
+            ("identities", dict), ("finished", bool),
+        ):  # fmt: skip
+            if type(getattr(self, name)) is not kind:
+                raise ValueError(f"{name}: {getattr(self, name)!r:.80}")
+        if not 0 <= self.border < self.size:
+            raise ValueError(f"border {self.border} among {self.size} token ids")
+        wrong = [one for one in self.segments if not (isinstance(one, str) and one.isalnum())]
+        if wrong or len(set(self.segments)) < len(self.segments):
+            raise ValueError(f"segments: {', '.join(map(repr, wrong or self.segments)):.80}")
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Return the manifest of a folder, None if there is none.
+
+    Raises InputError for a file that is no manifest, or of a later version.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        content = parse_json(read_own(path))
+        version = content["version"]
+        if version == VERSION:
+            manifest = Manifest(
+                **{
+                    **content,
+                    "segments": tuple(content["segments"]),
+                    "counts": PassageCounts(**content["counts"]),
+                }
+            )
+            manifest.check()
+            return manifest
+    except (ValueError, TypeError, KeyError, OSError) as error:
+        raise InputError(
+            f"no manifest of an n-gram index ({error})",
+            expected="the file as `argus research generative build` wrote it",
+            fix="Build the index again with --fresh.",
+            where=path,
+        ) from error
+    raise InputError(
+        f"version {version}",
+        expected=f"version {VERSION}",
+        fix="Build the index again with --fresh, or use the version of Argus that wrote it.",
+        where=path,
+    )
+
 
 BLOCK = 1 << 18
 """Numbers that are looked at at once: they stay in the processor's cache."""

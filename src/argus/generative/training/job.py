@@ -18,12 +18,18 @@ from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
-from argus.generative.folders import MODEL, SCRATCH, index_folder
+from argus.generative.folders import MODEL, index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.training.examples import TrainingSet, fingerprint, seq2seq_task
-from argus.generative.training.inputs import choose, read_inputs, write_held_out
+from argus.generative.settings import SCRATCH, GenerativeTrainConfig
+from argus.generative.training.examples import (
+    TrainingSet,
+    choose,
+    fingerprint,
+    read_inputs,
+    seq2seq_task,
+    write_held_out,
+)
 from argus.generative.training.model import new_network, open_network, save_network
-from argus.generative.training.settings import GenerativeTrainConfig
 from argus.generative.vocabulary import Vocabulary
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input

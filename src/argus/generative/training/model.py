@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from argus.errors import InputError
 from argus.generative.decode.model import check_vocabulary, load_network
 from argus.generative.folders import NOTE
-from argus.generative.training.settings import ScratchSize
+from argus.generative.settings import ScratchSize
 from argus.generative.vocabulary import Vocabulary
 from argus.training.loop import replacing_folder
 

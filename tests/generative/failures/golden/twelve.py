@@ -10,10 +10,8 @@ from typing import Any, Literal
 
 import pytest
 
-from argus.generative.failures.case import split_words
-from argus.generative.failures.columns import OF_OUTPUT
-from argus.generative.failures.measures import measure, to_table
-from argus.generative.failures.reading import Problems, Reading, read_case
+from argus.generative.failures.measures import OF_OUTPUT, measure, to_table
+from argus.generative.failures.reading import Problems, Reading, read_case, split_words
 from argus.generative.failures.tables import figures
 
 OUTPUT = Path(__file__).with_name("twelve.json")

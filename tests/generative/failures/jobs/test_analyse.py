@@ -10,7 +10,7 @@ import pytest
 from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
 from argus.generative.failures.analyse import analyse_failures as analyse
-from argus.generative.failures.settings import FailureConfig, ReplayConfig
+from argus.generative.settings import FailureConfig, ReplayConfig
 from argus.llm import ChatConfig
 from tests.support.failures import two_of_three, write_output
 

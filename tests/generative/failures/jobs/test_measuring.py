@@ -8,7 +8,7 @@ import pytest
 
 from argus.generative.failures.measuring import BLOCK, Setup, measure_output
 from argus.generative.failures.outputs import Output
-from argus.generative.failures.problems import Problem
+from argus.generative.failures.reading import Problem
 from tests.support.failures import passage, record, write_output
 
 SETUP = Setup(k=10, correct="annotated")

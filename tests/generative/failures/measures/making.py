@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from argus.generative.failures.case import (
+from argus.generative.failures.reading import (
     BODY,
     QUERY,
     TITLE,

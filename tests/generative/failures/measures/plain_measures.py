@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from argus.generative.failures.case import words
+from argus.generative.failures.reading import words
 
 
 def pairs(case, k=None):

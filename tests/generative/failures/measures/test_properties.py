@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.generative.failures.case import BODY, QUERY, TITLE, Keys
-from argus.generative.failures.columns import SWITCHED_OFF
-from argus.generative.failures.measures import measure
+from argus.generative.failures.measures import SWITCHED_OFF, measure
+from argus.generative.failures.reading import BODY, QUERY, TITLE, Keys
 from tests.generative.failures.measures import plain_measures
 from tests.generative.failures.measures.making import cases
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from argus.generative.failures.measures import measure
-from argus.generative.scoring import Key, key_weights
+from argus.generative.passage_scores import Key, key_weights
 from argus.generative.settings import Scoring
 from tests.generative.failures.measures.making import found, made
 

@@ -7,7 +7,7 @@ from argus.data.types import Document
 from argus.generative.evidence import aggregate
 from argus.generative.failures.replay import best_rank, rank_without, without
 from argus.generative.index import build_index
-from argus.generative.scoring import Key
+from argus.generative.passage_scores import Key
 from argus.generative.settings import Scoring
 from argus.generative.vocabulary import train_vocabulary
 

@@ -4,7 +4,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from argus.generative.failures.columns import COLUMNS
+from argus.generative.failures.measures import COLUMNS
 
 
 @pytest.fixture

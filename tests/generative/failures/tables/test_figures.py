@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from argus.generative.failures.columns import COLUMNS, LENGTHS
+from argus.generative.failures.measures import COLUMNS, LENGTHS
 from argus.generative.failures.tables import declared, figures
 from tests.support.draws import examples
 

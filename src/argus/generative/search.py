@@ -18,12 +18,13 @@ from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Topic
 from argus.data.writing import one_writer
 from argus.errors import InputError
-from argus.generative.answer import Answer
 from argus.generative.folders import index_folder, is_from_scratch, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
-from argus.generative.jobs.answers import FILE, AnswerFile
-from argus.generative.jobs.outputs import (
+from argus.generative.results import (
+    FILE,
     TABLE,
+    Answer,
+    AnswerFile,
     Results,
     questions_table,
     shown,

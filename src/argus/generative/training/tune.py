@@ -19,12 +19,11 @@ from argus.data.writing import one_writer
 from argus.devices import Device, check_device
 from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
 from argus.generative.index import NgramIndex, check_corpus
-from argus.generative.jobs.search import open_searcher, with_scoring
-from argus.generative.training.inputs import read_inputs
+from argus.generative.search import open_searcher, with_scoring
+from argus.generative.settings import GenerativeTuneConfig
+from argus.generative.training.examples import read_inputs
 from argus.generative.training.model import save_network
-from argus.generative.training.settings import GenerativeTuneConfig
-from argus.generative.tuning.lists import RankList, rank_lists, rank_questions
-from argus.generative.tuning.loss import rank_task
+from argus.generative.training.ranking import RankList, rank_lists, rank_questions, rank_task
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
