@@ -47,7 +47,7 @@ SECTIONS: dict[str, Home] = {
         "Scenario ablation", "research scenarios ablate", "scenarios.ablation.section"
     ),
     "generative_search": Home(
-        "Generative search", "research generative search", "generative.jobs.search_section"
+        "Generative search", "research generative search", "generative.search_section"
     ),
     "generative_failures": Home(
         "Failures", "research generative analyse", "generative.failures.report"
