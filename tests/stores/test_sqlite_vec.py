@@ -27,8 +27,5 @@ def writer(store, tmp_path):
 
 def test_a_file_that_stays_held_is_told_as_such(store, writer, monkeypatch):
     monkeypatch.setattr(module, "BUSY_MS", 100)
-    with (
-        pytest.raises(ArgusError, match=r"docs\.db/docs: another process writes.+Try again"),
-        open_store(store.spec),
-    ):
+    with pytest.raises(ArgusError, match="docs: BusyError"), open_store(store.spec):
         pass

@@ -215,13 +215,6 @@ def is_count(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
-def text_in(value: Any, where: str) -> str:
-    """Return a text. Raises InputError for anything else, such as a conversation or None."""
-    if isinstance(value, str):
-        return value
-    raise InputError(f"{value!r:.60}", expected="text", fix="Only texts are searched.", where=where)
-
-
 def check_limit(limit: int | None) -> None:
     """Raise InputError for a limit that leaves no document or question."""
     if limit is not None and limit < 1:

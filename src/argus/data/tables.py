@@ -12,9 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, get_origin
-
-from typing_extensions import get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from argus.data.reading import WRITTEN, reading
 from argus.errors import InputError, Location
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-R = TypeVar("R")
 Filter = tuple[str, str, Any]  # a column, a comparison (=, !=, <, >, <=, >=, in), and its value
 MAX_ROWS = 2**40  # a footer that promises more is damaged
 REPAIR = "Write it again, or give it its true ending."
@@ -117,21 +114,6 @@ def read_where(
 def read_names(path: Path) -> frozenset[str]:
     """Return the columns of a table that Argus wrote. Raises InputError for a damaged one."""
     return frozenset(open_parquet(path, fix=WRITTEN).schema_arrow.names)
-
-
-def read_records(kind: type[R], path: Path, *, fix: str = WRITTEN) -> list[R]:
-    """Return the rows of a table that Argus wrote, with the columns that `kind` names.
-
-    kind: a TypedDict. A column that it does not require may be missing. Raises InputError where
-    the table is damaged or lacks a column.
-    """
-    names = open_parquet(path, fix=fix).schema_arrow.names
-    hints: dict[str, Any] = get_type_hints(kind, include_extras=True)
-    columns = [n for n in hints if n in names or get_origin(hints[n]) is not NotRequired]
-    table = read_table(path, columns, fix=fix)
-    with _reading(path, fix):
-        rows: list[R] = table.to_pylist()
-    return rows
 
 
 def write_table(table: pa.Table, path: Path) -> None:

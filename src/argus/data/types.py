@@ -14,18 +14,8 @@ if TYPE_CHECKING:
 
     FloatArray = npt.NDArray[np.float32]
     IntArray = npt.NDArray[np.int64]
-else:
-
-    def __getattr__(name: str) -> Any:
-        """Return an array type when it is first asked for: documents need no numpy."""
-        numbers = {"FloatArray": "float32", "IntArray": "int64"}
-        if name not in numbers:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        import numpy as np
-        import numpy.typing as npt
-
-        globals()[name] = npt.NDArray[getattr(np, numbers[name])]
-        return globals()[name]
+else:  # documents need no numpy
+    FloatArray = IntArray = Any
 
 
 # `query_id -> doc_id -> score`; higher is better, ties break by doc_id.

@@ -26,7 +26,7 @@ from argus.data.documents import read_queries
 from argus.data.fields import PayloadField, Value
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.tables import read_records
+from argus.data.tables import read_table
 from argus.data.types import Document, FloatArray, IntArray, Query
 from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
@@ -563,7 +563,7 @@ def headline(summary: ReachSummary) -> Iterator[str]:
 
 def section(folder: Path, summary: ReachSummary) -> Section:
     """Build the report's section, of unreached.parquet."""
-    rows = read_records(UnreachedRecord, folder / "unreached.parquet")
+    rows: list[UnreachedRecord] = read_table(folder / "unreached.parquet").to_pylist()
     columns = {"record": "text", "cause": "text", "detail": "text"}
     tables = {"unreached": table(columns, [list(row.values()) for row in rows])}
     if "slices" in summary:

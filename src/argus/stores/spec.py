@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated, Literal
 from urllib.parse import unquote
 
 from argus.errors import ArgusError, InputError, StoreUnreachable
-from argus.extras import MissingPackage, naming_extras
+from argus.extras import naming_extras
 from argus.hidden import remember
 from argus.settings import Doc, Option, check_settings, settings_of
 from argus.stores.protocol import Store
@@ -210,28 +209,11 @@ TAKEN = {
     "sqlite-vec": ("vector_field",),
 }
 """Settings of a StoreConfig by kind. The rest a store says itself, or does not have."""
-CLIENTS = {
-    "qdrant": ("qdrant_client",),
-    "chroma": ("chromadb",),
-    "pgvector": ("psycopg",),
-    "lancedb": ("lancedb",),
-    "milvus": ("pymilvus",),
-    "faiss": ("faiss",),
-    "sqlite-vec": ("apsw", "sqlite_vec"),
-}
-"""Packages of each kind's client."""
 
 
 def check_store(store: str, config: StoreConfig) -> None:
-    """Raise, before a client is loaded, the errors of `open_store` for a name and its settings.
-
-    Raises InputError for a name that is none, and for settings. Raises MissingPackage for a client
-    that is not installed.
-    """
-    spec, _ = _checked(store, config)
-    for package in CLIENTS[spec.kind]:
-        if find_spec(package) is None:
-            raise MissingPackage(package)
+    """Raise InputError, before a client is loaded, for a name that is none, and for settings."""
+    _checked(store, config)
 
 
 @contextmanager

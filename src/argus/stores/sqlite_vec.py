@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ import numpy as np
 from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.data.writing import closing_if_it_fails
-from argus.errors import StoreUnreachable
 from argus.stores.client import Client, no_collection, no_folder, quoted, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
-from argus.stores.spec import StoreConfig, StoreSpec, reported
+from argus.stores.spec import StoreConfig, StoreSpec
 
 _VECTOR = re.compile(r"(?<!\w)(\w++)\s++float\s*+\[\s*+(\d++)\s*+\]([^,]*)", re.IGNORECASE)
 _METRIC = re.compile(r"distance_metric\s*=\s*(\w+)", re.IGNORECASE)
@@ -31,21 +30,6 @@ OF_REMEDIES = {
 }  # fmt: skip
 """The columns of FIELDS. A search filters by those without a plus, of which there are 16."""
 BUSY_MS = 5_000  # to wait for another process that writes to the file
-
-
-@contextmanager
-def _reported(name: str) -> Iterator[None]:
-    """Turn whatever apsw raises into StoreUnreachable. A busy file has its own message."""
-    import apsw
-
-    with reported(name):
-        try:
-            yield
-        except apsw.BusyError as error:
-            raise StoreUnreachable(
-                f"{name}: another process writes to the file, and still did after "
-                f"{BUSY_MS / 1000:g} s ({error}). Try again when it is done."
-            ) from error
 
 
 class SqliteVecStore(Client):
@@ -183,9 +167,6 @@ class SqliteVecStore(Client):
         with suppress(apsw.ThreadingViolationError):
             self._db.close()
 
-    def _reported(self) -> AbstractContextManager[None]:
-        return _reported(self.name)
-
 
 def open_sqlite_vec(
     spec: StoreSpec, config: StoreConfig, key: str | None, hidden: Sequence[str]
@@ -201,5 +182,5 @@ def open_sqlite_vec(
     connection.enable_load_extension(True)
     connection.load_extension(sqlite_vec.loadable_path())
     connection.enable_load_extension(False)
-    with closing_if_it_fails(connection), _reported(str(spec)):
+    with closing_if_it_fails(connection):
         return SqliteVecStore(connection, spec.collection, str(spec), config.vector_field)
