@@ -91,7 +91,7 @@ def build_kb(
     """
     config = config or KbConfig()
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    words = folder / KB_WORDS if config.words else None
+    words = folder.path.absolute() / KB_WORDS if config.words else None
     check_source(source, config)
     key, inputs = build_key(source, config), source.inputs()
     record = Record(JOB, asdict(config), dict(inputs))
