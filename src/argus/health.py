@@ -258,13 +258,18 @@ class Trial:
             yield _trial("questions", self._questions)
 
     def _model(self) -> Finding:
-        from argus.encoders import load_encoder
+        from argus.encoders import load_any_encoder
+        from argus.encoders.rows import family_of
 
         start = time.perf_counter()
-        self._loaded = encoder = load_encoder(self.encoder).encoder
+        encoder = load_any_encoder(self.encoder).encoder
         encoder.encode_queries(["which documents does it not reach?"])
-        took = f"{time.perf_counter() - start:.1f} s to load and embed one text"
-        text = f"{self.encoder.model} embeds: {encoder.dim} dimensions, {took}"
+        took = time.perf_counter() - start
+        vectors = f"{family_of(encoder)} vectors"
+        if family_of(encoder) == "dense":
+            self._loaded = encoder  # type: ignore[assignment]
+            vectors = f"{encoder.dim} dimensions"
+        text = f"{self.encoder.model} embeds: {vectors}, {took:.1f} s to load and embed one text"
         return GOOD, text, ""
 
     def _documents(self) -> Finding:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.sentence_models import make_model
+from tests.support.sentence_models import make_sparse
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(make_model(tmp_path_factory.mktemp("models") / "model"))
+    return Path(make_sparse(tmp_path_factory.mktemp("models") / "splade"))
 
 
 @pytest.fixture

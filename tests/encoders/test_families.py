@@ -1,26 +1,92 @@
-"""Models that make no single vector per text are refused, with what works."""
+"""Sparse encoders and those of tokens against sentence-transformers' own reading of them."""
 
+import numpy as np
 import pytest
+from sentence_transformers import MultiVectorEncoder, SparseEncoder
 from transformers import BertConfig, BertForSequenceClassification
 
-from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders import EncoderConfig, load_any_encoder
+from argus.encoders.embed import Item, Role, encode_batch
+from argus.encoders.scoring import scoring_of
 from argus.errors import InputError
-from tests.support.sentence_models import make_sparse, word_pieces
+from tests.support.sentence_models import make_late, make_sparse, word_pieces
+
+TEXTS = ["the river bank", "a", "query: river", "bread is baked in the old harbour " * 4, "zebra,"]
+PROMPTS = {"query": "query: ", "passage": "passage: "}
 
 
-def cross_encoder(folder):
-    """Save a cross-encoder as transformers does, without settings of sentence-transformers."""
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    home = tmp_path_factory.mktemp("models")
+    attending = {"strategy": "fixed", "attend": False, "length": 12}
+    return {
+        "dot": make_sparse(home / "splade"),
+        "cosine": make_sparse(home / "cosine", similarity="cosine", prompts=PROMPTS),
+        "maxsim": make_late(home / "colbert", skip=[","], expansion=attending, prompts=PROMPTS),
+        "meanmaxsim": make_late(home / "mean", similarity="meanmaxsim"),
+        "euclidean": make_sparse(home / "euclidean", similarity="euclidean"),
+    }
+
+
+def load(folder, **settings):
+    return load_any_encoder(EncoderConfig(model=str(folder), device="cpu", **settings)).encoder
+
+
+@pytest.mark.parametrize("name", ["dot", "cosine"])
+def test_sparse_scores_are_those_of_the_library(folders, name):
+    encoder = load(folders[name])
+    model = SparseEncoder(str(folders[name]), device="cpu", local_files_only=True)
+    prompt = "passage: " if name == "cosine" else ""
+    queries, documents = model.encode_query(TEXTS), model.encode(TEXTS, prompt=prompt)
+    expected = model.similarity(queries, documents).to_dense().numpy()
+    rows = encoder.encode_queries(TEXTS), encoder.encode_documents(TEXTS)
+    scores = scoring_of(rows[1]).products(rows[0])
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+    assert f" similarity=sparse-{name} " in encoder.fingerprint
+    columns, weights = rows[1].terms(1)
+    named = dict(zip(encoder.terms(columns), weights, strict=True))
+    decoded = dict(model.decode(model.encode([TEXTS[1]], prompt=prompt)[0]))
+    assert set(named) == set(decoded)
+
+
+@pytest.mark.parametrize("name", ["maxsim", "meanmaxsim"])
+def test_late_scores_are_those_of_the_library(folders, name):
+    encoder = load(folders[name])
+    model = MultiVectorEncoder(str(folders[name]), device="cpu", local_files_only=True)
+    prompt = "passage: " if name == "maxsim" else ""
+    documents = model.encode(TEXTS, prompt=prompt, task="document")
+    expected = model.similarity(model.encode_query(TEXTS), documents).numpy()
+    rows = encoder.encode_queries(TEXTS), encoder.encode_documents(TEXTS)
+    scores = scoring_of(rows[1]).products(rows[0])
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+    assert f" similarity={name} " in encoder.fingerprint
+
+
+@pytest.mark.parametrize("name", ["dot", "maxsim"])
+def test_a_text_without_a_row_fails_alone(folders, name, monkeypatch):
+    encoder = load(folders[name])
+    kept = encoder.encode_documents
+
+    def without_the_second(texts):
+        rows = kept(texts)
+        part = rows.terms(1)[1] if name == "dot" else rows.tokens(1)
+        part[...] = np.nan
+        return rows
+
+    monkeypatch.setattr(encoder, "encode_documents", without_the_second)
+    done = encode_batch(encoder, [Item(text, Role.DOCUMENT) for text in TEXTS[:3]])
+    assert list(done.failures) == [1] and len(done.vectors) == 2
+
+
+def checkpoint(folder, kind):
+    """Save a model as transformers does, without settings of sentence-transformers."""
     bert = word_pieces(folder)
     sizes = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
-    config = BertConfig(vocab_size=64, num_hidden_layers=1, **sizes)
-    BertForSequenceClassification(config).save_pretrained(bert)
+    kind(BertConfig(vocab_size=64, num_hidden_layers=1, **sizes)).save_pretrained(bert)
     return bert
 
 
-@pytest.mark.parametrize(
-    ("make", "kind"), [(cross_encoder, "ForSequenceClassification"), (make_sparse, "SparseEncoder")]
-)
-def test_a_model_of_another_kind_is_refused(tmp_path, make, kind):
+def test_a_cross_encoder_is_refused(tmp_path):
     with pytest.raises(InputError) as error:
-        load_encoder(EncoderConfig(model=str(make(tmp_path / "model")), device="cpu"))
-    assert error.value.where == "--encoder" and kind in error.value.got
+        load(checkpoint(tmp_path / "cross", BertForSequenceClassification), precision="float32")
+    assert error.value.where == "--encoder" and "ForSequenceClassification" in error.value.got

@@ -1,4 +1,4 @@
-"""Scores against their plain definition."""
+"""Rows of every family against the plain definition of their scores."""
 
 import numpy as np
 import pytest
@@ -6,29 +6,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import View
-from argus.encoders.scoring import Scoring
+from argus.encoders import scoring as module
+from argus.encoders.scoring import scoring_of
 from argus.indexes import dense, known_item_search, search
 from argus.indexes.snapshot import Snapshot
+from tests.support.rows import KINDS, plain_scores, token_rows
 
+kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 SEED = st.integers(0, 10**6)
 
 
-def make(rng, n, *, whole=True):
-    """Vectors of three numbers. Whole numbers tie often."""
-    rows = rng.integers(-2, 3, (n, 3)) if whole else rng.normal(size=(n, 3))
-    return rows.astype(np.float32)
-
-
-def plain_scores(queries, documents):
-    return queries.astype(float) @ documents.astype(float).T
-
-
+@kinds
 @given(SEED, st.integers(1, 20))
 @settings(max_examples=25, deadline=None)
-def test_scores_are_those_of_the_definition(seed, n):
+def test_scores_are_those_of_the_definition(make, seed, n):
     rng = np.random.default_rng(seed)
     queries, documents = make(rng, 5, whole=False), make(rng, n, whole=False)
-    scoring, expected = Scoring(documents), plain_scores(queries, documents)
+    scoring, expected = scoring_of(documents), plain_scores(queries, documents)
     assert np.abs(scoring.products(queries) - expected).max() <= scoring.bound(queries)
     for i in range(5):
         against = scoring.against(queries[i : i + 1], np.arange(n))
@@ -37,9 +31,10 @@ def test_scores_are_those_of_the_definition(seed, n):
         np.testing.assert_array_equal(pairs, against)
 
 
+@kinds
 @given(SEED, st.integers(2, 20), st.integers(1, 25))
 @settings(max_examples=25, deadline=None)
-def test_a_search_is_a_full_sort_with_ties_by_row(seed, n, k):
+def test_a_search_is_a_full_sort_with_ties_by_row(make, seed, n, k):
     rng = np.random.default_rng(seed)
     queries, documents = make(rng, 6), make(rng, n)
     targets, stand_ins = rng.integers(0, n, 6), make(rng, 6)
@@ -61,22 +56,25 @@ def _sorted(scores, k):
     return sorted(range(len(scores)), key=lambda d: (-scores[d], d))[:k]
 
 
-def test_blocks_change_nothing(monkeypatch):
+@kinds
+def test_blocks_change_nothing(make, monkeypatch):
     rng = np.random.default_rng(0)
     queries, documents = make(rng, 30, whole=False), make(rng, 50, whole=False)
     targets = rng.integers(0, 50, 30)
     whole = known_item_search(queries, documents, targets, 50)
     monkeypatch.setattr(dense, "BLOCK_BYTES", 4 * 50 * 3)
+    monkeypatch.setattr(module, "BLOCK_TOKENS", 7)
+    monkeypatch.setattr(module, "PAIR_BYTES", 4 * 7 * 5)
     parts = known_item_search(queries, documents, targets, 50)
     np.testing.assert_array_equal(whole.rank, parts.rank)
 
 
 def test_equal_texts_tie_though_their_products_are_rounded():
     rng = np.random.default_rng(1)
-    half = make(rng, 40, whole=False)
+    half = token_rows(rng, 40, whole=False)
     documents = half[np.repeat(np.arange(40), 2)]
     ranks = known_item_search(documents, documents, np.arange(80), 3).rank
-    own = Scoring(documents).pairs(documents, documents)
+    own = scoring_of(documents).pairs(documents, documents)
     every = plain_scores(documents, documents)
     above = [(every[i] > own[i] + 1e-9).sum() for i in range(80)]
     assert (ranks - above).tolist() == [1, 2] * 40

@@ -1,15 +1,15 @@
-"""Explain an exact search by an encoder."""
+"""Explain an exact search by an encoder: with sparse and late ones, the matching terms."""
 
 import json
 
 import numpy as np
 import pytest
 
-from argus.encoders import EncoderConfig, load_encoder
-from argus.encoders.scoring import Scoring
+from argus.encoders import EncoderConfig, load_any_encoder
+from argus.encoders.scoring import scoring_of
 from argus.explanation.config import RunConfig
 from argus.explanation.run import explain_corpus
-from tests.support.sentence_models import make_model
+from tests.support.sentence_models import make_late, make_model, make_sparse
 
 ROWS = {
     "river": "a river bank", "bread": "bread and butter", "port": "a port by the river",
@@ -22,6 +22,8 @@ QUERY = "which river is it?"
 
 
 MAKE = {
+    "sparse": make_sparse,
+    "tokens": make_late,
     "dot": lambda folder: make_model(folder, normalize=False, similarity="dot"),
     "cosine": make_model,
 }
@@ -41,7 +43,7 @@ def encoders(tmp_path_factory):
     folders = {name: make(home / name) for name, make in MAKE.items()}
     configs = {name: EncoderConfig(model=str(path), precision="float32", device="cpu")
                for name, path in folders.items()}  # fmt: skip
-    return {name: load_encoder(config).encoder for name, config in configs.items()}
+    return {name: load_any_encoder(config).encoder for name, config in configs.items()}
 
 
 def scores(encoder):
@@ -49,7 +51,7 @@ def scores(encoder):
     ids = sorted(id_ for id_, text in ROWS.items() if text.strip())
     documents = encoder.encode_documents([ROWS[id_] for id_ in ids])
     query = encoder.encode_queries([QUERY])
-    exact = Scoring(documents).against(query, np.arange(len(ids))).tolist()
+    exact = scoring_of(documents).against(query, np.arange(len(ids))).tolist()
     return dict(sorted(zip(ids, exact, strict=True), key=lambda pair: -pair[1]))
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from argus.indexes import known_item_search, search
 from argus.indexes.dense import Groups, RowLists
 from tests.support.draws import examples
+from tests.support.rows import KINDS, plain_scores
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 12))
@@ -71,13 +72,14 @@ def whole_numbers(rng, n):
     return rng.integers(-2, 3, (n, 3)).astype(np.float32)
 
 
+@pytest.mark.parametrize("make", [whole_numbers, *KINDS.values()], ids=["dense", *KINDS])
 @given(st.integers(0, 10**6), st.integers(2, 25), st.integers(1, 8))
 @settings(max_examples=50, deadline=None)
-def test_a_group_ranks_by_its_best_row(seed, n, n_groups):
+def test_a_group_ranks_by_its_best_row(make, seed, n, n_groups):
     rng = np.random.default_rng(seed)
     n_groups = min(n, n_groups)
     of = rng.permutation(np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
-    documents, queries, stand_ins = (whole_numbers(rng, m) for m in (n, 5, 5))
+    documents, queries, stand_ins = make(rng, n), make(rng, 5), make(rng, 5)
     targets = rng.integers(0, n, 5)
     lists = [[], *rng.integers(0, n, (3, 2)).tolist()]  # shared, and of targets, too
     of_list = rng.integers(0, 4, 5)
@@ -86,7 +88,10 @@ def test_a_group_ranks_by_its_best_row(seed, n, n_groups):
         queries, documents, targets, 3,
         target_vectors=stand_ins, groups=Groups(of), hidden=hidden,
     )  # fmt: skip
-    scores, own = (rows @ queries.T for rows in (documents, stand_ins))
+    scores, own = (
+        rows @ queries.T if make is whole_numbers else plain_scores(queries, rows).T
+        for rows in (documents, stand_ins)
+    )
     hides = [set(lists[of_list[i]]) - {targets[i]} for i in range(5)]
     expected = [plain_rank(scores[:, i], own[i, i], targets[i], of, hides[i]) for i in range(5)]
     assert known.group_rank.tolist() == expected

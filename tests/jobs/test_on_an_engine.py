@@ -13,7 +13,7 @@ from argus.engine import EngineConfig, open_engine
 from argus.engine.local import AHEAD
 from argus.errors import EncodingError
 from argus.indexes.job import add_documents, build_index
-from argus.indexes.views import ViewIndex
+from argus.indexes.views import ViewIndex, originals
 from argus.knowledge import KnowledgeSource
 from argus.retrievability.audit import job as audit_job
 from argus.retrievability.audit.config import AuditConfig
@@ -133,7 +133,7 @@ def test_an_index_that_is_built_and_added_to(documents, ray, tmp_path, small_bat
         more = documents[200:]
         add_documents(tmp_path / name, more, encoder=WordEncoder(), engine=where)
     here, there = (ViewIndex.open(tmp_path / name) for name in ("here", "there"))
-    assert here.snapshot().views == there.snapshot().views
+    assert originals(here) == originals(there)
     queries = WordEncoder().encode_queries(TITLES)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
     assert here.search(queries, 20) == there.search(queries, 20)

@@ -1,7 +1,5 @@
 import pytest
 
-from argus.corpora import opening
-from argus.corpora.opening import open_corpus
 from argus.data import Document, FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
@@ -29,7 +27,7 @@ def test_half_a_character_in_a_document_is_refused_as_in_a_file(document, what):
 def job(folder, name, corpus, **settings):
     record = Record(name, settings, {"corpus": corpus})
     record.open(folder)
-    folder.write_section("manifest.json", name, record.manifest({}))
+    folder.write_results(name, {}, record.manifest({}))
 
 
 def test_input_in_the_folder_or_the_folder_itself_is_kept(tmp_path):
@@ -68,28 +66,3 @@ def test_an_input_is_hashed_once_and_as_it_was_read(tmp_path):
     corpus.write_text("another")
     assert list(was) == ["corpus"] and was["corpus"]["bytes"] == 3
     assert record.manifest({})["inputs"] == was
-
-
-def _write_over(corpus):
-    corpus.write_text(corpus.read_text().replace("mill", "milk"))
-
-
-def _replace(corpus):
-    corpus.with_name("new").write_text(corpus.read_text())
-    corpus.with_name("new").replace(corpus)
-
-
-@pytest.mark.parametrize("change", [_write_over, _replace, lambda corpus: corpus.unlink()])
-def test_a_corpus_that_becomes_another_while_it_is_read_is_refused(tmp_path, monkeypatch, change):
-    corpus = tmp_path / "a.jsonl"
-    corpus.write_text('{"_id": "a", "text": "A mill."}\n{"_id": "b", "text": "A mill."}\n')
-    opened = open_corpus(corpus)
-    assert opened.origin == corpus and len(opened.documents(FieldNames())) == 2
-    assert opened.origin == corpus
-    rows = opening.documents_in
-    with monkeypatch.context() as patch:
-        patch.setattr(opening, "documents_in", lambda *a, **k: (rows(*a, **k), change(corpus))[0])
-        with pytest.raises(InputError, match=r"a\.jsonl: was replaced, written to or removed"):
-            read_documents(corpus, FieldNames(), None, None)
-    with pytest.raises(InputError, match="while it was read"):
-        _ = opened.origin  # what was read is not what its name stands for

@@ -5,12 +5,14 @@ import pytest
 
 import argus
 from argus.data import Document, Query
-from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders import EncoderConfig, load_any_encoder
+from argus.encoders.rows import concatenate, family_of
 from argus.knowledge import KnowledgeSource
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.probes import SENTENCE, make_probes
 from tests.support.results import shown
-from tests.support.sentence_models import make_model
+from tests.support.rows import plain_score
+from tests.support.sentence_models import make_late, make_model, make_sparse
 
 WORDS = ["river", "bread", "harbour", "violin", "comet", "glacier"]
 DOCUMENTS = [
@@ -19,17 +21,23 @@ DOCUMENTS = [
 ]
 QUERIES = [Query("q", "where is the comet?")]
 MEASURE = ExposureConfig(k=3, sentences=1)
+MAKE = {
+    "sparse": make_sparse,
+    "tokens": make_late,
+    "dot": lambda folder: make_model(folder, normalize=False, similarity="dot"),
+}
 
 
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models") / "dot"
-    make_model(folder, normalize=False, similarity="dot")
-    return load_encoder(EncoderConfig(model=str(folder), device="cpu")).encoder
+@pytest.fixture(scope="module", params=MAKE)
+def encoder(request, tmp_path_factory):
+    folder = MAKE[request.param](tmp_path_factory.mktemp("models") / request.param)
+    return load_any_encoder(EncoderConfig(model=str(folder), device="cpu")).encoder
 
 
 def score(queries, i, documents, j):
-    return float(queries[i].astype(float) @ documents[j].astype(float))
+    if isinstance(queries, np.ndarray):
+        return float(queries[i].astype(float) @ documents[j].astype(float))
+    return plain_score(queries, i, documents, j)
 
 
 def plain_ranks(encoder):
@@ -76,7 +84,7 @@ def test_an_audit_ranks_related_entities_among_neutral_ones(encoder, tmp_path):
         source=KnowledgeSource(relations=str(edges)),
         config=argus.retrievability.AuditConfig(k=(2,), pool=(8,), pooling="sentence"),
     )  # fmt: skip
-    rows = np.concatenate([encoder.encode_documents([d.content]) for d in documents])
+    rows = concatenate([encoder.encode_documents([d.content]) for d in documents])
     ids = [d.id for d in documents]
     related = {id_: {b for a, b in pairs if a == id_} | {a for a, b in pairs if b == id_}
                for id_ in ids}  # fmt: skip
@@ -92,4 +100,5 @@ def test_an_audit_ranks_related_entities_among_neutral_ones(encoder, tmp_path):
         assert n == above[measured[x], measured[t]]
     assert result.summary["entities"]["measured"] == len(DOCUMENTS)
     assert result.summary["pooling"] == "sentence"
+    assert (result.summary["projection"] is None) == (family_of(encoder) != "dense")
     assert any(result.table["displaced_by"].to_pylist())

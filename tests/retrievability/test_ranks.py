@@ -10,6 +10,7 @@ from argus.knowledge import RelationGraph
 from argus.retrievability.ranks import draw_reservoir, pair_ranks
 from tests.support.draws import examples
 from tests.support.paper_sampler import neutrals
+from tests.support.rows import KINDS, plain_scores
 
 
 def unit(vectors):
@@ -129,3 +130,21 @@ def test_ranks_in_a_reservoir_equal_the_definition(seed, n):
             above = sum(dots[z] > dots[x] or (dots[z] == dots[x] and z < x) for z in pool)
             exact[int(x), t] = (above, len(pool))
     assert as_rows(pair_ranks(vectors, graph, reservoir=size, seed=seed)) == exact
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+@given(st.integers(0, 10**6), st.integers(4, 24))
+@settings(max_examples=25, deadline=None)
+def test_rows_of_other_families_count_by_the_definition(make, seed, n):
+    rng = np.random.default_rng(seed)
+    rows, graph = make(rng, n), random_graph(rng, n, 2 * n)
+    scores = plain_scores(rows, rows)
+    expected = {}
+    for t in range(n):
+        pool = neutrals(graph, t)
+        for x in graph.neighbours(t):
+            higher = (scores[t, pool] > scores[t, x]).sum()
+            tied = ((scores[t, pool] == scores[t, x]) & (pool < x)).sum()
+            expected[int(x), t] = (int(higher + tied), len(pool))
+    assert as_rows(pair_ranks(rows, graph)) == expected
+    assert as_rows(pair_ranks(rows, graph, block=3)) == expected

@@ -3,7 +3,8 @@
 import string
 
 import torch
-from sentence_transformers import SentenceTransformer, SparseEncoder
+from sentence_transformers import MultiVectorEncoder, SentenceTransformer, SparseEncoder
+from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 from sentence_transformers.sentence_transformer.modules import (
     Dense,
     Normalize,
@@ -70,6 +71,24 @@ def make_sparse(folder, *, similarity="dot", seed=0, prompts=None):
         SpladePooling(),
     ]
     SparseEncoder(
+        modules=modules, similarity_fn_name=similarity, prompts=prompts, device="cpu"
+    ).save(str(folder))
+    return folder
+
+
+def make_late(folder, *, similarity="maxsim", seed=0, skip=(), expansion=None, prompts=None):
+    """Save a tiny ColBERT: unit vectors of 16 numbers for every token but those to skip."""
+    bert = word_pieces(folder)
+    torch.manual_seed(seed)
+    BertModel(_config(bert)).save_pretrained(bert)
+    of_tokens = {"module_input_name": "token_embeddings", "module_output_name": "token_embeddings"}
+    modules = [
+        Transformer(str(bert), max_seq_length=WINDOW, query_expansion=expansion),
+        Dense(HIDDEN, 16, bias=False, activation_function=torch.nn.Identity(), **of_tokens),
+        MultiVectorMask(list(skip)),
+        Normalize(**of_tokens),
+    ]
+    MultiVectorEncoder(
         modules=modules, similarity_fn_name=similarity, prompts=prompts, device="cpu"
     ).save(str(folder))
     return folder

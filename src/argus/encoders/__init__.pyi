@@ -13,17 +13,27 @@ from .embed import (
 )
 from .load import (
     LoadedEncoder as LoadedEncoder,
+    load_any_encoder as load_any_encoder,
     load_encoder as load_encoder,
     loaded_encoder as loaded_encoder,
+    require_vectors as require_vectors,
 )
 from .protocol import (
     Encoder as Encoder,
     TokenCounter as TokenCounter,
 )
+from .store import (
+    open_store as open_store,
+)
+from .rows import (
+    Rows as Rows,
+)
 from .scoring import (
     Scoring as Scoring,
+    scoring_of as scoring_of,
 )
 from .store import (
     EmbeddingStore as EmbeddingStore,
+    Store as Store,
     stored_fingerprint as stored_fingerprint,
 )

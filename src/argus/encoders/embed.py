@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from typing import Any, Generic, cast
 
 import numpy as np
 
 from argus.data.provenance import content_hash
-from argus.data.types import FloatArray, Span
+from argus.data.types import Span
 from argus.encoders.config import COSINE, EncoderConfig
-from argus.encoders.protocol import Encoder, TokenCounter, similarity_of, usable
-from argus.encoders.store import EmbeddingStore
+from argus.encoders.protocol import Encoder, TokenCounter, similarity_of
+from argus.encoders.rows import R, concatenate, empty_rows, family_of, usable
+from argus.encoders.store import Store
 from argus.engine import Engine, Work
 from argus.errors import ArgusError, EncodingError, EndpointRefusal
 from argus.progress import progress
@@ -53,27 +55,27 @@ Batch = Sequence[Item]
 
 
 @dataclass(frozen=True)
-class Encoded:
+class Encoded(Generic[R]):
     """The result of encoding a batch.
 
-    vectors: (n_ok, dim), in the order of the embedded items, as the encoder compares them.
+    vectors: n_ok rows, in the order of the embedded items, as the encoder compares them.
     failures: position in the batch to the reason.
     """
 
-    vectors: FloatArray
+    vectors: R
     failures: dict[int, str]
 
 
 @dataclass(frozen=True)
-class Embedded:
+class Embedded(Generic[R]):
     """The vectors of a list of items. Items that failed have a reason and no vector.
 
-    vectors: (n_ok, dim), in the order of the items that were embedded. ok: bool, shape
-    (n_items,). failures: item position to the reason. keys: in the store, of each item that was
-    embedded.
+    vectors: n_ok rows, in the order of the items that were embedded; (n_ok, dim) unless sparse or
+    of tokens. ok: bool, shape (n_items,). failures: item position to the reason. keys: in the
+    store, of each item that was embedded.
     """
 
-    vectors: FloatArray
+    vectors: R
     ok: np.ndarray
     failures: dict[int, str]
     keys: Sequence[bytes] = ()
@@ -90,15 +92,15 @@ def documents(texts: Sequence[str]) -> list[Item]:
 
 
 def embed(
-    items: Sequence[Item], encoder: Encoder, store: EmbeddingStore, *, what: str = "texts"
-) -> Embedded:
+    items: Sequence[Item], encoder: Encoder[R], store: Store[R], *, what: str = "texts"
+) -> Embedded[R]:
     """Embed `items`, reading stored vectors from `store` and adding the others.
 
     An item that the encoder rejects, or whose vector is not finite, is reported in `failures`.
     An encoder that fails for every item of a first batch raises its EncodingError instead, and an
     endpoint that refuses all texts alike an EndpointRefusal whenever it does. Vectors are stored as
-    they come, which with `SpreadEncoder` is in any order. Very many of them are
-    gathered on the disk (see `EmbeddingStore.gather`).
+    they come, which with `SpreadEncoder` is in any order. Very many are gathered on the disk
+    (see `EmbeddingStore.gather`).
     """
     keys = [item.key for item in items]
     failed = {key: why for key in keys if (why := store.failure(key)) is not None}
@@ -126,8 +128,8 @@ def embed(
 
 
 def _encoded(
-    encoder: Encoder, missing: Mapping[bytes, Item]
-) -> Iterator[tuple[int, list[tuple[bytes, Item]], Encoded]]:
+    encoder: Encoder[R], missing: Mapping[bytes, Item]
+) -> Iterator[tuple[int, list[tuple[bytes, Item]], Encoded[R]]]:
     """Yield number, keys and items, and result of each batch."""
     batches = enumerate(_batches(missing))
     if not isinstance(encoder, SpreadEncoder):
@@ -162,9 +164,10 @@ def _batches(missing: Mapping[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]
         yield batch
 
 
-def encode_batch(encoder: Encoder, items: Batch) -> Encoded:
+def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
     """Encode one batch. Halve it on a rejection until the items at fault are found."""
     texts = [item.text for item in items]
+    rows: Any
     try:
         match items[0].role:
             case Role.QUERY:
@@ -179,31 +182,32 @@ def encode_batch(encoder: Encoder, items: Batch) -> Encoded:
         if error.retryable:  # the encoder itself is in trouble: no item is at fault
             raise
         if len(items) == 1:
-            return Encoded(np.zeros((0, encoder.dim), np.float32), {0: str(error)})
+            none = cast(R, empty_rows(family_of(encoder), encoder.dim))
+            return Encoded(none, {0: str(error)})
         half = len(items) // 2
         left, right = encode_batch(encoder, items[:half]), encode_batch(encoder, items[half:])
         moved = {i + half: reason for i, reason in right.failures.items()}
-        return Encoded(np.concatenate([left.vectors, right.vectors]), left.failures | moved)
+        return Encoded(concatenate([left.vectors, right.vectors]), left.failures | moved)
     good = usable(rows)
     reason = "the encoder returned a vector that is zero or not finite"
     rows = rows[good]
-    if similarity_of(encoder) == COSINE:
+    if isinstance(rows, np.ndarray) and similarity_of(encoder) == COSINE:
         rows = (rows / np.linalg.norm(rows, axis=1)[:, None]).astype(np.float32)
     return Encoded(rows, {int(i): reason for i in np.flatnonzero(~good)})
 
 
 def begin_encoding(
-    source: tuple[Encoder | EncoderConfig, str],
-) -> Callable[[Batch], Encoded]:
+    source: tuple[Encoder[Any] | EncoderConfig, str],
+) -> Callable[[Batch], Encoded[Any]]:
     """Load the encoder in a worker. Raises ArgusError if it is not the one of the driver.
 
     source: the encoder, or the config that loads it, and the fingerprint of the driver's.
     """
     encoder, fingerprint = source
     if isinstance(encoder, EncoderConfig):
-        from argus.encoders.load import load_encoder
+        from argus.encoders.load import load_any_encoder
 
-        encoder = load_encoder(encoder).encoder
+        encoder = load_any_encoder(encoder).encoder
     if encoder.fingerprint != fingerprint:
         raise ArgusError(
             "A worker has another encoder than the one that runs the job; two encoders are never "
@@ -213,7 +217,7 @@ def begin_encoding(
     return partial(encode_batch, encoder)
 
 
-class SpreadEncoder:
+class SpreadEncoder(Generic[R]):
     """An `Encoder` that has batches embedded on an engine, and answers single calls itself.
 
     config: loaded by workers. Without it they are sent the encoder itself. Vectors are those of the
@@ -221,34 +225,34 @@ class SpreadEncoder:
     """
 
     def __init__(
-        self, encoder: Encoder, engine: Engine, config: EncoderConfig | None = None
+        self, encoder: Encoder[R], engine: Engine, config: EncoderConfig | None = None
     ) -> None:
         self.encoder, self.engine = encoder, engine
         self.fingerprint, self.dim = encoder.fingerprint, encoder.dim
-        self.similarity = similarity_of(encoder)
+        self.similarity, self.family = similarity_of(encoder), family_of(encoder)
         self.pools_spans = getattr(encoder, "pools_spans", True)
         self.encode_queries, self.encode_spans = encoder.encode_queries, encoder.encode_spans
         self.encode_documents = encoder.encode_documents
         if isinstance(encoder, TokenCounter):
             self.max_tokens, self.count_tokens = encoder.max_tokens, encoder.count_tokens
-        source: Encoder | EncoderConfig = encoder
+        source: Encoder[R] | EncoderConfig = encoder
         if config is not None:
             from argus.encoders.load import to_send
 
             source = to_send(config)
         # The encoder uses all cores itself; an endpoint gets as many requests as its settings say.
         shared = (source, encoder.fingerprint)
-        self._work: Work[tuple[Encoder | EncoderConfig, str], Batch, Encoded]
+        self._work: Work[tuple[Encoder[R] | EncoderConfig, str], Batch, Encoded[R]]
         self._work = Work(setup=begin_encoding, shared=shared, what="embedding", threaded=True)
 
-    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded]]:
+    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[R]]]:
         """Yield (number of the batch, result of `encode_batch`) as workers are done."""
         yield from self.engine.run(self._work, batches)
 
 
 def on_engine(
-    encoder: Encoder, engine: Engine | None, config: EncoderConfig | None = None
-) -> Encoder:
+    encoder: Encoder[R], engine: Engine | None, config: EncoderConfig | None = None
+) -> Encoder[R]:
     """Return the encoder, its batches embedded on `engine` if there is one.
 
     config: loads the same encoder again, precision included. None sends workers the encoder itself.

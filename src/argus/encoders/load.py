@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, cast
 
 import numpy as np
 
@@ -26,51 +26,80 @@ from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_config
 from argus.encoders.prompts import resolve_prompts
 from argus.encoders.protocol import Encoder, unit_rows
+from argus.encoders.rows import Family, R, Rows, family_of
 from argus.encoders.sentence_transformer import (
+    LateEncoder,
     SentenceTransformerEncoder,
+    SparseTextEncoder,
     set_pooling,
 )
 from argus.encoders.trust import code_digest, code_refusal, remember_code, remember_pair
 from argus.errors import InputError
 from argus.extras import naming_extras
 
+NAMES: dict[Family, str] = {"sparse": "a sparse", "tokens": "a late-interaction"}
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
-DENSE = "SentenceTransformer"
+DENSE, LATE = "SentenceTransformer", "MultiVectorEncoder"
+_OTHER_NAMES = {"ColBERT": LATE, "HF_ColBERT": LATE}
+"""As PyLate and the released ColBERT call it."""
 CANDIDATES = ("bfloat16", "float16")
 SAMPLE = 48
 MIN_COSINE, MIN_SPEEDUP = 0.999, 1.15
 
 
 @dataclass(frozen=True)
-class LoadedEncoder:
+class LoadedEncoder(Generic[R]):
     """An encoder, and the measurements by which its precision was chosen.
 
     config: loads the same encoder again, in the precision that was chosen.
     """
 
-    encoder: Encoder
+    encoder: Encoder[R]
     config: EncoderConfig
     precision_trials: list[dict[str, Any]] = field(default_factory=list)
 
-    def with_query_prompt(self, text: str) -> LoadedEncoder:
+    def with_query_prompt(self, text: str) -> LoadedEncoder[R]:
         """Return the same model, loaded once, with another text before queries."""
         encoder: Any = self.encoder
         config = replace(self.config, query_prompt=text)
         return replace(self, encoder=encoder.with_query_prompt(text), config=config)
 
 
-@naming_extras()
 def load_encoder(
     config: EncoderConfig | str, *, sample: Sequence[str] = (), stored: str | None = None
 ) -> LoadedEncoder:
-    """Load an encoder.
+    """Load an encoder that makes one vector per text.
 
     config: a description, or the model's name alone. sample: texts for the precision check. stored:
     the fingerprint of vectors that exist already. With precision "auto" theirs is used, since
     timing may choose differently on another day.
-    Raises InputError when the model cannot be found, or makes no single vector per text.
+    Raises InputError when the model cannot be found, or is of another family.
     """
     config = as_config(config)
+    loaded = load_any_encoder(config, sample=sample, stored=stored)
+    require_vectors(loaded.encoder)
+    return cast(LoadedEncoder, loaded)
+
+
+def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None = None) -> Encoder:
+    """Return an encoder that makes one vector per text, loading it by its name or description.
+
+    stored: the fingerprint of vectors that exist already. See `load_encoder`.
+    """
+    config = as_config(encoder)
+    if isinstance(config, EncoderConfig):
+        return load_encoder(config, stored=stored).encoder
+    return config
+
+
+@naming_extras()
+def load_any_encoder(
+    config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
+) -> LoadedEncoder[Rows]:
+    """Load an encoder of any family. See `load_encoder`.
+
+    With precision "auto", sparse encoders and those of tokens run in float32.
+    """
     if config.is_endpoint:
         from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
 
@@ -86,29 +115,51 @@ def load_encoder(
         from argus.encoders.python_encoder import PythonEncoder
 
         return LoadedEncoder(PythonEncoder(config.model), config)
-    if (kind := model_type(_locate(config)[1], config.revision)) != DENSE:
-        got = f"model {config.model!r} is a {kind}"
-        expected = "a SentenceTransformer, which makes a vector per text"
-        fix = "Name another; a retriever that uses it can be asked itself, with --retriever."
+    kind, is_masked = model_type(_locate(config)[1], config.revision)
+    if is_masked:
+        _tell(
+            f"{config.model} is a masked language model: it is read as a mean-pooled dense "
+            "encoder; a sparse one has to be saved by sentence-transformers' SparseEncoder"
+        )
+    families: dict[str, Any] = {"SparseEncoder": SparseTextEncoder, LATE: LateEncoder}
+    if kind != DENSE and config.token_pooling is not None:
+        got = f"--encoder-pooling {config.token_pooling} for {config.model!r}, a {kind}"
+        expected = "an encoder that pools token vectors into one per text"
+        fix, where = "Leave --encoder-pooling out.", "--encoder-pooling"
+        raise InputError(got, expected=expected, fix=fix, where=where)
+    if kind not in (DENSE, *families):
+        got, fix = f"model {config.model!r} is a {kind}", "Name another."
+        expected = "a model that embeds: a SentenceTransformer, SparseEncoder or MultiVectorEncoder"
         raise InputError(got, expected=expected, fix=fix, where="--encoder")
     if config.precision == "auto":
         match = re.search(r" precision=(\w+) ", stored or "")
-        if not match or match[1] not in PRECISIONS:
+        if match and match[1] in PRECISIONS:
+            config = replace(config, precision=match[1])
+        elif kind == DENSE:
             encoder, trials = choose_precision(partial(_sentence_transformer, config), sample)
             return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
-        config = replace(config, precision=match[1])
-    return LoadedEncoder(_sentence_transformer(config, config.precision), config)
+        else:
+            config = replace(config, precision="float32")
+    if kind == DENSE:
+        return LoadedEncoder(_sentence_transformer(config, config.precision), config)
+    name, local = _locate(config)
+    model = _any_model(config, local, kind, config.precision)
+    own = _prompts_and_code(config, model)
+    return LoadedEncoder(
+        families[kind](model, name=name, precision=config.precision, **own), config
+    )
 
 
-def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None = None) -> Encoder:
-    """Return an encoder that makes one vector per text, loading it by its name or description.
-
-    stored: the fingerprint of vectors that exist already. See `load_encoder`.
-    """
-    config = as_config(encoder)
-    if isinstance(config, EncoderConfig):
-        return load_encoder(config, stored=stored).encoder
-    return config
+def require_vectors(encoder: object) -> None:
+    """Raise InputError for an encoder that makes no single vector per text."""
+    family = family_of(encoder)
+    if family != "dense":
+        expected = "one that makes a vector per text"
+        fix = (
+            "Sparse encoders and those of late interaction work with `argus check`, `argus "
+            "research audit` and `argus explain --corpus`."
+        )
+        raise InputError(f"{NAMES[family]} encoder", expected=expected, fix=fix, where="--encoder")
 
 
 def choose_precision(
@@ -176,24 +227,24 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
     name, local = _locate(config)
     is_plain = config.token_pooling is None and Path(local).is_dir()
     model: Any = open_model(Path(local), dtype=dtype, device=device) if is_plain else None
-    model = model or _any_model(config, local, precision)
+    model = model or _any_model(config, local, DENSE, precision)
     if config.token_pooling is not None:
         set_pooling(model, config.token_pooling, name)
+    own = _prompts_and_code(config, model)
+    encoder = SentenceTransformerEncoder(model, name=name, precision=precision, **own)
+    if precision == "bfloat16" and device == "cpu":
+        pack_linear_layers(encoder.model)
+    return encoder
+
+
+def _prompts_and_code(config: EncoderConfig, model: Any) -> dict[str, Any]:
+    """Return the prompts of a model, after telling of them, and the digest of its code."""
     prompts = resolve_prompts(
         model.prompts or {}, query=config.query_prompt, document=config.document_prompt
     )
     for note in prompts.notes(config.model):
         _tell(note)
-    encoder = SentenceTransformerEncoder(
-        model,
-        name=name,
-        precision=precision,
-        prompts=prompts,
-        code=code_digest(model) if config.trust_remote_code else "",
-    )
-    if precision == "bfloat16" and device == "cpu":
-        pack_linear_layers(encoder.model)
-    return encoder
+    return {"prompts": prompts, "code": code_digest(model) if config.trust_remote_code else ""}
 
 
 @cache
@@ -202,7 +253,7 @@ def _tell(note: str) -> None:
     logging.getLogger("argus").warning(note)
 
 
-def _any_model(config: EncoderConfig, local: str, precision: str) -> Any:
+def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> Any:
     """Load a folder, a cached model, or one of the hub, as sentence-transformers does."""
     import sentence_transformers
     import torch
@@ -223,7 +274,7 @@ def _any_model(config: EncoderConfig, local: str, precision: str) -> Any:
         # Missing weights are drawn with a fixed seed.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            return sentence_transformers.SentenceTransformer(local, **arguments, **settings)
+            return getattr(sentence_transformers, kind)(local, **arguments, **settings)
 
     try:
         return load(local_files_only=True)
@@ -261,20 +312,24 @@ def _locate(config: EncoderConfig) -> tuple[str, str]:
     return model.removeprefix("sentence-transformers/"), model
 
 
-def model_type(model: str, revision: str | None) -> str:
-    """Return the class that saved a model.
+def model_type(model: str, revision: str | None) -> tuple[str, bool]:
+    """Return the class that saved a model, and whether it is only a masked language model.
 
-    model: a folder, or a name on the hub. DENSE if the model does not say, one that embeds nothing
-    if the model is made for something else. The loader reports files that cannot be read.
+    model: a folder, or a name on the hub. The class is DENSE if the model does not say, one that
+    embeds nothing if the model is made for something else. A masked language model that
+    sentence-transformers never saved may be meant as dense or sparse. The loader reports files
+    that cannot be read.
     """
     settings = _read_json(model, "config_sentence_transformers.json", revision)
     if name := settings.get("model_type"):
-        return str(name)
+        return _OTHER_NAMES.get(str(name), str(name)), False
+    kinds = [str(k) for k in _read_json(model, "config.json", revision).get("architectures") or []]
+    if late := next((_OTHER_NAMES[kind] for kind in kinds if kind in _OTHER_NAMES), None):
+        return late, False
     if settings or _model_file(model, "modules.json", revision) is not None:
-        return DENSE
-    kinds = _read_json(model, "config.json", revision).get("architectures") or []
-    others = ("ForSequenceClassification", "ColBERT")
-    return next((str(kind) for kind in kinds if str(kind).endswith(others)), DENSE)
+        return DENSE, False
+    scorer = next((kind for kind in kinds if kind.endswith("ForSequenceClassification")), DENSE)
+    return scorer, any(kind.endswith("ForMaskedLM") for kind in kinds)
 
 
 def _read_json(model: str, name: str, revision: str | None) -> dict[str, Any]:

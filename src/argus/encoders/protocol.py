@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
+from typing_extensions import TypeVar
 
 from argus.data.types import FloatArray, IntArray, Span
 from argus.encoders.config import COSINE
+from argus.encoders.rows import Rows
 
-UNIT_TOLERANCE = 1e-3
-"""Tolerance of a vector's length 1: half precision rounds by less."""
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
+R_co = TypeVar("R_co", bound=Rows, default=FloatArray, covariant=True)
 
 
 def similarity_of(encoder: object) -> str:
@@ -22,12 +21,13 @@ def similarity_of(encoder: object) -> str:
 
 
 @runtime_checkable
-class Encoder(Protocol):
+class Encoder(Protocol[R_co]):
     """Text to vectors. Raises EncodingError when a batch cannot be embedded.
 
     `fingerprint` names everything that changes a vector: model, weights, prompts, pooling,
     dimension, maximum tokens, precision. Equal fingerprints mean vectors that may be compared.
-    A text has one vector, of length 1 unless the encoder's `similarity` is DOT.
+    `Encoder` alone gives one vector per text, (n, dim) float32, unit rows unless its `similarity`
+    is DOT. One of sparse rows or of rows of tokens says so by its `family`.
     """
 
     @property
@@ -42,14 +42,14 @@ class Encoder(Protocol):
     def pools_spans(self) -> bool:
         """True if `encode_spans` pools token vectors. If not it returns the vector of the text."""
 
-    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim) float32."""
+    def encode_queries(self, texts: Sequence[str]) -> R_co:
+        """Return n rows."""
 
-    def encode_documents(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim) float32."""
+    def encode_documents(self, texts: Sequence[str]) -> R_co:
+        """Return n rows."""
 
-    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
-        """Return (n, dim): the mention `spans[i]` inside `texts[i]`.
+    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R_co:
+        """Return n rows: the mention `spans[i]` inside `texts[i]`.
 
         `g(E(w), s)` of ARGUS §3.2 and §B.4: token vectors averaged over the span if the model
         has token vectors, otherwise the vector of the whole text. Equal texts are read once.
@@ -87,16 +87,3 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
     if odd.any() and vectors.dtype != np.float64:
         unit[odd] = unit_rows(vectors[odd].astype(np.float64))
     return unit
-
-
-def usable(vectors: FloatArray, *, unit: bool = False) -> BoolArray:
-    """Return which rows are finite and not zero, shape (n,). unit: and of length 1."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    good = np.abs(lengths - 1) <= UNIT_TOLERANCE if unit else np.isfinite(lengths) & (lengths > 0)
-    return np.asarray(good)
-
-
-def starts_of(counts: IntArray) -> IntArray:
-    """Return where each of some consecutive parts begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Score documents for queries exactly.
+"""Score documents for queries exactly, for rows of every kind.
 
 Scores of a block of queries are float32, from products as large as the memory allows. Scores within
 `bound` of each other are computed again in float64, pair by pair. So neither the size of blocks nor
@@ -7,18 +7,25 @@ the order of queries changes a rank, and equal rows tie.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
+from argus.encoders.rows import R, SparseRows, TokenRows
 
 Float64Array = npt.NDArray[np.float64]
 UNIT = 1e-3
 """Tolerance of a row's length 1."""
+BLOCK_TOKENS = 1 << 14
+"""Tokens of documents in a block. One text with more makes a block by itself."""
+PAIR_BYTES = 64 << 20
+"""Products of query tokens with document tokens, or sparse scores, in memory at once."""
 SIGMAS = 8.0
 """Of the probabilistic bound of Higham and Mary (2019), λ√n·u."""
 MAX_SINGLE = 64
@@ -42,9 +49,35 @@ def product_bound(dim: int, reach: float) -> float:
     return rounding_bound(dim) * reach + dim * 2.0**-149
 
 
-def widened(rows: FloatArray) -> FloatArray:
-    """Return rows of at least 32 bits."""
-    return rows.astype(np.result_type(rows, np.float32), copy=False)
+class Scoring(Protocol[R]):
+    """The documents of a search, and their scores for queries."""
+
+    documents: R
+
+    def products(self, queries: R) -> FloatArray:
+        """Return the scores of all documents in float32, shape (n_queries, n_documents)."""
+
+    def bound(self, queries: R) -> float:
+        """Return the largest error of a difference of two of these scores."""
+
+    def pairs(self, queries: R, documents: R) -> Float64Array:
+        """Return the exact score of query i and document i, both of n rows, as shape (n,)."""
+
+    def against(self, query: R, rows: IntArray) -> Float64Array:
+        """Return the exact scores of one query, of one row, with some documents."""
+
+
+def scoring_of(documents: R) -> Scoring[R]:
+    """Return the scoring for the kind of the rows."""
+    kinds: Any = {SparseRows: SparseScoring, TokenRows: TokenScoring}
+    return cast(Scoring[R], kinds.get(type(documents), DenseScoring)(widened(documents)))
+
+
+def widened(rows: R) -> R:
+    """Return rows of at least 32 bits: products in half precision exceed every bound here."""
+    if isinstance(rows, np.ndarray):
+        return cast(R, rows.astype(np.result_type(rows, np.float32), copy=False))
+    return rows
 
 
 def reach_of(vectors: FloatArray) -> float:
@@ -57,38 +90,31 @@ def reach_of(vectors: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class Scoring:
-    """The documents of a search, (n, dim), and their scores for queries: dot products.
-
-    Those of rows of length 1 are cosines.
-    """
+class DenseScoring:
+    """One vector per text, (n, dim): the dot product, which is the cosine of rows of length 1."""
 
     documents: FloatArray
-
-    def __post_init__(self) -> None:
-        """Widen half precision, whose products exceed every bound here."""
-        object.__setattr__(self, "documents", widened(self.documents))
 
     @cached_property
     def _reach(self) -> float:
         return reach_of(self.documents)
 
     def products(self, queries: FloatArray) -> FloatArray:
-        """Return the scores of all documents in float32, shape (n_queries, n_documents)."""
+        """See `Scoring`."""
         scores: FloatArray = queries @ self.documents.T
         return scores
 
     def bound(self, queries: FloatArray) -> float:
-        """Return the largest error of a difference of two of these scores."""
+        """See `Scoring`."""
         return product_bound(self.documents.shape[1], self._reach * reach_of(queries))
 
     def pairs(self, queries: FloatArray, documents: FloatArray) -> Float64Array:
-        """Return the exact score of query i and document i, both of n rows, as shape (n,)."""
+        """See `Scoring`."""
         exact: Float64Array = np.einsum("ij,ij->i", queries.astype(float), documents.astype(float))
         return exact
 
     def against(self, query: FloatArray, rows: IntArray) -> Float64Array:
-        """Return the exact scores of one query, of one row, with some documents."""
+        """See `Scoring`."""
         if len(rows) <= MAX_SINGLE:
             return self._exact(query, rows)
         of = self._alike[rows]
@@ -109,3 +135,116 @@ class Scoring:
         first: dict[bytes, int] = {}
         rows = enumerate(self.documents)
         return np.array([first.setdefault(content_hash(v.tobytes()), i) for i, v in rows], np.int64)
+
+
+@dataclass(frozen=True)
+class SparseScoring:
+    """Weights of terms: the dot product over the terms that query and document share."""
+
+    documents: SparseRows
+
+    @cached_property
+    def _postings(self) -> Any:
+        return self.documents.matrix.T.tocsr()
+
+    @cached_property
+    def _reach(self) -> float:
+        return _length(self.documents)
+
+    def products(self, queries: SparseRows) -> FloatArray:
+        """See `Scoring`."""
+        out = np.empty((len(queries), len(self.documents)), np.float32)
+        step = max(1, PAIR_BYTES // (8 * max(1, len(self.documents))))
+        for start in range(0, len(queries), step):
+            part = slice(start, start + step)
+            out[part] = (queries[part].matrix @ self._postings).toarray()
+        return out
+
+    def bound(self, queries: SparseRows) -> float:
+        """See `Scoring`."""
+        terms = int(np.diff(queries.matrix.indptr).max(initial=1))
+        return product_bound(terms, self._reach * _length(queries))
+
+    def pairs(self, queries: SparseRows, documents: SparseRows) -> Float64Array:
+        """See `Scoring`."""
+        shared = queries.matrix.astype(np.float64).multiply(documents.matrix.astype(np.float64))
+        return np.asarray(shared.tocsr().sum(axis=1), np.float64).ravel()
+
+    def against(self, query: SparseRows, rows: IntArray) -> Float64Array:
+        """See `Scoring`."""
+        return self.pairs(query[np.zeros(len(rows), np.int64)], self.documents[rows])
+
+
+@dataclass(frozen=True)
+class TokenScoring:
+    """Late interaction (ColBERT, Khattab and Zaharia 2020, section 3.3, eq. 3): MaxSim.
+
+    The sum, over the tokens of the query, of the largest dot product with a token of the document.
+    """
+
+    documents: TokenRows
+
+    @cached_property
+    def _reach(self) -> float:
+        return reach_of(self.documents.vectors)
+
+    @cached_property
+    def _blocks(self) -> list[slice]:
+        """Documents whose tokens together make a block."""
+        return list(_cut(self.documents.counts, BLOCK_TOKENS))
+
+    def products(self, queries: TokenRows) -> FloatArray:
+        """See `Scoring`."""
+        out = np.empty((len(queries), len(self.documents)), np.float32)
+        for some in _cut(queries.counts, PAIR_BYTES // (4 * BLOCK_TOKENS)):
+            block = queries[some]
+            for part in self._blocks:
+                out[some, part] = _max_sim(block, self.documents[part])
+        return out
+
+    def bound(self, queries: TokenRows) -> float:
+        """See `Scoring`."""
+        reach = self._reach * reach_of(queries.vectors)
+        per_token = rounding_bound(self.documents.vectors.shape[1]) + 2.0**-22
+        return float(queries.counts.max(initial=1)) * per_token * reach
+
+    def pairs(self, queries: TokenRows, documents: TokenRows) -> Float64Array:
+        """See `Scoring`."""
+        pairs = ((queries.tokens(i), documents.tokens(i)) for i in range(len(queries)))
+        return np.array([exact_max_sim(query, document) for query, document in pairs], np.float64)
+
+    def against(self, query: TokenRows, rows: IntArray) -> Float64Array:
+        """See `Scoring`."""
+        tokens, documents = query.tokens(0), self.documents
+        scores = [exact_max_sim(tokens, documents.tokens(row)) for row in rows.tolist()]
+        return np.array(scores, np.float64)
+
+
+def exact_max_sim(query: FloatArray, document: FloatArray) -> float:
+    """Return the MaxSim of one query, (n_tokens, dim), and one document in float64."""
+    return float((query.astype(float) @ document.astype(float).T).max(axis=1).sum())
+
+
+def _max_sim(queries: TokenRows, documents: TokenRows) -> FloatArray:
+    """Return the scores of a block. Every text has a token."""
+    similarity = queries.vectors @ documents.vectors.T  # (query tokens, document tokens)
+    best = np.maximum.reduceat(similarity, documents.starts[:-1], axis=1)
+    sums: FloatArray = np.add.reduceat(best, queries.starts[:-1], axis=0, dtype=np.float64)
+    return sums.astype(np.float32)
+
+
+def _cut(counts: IntArray, most: int) -> Iterator[slice]:
+    """Yield consecutive texts of at most `most` tokens together, unless one text has more."""
+    start, total = 0, 0
+    for i, count in enumerate(counts.tolist()):
+        if i > start and total + count > most:
+            yield slice(start, i)
+            start, total = i, 0
+        total += count
+    if len(counts):
+        yield slice(start, len(counts))
+
+
+def _length(rows: SparseRows) -> float:
+    squares = rows.matrix.multiply(rows.matrix).sum(axis=1)
+    return float(np.sqrt(np.asarray(squares).max(initial=0)))

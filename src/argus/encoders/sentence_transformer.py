@@ -1,9 +1,14 @@
-"""Encode with models of sentence-transformers: their own prompts, pooling, and vectors of spans."""
+"""Encode with models of sentence-transformers: dense, sparse (SPLADE), late interaction (ColBERT).
+
+A dense encoder puts the model's own prompts before texts, pools as the model does, and pools spans
+from its token vectors. The others have no vectors of mentions: a span has the rows of its text.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -11,7 +16,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +26,7 @@ from argus.data.types import FloatArray, IntArray, Span
 from argus.encoders.config import COSINE, DOT, TokenPooling
 from argus.encoders.prompts import Prompt, Prompts, resolve_prompts
 from argus.encoders.protocol import make_fingerprint, unit_rows
+from argus.encoders.rows import Family, R, SparseRows, TokenRows, concatenate, empty_rows
 from argus.errors import EncodingError, InputError
 
 if TYPE_CHECKING:
@@ -29,6 +35,8 @@ if TYPE_CHECKING:
 
 ALIKE = 0.8
 """A text this much shorter than the longest begins the next batch."""
+MEAN = "meanmaxsim"
+"""MaxSim divided by the number of the query's tokens: no rank differs, scores do."""
 MARGIN_TOKENS = 8
 """Tokens that cutting a text may add, as words at its ends are split otherwise."""
 
@@ -42,12 +50,10 @@ ON_GPU: BatchSizes = 32_768, 1_024, 8_192
 """Measured on an H100: `python -m benchmarks accelerator`."""
 
 
-class SentenceTransformerEncoder:
-    """Wraps a loaded SentenceTransformer, or its stand-in of `argus.encoders.bert`.
+class ModelEncoder(ABC, Generic[R]):
+    """Base of the encoders on a loaded model."""
 
-    One forward pass gives both the sentence vector, through all of the model's modules, and the
-    token vectors that spans are pooled from. Texts are read in batches of similar token count.
-    """
+    family: Family = "dense"
 
     def __init__(
         self,
@@ -61,10 +67,92 @@ class SentenceTransformerEncoder:
         """Take a model as it is. prompts: None for its own. code: digest of code beside it."""
         self.model, self.name, self.precision, self.code = model, name, precision, code
         self.prompts = prompts or resolve_prompts(model.prompts or {})
-        self.similarity = _similarity_of(model)
+        self.similarity = self._similarity()
         self._revision = weights_digest(model)  # now: packing hides weights from a later look
-        self._tokenizing = Lock()  # fast tokenizers may not be used from two threads at once
         model.eval()
+
+    @cached_property
+    @abstractmethod
+    def dim(self) -> int:
+        """Length of a vector, or terms of the vocabulary."""
+
+    @abstractmethod
+    def _similarity(self) -> str:
+        """Return the similarity that compares rows. Raises InputError for one of another kind."""
+
+    @abstractmethod
+    def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
+        """Return n rows, the prompt in front of each text. task: "query" or "document"."""
+
+    @property
+    def pools_spans(self) -> bool:
+        """See `Encoder`."""
+        return False
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Longest document in tokens, special tokens included. None when unlimited."""
+        first = next(iter(self.model.children()), None)
+        limits = (self.model.max_seq_length, getattr(first, "document_length", None))
+        return min((int(n) for n in limits if n and not math.isinf(n)), default=None)
+
+    @property
+    def _pooling(self) -> str:
+        return self.family
+
+    @property
+    def _tasks(self) -> tuple[str, str]:
+        return "", ""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Model, a digest of its weights, prompts, pooling, sizes, precision, similarity."""
+        parts: dict[str, object] = {"dim": self.dim, "max_tokens": self.max_tokens}
+        parts |= {"precision": self.precision, "pooling": self._pooling, "normalize": "l2"}
+        if self.similarity != COSINE:
+            parts |= {"normalize": "none", "similarity": self.similarity}
+        parts["query_prompt"] = repr(self.prompts.query.text)
+        parts["document_prompt"] = repr(self.prompts.document.text)
+        if any(self._tasks):
+            parts["query_task"], parts["document_task"] = map(repr, self._tasks)
+        parts |= {"code": self.code} if self.code else {}
+        return make_fingerprint(f"sentence-transformers:{self.name}@{self._revision}", **parts)
+
+    def count_tokens(self, texts: Sequence[str]) -> IntArray:
+        """Return (n,) token counts, prompt and special tokens included, nothing cut."""
+        if not texts:
+            return np.zeros(0, np.int64)
+        tokenizer, prompt = self.model.tokenizer, self.prompts.document.text
+        prompted = [prompt + text for text in texts]
+        if not callable(tokenizer):  # a tokenizers.Tokenizer, as models of static vectors have it
+            batch = tokenizer.encode_batch(prompted)
+            return np.array([len(encoding.ids) for encoding in batch], np.int64)
+        encoded = tokenizer(prompted, truncation=False, verbose=False)
+        return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
+
+    def encode_queries(self, texts: Sequence[str]) -> R:
+        """Return n rows, the query prompt in front of each text."""
+        return self._encode(texts, self.prompts.query, "query")
+
+    def encode_documents(self, texts: Sequence[str]) -> R:
+        """Return n rows. Texts beyond the window are cut, as in any index."""
+        return self._encode(texts, self.prompts.document, "document")
+
+    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R:
+        """Return n rows: those of the texts."""
+        return self.encode_documents(texts)
+
+
+class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
+    """Wraps a loaded SentenceTransformer, or its stand-in of `argus.encoders.bert`.
+
+    One forward pass gives both the sentence vector, through all of the model's modules, and the
+    token vectors that spans are pooled from. Texts are read in batches of similar token count.
+    """
+
+    def __init__(self, model: Any, **settings: Any) -> None:
+        super().__init__(model, **settings)
+        self._tokenizing = Lock()  # fast tokenizers may not be used from two threads at once
 
     def __getstate__(self) -> dict[str, Any]:
         """Go to a worker without the lock of this process."""
@@ -98,45 +186,18 @@ class SentenceTransformerEncoder:
         names = self.prompts.query.name, self.prompts.document.name
         return names if self._has_tasks else ("", "")
 
-    @property
-    def max_tokens(self) -> int | None:
-        """Longest document in tokens, special tokens included. None when unlimited."""
-        limit = self.model.max_seq_length
-        return int(limit) if limit and not math.isinf(limit) else None
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Model, a digest of its weights, prompts, pooling, sizes, precision, similarity."""
-        parts: dict[str, object] = {"dim": self.dim, "max_tokens": self.max_tokens}
-        parts |= {"precision": self.precision, "pooling": self._pooling, "normalize": "l2"}
-        if self.similarity != COSINE:
-            parts |= {"normalize": "none", "similarity": self.similarity}
-        parts["query_prompt"] = repr(self.prompts.query.text)
-        parts["document_prompt"] = repr(self.prompts.document.text)
-        if any(self._tasks):
-            parts["query_task"], parts["document_task"] = map(repr, self._tasks)
-        parts |= {"code": self.code} if self.code else {}
-        return make_fingerprint(f"sentence-transformers:{self.name}@{self._revision}", **parts)
-
-    def count_tokens(self, texts: Sequence[str]) -> IntArray:
-        """Return (n,) token counts, prompt and special tokens included, nothing cut."""
-        if not texts:
-            return np.zeros(0, np.int64)
-        tokenizer, prompt = self.model.tokenizer, self.prompts.document.text
-        prompted = [prompt + text for text in texts]
-        if not callable(tokenizer):  # a tokenizers.Tokenizer, as models of static vectors have it
-            batch = tokenizer.encode_batch(prompted)
-            return np.array([len(encoding.ids) for encoding in batch], np.int64)
-        encoded = tokenizer(prompted, truncation=False, verbose=False)
-        return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
-
-    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim), the query prompt in front of each text."""
-        return self._encode(texts, self.prompts.query, "query")
-
-    def encode_documents(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim). Texts beyond the window are cut, as in any index."""
-        return self._encode(texts, self.prompts.document, "document")
+    def _similarity(self) -> str:
+        """Return COSINE, which rows of length 1 make of others too, or DOT."""
+        name = str(self.model.similarity_fn_name)
+        unit = type(list(self.model.children())[-1]).__name__ == "Normalize"
+        if name == COSINE or (unit and name in (DOT, "euclidean")):
+            return COSINE
+        if name == DOT:
+            return DOT
+        got = f"a model that ranks by {name} distance"
+        expected = "one made for cosine or dot product, or whose vectors have length 1"
+        fix = "Name another; a retriever that ranks so can be asked itself, with --retriever."
+        raise InputError(got, expected=expected, fix=fix, where="--encoder")
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
         """Return (n, dim): token vectors averaged over `spans[i]` in `texts[i]`.
@@ -301,6 +362,112 @@ class SentenceTransformerEncoder:
         return any("task" in names for names in arguments.values())
 
 
+class LibraryEncoder(ModelEncoder[R]):
+    """Base of encoders on a SparseEncoder or a MultiVectorEncoder."""
+
+    @abstractmethod
+    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
+        """Return the rows of one batch."""
+
+    def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
+        counts = np.minimum(self.count_tokens(texts), self.max_tokens or 1 << 30)
+        batches = batches_of(counts.tolist())
+        none: Any = empty_rows(self.family, self.dim)
+        encoded = [self._encode_batch([texts[i] for i in batch], prompt, task) for batch in batches]
+        rows: Any = concatenate([none, *encoded])
+        back: R = rows[np.argsort(np.array([i for batch in batches for i in batch], np.int64))]
+        return back
+
+    def _call(self, texts: Sequence[str], prompt: Prompt, task: str, **options: Any) -> Any:
+        options |= {"batch_size": len(texts), "show_progress_bar": False}
+        return self.model.encode(list(texts), prompt=prompt.text, task=task, **options)
+
+
+class SparseTextEncoder(LibraryEncoder[SparseRows]):
+    """A weight per term of the model's vocabulary. Nearly all are zero.
+
+    Compared by dot product, or by cosine if the model says so: its rows then have length 1.
+    """
+
+    family: Family = "sparse"
+
+    def _similarity(self) -> str:
+        name = self.model.similarity_fn_name
+        if name not in (COSINE, DOT):
+            got = f"a sparse model that ranks by {name} distance"
+            fix = "Name another."
+            raise InputError(got, expected="dot product or cosine", fix=fix, where="--encoder")
+        return f"sparse-{name}"
+
+    @cached_property
+    def dim(self) -> int:
+        """Terms of the vocabulary, of a word that is embedded: before, the model may not know."""
+        return int(self._call(["dimension"], Prompt(), "document").shape[1])
+
+    def terms(self, columns: IntArray) -> list[str]:
+        """Return the terms of some columns, or their numbers if these are no words."""
+        words = self.model.tokenizer
+        if words is None or len(words) != self.dim:
+            return [f"#{column}" for column in columns.tolist()]
+        return [str(term) for term in words.convert_ids_to_tokens(columns.tolist())]
+
+    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> SparseRows:
+        from scipy.sparse import csr_array
+
+        encoded = self._call(texts, prompt, task, save_to_cpu=True).coalesce()
+        places, weights = encoded.indices().numpy(), encoded.values().float().numpy()
+        shape = len(texts), self.dim
+        matrix = csr_array((weights, (places[0], places[1])), shape=shape, dtype=np.float32)
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        if self.model.similarity_fn_name == COSINE:
+            lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+            scale = np.repeat(np.where(lengths > 0, lengths, 1), np.diff(matrix.indptr))
+            matrix.data = (matrix.data / scale).astype(np.float32)
+        return SparseRows(matrix)
+
+
+class LateEncoder(LibraryEncoder[TokenRows]):
+    """A vector per token, compared by MaxSim.
+
+    The tokens are those that the model scores: with the expansion of a query, without those that it
+    skips in documents. A model that ranks by the mean has query vectors divided by their number.
+    """
+
+    family: Family = "tokens"
+
+    def _similarity(self) -> str:
+        return str(self.model.similarity_fn_name)
+
+    @cached_property
+    def dim(self) -> int:
+        """Length of a token vector."""
+        encoded = self._call(["dimension"], Prompt(), "document", convert_to_numpy=True)
+        return int(encoded[0].shape[1])
+
+    def query_tokens(self, text: str) -> list[str]:
+        """Return the tokens behind the vectors of a query, in their order."""
+        return self._tokens(text, self.prompts.query, "query")
+
+    def document_tokens(self, text: str) -> list[str]:
+        """Return the tokens behind the vectors of a document, in their order."""
+        return self._tokens(text, self.prompts.document, "document")
+
+    def _tokens(self, text: str, prompt: Prompt, task: str) -> list[str]:
+        features = self._call([text], prompt, task, output_value=None)[0]
+        scored = features["attention_mask"].bool().cpu()
+        if "input_ids" not in features or len(features["input_ids"]) != len(scored):
+            return [f"#{i}" for i in range(int(scored.sum()))]  # pooled: no longer single tokens
+        ids = features["input_ids"].cpu()[scored]
+        return [str(token) for token in self.model.tokenizer.convert_ids_to_tokens(ids.tolist())]
+
+    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> TokenRows:
+        rows = self._call(texts, prompt, task, convert_to_numpy=True)
+        if task == "query" and self.similarity == MEAN:
+            rows = [vectors / max(1, len(vectors)) for vectors in rows]
+        return TokenRows.of(rows, self.dim)
+
+
 @dataclass(frozen=True)
 class Reading:
     """Text for one forward pass, and the mentions to pool from it.
@@ -378,20 +545,6 @@ def batches_of(counts: Sequence[int], sizes: BatchSizes = ON_CPU) -> list[list[i
             width = counts[i]
         batches[-1].append(i)
     return batches
-
-
-def _similarity_of(model: Any) -> str:
-    """Return COSINE, which rows of length 1 make of others too, or DOT. Refuse distances."""
-    name = str(model.similarity_fn_name)
-    unit = type(list(model.children())[-1]).__name__ == "Normalize"
-    if name == COSINE or (unit and name in (DOT, "euclidean")):
-        return COSINE
-    if name == DOT:
-        return DOT
-    got = f"a model that ranks by {name} distance"
-    expected = "one made for cosine or dot product, or whose vectors have length 1"
-    fix = "Name another; a retriever that ranks so can be asked itself, with --retriever."
-    raise InputError(got, expected=expected, fix=fix, where="--encoder")
 
 
 def set_pooling(model: SentenceTransformer, mode: TokenPooling, name: str) -> None:

@@ -20,18 +20,21 @@ from argus.data.documents import read_topics
 from argus.data.runs import ranking, read_run
 from argus.data.types import Document, Query
 from argus.encoders import (
-    EmbeddingStore,
     Encoder,
     EncoderConfig,
+    Rows,
     Scoring,
     TokenCounter,
     as_config,
     embed,
-    load_encoder,
+    load_any_encoder,
+    open_store,
+    scoring_of,
     stored_fingerprint,
 )
 from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
+from argus.encoders.rows import family_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import unknown_query
 from argus.evaluation.judged import ParentFold, deeper
@@ -151,7 +154,7 @@ def explain_served(
 def explain_corpus(
     query: str,
     doc_id: str,
-    encoder: Encoder | EncoderConfig | str,
+    encoder: Encoder[Rows] | EncoderConfig | str,
     config: RunConfig,
     *,
     store: Path | None = None,
@@ -178,15 +181,15 @@ def explain_corpus(
         path = store or Path(stack.enter_context(TemporaryDirectory(prefix="argus-explain-")))
         model = as_config(encoder)
         if isinstance(model, EncoderConfig):
-            model = load_encoder(model, stored=stored_fingerprint(path)).encoder
+            model = load_any_encoder(model, stored=stored_fingerprint(path)).encoder
         opened = stack.enter_context(
-            EmbeddingStore(path, fingerprint=model.fingerprint, dim=model.dim)
+            open_store(family_of(model), path, fingerprint=model.fingerprint, dim=model.dim)
         )
         take_stored(Record("explain", {}, {"corpus": corpus.origin}), opened)
         announce("explain: embedding documents")
         texts = as_documents([d.content for d in usable])
         embedded = embed(texts, model, opened, what="documents")
-        scoring = Scoring(embedded.vectors)
+        scoring: Scoring[Any] = scoring_of(embedded.vectors)
     encoded = encode_batch(model, queries([question.text]))
     for why in encoded.failures.values():
         got = f"no search with {question.text!r}: {why}"
@@ -213,7 +216,7 @@ def explain_corpus(
         if isinstance(model, TokenCounter) and model.max_tokens is not None:
 
             def rank_unread(pieces: list[str]) -> tuple[float, int]:
-                pairs = Scoring(model.encode_documents(pieces))
+                pairs: Scoring[Any] = scoring_of(model.encode_documents(pieces))
                 best = float(pairs.against(encoded.vectors, np.arange(len(pieces))).max())
                 return best, 1 + int((others > best).sum())
 

@@ -1,19 +1,20 @@
-"""Rank documents by exact inner product, with ties broken by row."""
+"""Rank documents by exact score, whatever their rows are, with ties broken by row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.protocol import starts_of
-from argus.encoders.scoring import Float64Array, Scoring, widened
+from argus.encoders.rows import Places, Rows, SparseRows, TokenRows, starts_of
+from argus.encoders.scoring import Float64Array, Scoring, scoring_of, widened
 
-Documents = FloatArray | Scoring
-"""Vectors to search. To search them several times, make a `Scoring` of them once."""
+Documents = Rows | Scoring[Any]
+"""Rows to search. To search them several times, make a `Scoring` of them once."""
 
 BLOCK_BYTES = 256 << 20
 
@@ -80,10 +81,10 @@ class Groups:
     def ranks(
         self,
         scores: FloatArray,
-        queries: FloatArray,
+        queries: Rows,
         targets: IntArray,
         own: Float64Array,
-        scoring: Scoring,
+        scoring: Scoring[Any],
     ) -> IntArray:
         """Return the 1-based rank of each target's group among the groups, by their best rows.
 
@@ -128,7 +129,7 @@ class RowLists:
         starts = starts_of(np.array([len(one) for one in lists], np.int64))
         return cls(of, starts, np.array([row for one in lists for row in one], np.int64))
 
-    def part(self, queries: IntArray) -> RowLists:
+    def part(self, queries: Places) -> RowLists:
         """Return the lists of some queries, and no others."""
         used, of = np.unique(self.of[queries], return_inverse=True)
         places, starts = _ranges(self.starts, used)
@@ -147,11 +148,12 @@ def _ranges(starts: IntArray, parts: IntArray) -> tuple[IntArray, IntArray]:
     return np.arange(new[-1]) + np.repeat(starts[parts] - new[:-1], counts), new
 
 
-def search(queries: FloatArray, documents: Documents, k: int) -> TopK:
+def search(queries: Rows, documents: Documents, k: int) -> TopK:
     """Return the k documents of highest score for each query.
 
-    queries, documents: vectors of one encoder, (n, dim), compared by dot product. k is cut
-    to n_documents. Equal scores rank by row: keep documents ordered by id and ties break by id.
+    queries, documents: rows of one encoder. Dense ones have shape (n, dim) and are compared by dot
+    product. k is cut to n_documents. Equal scores rank by row: keep documents ordered by id and
+    ties break by id.
     """
     queries, scoring = widened(queries), _scoring(documents)
     parts = [_best(scores, k) for _, scores in _score_blocks(queries, scoring)]
@@ -159,12 +161,12 @@ def search(queries: FloatArray, documents: Documents, k: int) -> TopK:
 
 
 def known_item_search(
-    queries: FloatArray,
+    queries: Rows,
     documents: Documents,
     targets: IntArray,
     k: int,
     *,
-    target_vectors: FloatArray | None = None,
+    target_vectors: Rows | None = None,
     groups: Groups | None = None,
     hidden: RowLists | None = None,
 ) -> KnownItemRanks:
@@ -210,7 +212,7 @@ def queries_per_block(n_documents: int) -> int:
 
 
 def _ranks(
-    scores: FloatArray, own: Float64Array, target: IntArray, queries: FloatArray, scoring: Scoring
+    scores: FloatArray, own: Float64Array, target: IntArray, queries: Rows, scoring: Scoring[Any]
 ) -> tuple[IntArray, IntArray]:
     """Return 1-based ranks, ties by row, and counts of documents that score strictly higher.
 
@@ -230,11 +232,13 @@ def _ranks(
     return np.asarray(ranks, np.int64), np.asarray(above, np.int64)
 
 
-def _scoring(documents: Documents) -> Scoring:
-    return documents if isinstance(documents, Scoring) else Scoring(documents)
+def _scoring(documents: Documents) -> Scoring[Any]:
+    if isinstance(documents, np.ndarray | SparseRows | TokenRows):
+        return scoring_of(documents)
+    return documents
 
 
-def _score_blocks(queries: FloatArray, scoring: Scoring) -> Iterator[tuple[slice, FloatArray]]:
+def _score_blocks(queries: Rows, scoring: Scoring[Any]) -> Iterator[tuple[slice, FloatArray]]:
     n = len(scoring.documents)
     if not len(queries) or not n:
         raise ValueError(f"{len(queries)} queries over {n} documents: needs at least one of each.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from typing_extensions import TypedDict
 
@@ -27,13 +27,19 @@ from argus.encoders import (
     EmbeddingStore,
     Encoder,
     EncoderConfig,
+    Rows,
+    Store,
     TokenCounter,
     as_config,
+    load_any_encoder,
     load_encoder,
+    open_store,
+    require_vectors,
     stored_fingerprint,
 )
 from argus.encoders.embed import documents as as_documents
 from argus.encoders.embed import on_engine
+from argus.encoders.rows import family_of
 from argus.encoders.store import EMBEDDINGS as EMBEDDINGS
 from argus.encoders.store import store_of
 from argus.engine import Engine
@@ -133,6 +139,30 @@ def open_encoder(
     is this process. The vectors of a corpus that is a store are taken as they are. Raises
     EncoderMismatch when the store holds vectors of another encoder.
     """
+
+    def dense(loaded: Encoder[Rows]) -> None:
+        require_vectors(loaded)
+        if check is not None:
+            check(cast(Encoder, loaded))
+
+    with any_encoder(
+        folder, encoder, record, sample=sample, store=store, check=dense, engine=engine
+    ) as (model, opened):
+        yield cast(Encoder, model), cast(EmbeddingStore, opened)
+
+
+@contextmanager
+def any_encoder(
+    folder: ArtifactFolder,
+    encoder: Encoder[Rows] | EncoderConfig | str,
+    record: Record,
+    *,
+    sample: Sequence[str],
+    store: Path | None = None,
+    check: Callable[[Encoder[Rows]], object] | None = None,
+    engine: Engine | None = None,
+) -> Iterator[tuple[Encoder[Rows], Store[Rows]]]:
+    """Open an encoder of any family, and the store of its rows. See `open_encoder`."""
     check_folder(folder, record)
     path = store or store_of(folder.path)
     stored = None if folder.fresh and store is None else stored_fingerprint(path)
@@ -141,7 +171,7 @@ def open_encoder(
     encoder = as_config(encoder)
     if isinstance(encoder, EncoderConfig):
         with record.timed("loading the encoder"):
-            loaded = load_encoder(encoder, sample=sample, stored=stored)
+            loaded = load_any_encoder(encoder, sample=sample, stored=stored)
         record.encoder["precision_trials"] = loaded.precision_trials
         encoder, config = loaded.encoder, loaded.config
     record.encoder["fingerprint"] = encoder.fingerprint
@@ -151,15 +181,17 @@ def open_encoder(
     folder.open()  # only now: whatever was wrong with the input has deleted nothing
     if store is None:
         folder.own(EMBEDDINGS)
-    with EmbeddingStore(path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
+    family = family_of(encoder)
+    with open_store(family, path, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         take_stored(record, opened)
         yield on_engine(encoder, engine, config), opened
 
 
-def take_stored(record: Record, opened: EmbeddingStore) -> None:
+def take_stored(record: Record, opened: Store[Any]) -> None:
     """Have vectors that came with the corpus taken from there. Note them in the record."""
     if (corpus := record.stored()) is None:
         return
+    assert isinstance(opened, EmbeddingStore)  # `corpus_for` has compared them with the encoder's
     vectors = corpus.vectors
     assert vectors is not None
     keys = [item.key for document in vectors.documents for item in as_documents([document.content])]
@@ -212,7 +244,7 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
 
 
 def corpus_for(
-    corpus: Corpus, encoder: Encoder | EncoderConfig | str | None, limit: int | None
+    corpus: Corpus, encoder: Encoder[Rows] | EncoderConfig | str | None, limit: int | None
 ) -> CorpusSource:
     """Open a corpus. The vectors of a store are taken where `encoder` made them.
 
@@ -224,10 +256,11 @@ def corpus_for(
     return open_corpus(corpus, limit=limit, asking=lambda: _comparing(encoder))
 
 
-def _comparing(encoder: Encoder | EncoderConfig | str) -> Embeds:
+def _comparing(encoder: Encoder[Rows] | EncoderConfig | str) -> Embeds:
     encoder = as_config(encoder)
     if not isinstance(encoder, EncoderConfig):
-        return encoder
+        require_vectors(encoder)
+        return cast(Encoder, encoder)
     if encoder.precision == "auto":
         encoder = replace(encoder, precision="float32")
     return load_encoder(encoder).encoder
@@ -237,7 +270,7 @@ def read_documents(
     corpus: Corpus,
     fields: FieldNames,
     limit: int | None,
-    encoder: Encoder | EncoderConfig | str | None,
+    encoder: Encoder[Rows] | EncoderConfig | str | None,
 ) -> tuple[list[Document], Origin | None]:
     """Return the documents that `corpus` is or names, and its entry in a manifest.
 
@@ -262,7 +295,7 @@ class TextWindow(TypedDict):
     tokens: int
 
 
-def texts_cut(encoder: Encoder, texts: Sequence[str]) -> TextWindow | None:
+def texts_cut(encoder: Encoder[Rows], texts: Sequence[str]) -> TextWindow | None:
     """Count the texts that are longer than the encoder's window. None when it cannot be known."""
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None or not texts:
         return None

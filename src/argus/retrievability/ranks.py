@@ -22,12 +22,14 @@ from threadpoolctl import threadpool_limits
 
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.scoring import Scoring, product_bound, reach_of, rounding_bound
+from argus.encoders.rows import Rows
+from argus.encoders.scoring import product_bound, reach_of, rounding_bound, scoring_of
 from argus.knowledge.relations import RelationGraph
 from argus.retrievability.pairs import (
     CHECKED_ROWS,
     WORKING_BYTES,
     PairRanks,
+    pairs_in,
     related_pairs,
 )
 
@@ -40,7 +42,7 @@ Count = Callable[[range, np.ndarray | None], PairRanks]
 
 
 def pair_ranks(
-    vectors: FloatArray,
+    vectors: Rows,
     graph: RelationGraph,
     *,
     queries: range | None = None,
@@ -56,7 +58,7 @@ def pair_ranks(
 
 
 def ranker(
-    vectors: FloatArray,
+    vectors: Rows,
     graph: RelationGraph,
     *,
     block: int | None = None,
@@ -68,8 +70,8 @@ def ranker(
 ) -> Callable[[range, Callable[[int], None] | None], PairRanks]:
     """Return `pair_ranks` for one range of queries after another.
 
-    vectors: (n, dim) float32, unit rows, ordered by id (memory-mapped or not).
-    graph: relations over the same n.
+    vectors: (n, dim) float32, unit rows, ordered by id (memory-mapped or not). Or rows of tokens
+    or terms, which are counted on the CPU. graph: relations over the same n.
     block: queries per product (default: as WORKING_BYTES allow).
     device: "cpu", or a torch device such as "cuda" ("torch:cpu" runs that path without a GPU).
     reservoir: rank among this many entities drawn uniformly per RESERVOIR_QUERIES queries instead
@@ -116,7 +118,9 @@ def _chunks(queries: range, block: int, boundary: int | None) -> Iterator[range]
         start = stop
 
 
-def _counter(rows: FloatArray, graph: RelationGraph, device: str, *, unit: bool) -> Count:
+def _counter(rows: Rows, graph: RelationGraph, device: str, *, unit: bool) -> Count:
+    if not isinstance(rows, np.ndarray):
+        return _rows_counter(rows, graph)
     vectors, dim = np.ascontiguousarray(rows, np.float32), rows.shape[1]
     parts = (vectors[i : i + CHECKED_ROWS] for i in range(0, len(vectors), CHECKED_ROWS))
     bound = rounding_bound(dim) if unit else product_bound(dim, max(map(reach_of, parts)) ** 2)
@@ -148,8 +152,42 @@ def _vector_counter(vectors: FloatArray, graph: RelationGraph, bound: float) -> 
     return count
 
 
+def _rows_counter(rows: Any, graph: RelationGraph) -> Count:
+    """Blocked scores of sparse weights or vectors of tokens, near-ties decided in float64.
+
+    Rows ask as they are in the index: t's row is the query, x's the document.
+    """
+    scoring = scoring_of(rows)
+
+    def count(chunk: range, candidates: np.ndarray | None) -> PairRanks:
+        of, out = pairs_in(graph, chunk)
+        queries = rows[chunk.start : chunk.stop]
+        among = scoring if candidates is None else scoring_of(rows[candidates])
+        ids = np.arange(len(rows)) if candidates is None else candidates.astype(np.int64)
+        products, bound = among.products(queries), scoring.bound(queries)
+        exact = scoring.pairs(rows[out.related], rows[out.entity])
+        out.similarity[:] = exact
+        ends = np.searchsorted(of, np.arange(len(chunk) + 1))
+        for row, t in enumerate(chunk):
+            pairs = range(ends[row], ends[row + 1])
+            neutral = ~np.isin(ids, np.append(out.entity[pairs.start : pairs.stop], t))
+            order = np.argsort(products[row][neutral], kind="stable")
+            scores = products[row][neutral][order].astype(np.float64)
+            for pair in pairs:
+                low = np.searchsorted(scores, exact[pair] - bound)
+                high = np.searchsorted(scores, exact[pair] + bound, "right")
+                near = ids[neutral][order[low:high]]
+                tied = scoring.against(queries[row : row + 1], near)
+                first = (tied == exact[pair]) & (near < out.entity[pair])
+                out.pool[pair] = len(scores)
+                out.above[pair] = len(scores) - high + ((tied > exact[pair]) | first).sum()
+        return out
+
+    return count
+
+
 def displacers(
-    vectors: FloatArray, graph: RelationGraph, entities: Sequence[int], *, k: int, top: int
+    vectors: Rows, graph: RelationGraph, entities: Sequence[int], *, k: int, top: int
 ) -> list[list[tuple[int, int]]]:
     """Return, per entity x, up to `top` pairs (z, in how many t's top k z outranks x).
 
@@ -158,7 +196,7 @@ def displacers(
     """
     above: dict[int, list[IntArray]] = {int(x): [np.empty(0, np.int64)] for x in entities}
     queries = np.unique(np.concatenate([np.empty(0, int), *map(graph.neighbours, above)]))
-    scoring, k = Scoring(vectors), min(k, graph.n)
+    scoring, k = scoring_of(vectors), min(k, graph.n)
     step = max(1, min(DISPLACER_QUERIES, WORKING_BYTES // (4 * max(graph.n, 1))))
     for start in range(0, len(queries), step):
         block = queries[start : start + step]

@@ -18,7 +18,7 @@ from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Query
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, read_documents
@@ -87,7 +87,7 @@ def audit_traffic(
     limit: int | None = None,
     retriever: Any = None,
     asking: AskingConfig | None = None,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
     fresh: bool = False,
 ) -> TrafficResult:
     """Audit the questions of a log and their results. You need no judgements.

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from argus.data.types import FloatArray, State, count_states
-from argus.encoders import Embedded
+from argus.data.types import State, count_states
+from argus.encoders import Embedded, Rows
 from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ids_of
 from argus.retrievability import rps
@@ -36,7 +36,7 @@ TABLE = pa.schema(
 
 def describe_audit(
     base: KnowledgeBase,
-    embedded: Embedded,
+    embedded: Embedded[Rows],
     graph: RelationGraph,
     ranks: PairRanks,
     config: AuditConfig,
@@ -129,7 +129,7 @@ def describe_audit(
 
 def _states(
     base: KnowledgeBase,
-    embedded: Embedded,
+    embedded: Embedded[Rows],
     graph: RelationGraph,
     headline: rps.Scores,
     measured: npt.NDArray[np.int64],
@@ -157,18 +157,21 @@ def _states(
 
 
 def _project(
-    rows: FloatArray, headline: rps.Scores, bands: rps.Bands, seed: int
+    rows: Rows, headline: rps.Scores, bands: rps.Bands, seed: int
 ) -> tuple[npt.NDArray[np.int64], Projection | None]:
-    """Return which entities are projected, and where."""
+    """Return which entities are projected, and where. None for rows that are no single vectors."""
     shown = np.flatnonzero(headline.measured)
     if len(shown) > PROJECTED:
         shown = np.sort(np.random.default_rng(seed).choice(shown, PROJECTED, replace=False))
-    return shown, project_bands(rows[shown], bands[shown], seed=seed)
+    vectors = rows[shown]
+    if not isinstance(vectors, np.ndarray):
+        return shown, None
+    return shown, project_bands(vectors, bands[shown], seed=seed)
 
 
 def _displaced_by(
     base: KnowledgeBase,
-    vectors: FloatArray,
+    vectors: Rows,
     graph: RelationGraph,
     headline: rps.Scores,
     measured: npt.NDArray[np.int64],

@@ -12,19 +12,19 @@ import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.types import FloatArray
 from argus.data.writing import one_writer
 from argus.devices import check_device
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, embed
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, Rows, embed
 from argus.encoders.config import COSINE
 from argus.encoders.protocol import similarity_of
+from argus.encoders.rows import arrays_of
 from argus.engine import Engine, EngineConfig, Work
 from argus.errors import InputError, NothingMeasured
 from argus.jobs import options as o
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.parts import Parts, remove_parts
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, corpus_for, open_encoder, texts_cut
+from argus.jobs.workspace import Record, any_encoder, corpus_for, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, read_knowledge
 from argus.knowledge.base import ids_of
 from argus.knowledge.load import Knowledge
@@ -137,7 +137,7 @@ def audit(
 def audit_knowledge(
     base: KnowledgeBase,
     folder: ArtifactFolder,
-    encoder: Encoder | EncoderConfig | str,
+    encoder: Encoder[Rows] | EncoderConfig | str,
     config: AuditConfig,
     record: Record,
     *,
@@ -160,7 +160,7 @@ def audit_knowledge(
         texts = [item.text for item in items]
     with (
         open_engine(engine) as running,
-        open_encoder(folder, encoder, record, sample=texts, store=store, engine=running) as opened,
+        any_encoder(folder, encoder, record, sample=texts, store=store, engine=running) as opened,
     ):
         model, vectors = opened
         with record.timed("embedding"):
@@ -234,7 +234,7 @@ def entity_items(base: KnowledgeBase, pooling: str) -> list[Item]:
 
 
 def rank_in_parts(
-    vectors: FloatArray,
+    vectors: Rows,
     graph: RelationGraph,
     config: AuditConfig,
     folder: ArtifactFolder,
@@ -249,7 +249,7 @@ def rank_in_parts(
     are memory-mapped go to workers as the name of their file.
     """
     reservoir, seed = config.reservoir_for(graph.n), config.seed
-    arrays = (vectors, graph.indptr, graph.indices)
+    arrays = (*arrays_of(vectors), graph.indptr, graph.indices)
     hashed = (np.ascontiguousarray(a).data for a in arrays)
     parts = Parts(folder, content_hash(*hashed, str(reservoir), str(seed), size=8).hex())
     starts = range(0, graph.n, PART_QUERIES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -15,12 +15,12 @@ from argus.data.fields import FieldNames, read_parents
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Query, Run
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, open_encoder, read_documents, require_some, texts_cut
+from argus.jobs.workspace import Record, any_encoder, read_documents, require_some, texts_cut
 from argus.measures.slices import Slicing, slice_figures, slice_table, slicings, worst_first
 from argus.reports import write_report
 from argus.retrievability.exposure.config import ExposureConfig
@@ -92,7 +92,7 @@ def exposure(
     corpus: Corpus,
     *,
     out: Path | str,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
     config: ExposureConfig | None = None,
     queries: Path | str | Sequence[Query] = (),
     fields: FieldNames | None = None,
@@ -124,7 +124,7 @@ def exposure(
     that Argus did not build. A probe that the retriever fails on is failed, never a miss.
     """
     config = config or ExposureConfig()
-    source = Answerer(retriever, run, asking, encoder)
+    source = Answerer(retriever, run, asking, cast(Encoder | EncoderConfig | str, encoder))
     embedded_by = None if source.is_named else encoder
     documents, path = read_documents(corpus, fields or FieldNames(), limit, embedded_by)
     documents = sorted(documents, key=lambda d: d.id)
@@ -144,7 +144,7 @@ def exposure(
     require_some(len(sample), "document has text", "Check --text-field.")
     with (
         open_engine(engine) as running,
-        open_encoder(folder, encoder, record, sample=sample, store=store, engine=running) as opened,
+        any_encoder(folder, encoder, record, sample=sample, store=store, engine=running) as opened,
     ):
         model, vectors = opened
         with record.timed("embedding documents"):

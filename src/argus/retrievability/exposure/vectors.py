@@ -11,11 +11,12 @@ import numpy as np
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.texts import holders
-from argus.data.types import Document, FloatArray, IntArray, Query
-from argus.encoders import EmbeddingStore, Encoder, embed
+from argus.data.types import Document, IntArray, Query
+from argus.encoders import Encoder, Store, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.encoders.scoring import Scoring
+from argus.encoders.rows import Rows, arrays_of, replaced
+from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.indexes import known_item_search, search
 from argus.indexes.dense import Groups, RowLists, queries_per_block
@@ -33,9 +34,9 @@ class Block(NamedTuple):
     stand_ins: rows that stand in for the targets' own. hidden: as in `known_item_search`.
     """
 
-    vectors: FloatArray
+    vectors: Rows
     targets: IntArray
-    stand_ins: FloatArray
+    stand_ins: Rows
     hidden: RowLists | None = None
 
     def part(self, rows: IntArray) -> Block:
@@ -45,8 +46,8 @@ class Block(NamedTuple):
 
 
 def embed_documents(
-    documents: Sequence[Document], model: Encoder, store: EmbeddingStore
-) -> tuple[list[Document], FloatArray, dict[str, str]]:
+    documents: Sequence[Document], model: Encoder[Rows], store: Store[Rows]
+) -> tuple[list[Document], Rows, dict[str, str]]:
     """Return documents that have a vector, the vectors, and of the others by id why they have none.
 
     documents: ordered by id.
@@ -60,11 +61,11 @@ def embed_documents(
 
 
 def embed_probes(
-    indexed: tuple[list[Document], FloatArray, dict[str, str]],
+    indexed: tuple[list[Document], Rows, dict[str, str]],
     queries: Sequence[Query],
     config: ExposureConfig,
-    model: Encoder,
-    store: EmbeddingStore,
+    model: Encoder[Rows],
+    store: Store[Rows],
 ) -> tuple[Probes, Block]:
     """Embed titles and sentences, and each document less a sentence of it.
 
@@ -94,13 +95,13 @@ def embed_probes(
         queries=[query for query, ok in zip(probes.queries, usable, strict=True) if ok],
         failed=[(kinds[i], targets[i], why) for i, why in sorted(reasons.items())],
     )
-    whole[is_sentence[usable]] = left.vectors[rows]
+    stand_ins = replaced(whole, is_sentence[usable], left.vectors[rows])
     own = embedded.vectors[(np.cumsum(embedded.ok) - 1)[usable]]
-    return answered, Block(own, answered.target, whole)
+    return answered, Block(own, answered.target, stand_ins)
 
 
 def search_probes(
-    documents: FloatArray,
+    documents: Rows,
     probes: Probes,
     queries: Block,
     parents: Parents | None,
@@ -150,7 +151,7 @@ def _siblings_with_sentence(probes: Probes, groups: Groups) -> RowLists:
 
 
 def search_in_parts(
-    documents: FloatArray,
+    documents: Rows,
     queries: Block,
     k: int,
     folder: ArtifactFolder,
@@ -164,7 +165,8 @@ def search_in_parts(
     keys are all that determines them. Blocks are those of `known_item_search`, so that its results
     do not depend on where they are made.
     """
-    arrays = [documents, queries.vectors, queries.targets, queries.stand_ins]
+    arrays = [*arrays_of(documents), *arrays_of(queries.vectors), queries.targets]
+    arrays += arrays_of(queries.stand_ins)
     arrays += [] if groups is None else [groups.of]
     hidden = queries.hidden
     arrays += [] if hidden is None else [hidden.of, hidden.starts, hidden.rows]
@@ -200,7 +202,7 @@ def search_in_parts(
 def begin_search(shared: tuple[Any, int, Groups | None]) -> Callable[[Block], dict[str, IntArray]]:
     """Return, in a worker, the search with a block of queries."""
     rows, k, groups = shared
-    documents = Scoring(np.asarray(rows))
+    documents = scoring_of(np.asarray(rows) if isinstance(rows, np.ndarray) else rows)
 
     def answer(block: Block) -> dict[str, IntArray]:
         if block.targets[0] < 0:
