@@ -65,7 +65,7 @@ class ProjectParts:
         qrels: Which documents answer them.
     """
 
-    corpus: Annotated[NamedCorpus | None, CorpusName()] = None  # fmt: skip
+    corpus: Annotated[NamedCorpus | None, CorpusName()] = None
     retriever: Annotated[
         str | None, Doc(f"What searches them, where --encoder does not: {NAMES}."),
         Option(panel=PANEL),

@@ -44,51 +44,35 @@ class FieldNames:
     """Columns by meaning. None means the usual names are looked for.
 
     A name with dots is a path into an object, unless a column has the whole of it for its name.
+
+    Attributes:
+        id: Column of the id; dotted inside an object.
+        title: Column of the title, such as metadata.title.
+        text: Column of the text; dotted inside an object.
+        template: How title and text are joined, such as '{title}: {text}'; default: by a space, or
+            as the vectors tell that come with the corpus.
     """
 
-    id: Annotated[
-        str | None,
-        Doc("Column of the id; dotted inside an object."),
-        Option(("--id-field",), _PANEL),
-    ] = None
-    title: Annotated[
-        str | None,
-        Doc("Column of the title, such as metadata.title."),
-        Option(("--title-field",), _PANEL),
-    ] = None
-    text: Annotated[
-        str | None,
-        Doc("Column of the text; dotted inside an object."),
-        Option(("--text-field",), _PANEL),
-    ] = None
+    id: Annotated[str | None, Option(("--id-field",), _PANEL)] = None
+    title: Annotated[str | None, Option(("--title-field",), _PANEL)] = None
+    text: Annotated[str | None, Option(("--text-field",), _PANEL)] = None
     coerce_ids: CoerceIds = False
-    template: Annotated[
-        str | None,
-        Doc(
-            "How title and text are joined, such as '{title}: {text}'; default: by a space, or as "
-            "the vectors tell that come with the corpus."
-        ),
-        Option(panel=_PANEL),
-    ] = None
+    template: Annotated[str | None, Option(panel=_PANEL)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class QrelsFields:
-    """Columns of judgements by meaning. None means the usual names are looked for."""
+    """Columns of judgements by meaning. None means the usual names are looked for.
 
-    query: Annotated[
-        str | None,
-        Doc("Column of the question's id in --qrels."),
-        Option(("--qrels-query-field",), _PANEL),
-    ] = None
-    document: Annotated[
-        str | None,
-        Doc("Column of the id of the document, or chunk, in --qrels."),
-        Option(("--qrels-document-field",), _PANEL),
-    ] = None
-    grade: Annotated[
-        str | None, Doc("Column of the grade in --qrels."), Option(("--qrels-grade-field",), _PANEL)
-    ] = None
+    Attributes:
+        query: Column of the question's id in --qrels.
+        document: Column of the id of the document, or chunk, in --qrels.
+        grade: Column of the grade in --qrels.
+    """
+
+    query: Annotated[str | None, Option(("--qrels-query-field",), _PANEL)] = None
+    document: Annotated[str | None, Option(("--qrels-document-field",), _PANEL)] = None
+    grade: Annotated[str | None, Option(("--qrels-grade-field",), _PANEL)] = None
 
 
 @dataclass(frozen=True, slots=True)

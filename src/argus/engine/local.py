@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Protocol, Ty
 
 from argus.cores import available_cores
 from argus.errors import ArgusError, InputError
-from argus.settings import Doc, Ge, Option, check_settings
+from argus.settings import Ge, Option, check_settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,32 +45,19 @@ class EngineConfig:
     address: host:port of a cluster's head, ray://host:port, or auto for the one of this machine.
     None starts one of this machine alone. workers: None takes a worker per core, or per machine (or
     accelerator) for work that keeps all cores busy.
+
+    Attributes:
+        name: local: this machine; work that keeps all cores busy by itself stays in one process.
+            ray: a Ray cluster. Default: this process. Results are the same; models and keys have to
+            be where workers look for them; endpoints of language models are asked from here anyway.
+        address: Of a Ray cluster that runs; default: one of this machine, for this run.
+        workers: Processes at once, of work that does not keep all cores busy by itself; on a
+            cluster of all work. Default: what machine and work allow.
     """
 
-    name: Annotated[
-        Literal["local", "ray"],
-        Doc(
-            "local: this machine; work that keeps all cores busy by itself stays in one process. "
-            "ray: a Ray cluster. Default: this process. Results are the same; models and keys have "
-            "to be where workers look for them; endpoints of language models are asked from here "
-            "anyway."
-        ),
-        Option(("--engine",), panel="Engine"),
-    ] = "local"
-    address: Annotated[
-        str | None,
-        Doc("Of a Ray cluster that runs; default: one of this machine, for this run."),
-        Option(panel="Engine"),
-    ] = None
-    workers: Annotated[
-        int | None,
-        Ge(1),
-        Doc(
-            "Processes at once, of work that does not keep all cores busy by itself; on a cluster "
-            "of all work. Default: what machine and work allow."
-        ),
-        Option(panel="Engine"),
-    ] = None
+    name: Annotated[Literal["local", "ray"], Option(("--engine",), panel="Engine")] = "local"
+    address: Annotated[str | None, Option(panel="Engine")] = None
+    workers: Annotated[int | None, Ge(1), Option(panel="Engine")] = None
 
     def __post_init__(self) -> None:
         check_settings(self)

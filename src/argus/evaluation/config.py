@@ -12,20 +12,20 @@ from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import By, FieldNames, ParentField
 from argus.errors import InputError
 from argus.measures import RESAMPLES, Resamples
-from argus.settings import Doc, Ge, Seed, check_settings
+from argus.settings import Ge, Seed, check_settings
 
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkedCorpus:
-    """The documents of an index, a retriever or a store, which may hold chunks of them."""
+    """The documents of an index, a retriever or a store, which may hold chunks of them.
 
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("What was searched; with --parent-field it tells the document of each chunk."),
-        CorpusName(),
-    ] = None
+    Attributes:
+        corpus: What was searched; with --parent-field it tells the document of each chunk.
+    """
+
+    corpus: Annotated[NamedCorpus | None, CorpusName()] = None
     fields: FieldNames = field(default_factory=FieldNames)
     parent_field: ParentField = None
 
@@ -35,13 +35,16 @@ class EvaluateConfig:
     """Measures to compute, over runs of `depth` documents.
 
     Each measure is named once, in one spelling: "NDCG@10" becomes "nDCG@10".
+
+    Attributes:
+        measures: Names as papers write them, separated by commas.
+        headline: The measure by which a query counts as harmed.
+        depth: Results kept per query.
     """
 
-    measures: Annotated[
-        tuple[str, ...], Doc("Names as papers write them, separated by commas.")
-    ] = MEASURES
-    headline: Annotated[str, Doc("The measure by which a query counts as harmed.")] = "nDCG@10"
-    depth: Annotated[int, Ge(1), Doc("Results kept per query.")] = 100
+    measures: tuple[str, ...] = MEASURES
+    headline: str = "nDCG@10"
+    depth: Annotated[int, Ge(1)] = 100
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
     parent_field: ParentField = None

@@ -41,7 +41,7 @@ from argus.measures.significance import (
     least_bound,
 )
 from argus.runs import TRACKED, JobRun, runs_of
-from argus.settings import Doc, Interval, check_settings
+from argus.settings import Interval, check_settings
 from argus.visible import visible, visible_line
 
 SHARE = Interval(ge=0, le=1)
@@ -51,27 +51,33 @@ NOT_OF_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 @dataclass(frozen=True, kw_only=True)
 class GateBounds:
-    """Bounds to check. None means no check. Shares and measures are from 0 to 1."""
+    """Bounds to check. None means no check. Shares and measures are from 0 to 1.
 
-    max_low_rps_share: Annotated[float | None, SHARE, Doc("Entities with RPS below 0.33.")] = None
-    min_mean_rps: Annotated[float | None, SHARE, Doc("Mean RPS.")] = None
-    min_recall: Annotated[float | None, SHARE, Doc("Of the last system evaluated.")] = None
-    recall_measure: Annotated[str, Doc("What --min-recall reads.")] = "R@10"
-    min_ndcg: Annotated[float | None, SHARE, Doc("Of the last system evaluated.")] = None
-    max_ndcg_drop: Annotated[float | None, SHARE, Doc("Mean loss from before to after.")] = None
-    ndcg_measure: Annotated[str, Doc("What the nDCG checks read.")] = "nDCG@10"
-    max_never_retrieved_share: Annotated[
-        float | None, SHARE, Doc("Documents that no query brought back.")
-    ] = None
-    min_self_retrieval: Annotated[
-        float | None, SHARE, Doc("Titles and sentences that find their document.")
-    ] = None
-    max_unreachable_share: Annotated[
-        float | None, SHARE, Doc("Records of a store that their own vector does not find.")
-    ] = None
-    tolerance: Annotated[
-        float, SHARE, Doc("Loss that --against allows whatever its test says.")
-    ] = 0.0
+    Attributes:
+        max_low_rps_share: Entities with RPS below 0.33.
+        min_mean_rps: Mean RPS.
+        min_recall: Of the last system evaluated.
+        recall_measure: What --min-recall reads.
+        min_ndcg: Of the last system evaluated.
+        max_ndcg_drop: Mean loss from before to after.
+        ndcg_measure: What the nDCG checks read.
+        max_never_retrieved_share: Documents that no query brought back.
+        min_self_retrieval: Titles and sentences that find their document.
+        max_unreachable_share: Records of a store that their own vector does not find.
+        tolerance: Loss that --against allows whatever its test says.
+    """
+
+    max_low_rps_share: Annotated[float | None, SHARE] = None
+    min_mean_rps: Annotated[float | None, SHARE] = None
+    min_recall: Annotated[float | None, SHARE] = None
+    recall_measure: str = "R@10"
+    min_ndcg: Annotated[float | None, SHARE] = None
+    max_ndcg_drop: Annotated[float | None, SHARE] = None
+    ndcg_measure: str = "nDCG@10"
+    max_never_retrieved_share: Annotated[float | None, SHARE] = None
+    min_self_retrieval: Annotated[float | None, SHARE] = None
+    max_unreachable_share: Annotated[float | None, SHARE] = None
+    tolerance: Annotated[float, SHARE] = 0.0
 
     def __post_init__(self) -> None:
         check_settings(self)

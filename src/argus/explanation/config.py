@@ -23,12 +23,14 @@ Corpus = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainConfig:
-    """Settings of an explanation of an index. fields: the columns of `corpus`."""
+    """Settings of an explanation of an index. fields: the columns of `corpus`.
+
+    Attributes:
+        hybrid: Explain a search fused with BM25: min-max, rrf or dbsf.
+    """
 
     k: K = 10
-    hybrid: Annotated[
-        str | None, Doc("Explain a search fused with BM25: min-max, rrf or dbsf.")
-    ] = None
+    hybrid: str | None = None
     weight: Weight = None
     queries: Queries = None
     supersedes: Supersedes = None

@@ -54,36 +54,20 @@ def check_weight(weight: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Blend:
-    """Weights of the parts of a blend. A part that is off adds and costs nothing."""
+    """Weights of the parts of a blend. A part that is off adds and costs nothing.
 
-    weight: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("What a document's own vector counts against its best sentence; 1: no sentences."),
-        Option(("--lambda",)),
-    ] = 0.7
-    hubs: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("How much of a document's hubness is taken off its score; 0: nothing."),
-    ] = 0.1
-    bm25: Annotated[
-        float,
-        Ge(0),
-        Lt(1),
-        Doc(
-            "What BM25 counts against the vectors, both scaled to 0..1: half of it to twice it, "
-            "by how much of the question the best document covers; 0: nothing."
-        ),
-    ] = 0.2
-    smoothing: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("How much of its 5 nearest documents' mean is added to a document; 0: nothing."),
-    ] = 0.0
+    Attributes:
+        weight: What a document's own vector counts against its best sentence; 1: no sentences.
+        hubs: How much of a document's hubness is taken off its score; 0: nothing.
+        bm25: What BM25 counts against the vectors, both scaled to 0..1: half of it to twice it, by
+            how much of the question the best document covers; 0: nothing.
+        smoothing: How much of its 5 nearest documents' mean is added to a document; 0: nothing.
+    """
+
+    weight: Annotated[float, Ge(0), Le(1), Option(("--lambda",))] = 0.7
+    hubs: Annotated[float, Ge(0), Le(1)] = 0.1
+    bm25: Annotated[float, Ge(0), Lt(1)] = 0.2
+    smoothing: Annotated[float, Ge(0), Le(1)] = 0.0
 
     def __post_init__(self) -> None:
         check_settings(self)

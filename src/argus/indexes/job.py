@@ -202,7 +202,7 @@ def build_index(
 
 @one_writer
 def add_documents(
-    index: Annotated[Path | str, Doc("Index folder."), Option(("--index",)), INDEX, OUTPUT],
+    index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
     corpus: o.Corpus,
     *,
     encoder: o.IndexEncoder = None,
@@ -217,6 +217,9 @@ def add_documents(
     the same text, stays as it is: an addition that was killed is finished by the same command. One
     of the same id with another text is an InputError, and nothing is added. So are vectors of
     another space than those of the index. Other arguments as for `build_index`.
+
+    Args:
+        index: Index folder.
     """
     there = ViewIndex.open(index_folder(index))
     asking = None if vectors is not None else partial(encoder_of, there, encoder)

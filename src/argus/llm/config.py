@@ -63,6 +63,14 @@ class ChatConfig:
     attempts, backoff_s: passing troubles are tried again after doubling waits. give_up_after: so
     many prompts in a row without any answer end the run. extra: further fields of the request, such
     as {"seed": 1, "top_p": 0.9}.
+
+    Attributes:
+        budget: Most that may be spent, in the currency of the prices.
+        max_total_tokens: Most tokens that may be read and written.
+        input_price: Per million tokens read.
+        output_price: Per million tokens written.
+        requests_per_minute: At most.
+        timeout_s: Seconds for one answer; default 120.
     """
 
     model: Model
@@ -77,19 +85,13 @@ class ChatConfig:
     ] = API_KEY_ENV
     max_tokens_override: AnswerTokens = None
     retry_failed: RetryFailed = True
-    budget: Annotated[
-        float | None, Ge(0), Doc("Most that may be spent, in the currency of the prices."), _PANEL
-    ] = None
-    max_total_tokens: Annotated[
-        int | None, Ge(0), Doc("Most tokens that may be read and written."), _PANEL
-    ] = None
-    input_price: Annotated[float | None, Ge(0), Doc("Per million tokens read."), _PANEL] = None
-    output_price: Annotated[float | None, Ge(0), Doc("Per million tokens written."), _PANEL] = None
+    budget: Annotated[float | None, Ge(0), _PANEL] = None
+    max_total_tokens: Annotated[int | None, Ge(0), _PANEL] = None
+    input_price: Annotated[float | None, Ge(0), _PANEL] = None
+    output_price: Annotated[float | None, Ge(0), _PANEL] = None
     concurrency: Concurrency = 8
-    requests_per_minute: Annotated[float | None, Ge(0.001), Doc("At most."), _PANEL] = None
-    timeout_s: Annotated[
-        float, Gt(0), Doc("Seconds for one answer; default 120."), Option(("--timeout",), PANEL)
-    ] = 120.0
+    requests_per_minute: Annotated[float | None, Ge(0.001), _PANEL] = None
+    timeout_s: Annotated[float, Gt(0), Option(("--timeout",), PANEL)] = 120.0
     temperature: Annotated[float | None, Ge(0)] = 0.0
     max_tokens: Annotated[int, Ge(1)] = 1024
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -138,14 +140,13 @@ class LocalConfig:
 
     Decoding is greedy. Other prompts in the same batch change an answer only by rounding, which in
     float32 stays far below the gaps between tokens.
+
+    Attributes:
+        adapter: LoRA adapter for a local: model, as argus research scenarios distill writes it.
     """
 
     model: Model
-    adapter: Annotated[
-        Path | None,
-        Doc("LoRA adapter for a local: model, as argus research scenarios distill writes it."),
-        _PANEL,
-    ] = None
+    adapter: Annotated[Path | None, _PANEL] = None
     device: str | None = None
     dtype: Annotated[str, Choices(DTYPES)] = "auto"
     max_tokens: Annotated[int, Ge(1)] = 1024

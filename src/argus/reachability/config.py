@@ -22,7 +22,7 @@ class ReachConfig:
 
     k: TopK = TOP_K
     sample: Annotated[int | None, Ge(1)] = None
-    until_width: Annotated[float | None, Gt(0), Lt(1)] = None  # fmt: skip
+    until_width: Annotated[float | None, Gt(0), Lt(1)] = None
     recall_sample: Annotated[int, Ge(1)] = 1_000
     batch: Annotated[int, Ge(1)] = 500
     seed: Seed = 0

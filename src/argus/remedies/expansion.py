@@ -34,7 +34,7 @@ from argus.remedies.receipt import RepairResult, write_receipt
 from argus.remedies.reference import Passage, PassageLookup
 from argus.remedies.remedy_result import check_judged
 from argus.remedies.repair import OpenedIndex, Proposal, apply_remedy, open_index
-from argus.settings import CORPUS, INDEX, OUTPUT, TOP_K, Doc, Ge, Option
+from argus.settings import CORPUS, INDEX, OUTPUT, TOP_K, Ge, Option
 
 KIND = "expansion"
 MIN_BEARERS = 8  # passages of one name compared with a mention, if the context is checked
@@ -54,30 +54,19 @@ class Pair:
 
 @one_writer
 def expand_index(
-    index: Annotated[
-        Path | str, Doc("Folder from argus index build."), Option(("--index",)), INDEX, OUTPUT
-    ],
+    index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
     *,
     reference: ReferenceConfig,
     config: ExpandConfig = ROBUST,
     probe: o.ProbeFolder = None,
     encoder: o.IndexEncoder = None,
     tau: Tau = TAU,
-    queries: Annotated[
-        Path | str | Sequence[Query] | None, Doc("Judged queries, for the receipt.")
-    ] = None,
+    queries: Path | str | Sequence[Query] | None = None,
     qrels: o.MaybeQrels = None,
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("Where titles are, to tell implicit questions apart."),
-        Option(is_name=True),
-        CORPUS,
-    ] = None,
-    k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K,
+    corpus: Annotated[NamedCorpus | None, Option(is_name=True), CORPUS] = None,
+    k: Annotated[int, Ge(1)] = TOP_K,
     device: Device = None,
-    out: Annotated[
-        Path | None, Doc("Folder for the receipt; default: in the index."), OUTPUT
-    ] = None,
+    out: Annotated[Path | None, OUTPUT] = None,
 ) -> RepairResult:
     """Add views that join documents at risk with what a knowledge base says of their entities.
 
@@ -88,6 +77,13 @@ def expand_index(
     config: under the preset `paper` NER finds the mentions unless `reference` says otherwise.
     `max_views` of the preset counts the document's expansions of other remedies. Returns the
     receipt (`argus.remedies.repair.apply_remedy`).
+
+    Args:
+        index: Folder from argus index build.
+        queries: Judged queries, for the receipt.
+        corpus: Where titles are, to tell implicit questions apart.
+        k: How far down a list counts.
+        out: Folder for the receipt; default: in the index.
     """
     questions = check_judged(queries, qrels, corpus)
     under = reference.under(config.preset)

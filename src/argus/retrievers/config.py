@@ -24,41 +24,28 @@ DEEPER = 5
 
 @dataclass(frozen=True, kw_only=True)
 class AskingConfig:
-    """Queries at once, their pace, and when to give up. Results do not depend on it."""
+    """Queries at once, their pace, and when to give up. Results do not depend on it.
 
-    at_once: Annotated[
-        int | None, Ge(1),
-        Doc("Queries under way at once; default: 1 of a Python retriever, 16 over HTTP."),
-        Option(panel=PANEL, default=""),
-    ] = None  # fmt: skip
-    per_minute: Annotated[
-        float | None,
-        Ge(0.001),
-        Doc("Queries per minute at most."),
-        Option(panel=PANEL, default="any"),
-    ] = None
-    timeout_s: Annotated[
-        float | None, Gt(0),
-        Doc("Seconds until a query has failed; default: none of a Python retriever, 30 over HTTP."),
-        Option(("--timeout",), panel=PANEL, default=""),
-    ] = None  # fmt: skip
-    give_up_after: Annotated[
-        int, Ge(1), Doc("Stop after so many failed queries in a row."), Option(panel=PANEL)
-    ] = 20
-    id_field: Annotated[
-        str | None,
-        Doc("Where the id of a result stands, such as metadata.source; default: found."),
-        Option(("--result-id",), panel=PANEL, default=""),
-    ] = None
+    Attributes:
+        at_once: Queries under way at once; default: 1 of a Python retriever, 16 over HTTP.
+        per_minute: Queries per minute at most.
+        timeout_s: Seconds until a query has failed; default: none of a Python retriever, 30 over
+            HTTP.
+        give_up_after: Stop after so many failed queries in a row.
+        id_field: Where the id of a result stands, such as metadata.source; default: found.
+        correction: Correct the queries of a store, or an http: endpoint's {vector}, as argus tune
+            apply adapt learnt: its .npz file, the folder INDEX/remedies/ID, or the index.
+    """
 
-    correction: Annotated[
-        Path | None,
-        Doc(
-            "Correct the queries of a store, or an http: endpoint's {vector}, as argus tune apply "
-            "adapt learnt: its .npz file, the folder INDEX/remedies/ID, or the index."
-        ),
-        Option(panel=PANEL),
-    ] = None
+    at_once: Annotated[int | None, Ge(1), Option(panel=PANEL, default="")] = None
+    per_minute: Annotated[float | None, Ge(0.001), Option(panel=PANEL, default="any")] = None
+    timeout_s: Annotated[float | None, Gt(0), Option(("--timeout",), panel=PANEL, default="")] = (
+        None
+    )
+    give_up_after: Annotated[int, Ge(1), Option(panel=PANEL)] = 20
+    id_field: Annotated[str | None, Option(("--result-id",), panel=PANEL, default="")] = None
+
+    correction: Annotated[Path | None, Option(panel=PANEL)] = None
 
     opening: StoreConfig = field(default_factory=StoreConfig)
     """Settings of a store."""

@@ -14,7 +14,7 @@ from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
 from argus.errors import InputError
 from argus.service.workplace import Workplace
-from argus.settings import Doc, Ge, Le, Option, Setting, check_settings, settings_of
+from argus.settings import Ge, Le, Option, Setting, check_settings, settings_of
 
 LISTENING, WATCHING = "Listening", "Logs and traces"
 """Headings of the options."""
@@ -38,52 +38,47 @@ def bound_compiled_code() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """The searched source, if it is no retriever. The default is the first index in the folders."""
+    """The searched source, if it is no retriever. The default is the first index in the folders.
 
-    index: Annotated[str | None, Doc("Index to search: PATH or PATH@STATE.")] = None
-    store: Annotated[
-        str | None, Doc("Store to search in place: KIND:PLACE/COLLECTION, with --encoder.")
-    ] = None
-    encoder: Annotated[str | None, Doc("Encoder of the questions of a store.")] = None
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc(
-            "The documents that a retriever or store brings back, for their texts; with "
-            "--parent-field it tells the document of each chunk."
-        ),
-        CorpusName(),
-    ] = None
+    Attributes:
+        index: Index to search: PATH or PATH@STATE.
+        store: Store to search in place: KIND:PLACE/COLLECTION, with --encoder.
+        encoder: Encoder of the questions of a store.
+        corpus: The documents that a retriever or store brings back, for their texts; with
+            --parent-field it tells the document of each chunk.
+        beside: Further index, retriever or store that the page Compare can ask; repeatable.
+    """
+
+    index: str | None = None
+    store: str | None = None
+    encoder: str | None = None
+    corpus: Annotated[NamedCorpus | None, CorpusName()] = None
     fields: FieldNames = field(default_factory=FieldNames)
     parent_field: ParentField = None
-    beside: Annotated[
-        tuple[str, ...],
-        Doc("Further index, retriever or store that the page Compare can ask; repeatable."),
-        Option(("--beside",), repeated=True),
-    ] = ()
+    beside: Annotated[tuple[str, ...], Option(("--beside",), repeated=True)] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServeConfig:
-    """The address of the service, its jobs and its log."""
+    """The address of the service, its jobs and its log.
 
-    host: Annotated[
-        str, Doc("Address to listen on. Beyond loopback every request needs a token."), _LISTENING
-    ] = "127.0.0.1"
-    port: Annotated[int, Ge(0), Le(65535), Doc("Port; 0 takes a free one."), _LISTENING] = 8765
+    Attributes:
+        host: Address to listen on. Beyond loopback every request needs a token.
+        port: Port; 0 takes a free one.
+        host_names: Further names by which it may be called, such as that of a proxy.
+        jobs_at_once: Jobs that run at the same time.
+        log_texts: Keep texts of questions and documents in the log.
+        spans: File that spans of all retrievals are added to; `argus traffic` reads it.
+    """
+
+    host: Annotated[str, _LISTENING] = "127.0.0.1"
+    port: Annotated[int, Ge(0), Le(65535), _LISTENING] = 8765
     host_names: Annotated[
-        tuple[str, ...],
-        Doc("Further names by which it may be called, such as that of a proxy."),
-        Option(("--host-name",), panel=LISTENING, repeated=True),
+        tuple[str, ...], Option(("--host-name",), panel=LISTENING, repeated=True)
     ] = ()
-    jobs_at_once: Annotated[int, Ge(1), Doc("Jobs that run at the same time.")] = 2
-    log_texts: Annotated[
-        bool, Doc("Keep texts of questions and documents in the log."), _WATCHING
-    ] = False
-    spans: Annotated[
-        Path | None,
-        Doc("File that spans of all retrievals are added to; `argus traffic` reads it."),
-        _WATCHING,
-    ] = None
+    jobs_at_once: Annotated[int, Ge(1)] = 2
+    log_texts: Annotated[bool, _WATCHING] = False
+    spans: Annotated[Path | None, _WATCHING] = None
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -146,31 +146,23 @@ def asks_store(name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreConfig:
-    """Settings of a store that its name does not hold."""
+    """Settings of a store that its name does not hold.
 
-    vector_field: Annotated[
-        str | None, Doc("Which of several vector fields is searched."), Option(panel=PANEL)
-    ] = None
-    id_field: Annotated[
-        str | None,
-        Doc("The field or column that holds ids, where the store has no own ones."),
-        Option(("--store-id",), PANEL),
-    ] = None
-    metric: Annotated[
-        Literal["cosine", "dot", "l2"] | None,
-        Doc("By what it ranks, where neither the store nor its index says so."),
-        Option(("--store-metric",), PANEL),
-    ] = None
-    id_file: Annotated[
-        str | None,
-        Doc("Of a FAISS index: its ids, one a line; default: INDEX.ids."),
-        Option(("--store-ids",), PANEL),
-    ] = None
-    key_env: Annotated[
-        str | None,
-        Doc("Environment variable that holds the store's key."),
-        Option(("--store-key-env",), PANEL),
-    ] = None
+    Attributes:
+        vector_field: Which of several vector fields is searched.
+        id_field: The field or column that holds ids, where the store has no own ones.
+        metric: By what it ranks, where neither the store nor its index says so.
+        id_file: Of a FAISS index: its ids, one a line; default: INDEX.ids.
+        key_env: Environment variable that holds the store's key.
+    """
+
+    vector_field: Annotated[str | None, Option(panel=PANEL)] = None
+    id_field: Annotated[str | None, Option(("--store-id",), PANEL)] = None
+    metric: Annotated[Literal["cosine", "dot", "l2"] | None, Option(("--store-metric",), PANEL)] = (
+        None
+    )
+    id_file: Annotated[str | None, Option(("--store-ids",), PANEL)] = None
+    key_env: Annotated[str | None, Option(("--store-key-env",), PANEL)] = None
 
     def __post_init__(self) -> None:
         check_settings(self)

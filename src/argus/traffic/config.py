@@ -23,42 +23,30 @@ class LogConfig:
     """Fields of a log, and patterns that are replaced before anything is stored.
 
     A field's name with dots is a path into an object. None tries the usual names.
+
+    Attributes:
+        format: Shape of the log; default: found, file by file.
+        query_field: Field of the question.
+        time_field: Field of the time.
+        results_field: Field of what was served: ids, or objects with one.
+        feedback_field: Field of what people said: thumbs, votes, marks.
+        good_from: Numbers from here on are approval, lower ones are not; default: numbers do not
+            count.
+        redact: What else is replaced: NAME=REGEX; may be repeated.
+        hash_only: Keep no text at all, but salted hashes of questions.
+        key_file: Secret file that hashes are keyed with; default: random, and forgotten.
     """
 
-    format: Annotated[
-        Format | None,
-        Doc("Shape of the log; default: found, file by file."),
-        Option(panel="Log", default=""),
-    ] = None
-    query_field: Annotated[str | None, Doc("Field of the question."), _LOG] = None
-    time_field: Annotated[str | None, Doc("Field of the time."), _LOG] = None
-    results_field: Annotated[
-        str | None, Doc("Field of what was served: ids, or objects with one."), _LOG
-    ] = None
-    feedback_field: Annotated[
-        str | None, Doc("Field of what people said: thumbs, votes, marks."), _LOG
-    ] = None
-    good_from: Annotated[
-        float | None,
-        Doc(
-            "Numbers from here on are approval, lower ones are not; default: numbers do not count."
-        ),
-        _LOG,
-    ] = None
+    format: Annotated[Format | None, Option(panel="Log", default="")] = None
+    query_field: Annotated[str | None, _LOG] = None
+    time_field: Annotated[str | None, _LOG] = None
+    results_field: Annotated[str | None, _LOG] = None
+    feedback_field: Annotated[str | None, _LOG] = None
+    good_from: Annotated[float | None, _LOG] = None
     by: By = ()
-    redact: Annotated[
-        tuple[str, ...],
-        Doc("What else is replaced: NAME=REGEX; may be repeated."),
-        Option(panel="Log", repeated=True),
-    ] = ()
-    hash_only: Annotated[
-        bool, Doc("Keep no text at all, but salted hashes of questions."), _LOG
-    ] = False
-    key_file: Annotated[
-        Path | None,
-        Doc("Secret file that hashes are keyed with; default: random, and forgotten."),
-        _LOG,
-    ] = None
+    redact: Annotated[tuple[str, ...], Option(panel="Log", repeated=True)] = ()
+    hash_only: Annotated[bool, _LOG] = False
+    key_file: Annotated[Path | None, _LOG] = None
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -66,33 +54,22 @@ class LogConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TrafficConfig:
-    """Depth of lists, number of examined questions, and windows to compare."""
+    """Depth of lists, number of examined questions, and windows to compare.
+
+    Attributes:
+        sample: Different questions that are asked and looked at one by one, drawn at random.
+        split: Compare what came before this time with what came from then on; default: halves.
+        records: Documents with type, time and scope: tells which were superseded when served.
+        rules: What supersedes what, for --records: RULES.yaml, or a domain that ships.
+        edges: Pairs of superseder and superseded, for --records: beside rules, or instead.
+    """
 
     k: TopK = TOP_K
-    sample: Annotated[
-        int,
-        Ge(1),
-        Doc("Different questions that are asked and looked at one by one, drawn at random."),
-    ] = 10_000
-    split: Annotated[
-        str | None,
-        Doc("Compare what came before this time with what came from then on; default: halves."),
-    ] = None
-    records: Annotated[
-        Path | None,
-        Doc("Documents with type, time and scope: tells which were superseded when served."),
-        _SUPERSEDED,
-    ] = None
-    rules: Annotated[
-        str | None,
-        Doc("What supersedes what, for --records: RULES.yaml, or a domain that ships."),
-        _SUPERSEDED,
-    ] = None
-    edges: Annotated[
-        Path | None,
-        Doc("Pairs of superseder and superseded, for --records: beside rules, or instead."),
-        _SUPERSEDED,
-    ] = None
+    sample: Annotated[int, Ge(1)] = 10_000
+    split: str | None = None
+    records: Annotated[Path | None, _SUPERSEDED] = None
+    rules: Annotated[str | None, _SUPERSEDED] = None
+    edges: Annotated[Path | None, _SUPERSEDED] = None
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
 
@@ -111,14 +88,19 @@ class TrafficConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgingConfig:
-    """Number of questions to judge, and the least relevant grade."""
+    """Number of questions to judge, and the least relevant grade.
 
-    budget: Annotated[int, Ge(1), Doc("Questions to judge; raised later, it goes on.")] = 50
+    Attributes:
+        budget: Questions to judge; raised later, it goes on.
+        max_chars: Characters shown of each document.
+    """
+
+    budget: Annotated[int, Ge(1)] = 50
     k: TopK = TOP_K
     relevant_from: Annotated[
         int, Ge(1), Le(HIGHEST), Doc(f"Least grade of a relevant document, of 0 to {HIGHEST}.")
     ] = 1
-    max_chars: Annotated[int, Ge(100), Doc("Characters shown of each document.")] = 1_500
+    max_chars: Annotated[int, Ge(100)] = 1_500
     seed: Seed = 0
 
     def __post_init__(self) -> None:

@@ -20,7 +20,7 @@ class ExposureConfig:
 
     k: TopK = TOP_K
     sentences: Annotated[int, Ge(0)] = 2
-    sample: Annotated[int | None, Ge(1)] = None  # fmt: skip
+    sample: Annotated[int | None, Ge(1)] = None
     seed: Seed = 0
     parent_field: ParentField = None
     by: By = ()

@@ -39,7 +39,7 @@ class AdaptConfig:
     negatives: Annotated[int, Ge(0), Option(panel="Training")] = 1024
     batch_size: Annotated[int, Ge(2), Option(("--batch",), panel="Training")] = 64
     epochs: Annotated[int, Ge(1), Option(panel="Training")] = 100
-    patience: Annotated[int, Ge(1), Option(panel="Training")] = 5  # fmt: skip
+    patience: Annotated[int, Ge(1), Option(panel="Training")] = 5
     folds: Annotated[int, Ge(2)] = 5
     seed: Seed = 0
 

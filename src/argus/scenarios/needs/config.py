@@ -39,7 +39,7 @@ class NeedsConfig(GridConfig):
     k: Annotated[int, Ge(1)] = 10
     pool: Annotated[int, Ge(1)] = 800
     sample: Annotated[int | None, Ge(1)] = None
-    until_width: Annotated[float | None, Gt(0), Lt(1)] = None  # fmt: skip
+    until_width: Annotated[float | None, Gt(0), Lt(1)] = None
     further: Annotated[int, Ge(0)] = 3
     parent_field: ParentField = None
     seed: Seed = 0
