@@ -18,7 +18,7 @@ NAMES = (
     "serve_documents", "serve_load", "demo", "probe_quality", "repair",
     "repair_rps", "blend_quality", "authority_quality", "authority_contamination",
     "scenario_quality", "scenario_choice", "adapt_quality",
-    "generative_quality", "generative_speed", "generative_failures", "generative_cures",
+    "generative_quality", "generative_speed", "generative_failures",
     "generative_unigrams", "generative_tuning", "traffic_risk",
     "suite_tables", "reproduce_tables",
     "car_scorer",  # last: without the scorer it ends with exit code 2

@@ -22,10 +22,10 @@ KEPT = {
     "generation": ("t05_ngram_words",),
     "scoring": ("count_and_score", "t17_keys"),
     "texts": ("gold_adjacent",),
-    "corpus": ("coverage", "pieces"),
-    "replay": ("pruned", "pruned_at", "pruned_kept_by", "replay_ranks"),
+    "corpus": ("coverage",),
+    "replay": ("pruned", "replay_ranks"),
     "ablations": ("ablations",),
-    "correlations": ("indicators", "correlations"),
+    "correlations": ("correlations",),
 }
 """Tables that go into the results."""
 

@@ -37,13 +37,13 @@ def tiny_model(vocabulary, seed=0):
     return Seq2Seq(network(vocabulary, seed), vocabulary, "cpu", "tiny")
 
 
-def decoded(vocabulary, index, model, search, questions, observer=None):
+def decoded(vocabulary, index, model, search, questions):
     """Return what `beam_search` finds for questions that ask for n-grams of texts."""
     import torch
 
     with torch.inference_mode():
         sources = model.encode(vocabulary.sources(questions, "body"))
-        return beam_search(model, sources, index, search, observer=observer)
+        return beam_search(model, sources, index, search)
 
 
 def plain(index):

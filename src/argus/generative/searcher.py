@@ -23,7 +23,7 @@ from argus.generative.evidence import aggregate
 from argus.generative.index import NgramIndex
 from argus.generative.passage_scores import Key
 from argus.generative.results import Answer, Hit, HitKey
-from argus.generative.settings import Cure, Decoding, Mode, Scoring
+from argus.generative.settings import Decoding, Mode, Scoring
 from argus.generative.vocabulary import Vocabulary
 from argus.progress import announce, progress
 
@@ -75,8 +75,7 @@ def key_views(
     closing = frozenset({v.title_end, v.query_start, v.border})
     nothing: frozenset[int] = frozenset()
 
-    rounds = decoding.rounds if decoding.cure == Cure.BACKTRACKING else 0
-    plain = Search(0, decoding.beams, barred=never, rounds=rounds)
+    plain = Search(0, decoding.beams, barred=never)
     body = replace(plain, longest=min(decoding.body_tokens, room))
     views = [KeyView(BODY, body, None, frame, closing)]
     if decoding.question_ngrams:

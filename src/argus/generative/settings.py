@@ -132,13 +132,6 @@ def check_numbers(config: Any) -> None:
 _DECODING = "Decoding"
 
 
-class Cure(StrEnum):
-    """Cures for n-grams of the right passage that the beam drops (docs/ngrams.md)."""
-
-    NONE = "none"
-    BACKTRACKING = "backtracking"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
     """Settings of the search for keys, with the published defaults (docs/ngrams.md, "Keys").
@@ -146,8 +139,8 @@ class Decoding:
     beams: hypotheses that go on at each step. Twice as many are kept as keys. body_tokens,
     title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's
     and a pseudo-query's closing one (the published code counts the decoder's start token, too: its
-    10, 15 and 30 are one less). rescore: each key by its view's input. cure: of false pruning.
-    Rounds are those of backtracking. own: see `argus.generative.decode.beams`.
+    10, 15 and 30 are one less). rescore: each key by its view's input. own: see
+    `argus.generative.decode.beams`.
 
     Attributes:
         beams: Width of the search.
@@ -158,8 +151,6 @@ class Decoding:
         question_ngrams: Look up the question's own words, too.
         rescore: Score n-grams anew, or keep what the beam search gave them.
         partial_titles: Keep titles that were not written to their end.
-        cure: Of false pruning: none, or backtracking.
-        rounds: Of backtracking: how often it goes back; each costs as much as the first search.
         own: Your own decoding in place of the beams: FILE.py:NAME.
     """
 
@@ -173,8 +164,6 @@ class Decoding:
     ] = True
     rescore: Annotated[bool, Option(("--rescore/--no-rescore",), panel=_DECODING)] = True
     partial_titles: Annotated[bool, Option(panel=_DECODING)] = False
-    cure: Annotated[Cure, Option(panel=_DECODING)] = Cure.NONE
-    rounds: Annotated[int, Ge(1), Option(panel=_DECODING)] = 1
     own: Annotated[str | None, Option(("--decoding",), panel=_DECODING)] = None
 
     def __post_init__(self) -> None:
@@ -183,9 +172,8 @@ class Decoding:
 
     @property
     def identity(self) -> dict[str, int | float | bool | str]:
-        """All settings that decide which keys are written, without the batch and unused rounds."""
-        unused = {"batch"} if self.cure == Cure.BACKTRACKING else {"batch", "cure", "rounds"}
-        decide = {name: v for name, v in asdict(self).items() if name not in {*unused, "own"}}
+        """All settings that decide which keys are written, without the batch."""
+        decide = {name: v for name, v in asdict(self).items() if name not in ("batch", "own")}
         return decide if self.own is None else {**decide, "own": file_hash(file_of(self.own))}
 
 

@@ -12,9 +12,9 @@ from tests.support.generating import (
 )
 
 
-def decode(parts, questions, search, observer=None):
+def decode(parts, questions, search):
     vocabulary, index, _, model = parts
-    return decoded(vocabulary, index, model, search, questions, observer)
+    return decoded(vocabulary, index, model, search, questions)
 
 
 def as_dict(found):

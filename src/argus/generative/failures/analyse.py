@@ -47,7 +47,6 @@ from argus.generative.failures.measuring import (
 )
 from argus.generative.failures.outputs import Output, open_outputs
 from argus.generative.failures.reading import Problem
-from argus.generative.failures.replay import replay_output
 from argus.generative.failures.tables import csv_tables
 from argus.generative.folders import index_folder, need_model
 from argus.generative.index import NgramIndex
@@ -141,6 +140,8 @@ def analyse_failures(
         if config.replay is None or setup.index is None:
             replays.append(None)
             continue
+        from argus.generative.failures.replay import replay_output
+
         model = need_model(config.replay.model)
         with record.timed(f"replaying {output.name}"):
             replayed, lost[output.name] = replay_output(
@@ -430,7 +431,6 @@ PRUNED_SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("system", "query_id", "ngram", "view")),
         ("weight", pa.float64()),
-        *((name, pa.int64()) for name in ("left_at", "rank", "kept_by")),
     ]
 )
 MODE_COLUMNS = (

@@ -177,13 +177,12 @@ def diagnose(
 
 
 def _evidence(mode: FailureMode, row: dict[str, Any], k: int) -> str:
-    beams, ngrams = row.get("pruned_kept_by"), row.get("pruned") or 0
+    ngrams = row.get("pruned") or 0
     now, then = row.get("rank_now") or "nowhere", row.get("rank_unpruned")
     outvoting = _outvoting(row, k)
     words_of = {
         "k": k,
         "verdict": _VERDICTS[row.get("judged")][1],
-        "kept_by": f"{beams} beams keep it" if beams else "no beam size tried keeps it",
         "dropped": f"{ngrams:,} n-gram{'' if ngrams == 1 else 's'}",
         "now": now,
         "unpruned": then or "nowhere",

@@ -89,15 +89,13 @@ into. cut_answer: two neighbouring passages that hold an answer only together, a
 OF_REPLAY = _columns("""
     int: pruned
     text: pruned_ngram
-    int: pruned_at pruned_rank pruned_kept_by
     float: pruned_weight
     int: rank_now rank_unpruned rank_without_titles rank_without_queries
     int: rank_without_unigrams
 """)
 """Columns that need a replay of the search. pruned: n-grams of positives that would weigh more
-than 0 and were not written. The next five are of the heaviest of them: the token, from 1, at which
-its prefix left the beam, its rank among all candidates there, and the least beam size tried that
-writes it. rank_: of the best positive, now, with the pruned n-grams as keys, and without some."""
+than 0 and were not written. The next two are of the heaviest of them. rank_: of the best positive,
+now, with the pruned n-grams as keys, and without some."""
 OF_JUDGE = _columns("""
     text: judged
     int: judged_open

@@ -6,13 +6,13 @@ Each table of figures stands once, with the systems side by side.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
 from argus.generative.failures.aggregates import Table, Value
-from argus.generative.failures.tables import Shown, declared, has_rows, is_missing
+from argus.generative.failures.tables import Shown, declared, is_missing
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, table
 from argus.reports.section import Table as PageTable
@@ -22,11 +22,8 @@ SHOWN_MODES = 4
 """Modes shown of a question, with their evidence. The file holds all."""
 _NONE = "–"
 _DASH, _TO = "–\u2060", "\u00a0to\u00a0"  # lines do not break there
-_HITS = (
-    ("n", "count", "n"), ("hits@1", "share", "hit_1"),
-    ("95% (@1)", "interval", "hit_1_low", "hit_1_high"), ("hits@{k}", "share", "hit_k"),
-    ("95% (@{k})", "interval", "hit_k_low", "hit_k_high"),
-)  # fmt: skip
+_NARROW = 4
+"""Columns of a table that half of the page is enough for."""
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
@@ -51,11 +48,10 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     for shown in declared()["table"]:
         of_systems = {label: own[shown.section][shown.name] for label, own in figures.items()}
         if not all(map(is_missing, of_systems.values())):
-            page = _side_by_side(shown, of_systems, figures, k)
-            tables[f"{PREFIX}{shown.name}"] = page
-            if page["chart"]:
-                grids = {label: t for label, t in of_systems.items() if has_rows(t)}
-                plots[f"{PREFIX}{shown.name}"] = _chart(page["chart"], grids, k)
+            tables[f"{PREFIX}{shown.name}"] = _page(shown, of_systems, k)
+            if shown.deciles:
+                grids = {label: t for label, t in of_systems.items() if not is_missing(t)}
+                plots[f"{PREFIX}{shown.name}"] = hits(grids, k, named(shown.deciles, k))
     tables[f"{PREFIX}questions"] = _questions(folder, systems, labels)
     tables[f"{PREFIX}taxonomy"] = _taxonomy(summary["taxonomy"])
     if any(system["problems"] for system in systems):
@@ -92,15 +88,6 @@ def _brief(system: Mapping[str, Any], k: int) -> str:
         f"{system['name']}: {counts['failed']:,} of {counts['judged']:,} questions have no "
         f"correct passage in the first {k}{first}"
     )
-
-
-def _chart(kind: str, grids: Mapping[str, Table], k: int) -> Figure:
-    if kind == "positives":
-        return positives(grids)
-    if kind == "lengths":
-        return weight_by_length(grids)
-    first = next(iter(grids.values()))
-    return hits(grids, k, named(first.get("indicator", first["columns"][0]), k))
 
 
 def _modes(
@@ -233,131 +220,59 @@ def _unmeasured(figures: Mapping[str, dict[str, Any]], k: int) -> list[dict[str,
     ]
 
 
-_SWITCHED_OFF: dict[Value, tuple[str, str, str]] = {
-    "titles": ("scoring", "count_and_score", "titles"),
-    "queries": ("scoring", "count_and_score", "pseudo_queries"),
-    "unigrams": ("generation", "lengths", "1"),
-}
-"""Section, table and row where the n-grams are counted that an ablation leaves out."""
-_SHORT = 40
-"""Characters of a text that needs no wide column (see report.js)."""
-_TESTS = 20
-"""P-values of which one is below 0.05 by chance."""
+def _page(shown: Shown, tables: Mapping[str, Table], k: int) -> dict[str, Any]:
+    """Return one table of all systems, with group, heading and text, and whether it has a chart.
 
-
-def _side_by_side(
-    shown: Shown, tables: Mapping[str, Table], figures: Mapping[str, dict[str, Any]], k: int
-) -> dict[str, Any]:
-    """Return one table of all systems, with group, heading, text, chart and size on the page.
-
-    tables: by the system's label, "" for one alone.
+    tables: by the system's label, "" for one alone. The ends of an interval stand in one cell.
     """
-    grids = {label: t for label, t in tables.items() if has_rows(t)}
-    if shown.name == "ablations":
-        grids = {label: _marked(t, figures[label]) for label, t in grids.items()}
-    singles = {label: t for label, t in tables.items() if not (is_missing(t) or has_rows(t))}
-    if shown.chart == "positives":
-        page = table({}, [])
-    elif shown.cells or shown.deciles or shown.values:
-        page = _keyed(shown, grids, k)
-    else:
-        columns = {"": "text"} | {label or "value": "text" for label in singles}
-        names = dict.fromkeys(name for single in singles.values() for name in single)
-        page = table(
-            columns,
-            [[named(n, k), *(_words(one.get(n)) for one in singles.values())] for n in names],
-        )
+    kinds: dict[str, str] = {}
+    lines: list[dict[str, object]] = []
     sentences = [shown.text.format(k=k)]
-    sentences += [
-        f"{label + ': mean' if label else 'Mean'} {_words(grid['mean'])}, "
-        f"σ {_words(grid['sigma'])}."
-        for label, grid in grids.items()
-        if shown.deciles
-    ]
-    if shown.name == "correlations":
-        places = [i for i, c in enumerate(page["columns"]) if c["name"].split()[0] == "p"]
-        tests = sum(row[i] not in (None, _NONE) for row in page["rows"] for i in places)
-        if expected := round(tests / _TESTS):
-            of_them = "one of them" if expected == 1 else f"{expected} of them"
-            sentences.append(
-                f"{tests} p-values are shown; about {of_them} would be below 0.05 by chance alone."
-            )
-    chart = "deciles" if shown.deciles else shown.chart
-    narrow = all(len(str(cell)) <= _SHORT for row in page["rows"] for cell in row)
+    for label, of_system in tables.items():
+        if is_missing(of_system):
+            continue
+        if shown.deciles:
+            mean, sigma = _words(of_system["mean"]), _words(of_system["sigma"])
+            sentences.append(f"{label + ': mean' if label else 'Mean'} {mean}, σ {sigma}.")
+        single = [name for name in of_system if name not in ("columns", "rows")]
+        columns = of_system.get("columns", single)
+        for values in of_system.get("rows", [[of_system[name] for name in single]]):
+            row = dict(zip(columns, values, strict=True))
+            cells: dict[str, object] = {"system": label} if label else {}
+            for name, value in row.items():
+                if name.endswith("low"):
+                    ends = value, row[f"{name[:-3]}high"]
+                    of = "range" if shown.deciles and name == "low" else f"95% {name[:-4]}".strip()
+                    cells[named(of, k)] = _NONE if None in ends else span(*ends)
+                elif not name.endswith("high"):
+                    cells[named(name, k)] = _value(name, value, k)
+            for heading, cell in cells.items():
+                if cell is not None:
+                    kinds[heading] = "text" if isinstance(cell, str) else "count"
+                else:
+                    kinds.setdefault(heading, "text")
+            lines.append(cells)
     return {
-        **page,
+        **table(kinds, [[line.get(heading) for heading in kinds] for line in lines]),
         "group": shown.group or shown.section,
         "heading": shown.heading.format(k=k),
         "text": " ".join(sentences),
-        "chart": "" if chart == "values" and len(page["rows"]) < 2 else chart,
-        "small": (shown.small or bool(shown.deciles or shown.spread))
-        and (len(figures) == 1 or (chart != "deciles" and narrow)),
+        "chart": bool(shown.deciles),
+        "small": len(kinds) <= _NARROW,
     }
 
 
-def _marked(ablations: Table, figures: dict[str, Any]) -> Table:
-    """Return a system's ablations. One that left out nothing says so in place of numbers."""
-
-    def ngrams(section: str, name: str, key: str) -> Value:
-        counts = figures[section][name]
-        row = next((row for row in counts.get("rows", ()) if row[0] == key), None)
-        return None if row is None else row[counts["columns"].index("ngrams")]
-
-    rows = []
-    for values in ablations["rows"]:
-        row = dict(zip(ablations["columns"], values, strict=True))
-        same = not (row["improved"] or row["harmed"])
-        if same and ngrams(*_SWITCHED_OFF[row["without"]]) == 0:
-            row |= dict.fromkeys(("low", "high", "p_value", "improved", "harmed"))
-            row["difference"] = "no such n-gram"
-        rows.append(list(row.values()))
-    return ablations | {"rows": rows}
-
-
-def _keyed(shown: Shown, grids: Mapping[str, Table], k: int) -> PageTable:
-    """Return key columns, and every system's cells beside them. Rows that one lacks are empty."""
-    keys_of, cells = shown.keys, _HITS if shown.cells == "hits" else shown.cells
-    if shown.deciles:
-        keys_of = {"decile": "decile"}
-        more = ((heading, "count", name) for name, heading in shown.extra.items())
-        cells = (("range", "range", "low", "high"), _HITS[1], _HITS[3], *more)
-    columns = dict.fromkeys((heading.format(k=k) for heading in keys_of.values()), "text")
-    rows: dict[tuple[Value, ...], list[list[object]]] = {}
-    for i, (label, grid) in enumerate(grids.items()):
-        for heading, kind, *_ in cells:
-            shown_as = kind if kind in ("count", "share") else "text"
-            columns[f"{heading.format(k=k)} {label}".strip()] = shown_as
-        for values in grid["rows"]:
-            row = dict(zip(grid["columns"], values, strict=True))
-            key = tuple(row[name] for name in keys_of)
-            line = rows.setdefault(key, [[None] * len(cells) for _ in grids])
-            line[i] = [_cell(kind, [row[name] for name in of]) for _, kind, *of in cells]
-    keys = list(rows)
-    if all(isinstance(key[0], int | None) for key in keys):
-        keys.sort(key=lambda key: (key[0] is None, key[0] or 0))
-    names = declared()["column_names"]
-
-    def key_name(column: str, key: Value) -> str:
-        own: str | None = names.get(column, {}).get(str(key))
-        return "none of those tried" if key is None else own or named(key, k)
-
-    page = [
-        [*map(key_name, keys_of, key), *(v for line in rows[key] for v in line)] for key in keys
-    ]
-    return table(columns, page)
+def _value(column: str, value: Value, k: int) -> object:
+    """Return a cell: a name in words, or a number of four digits."""
+    if isinstance(value, str):
+        own: str | None = declared()["column_names"].get(column, {}).get(value)
+        return own or named(value, k)
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def named(name: Value, k: int) -> str:
     """Return how something in the figures is called. Its own name where it has no other."""
     return declared()["names"].get(name, name).format(k=k) if isinstance(name, str) else str(name)
-
-
-def _cell(kind: str, values: Sequence[Any]) -> object:
-    """Return a cell of the page. "–" for missing words."""
-    words = _IN_WORDS.get(kind)
-    if words is None:
-        return float(f"{values[0]:.4g}") if isinstance(values[0], float) else values[0]
-    return _NONE if None in values and kind != "change" else words(*values)
 
 
 def _part_of(share: float | None, n: int) -> list[Value]:
@@ -401,16 +316,6 @@ def _p(p: float | None) -> str:
     return "<\u00a00.001" if p < 0.001 else f"{p:.3f}"
 
 
-_IN_WORDS: dict[str, Callable[..., str]] = {
-    "change": _change,
-    "range": span,
-    "interval": lambda low, high: f"{low:.3f}{_DASH}{high:.3f}",
-    "signed": _signed,
-    "both": lambda first, second: f"{first:,}\u00a0/\u00a0{second:,}",
-    "p": _p,
-}
-
-
 _OF_SYSTEM = (BAND_COLOURS["high"], BAND_COLOURS["low"], BAND_COLOURS["mid"], "#8a93a0")
 _ROW_HEIGHT, _FRAME_HEIGHT = 40, 110
 _GROUPS = (
@@ -447,71 +352,26 @@ def dominating(modes: Sequence[dict[str, Any]], names: Sequence[str]) -> Figure:
 
 
 def hits(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:
-    """hits@1 and hits@k over the deciles of an indicator, or over the values of one that counts.
+    """hits@1 and hits@k over the deciles of an indicator.
 
     tables: by the system's label, "" where there is only one. A colour per system.
     """
-    column = next(iter(tables.values()))["columns"][0]
-    measures = (("hit_1", "hits@1", "solid"), ("hit_k", f"hits@{k}", "dot"))
-    if column == "decile":
-        axis, hover = f"decile of {indicator}", "decile %{x} (%{customdata})"
-    else:
-        axis, hover = indicator, "%{x}: %{customdata} questions"
-
-    def beside(row: Mapping[str, Any]) -> str:
-        return f"{row['low']:,.4g} to {row['high']:,.4g}" if "low" in row else f"{row['n']:,}"
-
-    lines = _lines(tables, column, measures, hover + ": %{y:.1%}", beside)
-    figure = framed(lines, axis, "share of questions", {}, yrange=[0, 1.02])
-    figure["layout"]["yaxis"] |= {"tickformat": ".0%"}
-    return figure
-
-
-def weight_by_length(tables: Mapping[str, Table]) -> Figure:
-    """Mean weight of n-grams, whole and per token, by their number of tokens."""
-    measures = (("mean_weight", "per n-gram", "solid"), ("weight_per_token", "per token", "dot"))
-    lines = _lines(tables, "tokens", measures, "%{x} tokens: %{y:.4g}")
-    figure = framed(lines, "tokens of an n-gram", "mean weight", {})
-    figure["layout"]["xaxis"] |= {"type": "category"}
-    return figure
-
-
-def _lines(
-    tables: Mapping[str, Table], column: str, measures: Sequence[tuple[str, str, str]], hover: str,
-    beside: Callable[[Mapping[str, Any]], str] | None = None,
-) -> list[Figure]:  # fmt: skip
-    """Return a line per system and measure over a column. beside: a row's text in `customdata`."""
-    lines = []
+    lines: list[Figure] = []
     for colour, (label, grid) in zip(_OF_SYSTEM, tables.items(), strict=False):
         rows = [dict(zip(grid["columns"], row, strict=True)) for row in grid["rows"]]
-        for field, measure, dash in measures:
+        for field, measure, dash in (("hit_1", "hits@1", "solid"), ("hit_k", f"hits@{k}", "dot")):
             name = f"{measure} {label}".strip()
             lines.append(
                 {
                     "type": "scatter", "mode": "lines+markers", "name": name,
-                    "x": [row[column] for row in rows],
+                    "x": [row["decile"] for row in rows],
                     "y": [row[field] for row in rows],
-                    **({"customdata": [beside(row) for row in rows]} if beside else {}),
+                    "customdata": [span(row["low"], row["high"]) for row in rows],
                     "line": {"color": colour, "width": 2.5, "dash": dash},
-                    "hovertemplate": hover + "<extra>" + name + "</extra>",
+                    "hovertemplate": "decile %{x} (%{customdata}): %{y:.1%}<extra>"
+                    + name + "</extra>",
                 }
             )  # fmt: skip
-    return lines
-
-
-def positives(tables: Mapping[str, Table]) -> Figure:
-    """Questions per number of annotated positives. tables: the histogram by system."""
-    bars = [
-        {
-            "type": "bar", "name": label,
-            "x": [f"{low}" if low == high else f"{low}–{high}" for low, high, _ in grid["rows"]],
-            "y": [n for *_, n in grid["rows"]],
-            "marker": {"color": colour},
-            "hovertemplate": "%{x} positives: %{y:,} questions<extra>" + label + "</extra>",
-        }
-        for colour, (label, grid) in zip(_OF_SYSTEM, tables.items(), strict=False)
-    ]  # fmt: skip
-    layout = {"barmode": "group", "bargap": 0.1, "showlegend": len(tables) > 1}
-    figure = framed(bars, "annotated positives", "questions", layout)
-    figure["layout"]["xaxis"] |= {"type": "category"}
+    figure = framed(lines, f"decile of {indicator}", "share of questions", {}, yrange=[0, 1.02])
+    figure["layout"]["yaxis"] |= {"tickformat": ".0%"}
     return figure

@@ -23,7 +23,6 @@ population's (divided by n). Nothing depends on the order of the rows.
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,7 +32,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from argus.generative.failures.aggregates import (
-    SPREAD,
     Floats,
     Mask,
     Rows,
@@ -41,7 +39,6 @@ from argus.generative.failures.aggregates import (
     Value,
     counted,
     grid,
-    hits_by,
     hits_by_decile,
     hits_by_presence,
     hits_by_value,
@@ -87,10 +84,6 @@ class Shown:
     spread: str = ""
     values: str = ""
     presence: Mapping[str, str] = field(default_factory=dict)
-    keys: Mapping[str, str] = field(default_factory=dict)
-    cells: Sequence[Sequence[str]] | str = ()
-    chart: str = ""
-    small: bool = False
 
 
 @cache
@@ -176,24 +169,6 @@ def _quality(rows: Rows) -> Table:
         if n := int(known(values).sum()):
             means.append([name, n, *proportion(mean(values), n)])
     return grid(len(rows), "measure n mean low high", means)
-
-
-_BINS = [*((v, v) for v in range(1, 11)), *((v, v + 9) for v in range(11, 100, 10))]
-"""Bins of the histogram of positives. One more holds larger values."""
-
-
-def _positives_histogram(rows: Rows) -> Table:
-    values = rows.number("positives")
-    values = values[known(values)]
-    bins = [
-        [low, high, int(np.count_nonzero((values >= low) & (values <= high)))]
-        for low, high in _BINS
-    ]
-    if above := int((values > _BINS[-1][1]).sum()):
-        bins.append([_BINS[-1][1] + 1, int(values.max()), above])
-    while bins and bins[-1][2] == 0:
-        bins.pop()
-    return grid(len(values), "from to questions", bins)
 
 
 def _outcomes(rows: Rows) -> Table:
@@ -373,30 +348,6 @@ def _coverage(rows: Rows) -> Table:
     return {**spread(values), "share_at_least_0.7": float((values >= 0.7).mean())}
 
 
-def _most_split(rows: Rows) -> Table:
-    """List the twenty words of most pieces, and of how many questions each is the most split."""
-    pairs = zip(rows.text("pieces_word"), rows.number("pieces"), strict=True)
-    split = [(word, int(pieces)) for word, pieces in pairs if word and not np.isnan(pieces)]
-    first = sorted(Counter(split).items(), key=lambda item: (-item[0][1], item[0][0]))[:20]
-    return grid(len(split), "word pieces questions", ([*pair, n] for pair, n in first))
-
-
-def _cut_answers(rows: Rows) -> Table:
-    answerable = known(rows.number("answer_hit_1"))
-    cut = np.array([pair is not None for pair in rows.text("cut_answer")], bool)
-    return hits_by(rows, "answer", {("cut",): answerable & cut, ("whole",): answerable & ~cut})
-
-
-def _positives_indexed(rows: Rows) -> Table:
-    indexed, positives = rows.number("positives_indexed"), rows.number("positives")
-    groups: dict[tuple[Value, ...], Mask] = {
-        ("all",): indexed >= positives,
-        ("some",): (indexed > 0) & (indexed < positives),
-        ("none",): (indexed == 0) & (positives > 0),
-    }
-    return hits_by(rows, "indexed", groups)
-
-
 def _pruned(rows: Rows) -> Table:
     """Questions that lost n-grams of their positives, and n-grams per replayed question."""
     values = rows.number("pruned")
@@ -404,18 +355,6 @@ def _pruned(rows: Rows) -> Table:
     lost, n = int((values > 0).sum()), len(values)
     share, low, high = proportion(lost / n, n)
     return {"questions": lost, "share": share, "low": low, "high": high, **spread(values)}
-
-
-def _counts(rows: Rows, column: str, name: str) -> Table:
-    """Questions per value, over those that lost n-grams. The last row: without a value."""
-    values = rows.number(column)[rows.number("pruned") > 0]
-    if not len(values):
-        return not_applicable("The search wrote all n-grams of the positives that weigh anything.")
-    there = values[known(values)]
-    counts: list[list[Value]] = [[v, n] for v, n in sorted(Counter(map(int, there)).items())]
-    if len(there) < len(values):
-        counts.append([None, len(values) - len(there)])
-    return grid(len(values), f"{name} questions", counts)
 
 
 def _replay_ranks(rows: Rows) -> Table:
@@ -481,17 +420,8 @@ def _correlations(rows: Rows) -> Table:
     return grid(len(rows), "indicator outcome n rho p_value low high why_not", cells)
 
 
-def _indicators(rows: Rows) -> Table:
-    present = [name for name in INDICATORS if rows.has(name)]
-    if not present:
-        return not_applicable("Nothing was measured: the file has no passages.")
-    cells = ([name, *spread(rows.number(name)).values()] for name in present)
-    return grid(len(rows), f"indicator {' '.join(SPREAD)}", cells)
-
-
 _FUNCTIONS: dict[str, Callable[[Rows], Table]] = {
     "quality": _quality,
-    "positives_histogram": _positives_histogram,
     "t16_outcomes": _outcomes,
     "score_shares_all": lambda rows: _score_shares(rows, "all"),
     "score_shares_correct": lambda rows: _score_shares(rows, "correct"),
@@ -505,15 +435,9 @@ _FUNCTIONS: dict[str, Callable[[Rows], Table]] = {
     "t11_adjusted_hits": _adjusted_hits,
     "lengths": _lengths,
     "coverage": _coverage,
-    "most_split_words": _most_split,
-    "cut_answers": _cut_answers,
-    "positives_indexed": _positives_indexed,
     "pruned": _pruned,
-    "pruned_at": lambda rows: _counts(rows, "pruned_at", "token"),
-    "pruned_kept_by": lambda rows: _counts(rows, "pruned_kept_by", "beam"),
     "replay_ranks": _replay_ranks,
     "ablations": _ablations,
     "correlations": _correlations,
-    "indicators": _indicators,
 }
 """Tables that are not made of one column."""

@@ -1,7 +1,5 @@
 """The n-grams of a passage that a search could write, and their scores, by brute force."""
 
-import math
-
 import pytest
 
 from argus.generative.failures.replay import gold_ngrams, scored
@@ -86,46 +84,3 @@ def test_scores_are_those_of_the_search(parts, name, rescore):
             want = log_probability(model, source, key.tokens)
             want -= log_probability(model, source, key.tokens[:1])
         assert key.log_probability == pytest.approx(want, abs=1e-4)
-
-
-@pytest.mark.parametrize("rescore", [True, False])
-def test_only_what_cannot_weigh_anything_is_left_out(parts, rescore):
-    """N is 100 or so: a body n-gram of log P below log((1 + s) / (N + s)) weighs nothing."""
-    _, index, _ = parts
-    told = {}
-    for limited in (True, False):
-        scoring = Scoring(smoothing=0.01, length_penalty=0 if limited else 1e-9)
-        searcher = searcher_of(parts, scoring, rescore=rescore)
-        view = view_of(searcher, "body")
-        sources, places = searcher.encode([QUESTION])
-        ngrams = gold_ngrams(index, range(6), view)
-        keys = scored(searcher, view, ngrams, sources, places)
-        told[limited] = {key.tokens: key.log_probability for key in keys}
-    least = math.log(1.01 / (index.n_tokens + 0.01))
-    assert len(told[False]) == len(ngrams)
-    gone = told[False].keys() - told[True].keys()
-    assert gone
-    assert max(told[False][n] for n in gone) < least
-    assert {n: told[False][n] for n in told[True]} == pytest.approx(told[True], abs=1e-4)
-
-
-@pytest.mark.parametrize(("above", "goes_on"), [(-1e-3, True), (1e-3, False)])
-def test_the_limit_is_the_share_of_an_ngram_that_occurs_once(parts, tmp_path, above, goes_on):
-    """Set by the smoothing just below, just above a beginning of two tokens."""
-    vocabulary, _, model = parts
-    index = build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    index.n_tokens = 10**9  # as if there were more: rare n-grams have room below random ones
-    source = vocabulary.sources([QUESTION])[0]
-    (text,) = vocabulary.encode([DOCUMENTS[0].text])
-    starts = range(len(text) - 2)
-    at = max(starts, key=lambda i: log_probability(model, source, tuple(text[i : i + 2])))
-    ngram = tuple(text[at : at + 3])
-    limit = math.exp(log_probability(model, source, ngram[:2]) + above)
-    smoothing = (index.n_tokens * limit - 1) / (1 - limit)  # (1 + s) / (N + s) is the limit
-    searcher = GenerativeSearcher(
-        index, model, Mode.SEAL, Decoding(**SMALL), Scoring(smoothing=smoothing)
-    )
-    sources, places = searcher.encode([QUESTION])
-    wanted = [ngram[:1], ngram[:2], ngram]
-    keys = scored(searcher, view_of(searcher, "body"), wanted, sources, places)
-    assert [key.tokens for key in keys] == (wanted if goes_on else wanted[:2])

@@ -62,21 +62,16 @@ def test_what_is_shown_is_what_was_counted(tmp_path):
     assert f"<b>{failed}</b><span>questions failed; {late} late, {hits} found first</span>" in page
     by_measure = {row[0]: row for row in found["failures_quality"]["rows"]}
     assert by_measure["hits@1"][1:3] == [80, pytest.approx(hits / 80)]
-    assert columns(found["failures_quality"]) == ["measure", "n", "mean", "95%"]
-    decile = told["figures"]["generation"]["t06_overlap_deciles"]["rows"][2]
+    assert columns(found["failures_quality"]) == ["measure", "questions", "mean", "95%"]
+    overlap = told["figures"]["generation"]["t06_overlap_deciles"]
+    decile = overlap["rows"][2]
     shown = found["failures_t06_overlap_deciles"]["rows"][2]
-    assert shown == ["3", span(decile[1], decile[2]), pytest.approx(decile[5], abs=1e-3),
-                     pytest.approx(decile[6], abs=1e-3)]  # fmt: skip
+    assert shown[:2] == [3, span(decile[1], decile[2])]
+    assert shown[-2:] == pytest.approx(decile[5:7], abs=1e-3)
     line = figures(tmp_path)["failures_t06_overlap_deciles"]["data"]
     assert [trace["name"] for trace in line] == ["hits@1", "hits@10"]
     assert line[0]["y"][2] == decile[5]
-    overlap = told["figures"]["generation"]["t06_overlap_deciles"]
     assert f"Mean {overlap['mean']:.3f}, σ {overlap['sigma']:.3f}." in page
-    titles = told["figures"]["scoring"]["t15_title_repetition"]["rows"]
-    line = figures(tmp_path)["failures_t15_title_repetition"]["data"]
-    assert [trace["name"] for trace in line] == ["hits@1", "hits@10"]
-    assert line[1]["x"] == [row[0] for row in titles]
-    assert line[1]["y"] == [row[5] for row in titles]
     verdicts = [row[0] for row in found["failures_t10_verdicts"]["rows"]]
     assert verdicts == ["YES", "PARTIAL", "NO", "no verdict"]
     keys = [row[0] for row in found["failures_t17_keys"]["rows"]]
