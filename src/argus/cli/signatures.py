@@ -357,8 +357,8 @@ def _home(setting: Setting) -> str:
 def _own_value(setting: Setting, option: Any) -> Any:
     """Return a command's value of an option of its own."""
     value = _value(setting, option)
-    if value is UNSET:
-        return setting.default
+    if value is UNSET:  # an optional value may lack a default
+        return None if setting.default is MISSING else setting.default
     setting.check(value)
     if setting.option.opened_by and value is not None:
         module, _, name = setting.option.opened_by.partition(":")

@@ -533,17 +533,22 @@ def describe_log(section: Mapping[str, Any]) -> str:
     '3 asks of 2 different questions, without times, read from log.jsonl (plain). \
 What came is known for 2: 2 from the log (served), and not for 1.'
     """
-    log, results = section["log"], section["results"]
+    log, results, retriever = section["log"], section["results"], section["retriever"]
     when = f"{log['first']} to {log['last']}" if log["first"] else "without times"
     files = [f"{name} ({kind})" for name, kind in log["files"].items()]
     more = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
+    sources = []
+    if results["logged"]:
+        names = ", ".join(log["fields"].get("results", {}))
+        sources.append(f"{results['logged']:,} from the log ({names})")
+    if results["answered"] and retriever is not None:
+        sources.append(f"{results['answered']:,} from {retriever['name']}")
     known = results["logged"] + results["answered"]
-    names = ", ".join(log["fields"].get("results", {})) if results["logged"] else ""
-    logged = f": {results['logged']:,} from the log ({names})" if names else ""
+    origin = f": {', '.join(sources)}" if sources else ""
+    unknown = f", and not for {results['unknown']:,}" if results["unknown"] else ""
     return (
         f"{log['asks']:,} asks of {section['questions']['different']:,} different questions, "
-        f"{when}, read from {files[0]}{more}. What came is known for {known:,}{logged}, "
-        f"and not for {results['unknown']:,}."
+        f"{when}, read from {files[0]}{more}. What came is known for {known:,}{origin}{unknown}."
     )
 
 
