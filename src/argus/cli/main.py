@@ -33,7 +33,10 @@ RESEARCH = "For researchers and large jobs"
 COMMANDS = (
     Entry("init", "start:init", "Three questions, then argus.toml.", START),
     Entry("doctor", "start:doctor", "What is here, and what to mend.", START),
-    Entry("demo", "start:demo", "Everything below, on Python's documentation.", START),
+    Entry(
+        "demo", "argus.demo.job:demo", "Everything below, on Python's documentation.", START,
+        example="argus demo --limit 150 --out argus-demo/",
+    ),
     Entry("check", "check:check", "Which documents are never found, and which are stale.", ANSWERS),
     Entry("explain", "explain:explain", "Search, or why one document does not come back.", ANSWERS),
     Entry("evaluate", "evaluate:evaluate", "Ask judged questions; compare two systems.", ANSWERS),
@@ -45,7 +48,7 @@ COMMANDS = (
     Entry("serve", "serve:serve", "A page and a service over your results.", CURRENT),
     Entry("report", "gate:report", "Make the page of a folder of results.", CURRENT),
     Entry("research", "research:app", "The methods of the papers, and large jobs.", RESEARCH),
-)
+)  # fmt: skip
 
 tune = Group(
     "Try what may help a retriever, keep what is proven, undo it.",

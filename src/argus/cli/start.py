@@ -12,7 +12,6 @@ import typer
 from argus.cli import output
 from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
-from argus.commands import command
 from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
@@ -25,8 +24,6 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index
 from argus.settings import (
     Option,
-    Seed,
-    Without,
 )
 from argus.stores.spec import asks_store
 
@@ -129,32 +126,3 @@ def doctor(
     )
     output.show(result, as_json=json)
     raise typer.Exit(result.exit_code)
-
-
-@example("argus demo --limit 150 --out argus-demo/")
-@with_blocks
-def demo(
-    *,
-    out: o.Out = Path("argus-demo"),
-    encoder: Annotated[
-        EncoderConfig, Without("base_url", "api_key_env", "batch_size", "concurrency")
-    ],
-    limit: o.Limit = None,
-    seed: Seed = 0,
-    fresh: o.Fresh = False,
-    json: o.AsJson = False,
-) -> None:
-    """Audit a retriever on the documentation of this Python's standard library, and repair it.
-
-    Thousands of real entities, 150 judged questions, nothing downloaded: audit, exposure, probe,
-    deprecations, diagnosis, repair, evaluation before and after, receipt, scenarios. OUT is also an
-    index, and OUT/corpus a BEIR folder, to try every other command on.
-    """
-    from argus.demo.job import demo as run
-    from argus.retrievability.audit.config import AuditConfig
-
-    audit = AuditConfig(seed=seed, device=encoder.device)
-    result = run(out=out, encoder=encoder, audit_config=audit, limit=limit, fresh=fresh)
-    output.show(result, as_json=json)
-    if not json:
-        output.print_lines([f"to work in: {command('serve', out)}"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from argus.authority.opening import OpenedAuthority
 from argus.authority.records import Record as Dated
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
+from argus.commands import command
 from argus.corpora.opening import read_corpus
 from argus.data.documents import as_rows
 from argus.data.folders import SUMMARY, ArtifactFolder
@@ -25,6 +26,7 @@ from argus.errors import InputError
 from argus.indexes import search
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex, import_lancedb
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.knowledge import KnowledgeBase
@@ -57,6 +59,7 @@ from argus.scenarios.ablation.job import AblateResult, ablate_scenarios
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Component
 from argus.scenarios.profiles.index import ScenariosResult, add_scenarios
+from argus.settings import Options, Seed, Without
 
 
 def audit_deprecations(
@@ -161,21 +164,31 @@ class DemoResult(Result):
         if self.scenarios is not None:
             yield from self.scenarios.ablation.headline()
 
+    def last_lines(self) -> Iterator[str]:
+        """Yield the command that serves it."""
+        yield f"to work in: {command('serve', self.folder)}"
+
 
 @one_writer
 def demo(
     *,
-    out: Path | str,
-    encoder: EncoderConfig | str = DEFAULT_MODEL,
-    audit_config: AuditConfig | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
+    out: o.Out = Path("argus-demo"),
+    encoder: Annotated[
+        EncoderConfig | str,
+        Options(EncoderConfig),
+        Without("base_url", "api_key_env", "batch_size", "concurrency"),
+    ] = DEFAULT_MODEL,
+    seed: Seed = 0,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
 ) -> DemoResult:
-    """Audit `encoder` on the running interpreter's standard library, repair it, write the report.
+    """Audit a retriever on the documentation of this Python's standard library, and repair it.
+
+    Thousands of real entities, 150 judged questions, nothing downloaded: audit, exposure, probe,
+    deprecations, diagnosis, repair, evaluation before and after, receipt, scenarios. OUT is also an
+    index, and OUT/corpus a BEIR folder, to try every other command on.
 
     limit: only so many entities, for a quick look. InputError if it leaves no judged question.
-    `out` is an index afterwards, and `out/corpus` a BEIR folder with judged questions and a
-    knowledge base, for every other command.
     """
     folder = ArtifactFolder(Path(out), fresh=fresh)
     base = standard_library()
@@ -190,7 +203,8 @@ def demo(
             )
     if len(base.entities) >= MIN_SCORED:
         import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
-    config = _fitting(audit_config or AuditConfig(), len(base.entities))
+    device = encoder.device if isinstance(encoder, EncoderConfig) else None
+    config = _fitting(AuditConfig(seed=seed, device=device), len(base.entities))
     folder.open()
     questions, qrels = write_sample_corpus(folder / "corpus", base)
     about = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -18,7 +18,7 @@ from argus.data.documents import listed
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import file_hash
-from argus.data.reading import reading
+from argus.data.reading import read_ids, reading
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, embed
@@ -257,15 +257,25 @@ def add_documents(
 
 
 @one_writer
-def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult:
-    """Delete documents with all their views, in one commit.
+def delete_documents(
+    index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
+    ids: Annotated[Sequence[str], Option(argument="IDS")] = (),
+    *,
+    ids_file: Path | None = None,
+) -> IndexResult:
+    """Delete documents with all their views: all of them, or none when an id is unknown.
 
-    Raises InputError for unknown ids and one text in place of several, and deletes nothing. A
+    ids: any iterable. Raises InputError for unknown ids and one text in place of several. A
     deletion that was killed is finished by the same call: a note of it stays until its summary is
     written.
+
+    Args:
+        index: Index folder.
+        ids: Document ids.
+        ids_file: File with one document id per line.
     """
     there = ViewIndex.open(index_folder(index))
-    doc_ids = sorted(set(listed(ids)))
+    doc_ids = sorted({*listed(ids), *(id_ for _, id_ in (read_ids(ids_file) if ids_file else ()))})
     if not doc_ids:
         got = "no document id"
         raise InputError(got, expected="at least one", fix="Give ids, or a file of them.")
@@ -288,23 +298,43 @@ def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult:
     return IndexResult(there, summary)
 
 
-def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> dict[str, Any]:
-    """Free the space of deleted and rolled-back views.
+@dataclass(frozen=True, repr=False)
+class CompactResult(Result):
+    """What a compaction freed.
 
-    kept: readers that opened the index longer ago than this, and have not read it again since it
-    changed, must open it anew. No state is lost: all documents and remedies stay, and can be
-    rolled back. Return a dict of these:
+    summary.index, views: path of the index, and its views.
+    summary.bytes_before, bytes: bytes of the folder before, and now.
+    """
 
-    index: path of the index.
-    views: views in the index.
-    bytes_before, bytes: bytes of the folder before, and now.
+    summary: dict[str, Any]
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        of = self.summary
+        freed = (of["bytes_before"] - of["bytes"]) / 1e6
+        yield f"index: {of['index']} ({of['views']:,} views), {freed:,.1f} MB freed"
+
+
+def compact_index(
+    index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
+    *,
+    now: bool = False,
+) -> CompactResult:
+    """Free the space of what was deleted or rolled back. Every state that there is stays.
+
+    Deleted text stays on the disk until then (a few deleted documents among many: until more are).
+    Whoever has had the index open for more than an hour, through a change, has to open it again.
+
+    Args:
+        index: Index folder.
+        now: Keep nothing for those who have it open: nobody reads it.
     """
     there = ViewIndex.open(index_folder(index))
     before = _bytes_in(there.path)
-    there.compact(kept)
+    there.compact(timedelta(0) if now else KEPT)
     remove_words(there.path)
     sizes = {"bytes_before": before, "bytes": _bytes_in(there.path)}
-    return {"index": str(there.path), "views": len(there), **sizes}
+    return CompactResult({"index": str(there.path), "views": len(there), **sizes})
 
 
 def _bytes_in(folder: Path) -> int:
