@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.kb.findings import related_histogram
+from argus.kb.build import related_histogram
 from tests.support.kb import batches, entity_rows
 
 

@@ -10,7 +10,7 @@ from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
-from argus.repair.config import RepairConfig
+from argus.repair import RepairConfig
 from argus.repair.job import repair_index
 from argus.repair.trials import TRIAL, hold_out_needs
 from argus.scenarios.files import read_fields

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argus.stores.protocol import Metric, Records, WritableStore
-from argus.stores.records import FIELDS
+from argus.stores.protocol import FIELDS, Metric, Records, WritableStore
 from argus.stores.spec import StoreConfig, open_store
 from tests.support.stores import DIM, LOCAL, N, pgvector
 

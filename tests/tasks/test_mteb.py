@@ -1,11 +1,7 @@
-"""mteb: the folder of a data set, dictionaries, and its own task objects where it is installed."""
+"""mteb: the folder of a data set."""
 
 from __future__ import annotations
 
-import pytest
-
-from argus.data.types import Query
-from argus.errors import InputError
 from argus.tasks.opening import open_task
 from tests.support.tasks import arrow, lines, parquet, read_lines
 
@@ -68,54 +64,3 @@ def test_a_real_collection_out_of_both_layouts_is_one(shared, tmp_path):
         (d.id, d.content) for d in other.documents
     ]
     assert list(task.queries) == list(other.queries) and task.qrels == other.qrels
-
-
-DICTIONARY = {
-    "corpus": {"d1": {"title": "Tea", "text": "Leaves in hot water."},
-               "d2": "Beans, roasted and ground."},
-    "queries": {"q1": "hot leaves", "q2": "without judgement"},
-    "relevant_docs": {"q1": {"d1": 1}},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        ({"corpus": CORPUS, "queries": QUERIES}, "no 'relevant_docs'"),
-        ({"de": DICTIONARY, "fr": DICTIONARY}, "2 to choose from"),
-        (DICTIONARY | {"top_ranked": {"q1": ["d1"]}}, "anew"),
-        (DICTIONARY | {"queries": {"q1": {"text": [{"role": "user"}]}}}, "Conversations"),
-        (DICTIONARY | {"corpus": [{"text": "no id"}]}, "rows with id"),
-        (DICTIONARY | {"relevant_docs": [{"query": "q1"}]}, "query-id"),
-    ],
-)
-def test_dictionaries_of_another_form_are_refused(data, problem):
-    with pytest.raises(InputError, match=problem) as error:
-        open_task(data)
-    assert error.value.where == "mteb:task"
-
-
-@pytest.fixture
-def mteb_task():
-    """A task of the installed mteb, with data of its own: nothing is fetched."""
-    mteb = pytest.importorskip("mteb", reason="mteb is not installed (extra: mteb)")
-    datasets = pytest.importorskip("datasets")
-    task = mteb.get_task("ArguAna")
-    renamed = [{**row, "id": row["_id"]} for row in CORPUS]
-    task.dataset = {"default": {"test": {
-        "corpus": datasets.Dataset.from_list(renamed),
-        "queries": datasets.Dataset.from_list([{"id": "d2", "text": "roasted beans"}]),
-        "relevant_docs": {"d2": {"d1": 1}}, "top_ranked": None,
-    }}}  # fmt: skip
-    return task
-
-
-def test_a_task_of_mteb_says_its_metric_prompt_and_exclusions(mteb_task):
-    with pytest.raises(InputError, match="load_data"):
-        open_task(mteb_task)
-    mteb_task.data_loaded = True
-    task = open_task(mteb_task)
-    assert (task.name, task.metric) == ("mteb/ArguAna", "nDCG@10")
-    assert dict(task.excluded) == {"d2": {"d2"}}  # ArguAna ignores identical ids
-    assert task.instruction == "Given a claim, find documents that refute the claim"
-    assert list(task.queries) == [Query("d2", "roasted beans")]

@@ -11,7 +11,7 @@ from argus.data.types import Document, Query
 from argus.encoders import DEFAULT_MODEL
 from argus.indexes.job import build_index
 from argus.remedies.undo import rollback
-from argus.repair.config import RepairConfig
+from argus.repair import RepairConfig
 from argus.repair.job import repair_index
 from argus.scenarios.files import read_fields
 from argus.scenarios.profiles.index import add_scenarios

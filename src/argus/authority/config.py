@@ -21,7 +21,7 @@ NamedBenchmark = Annotated[
         "finsuperqa, cvepatchqa, legalprecedentqa, a benchmark's folder, or a released file of CAR "
         "(car:FILE,split=test,distractors=FILE)."
     ),
-    Option(("--benchmark",), is_name=True, opened_by="argus.tasks.released:benchmark_of"),
+    Option(("--benchmark",), is_name=True, opened_by="argus.tasks.opening:benchmark_of"),
 ]
 OtherQueries = Annotated[
     Path | str | None,

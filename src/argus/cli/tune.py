@@ -19,7 +19,7 @@ from argus.evaluation.config import ChunkedCorpus
 from argus.jobs import options as o
 from argus.llm.options import ModelOptions
 from argus.remedies.config import ReferenceConfig
-from argus.repair.config import RepairConfig
+from argus.repair import RepairConfig
 from argus.settings import (
     INDEX,
     OUTPUT,

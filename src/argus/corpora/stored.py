@@ -32,8 +32,7 @@ from argus.data.rows import field_names
 from argus.data.types import Document, FloatArray
 from argus.errors import InputError
 from argus.progress import progress
-from argus.stores.protocol import Metric, Payload, Store, StoreFacts
-from argus.stores.records import is_of_remedy, whole_rows
+from argus.stores.protocol import Metric, Payload, Store, StoreFacts, is_of_remedy, whole_rows
 from argus.stores.spec import open_store, parse_store
 
 Doubles = npt.NDArray[np.float64]

@@ -3,4 +3,4 @@ from .local import (
     EngineConfig as EngineConfig,
     Work as Work,
 )
-from .on_ray import open_engine as open_engine
+from .on_ray import open_engine as open_engine, open_given as open_given

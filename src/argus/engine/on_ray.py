@@ -64,6 +64,16 @@ def open_engine(config: EngineConfig | None = None) -> Iterator[Engine]:
         os.environ.update(before)
 
 
+@contextmanager
+def open_given(engine: EngineConfig | Engine | None) -> Iterator[Engine | None]:
+    """Open the engine that a job is given. One that is open stays so, None is none."""
+    if not isinstance(engine, EngineConfig):
+        yield engine
+        return
+    with open_engine(engine) as running:
+        yield running
+
+
 class RayEngine:
     """Runs work on a cluster, in actors that Ray places, and starts again where one dies.
 

@@ -26,6 +26,7 @@ from argus.encoders import documents as as_documents
 from argus.encoders.config import COSINE
 from argus.encoders.protocol import similarity_of
 from argus.encoders.store import EMBEDDINGS, store_of
+from argus.engine import open_given
 from argus.errors import InputError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.fold import ORIGINAL
@@ -40,7 +41,6 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.snapshot import list_some
 from argus.indexes.views import KEPT, NAME, ViewIndex
 from argus.jobs import options as o
-from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, corpus_for, open_encoder, require_some, take_stored
 from argus.settings import INDEX, OUTPUT, Doc, Option
@@ -157,7 +157,7 @@ def build_index(
     record = Record("index", {"limit": limit}, {"corpus": opened.origin, "vectors": own})
     sample = [d.content for d in documents if d.content.strip()]
     with (
-        open_engine(engine) as running,
+        open_given(engine) as running,
         open_encoder(
             folder, encoder, record, sample=sample, store=store, engine=running
         ) as (model, embeddings),
@@ -230,7 +230,7 @@ def add_documents(
         _known_documents(there, {d.id: d.content for d in documents})
     record = Record("index add", {"limit": limit}, {"added": opened.origin, "vectors": own})
     folder = ArtifactFolder(there.path)
-    with open_engine(engine) as running:
+    with open_given(engine) as running:
         record.runs_on(running)
         with record.timed("loading the encoder"):
             model = encoder_of(there, encoder, engine=running)

@@ -38,9 +38,8 @@ from argus.progress import progress
 from argus.reachability.config import ReachConfig
 from argus.reports import write_report
 from argus.reports.section import Section, slices_table, table
-from argus.stores.protocol import Filter, Metric, Records, Store, StoreFacts
-from argus.stores.records import check_dimension, refuse_nothing, shown_rows, typed, whole_rows
-from argus.stores.spec import StoreConfig, open_store
+from argus.stores.protocol import Filter, Metric, Records, Store, StoreFacts, shown_rows, whole_rows
+from argus.stores.spec import StoreConfig, check_dimension, open_store, refuse_nothing, typed
 
 Doubles = npt.NDArray[np.float64]
 EXPLAINED = 5_000  # records that do not come back of which vectors are kept, to seek the cause

@@ -31,9 +31,9 @@ from argus.encoders import (
     Role,
     embed,
 )  # fmt: skip
+from argus.engine import open_given
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.knowledge.names import Mention, MentionFinder, without_surrogates
@@ -167,7 +167,7 @@ def diagnose(
     texts = [d.content for d in documents]
     finder = make_finder(reference, passages, texts)
     with (
-        open_engine(engine) as running,
+        open_given(engine) as running,
         open_encoder(
             folder, encoder, record, sample=texts, store=store, check=partial(open_probe, probe),
             engine=running,

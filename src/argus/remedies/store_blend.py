@@ -25,8 +25,7 @@ from argus.jobs.workspace import Record, open_encoder, read_documents
 from argus.remedies import store_writing as writing
 from argus.remedies.blend_parts import blend_id, make_blend
 from argus.remedies.config import SentenceSettings
-from argus.stores.protocol import Metric, Store, writable
-from argus.stores.records import values_of
+from argus.stores.protocol import Metric, Store, values_of, writable
 from argus.stores.spec import StoreConfig, open_store
 
 

@@ -37,15 +37,20 @@ from argus.reports import write_report
 from argus.reports.section import Section
 from argus.settings import OUTPUT, Option, Writes
 from argus.stores.protocol import (
+    FIELDS,
+    KIND,
+    PARENT,
+    REMEDY,
     Metric,
     Payload,
     Records,
     Store,
     WritableStore,
+    is_of_remedy,
     sibling_name,
+    values_of,
     writable,
 )
-from argus.stores.records import FIELDS, KIND, PARENT, REMEDY, is_of_remedy, values_of
 from argus.stores.spec import BLENDED, PANEL, StoreConfig, open_store
 
 JOB = "written"

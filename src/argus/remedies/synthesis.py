@@ -25,9 +25,9 @@ from argus.data.types import Document, Query, Span, State, View
 from argus.data.writing import one_writer
 from argus.devices import Device
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
+from argus.engine import open_given
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.knowledge.names import without_parenthesis
 from argus.llm import State as Answered
@@ -199,7 +199,7 @@ def synthesize_index(
         return views, notes, {"synthesis": pa.Table.from_pylist(rows)}
 
     label = "descriptions" if config.model is None else "llm"
-    with open_engine(engine) as running:
+    with open_given(engine) as running:
         opened = repair.open_index(
             index, reference=under, probe=probe, encoder=encoder, tau=tau, device=device,
             engine=running,

@@ -1,5 +1,41 @@
 """`argus tune try`: try remedies on a copy of an index, keep the one that is proven to help."""
 
-import lazy_loader
+from __future__ import annotations
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from dataclasses import dataclass
+from typing import Annotated
+
+from argus.errors import InputError
+from argus.settings import Ge, Seed, check_settings
+
+MEASURE, GUARD = "nDCG@10", "R@10"  # chooses a candidate, and must not fall
+FIRST = "RR@10"  # one over the rank of the first relevant document, shown to people
+HARM = 0.005  # a larger loss of either measure, in the mean, is harm
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairConfig:
+    """The numbers of folds and needs of a trial, and whether to add anything.
+
+    Attributes:
+        folds: Parts of the questions; what is chosen on the others is measured on each.
+        max_needs: Most held-out needs that are asked, where no questions are judged.
+        sample: Documents whose needs a language model writes, drawn at random.
+        only_try: Measure on the copy and say what would be kept: add nothing.
+        apply: Candidate of the last trial to add as it was measured: try nothing again.
+    """
+
+    folds: Annotated[int, Ge(2)] = 5
+    max_needs: Annotated[int, Ge(1)] = 500
+    sample: Annotated[int, Ge(2)] = 500
+    seed: Seed = 0
+    only_try: bool = False
+    apply: str | None = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.only_try and self.apply is not None:
+            raise InputError(
+                "--only-try and --apply", expected="one of them: a trial adds nothing",
+                fix="Leave one of them out.", where="--apply",
+            )  # fmt: skip

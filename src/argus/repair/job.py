@@ -33,8 +33,7 @@ from argus.measures.significance import with_interval
 from argus.remedies.blend import describe_rivals
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.remedy_result import check_judged
-from argus.repair import trials
-from argus.repair.config import RepairConfig
+from argus.repair import RepairConfig, trials
 from argus.reports import write_report
 from argus.reports.section import Section, table
 from argus.scenarios.files import read_profiles

@@ -38,7 +38,7 @@ from argus.remedies.config import ReferenceConfig
 from argus.remedies.expansion import expand_index
 from argus.remedies.own import add_own
 from argus.remedies.undo import list_remedies, rollback
-from argus.repair.config import FIRST, GUARD, HARM, MEASURE
+from argus.repair import FIRST, GUARD, HARM, MEASURE
 from argus.scenarios.adapt.job import adapt_index
 from argus.scenarios.cells import AUTO
 from argus.scenarios.choice import of_several

@@ -52,7 +52,7 @@ SECTIONS: dict[str, Home] = {
     "generative_failures": Home(
         "Failures", "research generative analyse", "generative.failures.report"
     ),
-    "kb": Home("Knowledge base", "research kb build", "kb.findings"),
+    "kb": Home("Knowledge base", "research kb build", "kb.build"),
     "evaluation": Home("Judged questions", "evaluate", "evaluation.summary"),
     "comparison": Home("Gained and lost", "evaluate", "evaluation.comparison"),
     "authority": Home("Superseded documents", "check", "authority.audit"),

@@ -24,14 +24,20 @@ from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.encoders.protocol import unit_rows
 from argus.errors import EncoderMismatch, InputError
 from argus.progress import progress
-from argus.stores.protocol import Entries, Filter, Hits, Payload, Records, Store, WritableStore
-from argus.stores.records import (
+from argus.stores.protocol import (
     ENCODER,
     FIELDS,
     PARENT,
     PENALTY,
     REMEDY,
     SCALE,
+    Entries,
+    Filter,
+    Hits,
+    Payload,
+    Records,
+    Store,
+    WritableStore,
     values_of,
     whole_rows,
 )

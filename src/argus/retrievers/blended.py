@@ -39,8 +39,8 @@ from argus.retrievers.python_retriever import call_of, made, named_in_file
 from argus.retrievers.results import TEXT_NAMES, Known, items_of, listed
 from argus.retrievers.session import AskingLoop
 from argus.settings import TOP_K
-from argus.stores.records import PARENT, check_dimension, typed, values_of
-from argus.stores.spec import StoreConfig, is_store, open_store
+from argus.stores.protocol import PARENT, values_of
+from argus.stores.spec import StoreConfig, check_dimension, is_store, open_store, typed
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as Page

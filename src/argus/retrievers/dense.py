@@ -33,9 +33,8 @@ from argus.retrievers.names import INDEX
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import BATCH, Blocking, Source
-from argus.stores.protocol import Hits, Interruptible, Records, Store
-from argus.stores.records import PARENT, check_dimension, typed
-from argus.stores.spec import BLENDED, conditions, open_store
+from argus.stores.protocol import PARENT, Hits, Interruptible, Records, Store
+from argus.stores.spec import BLENDED, check_dimension, conditions, open_store, typed
 
 AnyEncoder = Encoder | EncoderConfig | str
 Search = Callable[[FloatArray, int], list[Hits]]

@@ -13,8 +13,7 @@ from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.client import Client, no_collection, no_folder, stacked
-from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.records import NUMBERS, TEXTS
+from argus.stores.protocol import MARK, NUMBERS, TEXTS, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec
 
 METRICS = {"cosine": Metric.COSINE, "dot": Metric.DOT, "l2": Metric.L2}

@@ -17,8 +17,7 @@ from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.data.writing import closing_if_it_fails
 from argus.stores.client import Client, no_collection, quoted, stacked, uuid_of
-from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.records import NUMBERS, TEXTS
+from argus.stores.protocol import MARK, NUMBERS, TEXTS, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec
 
 if TYPE_CHECKING:

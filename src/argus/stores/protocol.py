@@ -171,3 +171,59 @@ def sibling_name(store: str, collection: str) -> str:
     """Return the name of another collection of a store. store: this one's whole name."""
     place, slash, _ = store.rpartition("/")
     return f"{place}{slash}{collection}"
+
+
+REMEDY, PARENT, KIND = "argus_remedy", "argus_parent", "argus_kind"
+SCALE, PENALTY = "argus_scale", "argus_penalty"
+ENCODER = "argus_encoder"  # fingerprint of the encoder of the vector, which has to embed queries
+TEXTS, NUMBERS = (REMEDY, PARENT, KIND, ENCODER), (SCALE, PENALTY)
+FIELDS = (*TEXTS, *NUMBERS)
+"""Fields of a remedy's records beside the payload of their parents. Flat, so any store filters."""
+NAN, ZERO = "a value that is no number", "all zeros"
+
+
+def whole_rows(records: Records, rows: Sequence[int]) -> tuple[list[int], dict[int, str]]:
+    """Return the rows that hold vectors to search by, and reasons for the others."""
+    import numpy as np
+
+    members = set(rows)
+    broken = {row: why for row, why in records.broken.items() if row in members}
+    odd = np.flatnonzero(~np.isfinite(records.vectors).all(axis=1))
+    zero = np.flatnonzero(~records.vectors.any(axis=1))
+    for those, why in ((odd, NAN), (zero, ZERO)):
+        broken |= {row: why for row in those.tolist() if row in members and row not in broken}
+    return [row for row in rows if row not in broken], broken
+
+
+def shown_rows(records: Records, matching: Filter | None) -> list[int]:
+    """Return the rows that a filter shows. All where there is none."""
+    rows = range(len(records.ids))
+    return [row for row in rows if not matching or matches(records.payloads[row], matching)]
+
+
+def matches(payload: Payload, matching: Filter) -> bool:
+    """Return whether a payload holds the values of a filter, in a list of values too.
+
+    UUIDs, dates and decimals go by their text.
+    """
+    return all(
+        any(expected in (value, str(value)) for value in values_of(payload, key))
+        for key, expected in matching.items()
+    )
+
+
+def values_of(payload: Payload, key: str) -> list[Any]:
+    """Return the values of a field, named as it is or by a dotted path into it."""
+    value: Any = payload.get(key)
+    if value is None and "." in key:
+        value = payload
+        for name in key.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def is_of_remedy(payload: Payload) -> bool:
+    """Return whether a record is a remedy's, and no document of the user's."""
+    return bool(payload.get(REMEDY))

@@ -14,8 +14,7 @@ from argus.data.types import FloatArray
 from argus.data.writing import closing_if_it_fails
 from argus.errors import InputError
 from argus.stores.client import Client, no_collection, no_folder, stacked, uuid_of
-from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.records import PARENT, REMEDY
+from argus.stores.protocol import MARK, PARENT, REMEDY, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec
 
 if TYPE_CHECKING:

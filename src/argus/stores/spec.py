@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Annotated, Literal
+from itertools import islice
+from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
 from argus.errors import ArgusError, InputError, StoreUnreachable
 from argus.extras import naming_extras
 from argus.hidden import remember
 from argus.settings import Doc, Option, check_settings, settings_of
-from argus.stores.protocol import Store
+from argus.stores.protocol import TEXTS, Filter, Store, StoreFacts, values_of
 
 KINDS = ("qdrant", "chroma", "pgvector", "lancedb", "milvus", "faiss", "sqlite-vec")
 EXAMPLES = (
@@ -25,6 +26,7 @@ EXAMPLES = (
 )
 BLENDED = "blended:"  # before the store that holds the records of a blend
 PANEL = "Store"
+MAX_PAGES = 20  # of records, in which the type of a field's values is looked for
 Where = Annotated[
     tuple[str, ...],
     Doc("FIELD=VALUE that records must hold, as the team's own filter; may be repeated."),
@@ -189,6 +191,61 @@ def conditions(texts: Sequence[str]) -> dict[str, str]:
             raise InputError(f"{text!r}", expected="FIELD=VALUE", fix=fix, where="--where")
         pairs[name] = value
     return pairs
+
+
+def typed(matching: Filter, store: Store, size: int) -> Filter:
+    """Return a filter whose texts are of the type that the store's records have.
+
+    The fields of a remedy's records are known, and need not be among the first records. UUIDs,
+    dates and decimals stay texts: every store reads them so, and a summary can hold them. Raises
+    InputError for a field that no record holds, or whose values are of another type.
+    """
+    examples = {key: _examples(key, store, size) for key in matching if key not in TEXTS}
+    is_known = {key: isinstance(matching[key], str) and key in examples for key in matching}
+    return {k: _value(k, v, examples[k]) if is_known[k] else v for k, v in matching.items()}
+
+
+def _examples(key: str, store: Store, size: int) -> list[Any]:
+    values: list[Any] = []
+    fields: dict[str, None] = {}
+    for records in islice(store.iterate(size), MAX_PAGES):
+        for payload in records.payloads:
+            fields |= dict.fromkeys(payload)
+            values += values_of(payload, key)
+        if values:
+            return values
+    expected = f"one of {', '.join(fields) or '(the records have no fields)'}"
+    fix, where = "Check the name; a field inside another is written with a dot.", "--where"
+    raise InputError(f"no record holds a field {key!r}", expected=expected, fix=fix, where=where)
+
+
+def _value(key: str, text: str, examples: Sequence[Any]) -> str | int | float | bool:
+    kind = type(examples[0])
+    if kind is bool and text in ("true", "false"):
+        return text == "true"
+    if kind in (int, float):
+        with suppress(ValueError):
+            return int(text) if kind is int else float(text)
+    if kind not in (bool, int, float):
+        return text
+    some = dict.fromkeys(map(repr, examples[:1000]))
+    expected = f"a value as the records have them: {', '.join(some)[:200]}"
+    raise InputError(f"{key}={text}", expected=expected, fix="Correct it.", where="--where")
+
+
+def refuse_nothing(matching: Filter, n: int) -> InputError:
+    """Return the error of a filter that shows none of n records."""
+    conditions = ", ".join(f"{key}={value}" for key, value in matching.items())
+    got, fix = f"{conditions} matches none of {n:,} records", "Check the values."
+    return InputError(got, expected="a filter that some record passes", fix=fix, where="--where")
+
+
+def check_dimension(dim: int, facts: StoreFacts, name: str) -> None:
+    """Raise InputError where an encoder makes vectors of another dimension than a store holds."""
+    if dim != facts.dim:
+        got = f"the encoder makes {dim} dimensions, {name} holds {facts.dim}"
+        expected, fix = "the model that made the store's vectors", "Name it with --encoder."
+        raise InputError(got, expected=expected, fix=fix, where="--encoder")
 
 
 TAKEN = {

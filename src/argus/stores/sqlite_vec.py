@@ -15,8 +15,20 @@ from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.data.writing import closing_if_it_fails
 from argus.stores.client import Client, no_collection, no_folder, quoted, stacked
-from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
+from argus.stores.protocol import (
+    ENCODER,
+    KIND,
+    MARK,
+    PARENT,
+    PENALTY,
+    REMEDY,
+    SCALE,
+    Filter,
+    Hits,
+    Metric,
+    Records,
+    StoreFacts,
+)
 from argus.stores.spec import StoreConfig, StoreSpec
 
 _VECTOR = re.compile(r"(?<!\w)(\w++)\s++float\s*+\[\s*+(\d++)\s*+\]([^,]*)", re.IGNORECASE)

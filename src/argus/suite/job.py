@@ -29,7 +29,7 @@ from argus.encoders import (
 )
 from argus.encoders.embed import on_engine
 from argus.encoders.store import KEY_BYTES, sharing
-from argus.engine import Engine
+from argus.engine import Engine, open_given
 from argus.errors import ArgusError, NothingMeasured, NothingToMend
 from argus.evaluation.systems import System, ask_retriever, search_index
 from argus.indexes.header import FILE
@@ -38,7 +38,6 @@ from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.jobs import options as o
-from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures.significance import with_interval
@@ -163,7 +162,7 @@ def run_suite(
     busy = f"{folder.path} is in use by another suite; wait for it, or give another --out."
     with take_lock(folder.path / ".lock", busy=busy):
         record.open(folder)
-        with open_engine(engine) as running, _passing(folder.own(INDEXES)) as indexes:
+        with open_given(engine) as running, _passing(folder.own(INDEXES)) as indexes:
             record.runs_on(running)
             models = Models(folder.path, store or folder.own("embeddings"), indexes, running)
             return _run(suite, file, folder, record, models)

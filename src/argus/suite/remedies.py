@@ -24,7 +24,7 @@ from argus.remedies.config import (
     SynthesizeSettings,
     Tau,
 )  # fmt: skip
-from argus.repair.config import RepairConfig
+from argus.repair import RepairConfig
 from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.scenarios.profile import COMPONENT
 from argus.settings import Doc, Ge, check_settings

@@ -19,8 +19,7 @@ from argus.data.provenance import content_hash
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.suite.config import Suite
-from argus.tasks.opening import TaskSpec, parse_task_spec
-from argus.tasks.released import benchmark_of
+from argus.tasks.opening import TaskSpec, benchmark_of, parse_task_spec
 
 if TYPE_CHECKING:
     from argus.authority.benchmarks.collection import Benchmark

@@ -1,43 +1,42 @@
-"""The one door to a task: by its name, by its place, as a task of mteb, or as a dictionary."""
+"""The one door to a task: by its name or by its place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from argus.settings import settings_of
-from argus.tasks.collections import (
+from argus.tasks.readers import (
     INSTRUCTION,
-    CollectionConfig,
-    MtebConfig,
-    is_collection,
-    is_mteb,
-    is_mteb_task,
-    of_dictionary,
-    of_mteb_task,
-    read_beir,
-    read_mteb,
-    read_rarb,
-)
-from argus.tasks.papers import (
     BrightConfig,
     CarConfig,
+    CollectionConfig,
     ImpliretConfig,
     KiltConfig,
+    MtebConfig,
     is_bright,
     is_car,
+    is_collection,
     is_impliret,
     is_kilt,
+    is_mteb,
+    read_beir,
     read_bright,
     read_car,
     read_impliret,
     read_kilt,
+    read_mteb,
+    read_rarb,
 )
 from argus.tasks.task import Task, judged_of, refused
 
+if TYPE_CHECKING:
+    from argus.authority.benchmarks.collection import Benchmark
+
 C = TypeVar("C")
+CAR = "car:"
 YES_OR_NO = {"yes": True, "no": False}
 
 
@@ -95,18 +94,15 @@ def parse_task_spec(text: str | Path) -> TaskSpec:
     return TaskSpec(kind, Path(place), settings)
 
 
-def open_task(
-    spec: str | Path | Mapping[str, Any] | Task | Any, *, subset: str = "", split: str = "test"
-) -> Task:
+def open_task(spec: str | Path | Task) -> Task:
     """Read a task.
 
     spec: `KIND:PLACE[,setting=value ...]` with a kind of READERS, or the place alone where that
-    tells the kind. It can be a loaded task object of mteb, a dictionary of `corpus`, `queries` and
-    `relevant_docs`, or a Task. subset, split: of an object or a dictionary. Raises InputError for a
-    spec that names no task, for an unknown setting, and as its reader does. It also raises
-    InputError where no question can be measured, or no relevant document is in the corpus.
+    tells the kind. Raises InputError for a spec that names no task, for an unknown setting, and as
+    its reader does. It also raises InputError where no question can be measured, or no relevant
+    document is in the corpus.
     """
-    task = _opened(spec, MtebConfig(subset=subset, split=split))
+    task = _opened(spec)
     judged = judged_of(task).judged  # raises where no query can be measured
     known = {document.id for document in task.documents}
     gold = {id_ for query in judged.queries for id_ in judged.relevant(query)}
@@ -117,16 +113,9 @@ def open_task(
     return task
 
 
-def _opened(spec: Any, config: MtebConfig) -> Task:
+def _opened(spec: str | Path | Task) -> Task:
     if isinstance(spec, Task):
         return spec
-    if isinstance(spec, Mapping):
-        return of_dictionary(spec, config)
-    if is_mteb_task(spec):
-        return of_mteb_task(spec, config)
-    if not isinstance(spec, str | Path):
-        expected = "a name, a path, a task of mteb or a dictionary"
-        raise refused("task", f"a {type(spec).__name__}", expected, "Name the task as KIND:PLACE.")
     named = parse_task_spec(spec)
     place, is_there = named.place, named.place.exists()
     kind = named.kind or next((k for k, (fits, *_) in READERS.items() if fits(place)), "")
@@ -157,3 +146,15 @@ def _config_of(config: type[C], spec: TaskSpec) -> C:
         else:
             values[name] = Path(text) if setting.kind is Path else text
     return config(**values)
+
+
+def benchmark_of(name: str) -> Benchmark | str:
+    """Return a released file, by `car:FILE,setting=value` or its path, or another name as it is.
+
+    Raises InputError as `argus.tasks.open_task` does.
+    """
+    if not name.startswith(CAR) and not Path(name).is_file():
+        return name
+    benchmark = open_task(CAR + name.removeprefix(CAR)).benchmark
+    assert benchmark is not None
+    return benchmark

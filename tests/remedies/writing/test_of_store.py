@@ -6,7 +6,7 @@ import pytest
 
 from argus.errors import ArgusError
 from argus.remedies.store_writing import list_in_store, rollback_in_store
-from argus.stores.records import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
+from argus.stores.protocol import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
 from argus.stores.spec import open_store
 
 ON_THREE = pytest.mark.parametrize("home", ["sqlite-vec", "lancedb", "pgvector"], indirect=True)

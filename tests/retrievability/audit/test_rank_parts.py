@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from argus.data.folders import ArtifactFolder
-from argus.jobs.parts import remove_parts
+from argus.jobs.workspace import remove_parts
 from argus.knowledge import RelationGraph
 from argus.retrievability.audit import job
 from argus.retrievability.audit.config import AuditConfig

@@ -18,13 +18,11 @@ from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, Ro
 from argus.encoders.config import COSINE
 from argus.encoders.protocol import similarity_of
 from argus.encoders.rows import arrays_of
-from argus.engine import Engine, EngineConfig, Work
+from argus.engine import Engine, EngineConfig, Work, open_given
 from argus.errors import InputError, NothingMeasured
 from argus.jobs import options as o
-from argus.jobs.on_engine import opened as open_engine
-from argus.jobs.parts import Parts, remove_parts
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, any_encoder, corpus_for, texts_cut
+from argus.jobs.workspace import Parts, Record, any_encoder, corpus_for, remove_parts, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, read_knowledge
 from argus.knowledge.base import ids_of
 from argus.knowledge.load import Knowledge
@@ -159,7 +157,7 @@ def audit_knowledge(
         items = entity_items(base, config.pooling)
         texts = [item.text for item in items]
     with (
-        open_engine(engine) as running,
+        open_given(engine) as running,
         any_encoder(folder, encoder, record, sample=texts, store=store, engine=running) as opened,
     ):
         model, vectors = opened

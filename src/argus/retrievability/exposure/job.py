@@ -16,9 +16,8 @@ from argus.data.folders import ArtifactFolder
 from argus.data.types import Query, Run
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
-from argus.engine import Engine, EngineConfig
+from argus.engine import Engine, EngineConfig, open_given
 from argus.errors import InputError
-from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, any_encoder, read_documents, require_some, texts_cut
 from argus.measures.slices import Slicing, slice_figures, slice_table, slicings, worst_first
@@ -143,7 +142,7 @@ def exposure(
     sample = [d.content for d in documents if d.content.strip()]
     require_some(len(sample), "document has text", "Check --text-field.")
     with (
-        open_engine(engine) as running,
+        open_given(engine) as running,
         any_encoder(folder, encoder, record, sample=sample, store=store, engine=running) as opened,
     ):
         model, vectors = opened

@@ -20,8 +20,7 @@ from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.indexes import known_item_search, search
 from argus.indexes.dense import Groups, RowLists, queries_per_block
-from argus.jobs.parts import Parts
-from argus.jobs.workspace import require_some
+from argus.jobs.workspace import Parts, require_some
 from argus.progress import progress
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.findings import Findings, Parents, fold, fold_lists

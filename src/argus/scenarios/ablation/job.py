@@ -17,9 +17,9 @@ from argus.data.runs import spare, without_excluded
 from argus.data.types import Run
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL
+from argus.engine import open_given
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.llm.options import NamedModel
@@ -191,7 +191,7 @@ def ablate_scenarios(
     record = Record(JOB, settings, files)
     sample = [d.content for d in source.documents]
     with (
-        open_engine(engine) as running,
+        open_given(engine) as running,
         open_encoder(
             folder, encoder, record, sample=sample, store=store, engine=running
         ) as (loaded, opened),

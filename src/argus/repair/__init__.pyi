@@ -1,1 +1,0 @@
-from .config import RepairConfig as RepairConfig
