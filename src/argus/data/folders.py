@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from argus.commands import invocation_of
 from argus.data.provenance import describe_inputs, file_hash
-from argus.data.reading import WRITTEN, parse_json, read_own, reading
+from argus.data.reading import MAX_BYTES, WRITTEN, parse_json, read_own, reading
 from argus.data.writing import (
     check_plain,
     hold,
@@ -127,8 +127,10 @@ class ArtifactFolder:
     @property
     def _record(self) -> str:
         """Text of the marker, "" where Argus wrote none. Damaged bytes make names of no file."""
-        is_there = self._marker.is_file()
-        text = self._marker.read_text("utf-8", errors="replace") if is_there else ""
+        if not self._marker.is_file():
+            return ""
+        with self._marker.open(encoding="utf-8", errors="replace") as marker:
+            text = marker.read(MAX_BYTES)
         return text if text.startswith(NOTE) else ""
 
     def _begin_record(self) -> None:
