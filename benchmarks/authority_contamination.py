@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from argus.authority.benchmarks.collection import Benchmark
-from argus.authority.benchmarks.finsuperqa import RATES, make
 from argus.authority.benchmarks.judging import Judge, about, answer_of, share
-from argus.authority.records import Record
+from argus.authority.benchmarks.makers import RATES, make_finsuperqa
 from argus.authority.relation import Authority
 from argus.authority.resolution import Chains, trace
+from argus.authority.rules import Record
 from argus.indexes.lexical import LexicalIndex
 
 SEEDS, K, ANCHORS = range(4), 5, 20
@@ -32,7 +32,7 @@ def run() -> dict[str, Any]:
 
 
 def _measure(seed: int, rates: tuple[float, float]) -> dict[str, Any]:
-    benchmark = make(seed=seed, contaminated=True, rates=rates)
+    benchmark = make_finsuperqa(seed=seed, contaminated=True, rates=rates)
     authority = Authority(benchmark.records, benchmark.rules)
     judge = Judge(benchmark, lambda question, ids: answer_of(ids, question.scope, authority))
     by_ticker = _by_ticker(benchmark)

@@ -22,7 +22,7 @@ TIMEOUT_S = 900
 CHILD = """
 import json, sys, time
 import numpy as np
-from argus.authority.records import Record
+from argus.authority.rules import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule
 from argus.authority.times import Moment

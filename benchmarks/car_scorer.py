@@ -26,10 +26,10 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from argus.authority.benchmarks import finsuperqa
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import RELEASED
-from argus.authority.records import Record
+from argus.authority.benchmarks.makers import make_finsuperqa
+from argus.authority.rules import Record
 from argus.data.provenance import file_hash
 from argus.data.writing import write_jsonl
 
@@ -82,7 +82,7 @@ def run(benchmark: Benchmark | None = None) -> dict[str, Any]:
     if not Path(scorer).is_file():
         print(ABSENT, file=sys.stderr)
         raise SystemExit(2)
-    benchmark = benchmark or finsuperqa.make(seed=0)
+    benchmark = benchmark or make_finsuperqa(seed=0)
     with TemporaryDirectory() as folder:
         home = Path(folder)
         (home / "data").mkdir()
@@ -190,7 +190,7 @@ def scored_here(home: Path, name: str) -> dict[str, float]:
     """Return what `argus research authority score` says of the same retriever on the same files."""
     place = f"car:data/{QUESTIONS},distractors={CORPUS}"
     command = [
-        sys.executable, "-m", "argus", "authority", "score", "--benchmark", place,
+        sys.executable, "-m", "argus", "research", "authority", "score", "--benchmark", place,
         "--retriever", f"{name}.py:Retriever", "--encoder", "none", "--k", str(K), "--json",
         "--out", f"scores-{name}",
     ]  # fmt: skip

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Order, Rule
+from argus.authority.rules import Order, Record, Rule
 from argus.authority.times import FOREVER, parse_moment
 
 

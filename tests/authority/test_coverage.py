@@ -1,9 +1,8 @@
 import pytest
 
 from argus.authority.opening import cover, require_covered
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Rule, ScopeKey
+from argus.authority.rules import Record, Rule, ScopeKey
 from argus.errors import InputError
 
 BLACKOUT = Rule("blackout", "clearance", "ticker", name="R1")

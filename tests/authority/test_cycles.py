@@ -6,9 +6,8 @@ import re
 import pytest
 from hypothesis import given, settings
 
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Rule
+from argus.authority.rules import Edge, Record, Rule
 from argus.authority.times import Moment
 from argus.errors import InputError
 from tests.support.draws import examples

@@ -1,4 +1,4 @@
-"""Forms of dates that a domain names, by one date or as strptime has it."""
+"""Forms of dates that a domain names, as strptime has them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,9 @@ import json
 import pytest
 
 from argus.authority.domains import load_domain
-from argus.authority.times import date_form, parse_moment
+from argus.authority.times import parse_moment
 
 RULES = "rules: [{superseding: a, superseded: a, scope: [k]}]\n"
-
-
-@pytest.mark.parametrize(
-    ("example", "form"),
-    [
-        ("25-Sep-2000", "%d-%b-%Y"),
-        ("15.03.2021", "%d.%m.%Y"),
-        ("2021/15/03", "%Y/%d/%m"),
-        ("September 25, 2000", "%B %d, %Y"),
-        ("Sep 2000", "%b %Y"),
-        ("%d/%m/%y", "%d/%m/%y"),
-    ],
-)
-def test_a_date_stands_for_its_like(example, form):
-    assert date_form(example) == form
 
 
 @pytest.mark.parametrize(

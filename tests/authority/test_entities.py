@@ -1,6 +1,5 @@
-from argus.authority.entities import EntityIndex, ScopeNames
-from argus.authority.records import Record
-from argus.authority.rules import Rule, ScopeKey
+from argus.authority.rules import Record, Rule, ScopeKey
+from argus.authority.theory import EntityIndex, ScopeNames
 from tests.support.authorities import at, record
 
 PACKAGES = [

@@ -7,9 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from argus.authority import scopes
-from argus.authority.records import Record
 from argus.authority.relation import Authority, chain_to
-from argus.authority.rules import Edge, Order, Rule, ScopeKey
+from argus.authority.rules import Edge, Order, Record, Rule, ScopeKey
 from argus.authority.times import Moment
 from tests.support.draws import examples
 from tests.support.relations import Naive

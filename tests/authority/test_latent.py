@@ -7,10 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority.entities import ScopeNames
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Rule
+from argus.authority.rules import Record, Rule
+from argus.authority.theory import ScopeNames
 from argus.authority.variants import (
     LatentConfig,
     expectation,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.authority.config import AuthoritySource, ProposeConfig
+from argus.authority.config import AuthoritySource
 from argus.authority.opening import read_edges
 from argus.authority.proposals import (
     RecordNames,
@@ -20,7 +20,7 @@ from argus.authority.proposals import (
     shingles,
     write_proposals,
 )
-from argus.authority.records import Record
+from argus.authority.rules import Record
 from argus.authority.search import search_authority
 from argus.errors import InputError
 from tests.support.examples import write_rows
@@ -62,8 +62,8 @@ def decide(file, decisions):
         writer.writerows(rows)
 
 
-def kinds(*records, **settings):
-    found = find_evidence(records, ProposeConfig(**settings))
+def kinds(*records):
+    found = find_evidence(records)
     return {pair: kind for pair, (kind, _) in found.items()}
 
 
@@ -124,9 +124,9 @@ def test_near_duplicates_are_those_of_all_pairs(seed):
     plain = {
         (i, j)
         for i in range(3) for j in range(i + 1, 3)
-        if len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= 0.6
+        if len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= 0.5
     }  # fmt: skip
-    assert {(i, j) for i, j, _ in near_duplicates(texts, 0.6)} == plain
+    assert {(i, j) for i, j, _ in near_duplicates(texts)} == plain
     assert (0, 1) in plain
 
 

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import reachability, scopes
-from argus.authority.reachability import rank_targets, supersessions
-from argus.authority.records import Record
+from argus.authority import relation as relations_module
+from argus.authority import scopes
+from argus.authority.audit import rank_targets, supersessions
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Order, Rule
+from argus.authority.rules import Edge, Order, Record, Rule
 from argus.authority.times import Moment
 from argus.errors import InputError
 from tests.support.draws import examples
@@ -23,8 +23,8 @@ from tests.support.relations import relations
 def test_what_chains_share_is_what_each_of_them_finds(relation, crowded, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scopes, "CROWDED", crowded)
-        patch.setattr(reachability, "LINKS_PER_RECORD", most[0])
-        patch.setattr(reachability, "LINKS_ANYWAY", most[1])
+        patch.setattr(relations_module, "LINKS_PER_RECORD", most[0])
+        patch.setattr(relations_module, "LINKS_ANYWAY", most[1])
         try:
             authority = Authority(relation.records, relation.rules, relation.edges)
         except InputError:
@@ -55,7 +55,7 @@ def test_one_document_of_a_crowded_scope_costs_no_square(kind):
     authority = Authority(records, rules, edges)
     view = authority.as_of(None, times[-1]) if kind == "known by" else authority
     before = view.calls.edges
-    (end,) = reachability.Endings(view, 16, 20).of("d0")
+    (end,) = relations_module.Endings(view, 16, 20).of("d0")
     assert view.calls.edges - before < 110 * count
     chain = view.controlling_chains(["d0"])[f"d{count - 1}"]
     assert (end.id, end.hops, end.chain) == (f"d{count - 1}", len(chain), chain[:20])

@@ -1,10 +1,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.entities import EntityIndex
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule
-from argus.authority.theory import neighbourhood, supersession_graph
+from argus.authority.theory import EntityIndex, neighbourhood, supersession_graph
 from tests.support.authorities import record, relations
 
 

@@ -1,9 +1,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.entities import ScopeTimes
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve
+from argus.authority.theory import ScopeTimes
 from tests.support.authorities import LATER, chain, record, relations
 
 RECORDS = [

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority import scopes
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Order, Rule
+from argus.authority.rules import Edge, Order, Record, Rule
 from argus.authority.stream import Change, Stream
 from argus.authority.times import Moment
 from argus.errors import InputError

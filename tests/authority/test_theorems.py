@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.entities import EntityIndex
-from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve, trace
-from argus.authority.rules import Rule
-from argus.authority.theory import check_conditions, divergence
+from argus.authority.rules import Record, Rule
+from argus.authority.theory import EntityIndex, check_conditions, divergence
 from argus.data.runs import ranking
 from argus.indexes.lexical import LexicalIndex
 from tests.support.authorities import LATER, Relation, at, chain, record, relations

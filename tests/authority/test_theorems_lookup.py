@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.authority.entities import EntityIndex, ScopeTimes
-from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve, trace
-from argus.authority.theory import check_conditions, scope_ambiguity
+from argus.authority.rules import Record
+from argus.authority.theory import EntityIndex, ScopeTimes, check_conditions, scope_ambiguity
 from argus.data.runs import ranking
 from tests.authority.test_theorems import BLACKOUT, RANKERS, disjoint_corpus, family
 from tests.support.authorities import LATER, at, chain, record

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import Judge, Outcome, Stages, factors, score
-from argus.authority.entities import EntityIndex, ScopeTimes
-from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve
-from argus.authority.rules import Edge, Rule, ScopeKey
+from argus.authority.rules import Edge, Record, Rule, ScopeKey
 from argus.authority.theory import (
+    EntityIndex,
+    ScopeTimes,
     check_conditions,
     neighbourhood,
     scope_ambiguity,

@@ -2,10 +2,15 @@ import math
 
 import pytest
 
-from argus.authority.entities import EntityIndex
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule
-from argus.authority.theory import ScopeAmbiguity, divergence, scope_ambiguity, scope_ceiling
+from argus.authority.theory import (
+    EntityIndex,
+    ScopeAmbiguity,
+    divergence,
+    scope_ambiguity,
+    scope_ceiling,
+)
 from argus.errors import InputError
 from tests.support.authorities import LATER, chain, record
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Rule
+from argus.authority.rules import Edge, Record, Rule
 from argus.authority.times import Moment
 from argus.authority.variants import safe_frontier
 from argus.errors import InputError

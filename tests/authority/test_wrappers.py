@@ -9,11 +9,11 @@ from langchain_core.retrievers import BaseRetriever
 from llama_index.core.base.base_retriever import BaseRetriever as NodeRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from argus.authority.records import Record, corpus_of
 from argus.authority.relation import Authority
-from argus.authority.rules import Rule
-from argus.authority.wrappers import AuthorityRetriever
+from argus.authority.resolution import AuthorityRetriever
+from argus.authority.rules import Record, Rule, corpus_of
 from argus.errors import InputError
+from argus.retrievers.python_retriever import corpus_rows
 
 RECORDS = [
     Record("open", "disclosure", None, {"cve": "1"}, "The flaw is open.", "Flaw"),
@@ -103,7 +103,7 @@ class Words:
 
 
 def test_cars_interface_returns_ids_of_what_is_in_force(authority):
-    rows = corpus_of(RECORDS)
+    rows = corpus_rows(corpus_of(RECORDS))
     wrapped = AuthorityRetriever(Words(rows), authority)
     assert Words(rows).retrieve("flaw open", rows, 2) == ["open", "other"]
     assert wrapped.retrieve("flaw open", rows, 2) == ["fixed", "other"]

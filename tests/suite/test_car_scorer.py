@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from argus.authority.benchmarks import finsuperqa
+from argus.authority.benchmarks import makers
 from argus.tasks.opening import open_task
 from benchmarks import car_scorer
 
@@ -13,8 +13,8 @@ from benchmarks import car_scorer
 def small():
     """Return the first questions of FinSuperQA with the events of their chains."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finsuperqa, "EXAMPLES", 8)
-        return finsuperqa.make(seed=0)
+        patch.setattr(makers, "PAIRS", 8)
+        return makers.make_finsuperqa(seed=0)
 
 
 def test_what_is_made_here_is_read_back_from_its_released_form(small, tmp_path):

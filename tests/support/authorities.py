@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Rule
+from argus.authority.rules import Edge, Record, Rule
 from argus.authority.times import parse_moment
 
 

@@ -4,8 +4,7 @@ import json
 import re
 
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.records import Record
-from argus.authority.rules import Edge
+from argus.authority.rules import Edge, Record
 
 OLD = "The archive reader writes outside of its folder and no fix is known for archive {i}."
 NEW = "Members are checked before extraction since release {i}; upgrade today."

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from argus.authority.records import Record
-from argus.authority.rules import Edge, Order, Rule, ScopeKey, Ties
+from argus.authority.rules import Edge, Order, Record, Rule, ScopeKey
 from argus.authority.times import Moment, parse_moment
 
 
@@ -134,7 +133,6 @@ def rule_lists(draw, orders=tuple(Order), relations=("supersedes",), most=4):
         keys = st.sampled_from([("k",), ("k", "j"), ("j",), ()])
         if order is Order.NAMED:
             keys = st.sampled_from([(NAMES,), (NAMES, "k"), (ScopeKey("k", "j"),)])
-        timed = order not in (Order.TYPE, Order.NAMED)
         condition = st.sampled_from(
             [{}, {"superseding.level": "high"}, {"superseded.level": "low"}]
         )
@@ -148,7 +146,6 @@ def rule_lists(draw, orders=tuple(Order), relations=("supersedes",), most=4):
                 condition=draw(condition),
                 relation=draw(st.sampled_from(relations)),
                 confidence=draw(st.sampled_from([0.25, 0.75, 1.0])),
-                ties=draw(st.sampled_from(Ties)) if timed else Ties.UNDECIDED,
             )
         )
     return tuple(rules)

@@ -1,10 +1,12 @@
-from .benchmarks.gap import vocabulary_gap as vocabulary_gap
-from .benchmarks.job import generate_benchmark as generate_benchmark, score_systems as score_systems
+from .benchmarks.job import (
+    generate_benchmark as generate_benchmark,
+    score_systems as score_systems,
+    vocabulary_gap as vocabulary_gap,
+)
 from .config import (
     HarmConfig as HarmConfig,
     LatentConfig as LatentConfig,
     LintBounds as LintBounds,
-    ProposeConfig as ProposeConfig,
     ScoreConfig as ScoreConfig,
     VariantConfig as VariantConfig,
 )
@@ -15,8 +17,7 @@ from .proposals import (
     accept_proposals as accept_proposals,
     propose_supersessions as propose_supersessions,
 )
-from .records import Record as Record
-from .rules import Edge as Edge, Rule as Rule
+from .rules import Edge as Edge, Record as Record, Rule as Rule
 from .stream import stream_authority as stream_authority
 from .theory import check_conditions as check_conditions
 from .variants import (
@@ -25,5 +26,4 @@ from .variants import (
     safe_frontier as safe_frontier,
     scope_posterior as scope_posterior,
 )
-from .wrappers import AuthorityRetriever as AuthorityRetriever
-from .resolution import resolve as resolve
+from .resolution import AuthorityRetriever as AuthorityRetriever, resolve as resolve

@@ -1,8 +1,9 @@
 """`argus check`: test which superseded documents bring back their controlling documents.
 
-No queries are needed. Every superseded document is a query itself, by its title and by its text,
-and the documents that control it must come into the top k. `audit_authority` ranks them by the
-vectors of an encoder over all documents in force, or asks a retriever.
+The authority counterpart of the Retrieval Probability Score: no queries are needed. Every
+superseded document is a query itself, by its title and by its text, and the documents that control
+it must come into the top k. `audit_authority` ranks them by the vectors of an encoder over all
+documents in force, or asks a retriever.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,14 +28,14 @@ from argus.authority.opening import (
     require_records,
     rule_table,
 )
-from argus.authority.reachability import End, rank_targets, supersessions
-from argus.authority.relation import Authority, describe
+from argus.authority.relation import Authority, End, Endings, describe
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
-from argus.data.types import Query, State
+from argus.data.types import FloatArray, IntArray, Query, State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, documents, embed, queries
 from argus.errors import InputError
+from argus.indexes.dense import known_item_search
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, TextWindow, open_encoder, require_some, texts_cut
 from argus.measures import wilson
@@ -47,11 +49,51 @@ from argus.settings import TOP_K
 
 PROXIES = ("title", "text")  # what a superseded document asks with
 BEYOND = 1 << 30  # a rank beyond the end of a list
+BATCH = 4096
+MAX_CONTROLLING = 16  # controlling documents of one superseded document
+MAX_LINKS = 20  # links of a chain that are named, from the superseded document on
 
 Pairs = Sequence[tuple[str, End]]  # superseded document, and one that controls it
 # Of pairs by number: rank (None beyond the end of a list), N+ and divergence (None of a retriever)
 # for those that asked, and state and reason for those that could not ask.
 Found = tuple[dict[int, tuple[int | None, int | None, float | None]], dict[int, tuple[State, str]]]
+
+
+def supersessions(authority: Authority) -> Iterator[tuple[str, End]]:
+    """Yield every superseded document with each of its controllers, by id of the former.
+
+    Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). Of more than
+    MAX_CONTROLLING, those by the shortest chains. So there are at most MAX_CONTROLLING per
+    superseded document, and never as many as pairs of a scope. A chain holds MAX_LINKS links.
+    """
+    endings = Endings(authority, MAX_CONTROLLING, MAX_LINKS)
+    for id_ in sorted(authority.records):
+        if authority.in_force(id_):
+            yield from ((id_, end) for end in endings.of(id_) if end.hops)
+
+
+def rank_targets(
+    queries: FloatArray, documents: FloatArray, targets: IntArray
+) -> tuple[IntArray, IntArray, npt.NDArray[np.float64]]:
+    """Return where document `targets[i]` stands for query i: three arrays of shape (n_pairs,).
+
+    queries: (n_pairs, dim), documents: (n_documents, dim), unit rows. The rank is 1-based among all
+    documents, the asking one included, equal scores by row. N+ (Corollary 1) counts documents that
+    score strictly above the controlling one. The divergence is the best score less the score of the
+    controlling document: Delta of Def. 4 for a single controlling document, at least 0.
+    """
+    ranks, outranking, divergences = [], [], []
+    for start in range(0, len(queries), BATCH):
+        part = slice(start, start + BATCH)
+        hits = known_item_search(queries[part], documents, targets[part], 1)
+        ranks.append(hits.rank)
+        outranking.append(hits.above)
+        first = documents[hits.top.rows[:, 0]]
+        own = documents[targets[part]]
+        asking = queries[part].astype(np.float64)
+        divergences.append(np.einsum("ij,ij->i", asking, first.astype(np.float64) - own))
+    divergence = np.maximum(np.concatenate(divergences), 0.0)
+    return np.concatenate(ranks), np.concatenate(outranking), divergence
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +109,7 @@ class AuthorityAuditResult(Result):
     less the score of the controlling document. median_outranking: median number of documents that
     score above the controlling one (N+). The last two are absent of a retriever, and all but
     documents where none asked.
-    summary.by_rule, summary.by_types: the same, by name of a rule, or types as "older → newer".
+    summary.by_rule: the same, by name of a rule.
     summary.relation: see `OpenedAuthority.summary`.
     summary.text_window: how much of the documents the encoder reads. None where not known.
     summary.retriever, summary.queries: retriever that was asked, and how many queries. Absent where
@@ -232,8 +274,7 @@ def _write(
             "not applicable": states[State.NOT_APPLICABLE],
         },
         "proxies": {proxy: _summarise(found, proxy, k) for proxy in PROXIES},
-        "by_rule": _summarise_by(found, "rule", k),
-        "by_types": _summarise_by(found, "types", k),
+        "by_rule": _summarise_by_rule(found, k),
         "relation": opened.summary(),
         "text_window": text_window,
         **asking,
@@ -308,10 +349,10 @@ def _pair_table(
     return pa.Table.from_pydict(columns, schema=_SCHEMA)
 
 
-def _summarise_by(found: pa.Table, column: str, k: int) -> list[dict[str, Any]]:
+def _summarise_by_rule(found: pa.Table, k: int) -> list[dict[str, Any]]:
     groups = []
-    for name in sorted(found[column].unique().to_pylist()):
-        part = found.filter(pc.equal(found[column], name))
+    for name in sorted(found["rule"].unique().to_pylist()):
+        part = found.filter(pc.equal(found["rule"], name))
         proxies = {proxy: _summarise(part, proxy, k) for proxy in PROXIES}
         groups.append({"name": name, "proxies": proxies})
     return groups
@@ -397,10 +438,6 @@ def section(folder: Path, authority: Mapping[str, Any]) -> Section:
     if measured:
         total = authority["k"] if "retriever" in authority else authority["documents"]["total"]
         plots["authority_ranks"] = _plot_ranks(ranks, authority["k"], total)
-        if "retriever" not in authority:
-            values = [row["text_divergence"] for row in measured]
-            there = [v for v in values if v is not None]
-            plots["authority_divergence"] = _plot_divergence(there)
     columns = {
         "superseded": "text", "controlled by": "text", "rule": "text", "steps": "count",
         "rank, asked with the title": "count", "rank, asked with the text": "count",
@@ -433,13 +470,13 @@ def section(folder: Path, authority: Mapping[str, Any]) -> Section:
 
 def _group_table(authority: Mapping[str, Any]) -> Table:
     columns = {
-        "rule or types": "text", "asked with": "text", "documents": "count", "reachable": "share",
+        "rule": "text", "asked with": "text", "documents": "count", "reachable": "share",
         "95% interval": "interval", "first": "share", "median N+": "count",
         "mean divergence": "share",
     }  # fmt: skip
     groups = [("all", authority["proxies"])]
     by_rule = authority["by_rule"] if len(authority["by_rule"]) > 1 else []
-    groups += [(group["name"], group["proxies"]) for group in (*by_rule, *authority["by_types"])]
+    groups += [(group["name"], group["proxies"]) for group in by_rule]
     rows: list[list[object]] = [
         [
             name, proxy, reach["documents"], reach["reachable"], [reach["low"], reach["high"]],
@@ -476,17 +513,3 @@ def _plot_ranks(ranks: Mapping[str, Sequence[int]], k: int, total: int) -> Figur
     )
     figure["layout"]["xaxis"] |= {"type": "log"}
     return figure
-
-
-def _plot_divergence(values: Sequence[float]) -> Figure:
-    """Superseded documents per semantic-authority divergence."""
-    counts, edges = np.histogram(values, bins=20, range=(0, max([*values, 0.1])))
-    bars = {
-        "type": "bar",
-        "x": ((edges[:-1] + edges[1:]) / 2).round(4).tolist(),
-        "y": counts.tolist(),
-        "width": np.diff(edges).round(4).tolist(),
-        "marker": {"color": BAND_COLOURS["high"]},
-        "hovertemplate": "Δ about %{x:.2f}: %{y:,}<extra></extra>",
-    }
-    return framed([bars], "divergence Δ", "pairs", {"bargap": 0.04})

@@ -32,14 +32,6 @@ AnyModel = ChatConfig | LocalConfig
 Share = Annotated[float, Ge(0), Le(1)]
 
 
-class Places(StrEnum):
-    """Rank of the documents that supersede an anchor."""
-
-    ANCHOR = "anchor"  # In the anchor's place
-    # Before every anchor that is active itself, in the order of the anchors (section 6.6).
-    FIRST = "first"
-
-
 class Chains(StrEnum):
     """Chains that are served where anchors of one scope lead to different documents."""
 
@@ -49,7 +41,7 @@ class Chains(StrEnum):
     FIRST = "first"
 
 
-PLACES, CHAINS = Places.ANCHOR, Chains.ALL
+CHAINS = Chains.ALL
 
 
 class Settings:
@@ -135,34 +127,19 @@ class VariantConfig(Settings):
 class LintBounds(Settings):
     """Bounds that a linted run must keep.
 
-    violations: of Theorem 4. stale_hits: None for no bound. false_retirements: queries that lost an
-    active document. nothing_superseded: pass a run under a relation that supersedes nothing. By
-    default it counts as not measured, because such rules are usually a typo.
+    violations: of Theorem 4. stale_hits: None for no bound. nothing_superseded: pass a run under a
+    relation that supersedes nothing. By default it counts as not measured, because such rules are
+    usually a typo.
 
     Attributes:
         violations: Share of queries against Theorem 4.
         stale_hits: Mean superseded share of the top k.
-        false_retirements: Share of queries.
         nothing_superseded: Pass though nothing is superseded; else exit 2.
     """
 
     violations: Annotated[Share, Option(("--max-violations",))] = 0.0
     stale_hits: Annotated[float | None, Ge(0), Le(1), Option(("--max-stale-hits",))] = None
-    false_retirements: Annotated[Share, Option(("--max-false-retirements",))] = 0.0
     nothing_superseded: Annotated[bool, Option(("--allow-nothing-superseded",))] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProposeConfig(Settings):
-    """Evidence that makes a proposal.
-
-    Attributes:
-        similarity: Least share of runs of words that near-duplicates have in common.
-        citations: Propose also records that name another without a word of supersession.
-    """
-
-    similarity: Share = 0.5
-    citations: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,8 @@ import pyarrow as pa
 from pydantic import BaseModel
 
 from argus.authority.benchmarks.collection import Question
-from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.judging import share
-from argus.authority.benchmarks.source import open_benchmark
+from argus.authority.benchmarks.makers import open_benchmark
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.config import HarmConfig, HarmSettings, NamedBenchmark, OtherQueries
 from argus.data.folders import ArtifactFolder
@@ -199,16 +198,16 @@ def measure_harm(
     record = Record(JOB, config.described() | {"benchmark": made.name}, files)
     k, questions, systems = config.k, made.questions[: config.first], list[System]()
     if config.systems:
-        systems = choose(config.systems, made, encoder=encoder is not None, cross_encoder=False)
+        systems = choose(config.systems, made, encoder=encoder is not None)
     if encoder is None or not any(system.dense for system in systems):
         record.encoder["fingerprint"] = NO_ENCODER
         record.open(folder)
-        cases = _make_cases(questions, systems, Bench(made, FirstStages(made, k=k), k=k))
+        cases = _make_cases(questions, systems, Bench(made, k=k))
     else:
         sample = [r.document.content for r in made.records if r.document.content.strip()]
         with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
-            stages = FirstStages(made, encoder=model, store=opened, k=k)
-            cases = _make_cases(questions, systems, Bench(made, stages, k=k))
+            bench = Bench(made, k=k, encoder=model, store=opened)
+            cases = _make_cases(questions, systems, bench)
     texts = {r.id: r.document.content for r in made.records}
     with Ledger(folder / "answers.sqlite") as ledger:
         answering, judging = _ask(cases, texts, config, ledger, record)

@@ -1,8 +1,7 @@
 """`argus authority lint`: find superseded documents in a run, and missing controlling ones.
 
-`lint_queries` checks the top k of every query against both conditions of Theorem 4. With the run
-before superseded documents were removed, it also finds what was removed wrongly. `lint` does this
-for a run file or a retriever, and compares the rates with bounds.
+`lint_queries` checks the top k of every query against both conditions of Theorem 4. `lint` does
+this for a run file or a retriever, and compares the rates with bounds.
 """
 
 from __future__ import annotations
@@ -11,12 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import pyarrow as pa
 
 from argus.authority.config import AuthoritySource, LintBounds
-from argus.authority.opening import OpenedAuthority, open_authority, relation_lines, rule_table
+from argus.authority.opening import (
+    OpenedAuthority,
+    open_authority,
+    relation_lines,
+    require_records,
+    rule_table,
+)
 from argus.authority.relation import Authority, describe
 from argus.authority.theory import Conditions, check_conditions
 from argus.data.documents import ID_FIELDS, read_queries
@@ -38,35 +43,18 @@ from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import RetrieverNote, note_lines, note_of
 from argus.settings import OUTPUT, TOP_K, Doc, Ge, Option
 
-if TYPE_CHECKING:
-    pass
-
 NAMED, PRINTED = 20, 8  # violations in the summary and on the command line. The table holds all
-SAME_CORPUS = "Check that run and records are of one corpus."
-
-
-class Removed(NamedTuple):
-    """Documents of the earlier top k that this run lacks, though nothing pushed them out.
-
-    active: in force: falsely retired.
-    unreplaced: superseded, and nothing that controls them is in the run, either.
-    """
-
-    active: tuple[str, ...]
-    unreplaced: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LintedQuery:
     """One query's top k.
 
-    Not applicable where nothing was retrieved, or nothing of which there is a record, now or in the
-    run before.
+    Not applicable where nothing was retrieved, or nothing of which there is a record.
 
     retrieved: the top k, best first.
     unknown: those of them of which there is no record.
     future: those that were not in force at the time of the view (`Authority.as_of`).
-    removed: see `lint`. None where the run before has no such query, or is not given.
     """
 
     query_id: str
@@ -75,7 +63,6 @@ class LintedQuery:
     unknown: tuple[str, ...]
     future: tuple[str, ...]
     conditions: Conditions
-    removed: Removed | None
 
     @property
     def stale_share(self) -> float:
@@ -84,18 +71,13 @@ class LintedQuery:
 
     @property
     def holds(self) -> bool:
-        """True if both conditions of Theorem 4 hold for served and for removed documents.
-
-        Nothing that is not yet in force is served, and the controllers of a removed document are
-        there.
-        """
-        lost = self.removed.unreplaced if self.removed is not None else ()
-        return self.conditions.hold and not self.future and not lost
+        """True if both conditions of Theorem 4 hold and all that is served is in force."""
+        return self.conditions.hold and not self.future
 
 
-# By rate: its label on the page and on the command line, and its value of a query, from 0 to 1.
-# None does not apply. A rate is the mean over the measured queries.
-RATES: Mapping[str, tuple[str, Callable[[LintedQuery], float | None]]] = {
+# By rate: its label on the page and on the command line, and its value of a query, from 0 to 1. A
+# rate is the mean over the measured queries.
+RATES: Mapping[str, tuple[str, Callable[[LintedQuery], float]]] = {
     "violations": (
         "queries that violate Theorem 4, or are served what is not in force yet",
         lambda q: not q.holds,
@@ -111,76 +93,34 @@ RATES: Mapping[str, tuple[str, Callable[[LintedQuery], float | None]]] = {
         "queries with a superseded document", lambda q: bool(q.conditions.superseded),
     ),
     "stale_hits": ("of the top k superseded (mean over queries)", lambda q: q.stale_share),
-    "removed_unreplaced": (
-        "queries that lost a superseded document and got nothing in its place",
-        lambda q: bool(q.removed.unreplaced) if q.removed else None,
-    ),
-    "false_retirements": (
-        "queries that lost an active document",
-        lambda q: bool(q.removed.active) if q.removed else None,
-    ),
 }  # fmt: skip
 
 
 def lint_queries(
-    run: Run,
-    authority: Authority,
-    *,
-    k: int,
-    anchors: Mapping[str, Iterable[str]] | None = None,
-    before: Run | None = None,
+    run: Run, authority: Authority, *, k: int, anchors: Mapping[str, Iterable[str]] | None = None
 ) -> list[LintedQuery]:
-    """Check the top k of every query, those of the run first, then those of the run before.
+    """Check the top k of every query.
 
     anchors: query -> the documents that it is about, where that is known. Else every retrieved
-    document is an anchor. before: the run before superseded documents were removed. A document of
-    its top k was removed when `run` has it nowhere, and yet `run` kept one that the run before
-    ranked below it, or has room left in its top k: else it was pushed out by new documents. The
-    controllers of a document of the run before came in, wherever they stood. Room is left in a list
-    that is shorter than k and than the longest of the run.
+    document is an anchor.
     """
-    earlier = before or {}
-    depth = min(k, max((len(scores) for scores in run.values()), default=0))
     linted = []
-    for query in dict.fromkeys((*run, *earlier)):
-        order = ranking(run.get(query, {}))
-        removed = None
-        if query in earlier:
-            removed = _removed(order, ranking(earlier[query]), authority, k, depth)
-        known = [id_ for id_ in order[:k] if id_ in authority]
-        has_record = known or any(id_ in authority for id_ in earlier.get(query, {}))
-        own = anchors.get(query) if anchors is not None else None
+    for query, scores in run.items():
+        top = ranking(scores)[:k]
+        known = [id_ for id_ in top if id_ in authority]
         linted.append(
             LintedQuery(
                 query,
-                State.MEASURED if has_record else State.NOT_APPLICABLE,
-                tuple(order[:k]),
-                tuple(id_ for id_ in order[:k] if id_ not in authority),
+                State.MEASURED if known else State.NOT_APPLICABLE,
+                tuple(top),
+                tuple(id_ for id_ in top if id_ not in authority),
                 tuple(id_ for id_ in known if not authority.in_force(id_)),
-                check_conditions(filter(authority.in_force, known), authority, own),
-                removed,
+                check_conditions(
+                    filter(authority.in_force, known), authority, (anchors or {}).get(query)
+                ),
             )
         )
     return linted
-
-
-def _removed(
-    later: list[str], earlier: list[str], authority: Authority, k: int, depth: int
-) -> Removed:
-    served = set(later)
-    known = {i: None for i in earlier if i in authority and authority.in_force(i)}
-    active = {id_ for id_ in known if authority.is_active(id_)}
-    came_in = set(authority.controlling(i for i in known if i not in active))
-    stayed = served - came_in
-    last = max((i for i, id_ in enumerate(earlier) if id_ in stayed), default=-1)
-    if len(later) < depth:
-        last = len(earlier)
-    gone = [i for n, i in enumerate(earlier[:k]) if n < last and i not in served and i in known]
-    superseded = [id_ for id_ in gone if id_ not in active]
-    return Removed(
-        tuple(id_ for id_ in gone if id_ in active),
-        tuple(i for i in superseded if served.isdisjoint(authority.controlling([i]))),
-    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,8 +133,7 @@ class LintResult(Result):
     summary.documents: documents in the top k of all queries (retrieved), and of these, those that
     are superseded, without_record, and not_in_force yet.
     summary.rates: by the names of `RATES`, each a mean over queries from 0 to 1 (share) with its
-    95% Wilson interval (low, high), and queries that it is of. None where not measured, or the run
-    before is not given.
+    95% Wilson interval (low, high), and queries that it is of. None where not measured.
     summary.bounds: as `LintBounds` has them.
     summary.verdict: pass, fail, or not measured.
     summary.relation: see `OpenedAuthority.summary`.
@@ -224,7 +163,6 @@ def lint(
     *,
     k: Annotated[int, Ge(1)] = TOP_K,
     queries: Path | None = None,
-    before: Run | Path | str | None = None,
     bounds: LintBounds | None = None,
     out: Annotated[Path | str | None, OUTPUT] = None,
     fresh: o.Fresh = False,
@@ -241,8 +179,7 @@ def lint(
 
     queries: rows of `_id` and `anchor` (the documents a query is about): only their chains must be
     complete. Of a query that is not among them, the chains of all retrieved documents must be.
-    before: the run before superseded documents were taken out of it, to find false retirements and
-    documents that nothing replaced. retriever: answers the texts of `queries` in place of a run.
+    retriever: answers the texts of `queries` in place of a run.
     encoder: of the queries of a store. A query that fails is not measured, and a bound that it
     could break is not either. Raises InputError for unreadable files, and for results of which no
     document has a record.
@@ -251,7 +188,6 @@ def lint(
         run: TREC run file (.gz too) or JSON; or --retriever.
         k: Results per query that are checked.
         queries: Rows of _id and anchor: what each query is about; with --retriever, its text.
-        before: The run before superseded documents were removed.
         out: Folder for table and report; default: none.
         encoder: For the queries of a store.
     """
@@ -260,45 +196,38 @@ def lint(
     opened = open_authority(source)
     authority = opened.authority
     times = {"as_of": source.as_of, "known_by": source.known_by, "theta": source.theta}
-    file = Path(run) if isinstance(run, (str, Path)) else None
-    inputs = opened.inputs | {"run": file}
+    inputs = opened.inputs | {"run": Path(run) if isinstance(run, (str, Path)) else None}
     record = Record("lint", {"k": k, **asdict(bounds), **times}, inputs, {"fingerprint": RUN_FILE})
+    answerer = Answerer(retriever, None, asking, encoder)
     note: RetrieverNote | None = None
-    if retriever is None and run is not None:
-        served = _run(run)
-    else:
-        answerer = Answerer(retriever, None, asking, encoder)
-        if not answerer.is_named or run is not None or queries is None:
-            is_alone = answerer.is_named and run is None
-            got = "a run and a retriever" if answerer.is_named and run is not None else "no run"
-            got = "a retriever without queries" if is_alone else got
-            expected = "a run, or --retriever with --queries"
-            fix = "Name one of the two; queries have texts to ask."
-            where = "--queries" if is_alone else "--retriever"
-            raise InputError(got, expected=expected, fix=fix, where=where)
-        corpus = [r.document for r in authority.records.values()]
-        name, answers = answers_of(
-            answerer, read_queries(queries), k, documents=corpus, folder=folder, record=record
-        )
-        served, note = answers.run, note_of(name, answers)
-    former = _run(before) if before is not None else None
     anchors = None
-    if queries is not None:
-        first = next(iter(read_rows(queries)), None) if note and queries.is_file() else None
-        if note is None or (first is not None and {"anchor", "anchors"} & first.values.keys()):
+    if run is not None and retriever is None:
+        served = read_run(Path(run)) if isinstance(run, (str, Path)) else run
+        anchors = _read_anchors(queries, authority) if queries is not None else None
+    elif run is None and retriever is not None and queries is not None:
+        name, answers = answers_of(
+            answerer, read_queries(queries), k, folder=folder, record=record,
+            documents=[r.document for r in authority.records.values()],
+        )  # fmt: skip
+        served, note = answers.run, note_of(name, answers)
+        if queries.is_file() and "anchor" in next(iter(read_rows(queries))).values:
             anchors = _read_anchors(queries, authority)
-    for option, of in (("--before", former), ("--queries", anchors)):
-        if of is not None and served and not of.keys() & served.keys():
-            got = f"none of its {len(of):,} queries is in the run; its first is {next(iter(of))!r}"
-            expected = f"query ids of the run, such as {next(iter(served))!r}"
-            fix = "Check that both are of the same queries."
-            raise InputError(got, expected=expected, fix=fix, where=option)
-    linted = lint_queries(served, authority, k=k, anchors=anchors, before=former)
-    top = next((q.retrieved[0] for q in linted if q.retrieved), None)
-    if top is not None and not any(q.state is State.MEASURED for q in linted):
-        got = f"no document of the run has a record; the first is {top!r}"
-        expected = f"ids of records, such as {next(iter(authority.records), '')!r}"
-        raise InputError(got, expected=expected, fix=SAME_CORPUS)
+    else:
+        got = "a run and a retriever" if run is not None else "no run"
+        where = "--retriever"
+        if run is None and retriever is not None:
+            got, where = "a retriever without queries", "--queries"
+        expected = "a run, or --retriever with --queries"
+        fix = "Name one of the two; queries have texts to ask."
+        raise InputError(got, expected=expected, fix=fix, where=where)
+    if anchors and served and not anchors.keys() & served.keys():
+        first = next(iter(anchors))
+        got = f"none of its {len(anchors):,} queries is in the run; its first is {first!r}"
+        expected = f"query ids of the run, such as {next(iter(served))!r}"
+        fix = "Check that both are of the same queries."
+        raise InputError(got, expected=expected, fix=fix, where="--queries")
+    linted = lint_queries(served, authority, k=k, anchors=anchors)
+    require_records([id_ for q in linted for id_ in q.retrieved], authority, "RUN")
     summary = _summarise(linted, opened, k, bounds, note["failed"] if note is not None else 0)
     if anchors is not None:
         summary["queries"] |= {
@@ -311,19 +240,9 @@ def lint(
         return LintResult(summary, linted, None)
     record.open(folder)
     rows = [row for query in linted for row in violations(query)]
-    undecided = [
-        {"rule": rule["rule"], **pair}
-        for rule in opened.coverage
-        for pair in rule["undecided_pairs"]
-    ]
     folder.write_table("lint", pa.Table.from_pylist(rows, schema=_SCHEMA), csv=True)
-    folder.write_table("undecided", pa.Table.from_pylist(undecided, schema=_PAIRS), csv=True)
     folder.write_results("lint", summary, record.manifest(summary["queries"]))
     return LintResult(summary, linted, write_report(folder.path))
-
-
-def _run(run: Run | Path | str) -> Run:
-    return read_run(Path(run)) if isinstance(run, (str, Path)) else run
 
 
 def _read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
@@ -331,7 +250,7 @@ def _read_anchors(path: Path, authority: Authority) -> dict[str, list[str]]:
     anchors = {}
     for row in read_rows(path):
         query = id_value(row, pick_field(row, (*ID_FIELDS, "query_id", "qid"), what="id"))
-        value = row.values[pick_field(row, ("anchor", "anchors"), what="anchor")]
+        value = row.values[pick_field(row, ["anchor"], what="anchor")]
         ids = value if isinstance(value, list) else [value]
         for id_ in ids or [None]:
             if not isinstance(id_, str) or id_ not in authority:
@@ -350,7 +269,7 @@ def _summarise(
     measured = [q for q in linted if q.state is State.MEASURED]
     rates: dict[str, dict[str, Any] | None] = {}
     for name, (_, value) in RATES.items():
-        values = [float(one) for one in map(value, measured) if one is not None]
+        values = [float(value(query)) for query in measured]
         rates[name] = None
         if values:
             mean = sum(values) / len(values)
@@ -389,7 +308,7 @@ def _verdict(
     if rates["violations"] is None:
         return "not measured"
     certain = True
-    for name in ("violations", "stale_hits", "false_retirements"):
+    for name in ("violations", "stale_hits"):
         bound, rate = getattr(bounds, name), rates[name]
         if bound is None or rate is None:
             continue
@@ -406,11 +325,11 @@ def violations(query: LintedQuery) -> list[dict[str, str | None]]:
     """Return the violations of one query.
 
     kind: kind of violation, such as "superseder ignored".
-    document: id of the document that was served, or was lost.
+    document: id of the document that was served.
     instead: id of the document that should be served. None where there is none.
     chain: supersessions that lead there, in words. Empty without.
     """
-    ignored, removed = query.conditions.ignored, query.removed or Removed((), ())
+    ignored = query.conditions.ignored
     found: list[tuple[str, str, str | None, str]] = [
         ("superseder ignored", id_, chain[-1].superseder, describe(chain))
         for id_, chain in ignored.items()
@@ -420,12 +339,7 @@ def violations(query: LintedQuery) -> list[dict[str, str | None]]:
         for id_, (anchor, chain) in query.conditions.missing.items()
         if anchor not in ignored
     ]
-    for kind, ids in (
-        ("not yet in force", query.future),
-        ("removed, nothing in its place", removed.unreplaced),
-        ("falsely retired", removed.active),
-    ):
-        found += [(kind, id_, None, "") for id_ in ids]
+    found += [("not yet in force", id_, None, "") for id_ in query.future]
     names = ("kind", "document", "instead", "chain")
     return [{"query_id": query.query_id, **dict(zip(names, row, strict=True))} for row in found]
 
@@ -433,14 +347,6 @@ def violations(query: LintedQuery) -> list[dict[str, str | None]]:
 _SCHEMA = pa.schema(
     dict.fromkeys(("query_id", "kind", "document", "instead", "chain"), pa.string())
 )
-_PAIRS = pa.schema(
-    dict.fromkeys(("rule", "superseded", "time", "superseding", "superseding_time"), pa.string())
-)
-"""One row per pair of records that a rule cannot order: their times are equal or overlap.
-
-superseded, superseding: id of the record.
-time, superseding_time: when each took effect.
-"""
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -467,11 +373,9 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     if (more := summary["violations_total"] - len(named)) > 0:
         yield f"  and {more:,} more"
     for name, rate in summary["rates"].items():
-        label = RATES[name][0]
-        if rate is None:
-            yield f"{label}: not measured (needs --before)"
-        else:
-            yield f"{rate['share']:.1%} ({rate['low']:.1%} to {rate['high']:.1%}) {label}"
+        if rate is not None:
+            low, high = rate["low"], rate["high"]
+            yield f"{rate['share']:.1%} ({low:.1%} to {high:.1%}) {RATES[name][0]}"
     if summary["verdict"] == "not measured" and counts["measured"]:
         yield "nothing is superseded in these records: rules that do not fit, or swapped edges?"
     yield f"verdict: {summary['verdict']}"

@@ -10,29 +10,26 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from argus.authority.config import AuthoritySource
 from argus.authority.domains import Domain, load_domain
-from argus.authority.own import own_edges
-from argus.authority.records import Record, located
 from argus.authority.relation import Authority
-from argus.authority.rules import SUPERSEDES, Edge, Order, Rule, Ties
+from argus.authority.rules import SUPERSEDES, Edge, Order, Record, Rule, located
 from argus.authority.scopes import Bucket
 from argus.authority.times import Moment, parse_moment
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.runs import ranking
-from argus.errors import InputError
-from argus.python_file import file_of, is_own
+from argus.errors import ArgusError, InputError
+from argus.python_file import call_own, file_of, is_own, load_own
 from argus.reports.section import Table, table
 
-MAX_PAIRS = 1_000  # undecided pairs of one rule that are listed
+MAX_PAIRS = 5  # undecided pairs of one rule that are listed
 MAX_TYPES = 8  # types that no rule names, of those on the command line
-MAX_EXAMPLES = 5  # ids in a summary
-LISTS = ("undecided_pairs", "no_scope_examples", "no_time_examples")  # of a rule's coverage
+OWN_RULE = "a function of records that returns pairs of ids: (superseder, superseded)"
 
 
 def cover(authority: Authority) -> list[dict[str, Any]]:
@@ -46,11 +43,9 @@ def cover(authority: Authority) -> list[dict[str, Any]]:
     undecided: records that a superseding record of their scope neither follows nor precedes for
     certain.
     undecided_pairs: the first MAX_PAIRS of them, each with such a record, and the times of both.
-    Of two that could go either way, one pair.
     absent: types that it names and no record has.
     no_scope: records of its types without one of its scope keys: it cannot apply to them.
     no_time: records of its types without the time that it orders by.
-    no_scope_examples, no_time_examples: ids of all of them.
     """
     records = authority.records
     types = {record.type for record in records.values()}
@@ -59,8 +54,7 @@ def cover(authority: Authority) -> list[dict[str, Any]]:
         buckets[number].append(bucket)
     covered = []
     for number, rule in enumerate(authority.rules):
-        counts = {"superseding": 0, "superseded": 0}
-        no_scope, no_time = [], []
+        counts = {"superseding": 0, "superseded": 0, "no_scope": 0, "no_time": 0}
         for record in records.values():
             newer, older = rule.can_supersede(record), rule.can_be_superseded(record)
             if not newer and not older:
@@ -68,48 +62,33 @@ def cover(authority: Authority) -> list[dict[str, Any]]:
             newer = newer and next(rule.superseding_scopes(record), None) is not None
             older = older and next(rule.superseded_scopes(record), None) is not None
             if not newer and not older:
-                no_scope.append(record.id)
+                counts["no_scope"] += 1
             elif rule.moment(record) is None:
-                no_time.append(record.id)
+                counts["no_time"] += 1
             else:
                 counts["superseding"] += newer
                 counts["superseded"] += older
-        retired, edges, undecided, pairs = _count_pairs(rule, buckets[number], records)
-        covered.append({
-            "rule": rule.name, **counts, "retired": retired, "edges": edges,
-            "undecided": undecided,
-            "undecided_pairs": [_described(records[a], records[b], rule) for a, b in pairs],
-            "absent": [t for t in (*rule.superseding, *rule.superseded) if t not in types],
-            "no_scope": len(no_scope), "no_scope_examples": no_scope,
-            "no_time": len(no_time), "no_time_examples": no_time,
-        })  # fmt: skip
+        absent = [t for t in (*rule.superseding, *rule.superseded) if t not in types]
+        pairs = _count_pairs(rule, buckets[number], records)
+        covered.append({"rule": rule.name, **counts, **pairs, "absent": absent})
     return covered
 
 
-def _described(older: Record, newer: Record, rule: Rule) -> dict[str, str | None]:
-    """Return an undecided pair with its times, None where one is not known."""
-    first, second = (
-        record.known if rule.order is Order.PUBLISHED else record.time for record in (older, newer)
-    )
-    return {
-        "superseded": older.id, "time": str(first) if first else None,
-        "superseding": newer.id, "superseding_time": str(second) if second else None,
-    }  # fmt: skip
-
-
 def _count_pairs(
-    rule: Rule, buckets: Iterable[Bucket], records: Mapping[str, Record]
-) -> tuple[int, int, int, Iterable[tuple[str, str]]]:
+    rule: Rule, buckets: Sequence[Bucket], records: Mapping[str, Record]
+) -> dict[str, Any]:
     """Count retired records, supersessions and undecided records, and list undecided pairs.
 
     Buckets are counted by their sorted times: no pair is made. A record of several buckets counts
     once.
     """
-    retired, undecided, pairs, edges = set[str](), set[str](), dict[tuple[str, str], None](), 0
+    retired, undecided, edges = set[str](), set[str](), 0
+    pairs: dict[frozenset[str], dict[str, str]] = {}
 
-    def end(id_: str) -> int:
-        moment = rule.moment(records[id_])
-        return moment.end if moment is not None else 0
+    def moment(id_: str) -> Moment:
+        found = rule.moment(records[id_])
+        assert found is not None, "a bucket holds none without its time"
+        return found
 
     for bucket in buckets:
         superseding = list(bucket.superseding)
@@ -117,28 +96,25 @@ def _count_pairs(
             retired.update(id_ for _, id_ in bucket.superseded if superseding)
             edges += len(bucket.superseded) * len(superseding)
             continue
-        starts, ends = [start for start, _ in superseding], sorted(end(i) for _, i in superseding)
-        own = {id_ for _, id_ in superseding}
+        starts = [start for start, _ in superseding]
+        ends, own = sorted(moment(i).end for _, i in superseding), {i for _, i in superseding}
         for last, id_ in bucket.superseded:
-            moment = rule.moment(records[id_])
-            assert moment is not None, "a bucket holds none without its time"
-            first = bisect_left(starts, last)
+            first, time = bisect_left(starts, last), moment(id_)
             edges += len(starts) - first
             if first < len(starts):
                 retired.add(id_)
-            doubts = first - bisect_right(ends, moment.start) - (id_ in own)
-            for _, other in reversed(superseding[:first]) if doubts else ():
-                if not doubts or (id_ in undecided and len(pairs) >= MAX_PAIRS):
-                    break
-                if other == id_ or end(other) <= moment.start:
-                    continue
-                doubts -= 1
-                if rule.ties is Ties.ID and rule.moment(records[other]) == moment:
-                    continue
+            if first - bisect_right(ends, time.start) - (id_ in own):
                 undecided.add(id_)
-                if (other, id_) not in pairs and len(pairs) < MAX_PAIRS:
-                    pairs[id_, other] = None
-    return len(retired), edges, len(undecided), pairs
+                if len(pairs) < MAX_PAIRS:
+                    near = (i for _, i in reversed(superseding[:first]) if i != id_)
+                    other = next(i for i in near if moment(i).end > time.start)
+                    times = {"time": str(time), "superseding_time": str(moment(other))}
+                    pair = {"superseded": id_, "superseding": other, **times}
+                    pairs.setdefault(frozenset((id_, other)), pair)
+    return {
+        "retired": len(retired), "edges": edges,
+        "undecided": len(undecided), "undecided_pairs": list(pairs.values()),
+    }  # fmt: skip
 
 
 def require_covered(authority: Authority) -> list[dict[str, Any]]:
@@ -155,11 +131,10 @@ def require_covered(authority: Authority) -> list[dict[str, Any]]:
             side = rule.superseding if type_ in rule.superseding else rule.superseded
             if set(side) <= set(entry["absent"]) or _close(type_, unused):
                 shown = ", ".join(map(repr, sorted(types)[:20])) or "none"
-                got, expected = f"no record is of type {type_!r}", "one of the types of the records"
+                got = f"rule {rule.name!r}: no record is of type {type_!r}"
+                expected = f"one of the types of the records: {shown}"
                 fix = _nearest(type_, types, "Mend the rule, or give all records.")
-                raise InputError(
-                    f"rule {rule.name!r}: {got}", expected=f"{expected}: {shown}", fix=fix
-                )
+                raise InputError(got, expected=expected, fix=fix)
     for rule, entry in zip(authority.rules, covered, strict=True):
         for name in ("superseding", "superseded"):
             if entry[name] == 0:
@@ -207,59 +182,18 @@ def _refuse_side(authority: Authority, rule: Rule, side: str) -> None:
         raise InputError(f"{where}, none has a {missing}", expected=expected, fix=fix)
 
 
-def unruled_types(
-    records: Iterable[Record], rules: Iterable[Rule], edges: Iterable[Edge] = ()
-) -> list[dict[str, Any]]:
-    """Return the types of records that no rule names, the most frequent first.
-
-    Nothing is said where there are no rules, and of records that an explicit edge names.
-
-    type: type that records have.
-    records: records of the type.
-    instead: type of a rule that it is nearly the name of. None without.
-    """
-    named = dict.fromkeys(t for rule in rules for t in (*rule.superseding, *rule.superseded))
-    if not named:
-        return []
-
-    def letters(name: str) -> str:
-        return "".join(filter(str.isalnum, name)).lower()
-
-    linked = {id_ for edge in edges for id_ in (edge.superseder, edge.superseded)}
-    types = Counter(r.type for r in records if r.id not in linked and r.type not in named)
-    by_letters = {letters(name): name for name in named}
-    found: list[dict[str, Any]] = []
-    for type_, n in types.most_common():
-        close = difflib.get_close_matches(letters(type_), by_letters, n=1, cutoff=0.8)
-        instead = by_letters[close[0]] if close else None
-        found.append({"type": type_, "records": n, "instead": instead})
-    return found
-
-
-def unruled_lines(types: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each of the first types that no rule names."""
-    for entry in types[:MAX_TYPES]:
-        meant = f": is {entry['instead']!r} meant?" if entry["instead"] else ""
-        of_type = f"{entry['records']:,} records are of type {entry['type']!r}"
-        yield f"{of_type}, which no rule names{meant}"
-    if len(types) > MAX_TYPES:
-        yield f"and {len(types) - MAX_TYPES:,} more types that no rule names"
-
-
 @dataclass(frozen=True)
 class OpenedAuthority:
     """The relation, and the records that its rules found.
 
     coverage: of each rule, as `cover` counts it. below_theta: rules and edges that were left out
-    for too little confidence. edges_against_time: given edges whose superseder took effect before
-    its superseded record.
+    for too little confidence.
     """
 
     authority: Authority
     coverage: list[dict[str, Any]]
     source: AuthoritySource
     below_theta: int = 0
-    edges_against_time: int = 0
 
     @property
     def inputs(self) -> dict[str, Path | None]:
@@ -274,35 +208,26 @@ class OpenedAuthority:
         given_edges: supersessions that were given as edges.
         theta: confidence that rules and edges need, θ.
         below_theta: rules and edges that were left out for too little confidence.
-        edges_against_time: given edges that go backwards in time.
         undated: records without any time, which an earlier time lets in. None: the time is now.
-        rules: of each rule the counts of `cover`, and the first MAX_EXAMPLES of its LISTS.
-        decided_by_id: pairs of equal times that a rule orders by id (`ties: id`).
-        decided_by_id_examples: ids of the first of these pairs.
-        unruled_types: see `unruled_types`.
+        rules: of each rule the counts of `cover`.
+        unruled_types: types of records that no rule names, with how many records. Empty without
+        rules.
         """
-        records, tied = self.authority.records, list(self.authority.tied)
-        edges = [edge for edges in self.authority.edges.values() for edge in edges]
+        records, rules = self.authority.records, self.authority.rules
         undated = sum(r.time is None and r.published is None for r in records.values())
+        named = {type_ for rule in rules for type_ in (*rule.superseding, *rule.superseded)}
+        types = Counter(r.type for r in records.values() if rules and r.type not in named)
         return {
             "records": len(self.authority),
-            "given_edges": len(edges) - len(tied),
+            "given_edges": sum(map(len, self.authority.edges.values())),
             "as_of": self.source.as_of,
             "known_by": self.source.known_by,
             "theta": self.source.theta,
             "below_theta": self.below_theta,
-            "edges_against_time": self.edges_against_time,
             "undated": undated if self.authority.is_view else None,
-            "rules": [
-                rule | {name: rule[name][:MAX_EXAMPLES] for name in LISTS}
-                for rule in self.coverage
-            ],
-            "decided_by_id": len(tied),
-            "decided_by_id_examples": [
-                f"{e.superseded!r}, superseded by {e.superseder!r}" for e in tied[:MAX_EXAMPLES]
-            ],
-            "unruled_types": unruled_types(records.values(), self.authority.rules, edges),
-        }  # fmt: skip
+            "rules": self.coverage,
+            "unruled_types": dict(types.most_common()),
+        }
 
     def retires(self) -> bool:
         """Return whether anything is superseded, at the time of the view."""
@@ -322,7 +247,7 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
     edges = read_edges(source.edges) if source.edges is not None else []
     records = domain.read(source.records)
     if source.rules is not None and is_own(source.rules):
-        edges = [*edges, *own_edges(source.rules, records)]
+        edges = [*edges, *_own_edges(source.rules, records)]
     known = {record.id for record in records}
     for edge in edges:
         for id_ in (edge.superseder, edge.superseded):
@@ -336,10 +261,23 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
     authority = Authority(records, rules, sure)
     coverage = require_covered(authority)
     left_out = len(domain.rules) - len(rules) + len(edges) - len(sure)
-    backwards = _count_backwards(sure, authority)
+    _refuse_swapped(sure, authority)
     if effective or known_by:
         authority = authority.as_of(effective, known_by)
-    return OpenedAuthority(authority, coverage, source, left_out, backwards)
+    return OpenedAuthority(authority, coverage, source, left_out)
+
+
+def _own_edges(spec: str, records: Sequence[Record]) -> list[Edge]:
+    """Return the supersessions that a user's rule `FILE.py:NAME` finds among records.
+
+    It is a function of records, each with id, type, time, title, text, entities and metadata.
+    """
+    _, rule = load_own(spec, callable, OWN_RULE)
+    found = call_own(spec, rule, list(records))
+    try:
+        return [Edge(superseder, superseded, rule=spec) for superseder, superseded in found]
+    except (TypeError, ValueError) as error:
+        raise ArgusError(f"{spec} returned something else; expected {OWN_RULE}.") from error
 
 
 def read_edges(file: Path | str) -> list[Edge]:
@@ -395,8 +333,8 @@ def moment_of(value: str | None, domain: Domain, option: str) -> Moment | None:
     return parse_moment(value, zone=domain.zone, where=option, forms=domain.dates)
 
 
-def _count_backwards(edges: Sequence[Edge], authority: Authority) -> int:
-    """Count the edges that time contradicts. Raise InputError if most dated ones are."""
+def _refuse_swapped(edges: Sequence[Edge], authority: Authority) -> None:
+    """Raise InputError if most dated edges go backwards in time."""
     dated, backwards = 0, []
     for edge in edges:
         newer = authority.records[edge.superseder].time
@@ -412,7 +350,6 @@ def _count_backwards(edges: Sequence[Edge], authority: Authority) -> int:
             expected="superseders that are later than what they supersede",
             fix="Are the two columns swapped?",
         )
-    return len(backwards)
 
 
 def in_force(scores: Mapping[str, float], authority: Authority) -> dict[str, float]:
@@ -452,14 +389,10 @@ def relation_lines(relation: Mapping[str, Any]) -> Iterator[str]:
         yield f"{', '.join(when)}; what rules find below is of all records, whatever the date"
     if relation["below_theta"]:
         yield f"{relation['below_theta']:,} rules and edges are less sure than --theta"
-    if relation["edges_against_time"]:
-        yield f"WARNING: {relation['edges_against_time']:,} edges go backwards in time"
     if relation["undated"]:
         yield f"{relation['undated']:,} records have no time: taken to be in force"
-    if n := relation["decided_by_id"]:
-        examples = "; ".join(relation["decided_by_id_examples"])
-        yield f"{n:,} pairs of equal times are decided by id: {examples}"
-    yield from unruled_lines(relation["unruled_types"])
+    for type_, n in list(relation["unruled_types"].items())[:MAX_TYPES]:
+        yield f"{n:,} records are of type {type_!r}, which no rule names"
     for rule in relation["rules"]:
         doubts = [
             f"; {rule[name]:,} {words}"

@@ -2,8 +2,7 @@
 
 `propose_supersessions` reads four kinds of evidence: sentences that say so ("overrules X",
 "deprecated, use Y"), titles that differ in a version alone, texts that are nearly the same, and
-titles that come again at a later time. With `citations` it also lists records that name another
-without a word of supersession. A person writes `accept` or `reject` beside each pair, and
+titles that come again at a later time. A person writes `accept` or `reject` beside each pair, and
 `accept_proposals` turns the accepted pairs into edges.
 """
 
@@ -17,12 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from argus.authority.config import ProposeConfig
 from argus.authority.domains import Domain, load_domain
 from argus.authority.opening import read_edges
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge
+from argus.authority.rules import Edge, Record
 from argus.authority.times import Moment
 from argus.data.provenance import content_hash
 from argus.data.rows import id_value, pick_field, read_rows, text_value
@@ -34,7 +31,7 @@ from argus.knowledge.names import is_whole_word, leftmost_longest, without_surro
 from argus.settings import OUTPUT, Option
 
 Pair = tuple[str, str]  # superseder and superseded
-KINDS = ("stated", "stated with doubt", "newer version", "near-duplicate", "same title", "cited")
+KINDS = ("stated", "stated with doubt", "newer version", "near-duplicate", "same title")
 COLUMNS = ("decision", "superseder", "superseded", "kind", "evidence",
            "superseder_title", "superseded_title")  # fmt: skip
 DECISIONS = ("", "accept", "reject")
@@ -45,6 +42,7 @@ MIN_NAME = 4  # characters of a name
 MIN_STEM = 6  # letters that identify a title without its version
 MAX_GAP = 25  # words between a cue and a name that still belong together
 SHINGLE, MIN_SHINGLES, SKETCH = 4, 6, 24  # words of a shingle, shingles of a text
+LIKENESS = 0.5  # least share of runs of words that near-duplicates have in common
 MAX_SHARED = 20  # texts that share a shingle: more are made from a template
 
 
@@ -109,7 +107,6 @@ def propose_supersessions(
     records: Path | str | Sequence[Record],
     *,
     out: Annotated[Path | str, Option(("--to",)), OUTPUT],
-    config: ProposeConfig | None = None,
     rules: Annotated[Path | str | None, Option(is_name=True)] = None,
     known: Path | None = None,
 ) -> ProposalResult:
@@ -129,11 +126,10 @@ def propose_supersessions(
         rules: RULES.yaml, or a domain that ships, which reads the records.
         known: Edges of supersessions that are known, and not proposed again.
     """
-    config = config or ProposeConfig()
     domain = load_domain(rules) if rules is not None else Domain("records", ())
     corpus = domain.read(Path(records)) if isinstance(records, (str, Path)) else list(records)
     edges = {(e.superseder, e.superseded) for e in read_edges(Path(known))} if known else set()
-    found = find_evidence(corpus, config)
+    found = find_evidence(corpus)
     titles = {record.id: record.title for record in corpus}
     proposals = [
         Proposal(*pair, kind, " | ".join(pieces), titles=(titles[pair[0]], titles[pair[1]]))
@@ -228,9 +224,7 @@ def read_proposals(file: Path) -> list[Proposal]:
     return list(proposals.values())
 
 
-def find_evidence(
-    records: Sequence[Record], config: ProposeConfig
-) -> dict[Pair, tuple[str, list[str]]]:
+def find_evidence(records: Sequence[Record]) -> dict[Pair, tuple[str, list[str]]]:
     """Return the strongest kind and the pieces of evidence of each pair, strongest pair first."""
     by_id = {record.id: record for record in records}
     found: defaultdict[Pair, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -241,13 +235,9 @@ def find_evidence(
         for other, forward, doubt, sentence in find_statements(text, namings):
             pair = (record.id, other) if forward else (other, record.id)
             found[pair]["stated with doubt" if doubt else "stated"].append(sentence)
-        for naming in namings if config.citations else ():
-            if naming.is_full:
-                around = " ".join(text[max(0, naming.start - 80) : naming.end + 80].split())
-                found[record.id, naming.id]["cited"].append(f"... {around} ...")
     for newer, older, kind in _titled_alike(records):
         found[newer.id, older.id][kind].append(f"{older.title!r}, then {newer.title!r}")
-    for i, j, similarity in near_duplicates([r.text for r in records], config.similarity):
+    for i, j, similarity in near_duplicates([r.text for r in records]):
         for newer, older in ((records[i], records[j]), (records[j], records[i])):
             if _is_before(older, newer) or (newer.id, older.id) in found:
                 found[newer.id, older.id]["near-duplicate"].append(
@@ -320,8 +310,8 @@ def shingles(text: str) -> frozenset[bytes]:
     return frozenset(content_hash(run, size=8) for run in runs)
 
 
-def near_duplicates(texts: Sequence[str], least: float) -> Iterator[tuple[int, int, float]]:
-    """Yield pairs of texts, the lower number first, of Jaccard similarity `least` or more.
+def near_duplicates(texts: Sequence[str]) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs of texts, the lower number first, of Jaccard similarity LIKENESS or more.
 
     Two texts are compared when their sketches, the shingles of the smallest hashes (Broder, 1997),
     share a shingle that at most MAX_SHARED sketches have.
@@ -340,7 +330,7 @@ def near_duplicates(texts: Sequence[str], least: float) -> Iterator[tuple[int, i
     }
     for i, j in sorted(met):
         similarity = len(sets[i] & sets[j]) / len(sets[i] | sets[j])
-        if similarity >= least:
+        if similarity >= LIKENESS:
             yield i, j, similarity
 
 

@@ -14,18 +14,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 
 import numpy as np
 
-from argus.authority.records import Record, find_record
-from argus.authority.rules import Edge, Order, Rule, Ties, all_of, require_theta
-from argus.authority.scopes import LAST, AsOf, Bucket, Place, ScopeIndex, is_crowded
+from argus.authority.rules import Edge, Order, Record, Rule, find_record, require_theta
+from argus.authority.scopes import AsOf, Bucket, Place, ScopeIndex, is_crowded
 from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.data.documents import listed
 from argus.errors import InputError
 
 Time = Moment | str | date | None  # a time, or a value that is read as one
-MAX_TIED = 200  # records of one scope and time that are ordered by id: every two are a pair
+LINKS_PER_RECORD, LINKS_ANYWAY = 100, 2_000  # links read to find common ends: per record, and more
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +66,16 @@ class Authority:
         self, records: Iterable[Record], rules: Sequence[Rule] = (), edges: Iterable[Edge] = ()
     ) -> None:
         self.records: dict[str, Record] = {}
-        for record in all_of(Record, records):
+        for record in records:
             if record.id in self.records:
                 got, expected = f"two records have the id {record.id!r}", "one record per id"
                 raise InputError(got, expected=expected, fix="Remove or rename one of the two.")
             self.records[record.id] = record
-        self.index = ScopeIndex(tuple(all_of(Rule, rules)))
+        self.index = ScopeIndex(tuple(rules))
         self.index.fill(self.records.values())
         self.edges: dict[str, list[Edge]] = {}  # Explicit edges by superseded id
         self.reverse: dict[str, list[Edge]] = {}  # Explicit edges by superseder
-        self.tied: dict[Edge, None] = {}  # The edges between records of equal times, decided by id
-        self._has_ties = any(rule.ties is Ties.ID for rule in self.rules)
-        for record in self.records.values() if self._has_ties else ():
-            self.tied |= self.ties(record)
-        for edge in dict.fromkeys((*all_of(Edge, edges), *self.tied)):
+        for edge in dict.fromkeys(edges):
             self._put(edge)
         self.calls = Calls()
         self.at = AsOf(self.records)  # The time of this view
@@ -323,7 +319,7 @@ class Authority:
         if record.id in self.records:
             got = f"record {record.id!r} is there already"
             raise InputError(got, expected="a new id", fix="Correct it, or delete it first.")
-        added = list(all_of(Edge, edges))
+        added = list(dict.fromkeys(edges))
         for edge in added:
             if record.id not in (edge.superseder, edge.superseded):
                 got = f"an edge from {edge.superseded!r} to {edge.superseder!r} with {record.id!r}"
@@ -332,9 +328,7 @@ class Authority:
         self.index.add(record)
         self.records[record.id] = record
         try:
-            ties = self.ties(record)
-            self.tied |= ties
-            for edge in dict.fromkeys((*added, *ties)):
+            for edge in added:
                 self._put(edge)
             if (
                 self._can_cycle()
@@ -346,43 +340,6 @@ class Authority:
             self.delete(record.id)
             raise
 
-    def ties(self, record: Record) -> dict[Edge, None]:
-        """Return the edges of a record with records of its time, where a rule says `ties: id`.
-
-        Def. 1 orders by time alone, so it does not order two records of one day. The record need
-        not be in the relation yet. Raises InputError for too many records of one time.
-        """
-        edges: dict[Edge, None] = {}
-        if not self._has_ties:
-            return edges
-        index, records = self.index, self.records
-        for places, supersedes in (
-            (index.superseding_places(record), True),
-            (index.superseded_places(record), False),
-        ):
-            for place, moment in places:
-                rule, bucket = self.rules[place[0]], index.buckets.get(place)
-                if rule.ties is not Ties.ID or bucket is None:
-                    continue
-                side = bucket.superseded if supersedes else bucket.superseding
-                at = moment.end if supersedes else moment.start
-                ids = (id_ for _, id_ in side.irange((at, ""), (at, LAST)) if id_ != record.id)
-                equal = [records[id_] for id_ in ids if rule.moment(records[id_]) == moment]
-                if len(equal) > MAX_TIED:
-                    raise InputError(
-                        f"{len(equal) + 1:,} records of {', '.join(place[1]) or 'one scope'} have "
-                        f"the time {moment} under rule {rule.name!r}",
-                        expected=f"at most {MAX_TIED:,} that are ordered by id",
-                        fix="Give finer times, or leave `ties` out of the rule.",
-                    )
-                for other in equal:
-                    first, second = (other, record) if supersedes else (record, other)
-                    if rule.ties_over(first, second):
-                        name = f"{rule.name} (equal times, by id)"
-                        edge = Edge(second.id, first.id, name, rule.confidence, rule.relation)
-                        edges[edge] = None
-        return edges
-
     def delete(self, id_: str) -> Record:
         """Remove a record with the explicit edges of it. Return the record."""
         self._require_base()
@@ -393,7 +350,6 @@ class Authority:
             (self.reverse, self.edges, "superseded"),
         ):
             for edge in own.pop(id_, []):
-                self.tied.pop(edge, None)
                 other = getattr(edge, end)
                 others[other].remove(edge)
                 if not others[other]:
@@ -479,6 +435,71 @@ def describe(chain: Sequence[Link]) -> str:
         return ""
     steps = "".join(f", superseded by {link.superseder!r} ({link.rule})" for link in chain)
     return f"{chain[0].superseded!r}{steps}"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One record that controls another, and how it is reached.
+
+    hops: links of the whole chain. 0 where it is the record itself.
+    chain: the first links, oldest first.
+    """
+
+    id: str
+    hops: int
+    chain: tuple[Link, ...]
+
+
+class Endings:
+    """Records that control others, as `Authority.controlling_chains` finds them.
+
+    limit: ends of one record that are kept, by the shortest chains. links: of a chain that are
+    kept. It holds as long as the relation does not change.
+    """
+
+    def __init__(self, authority: Authority, limit: int, links: int) -> None:
+        self.authority, self.limit, self.links = authority, limit, links
+        self._ends: dict[str, tuple[End, ...]] = {}
+
+    def of(self, id_: str) -> tuple[End, ...]:
+        """Return the controllers of a record in force, nearest first. An active one is its own.
+
+        Each record is asked by itself, which is quadratic where each is superseded by all that came
+        after it: once too many links were looked at, the record's own chains are walked instead.
+        """
+        todo, above, seen = [id_], dict[str, dict[str, Link]](), 0
+        while todo:
+            one = todo[-1]
+            if one in self._ends:
+                todo.pop()
+                continue
+            if one not in above:
+                above[one] = {}
+                for link in self.authority.ahead(one):
+                    above[one].setdefault(link.superseder, link)
+                seen += len(above[one])
+                if seen > LINKS_PER_RECORD * (len(above) + len(self._ends)) + LINKS_ANYWAY:
+                    chains = islice(self.authority.controlling_chains([id_]).items(), self.limit)
+                    self._ends[id_] = tuple(
+                        End(end, len(chain), chain[: self.links]) for end, chain in chains
+                    )
+                    break
+            waiting = [newer for newer in above[one] if newer not in self._ends]
+            todo += waiting
+            if not waiting:
+                self._ends[one] = tuple(self._merged(above.pop(one))) or (End(one, 0, ()),)
+        return self._ends[id_]
+
+    def _merged(self, above: Mapping[str, Link]) -> Iterator[End]:
+        """Yield the ends of a record: the nearest ends of its superseders."""
+        ways = [(end, link) for newer, link in above.items() for end in self._ends[newer]]
+        seen: set[str] = set()
+        for end, link in sorted(ways, key=lambda way: way[0].hops):
+            if end.id not in seen:
+                seen.add(end.id)
+                yield End(end.id, end.hops + 1, (link, *end.chain[: self.links - 1]))
+            if len(seen) == self.limit:
+                return
 
 
 def find_cyclic(

@@ -2,22 +2,33 @@
 
 Every retrieved document is an anchor. In its place come the active documents of its closure, each
 once, with the chain that leads from the anchor to it. Superseded documents are not served.
+
+`AuthorityRetriever` does so around a retriever of LangChain's, LlamaIndex' or CAR's shape. No
+library is imported. A replacement has the class of the retrieved item, or is an id like it.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
-from numbers import Real
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
-from argus.authority.config import CHAINS, PLACES, Chains, Places
+from argus.authority.config import CHAINS, Chains
 from argus.authority.relation import Authority, Link
-from argus.authority.rules import one_of, require_count, require_theta
-from argus.data.runs import ranking
+from argus.authority.rules import corpus_of
+from argus.data.runs import finite_scores, ranking
 from argus.data.types import Run
 from argus.errors import InputError
+from argus.settings import TOP_K
+
+if TYPE_CHECKING:
+    from argus.retrievers.python_retriever import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,63 +73,47 @@ class Resolution:
 
 
 def resolve(
-    run: Mapping[str, Mapping[str, float] | Sequence[str]],
+    run: Mapping[str, Mapping[str, float]],
     authority: Authority,
     *,
     k: int | None = None,
     anchors: int | None = None,
-    places: Places | str = PLACES,
     chains: Chains | str = CHAINS,
     theta: float = 0.0,
 ) -> Run:
     """Return a run in which no superseded document stands in for its controllers.
 
-    run: by query, scores by document, or documents, best first. k: documents per query to return.
-    anchors: how many of each ranking are looked at (all). Both None: everything. places, chains:
-    see there. theta: edges of less confidence are not followed (Def. 9). Errors as for `trace`.
+    run: by query, scores by document. k: documents per query to return. anchors: how many of each
+    ranking are looked at (all). Both None: everything. chains: see there. theta: edges of less
+    confidence are not followed (Def. 9). Raises InputError for scores that are no finite numbers.
     """
-    if not isinstance(run, Mapping):
-        got, expected = f"a run that is a {type(run).__name__}", "{query: {document: score}}"
-        raise InputError(got, expected=expected, fix="Give a ranking for each query.", where="run")
     return {
-        query: trace(
-            scores, authority, k=k, anchors=anchors, places=places, chains=chains, theta=theta
-        ).run
-        for query, scores in run.items()
+        query: trace(scores, authority, k=k, anchors=anchors, chains=chains, theta=theta).run
+        for query, scores in finite_scores(run, "run").items()
     }
 
 
 def trace(
-    scores: Mapping[str, float] | Sequence[str],
+    scores: Mapping[str, float],
     authority: Authority,
     *,
     k: int | None = None,
     anchors: int | None = None,
-    places: Places | str = PLACES,
     chains: Chains | str = CHAINS,
     theta: float = 0.0,
 ) -> Resolution:
-    """Resolve one ranking and give the chain to every hit. Parameters as for `resolve`.
-
-    scores: by document, or documents, best first. Raises InputError for a score that is no finite
-    number, for an id that is no text, since none of a record would be like it, for a list of
-    anything but different ids, and for a parameter that is none of its kind.
-    """
-    places, chains = one_of(Places, places), one_of(Chains, chains)
-    require_theta(theta)
-    for name, value in (("k", k), ("anchors", anchors)):
-        require_count(name, value)
-    scores = _finite(scores)
-    retrieved = ranking(scores)[:anchors]
+    """Resolve one ranking and give the chain to every hit. Parameters as for `resolve`."""
+    chains = Chains(chains)
+    retrieved = ranking(dict(scores))[:anchors]
     unknown = tuple(id_ for id_ in retrieved if id_ not in authority)
     hits: dict[str, Hit] = {}
     retired: dict[str, tuple[str, ...]] = {}
     passed_over: dict[str, str] = {}
     leading: dict[frozenset[tuple[str, str]], tuple[str, Set[str]]] = {}  # by scope, best anchor
     for rank, anchor in enumerate(retrieved, 1):
-        if anchor in authority and not authority.in_force(anchor):
-            continue
         is_known = anchor in authority
+        if is_known and not authority.in_force(anchor):
+            continue
         controlling = authority.controlling_chains([anchor], theta) if is_known else {anchor: ()}
         if anchor not in controlling:
             retired[anchor] = tuple(controlling)
@@ -129,38 +124,8 @@ def trace(
                 continue
         for id_, chain in controlling.items():
             hits.setdefault(id_, Hit(id_, 0, scores[anchor], anchor, rank, chain))
-    ordered = list(hits.values())
-    if places is Places.FIRST:
-        ordered.sort(key=lambda hit: not hit.chain)  # stable: by anchor among equals
-    return Resolution(tuple(retrieved), ranked_hits(ordered, k), retired, unknown, passed_over)
-
-
-def _finite(scores: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
-    """Return a ranking as finite scores by document. The scores of a list of ids decrease."""
-    if isinstance(scores, Mapping):
-        for id_ in scores:
-            if not isinstance(id_, str):
-                got = f"{id_!r:.80} as a document"
-                fix = "Give ids as the records have them, such as str(id)."
-                raise InputError(got, expected="its id, as text", fix=fix, where="run")
-        wrong: object = next((s for s in scores.values() if not _is_finite(s)), None)
-        if wrong is None and None not in scores.values():
-            return dict(scores)
-        fix = "Leave out what has no score: a result without one has no rank."
-        raise InputError(f"a score of {wrong!r}", expected="finite numbers", fix=fix, where="run")
-    is_list = isinstance(scores, Sequence) and not isinstance(scores, str | bytes)
-    if not is_list or len(set(map(str, scores))) < len(scores) or set(map(type, scores)) - {str}:
-        expected = "scores by document, or different ids, best first"
-        fix = "Give {document: score}, or a list of ids."
-        raise InputError(f"{scores!r:.80}", expected=expected, fix=fix, where="run")
-    return {id_: float(len(scores) - place) for place, id_ in enumerate(scores)}
-
-
-def _is_finite(score: object) -> bool:
-    try:
-        return isinstance(score, Real) and math.isfinite(score)
-    except OverflowError:  # a whole number or a fraction beyond all floats
-        return False
+    ordered = ranked_hits(hits.values(), k)
+    return Resolution(tuple(retrieved), ordered, retired, unknown, passed_over)
 
 
 def ranked_hits(ordered: Iterable[Hit], k: int | None) -> tuple[Hit, ...]:
@@ -179,3 +144,163 @@ def strictly_decreasing(scores: Iterable[float]) -> Iterator[float]:
     for score in scores:
         last = score if score < last else math.nextafter(last, -math.inf)
         yield last
+
+
+# Where an id is looked for in an item's metadata.
+ID_KEYS = ("id", "_id", "doc_id", "document_id", "source")
+NOTE = "supersedes"  # Metadata of what was put in: the chain that led to it, oldest first
+
+
+class AuthorityRetriever:
+    """A retriever that never returns superseded documents, of the shape of the one it wraps.
+
+    retriever: has `invoke(query)` that returns documents with `page_content` and `metadata`
+    (LangChain), `retrieve(query)` that returns nodes with scores (LlamaIndex), or CAR's own
+    `retrieve(query, corpus, k)` that returns ids. You can also use a function of that signature, or
+    a class, which is made with the records as its corpus if it takes one. k: items to return at
+    most.
+    id_of: an item's record id; by default a plain id itself, else the metadata's id, its own `id`,
+    or the node's `ref_doc_id` or `node_id`, whichever is a record. Whole numbers count as their
+    text. Items of which there is no record are returned as they are, with a warning. Chunks of a
+    superseded document make room for one item of each controller, with the whole text of that
+    record. Raises InputError for a retriever of another shape.
+    """
+
+    def __init__(
+        self,
+        retriever: Any,
+        authority: Authority,
+        *,
+        k: int | None = None,
+        id_of: Callable[[Any], str | None] | None = None,
+    ) -> None:
+        from argus.retrievers.python_retriever import (
+            call_of,
+            call_of_method,
+            corpus_rows,
+            instance,
+        )
+
+        self._corpus = corpus_rows(corpus_of(authority.records.values()))
+        if inspect.isclass(retriever):
+            retriever = instance(retriever, self._corpus)
+        self._retrieve: Call | None = None
+        if callable(getattr(retriever, "retrieve", None)):
+            self._retrieve = call_of_method(retriever, "retrieve")
+        elif inspect.isroutine(retriever):
+            self._retrieve = call_of(retriever)
+        if self._retrieve is None and not hasattr(retriever, "invoke"):
+            raise InputError(
+                f"a {type(retriever).__name__} without invoke or retrieve",
+                expected="a retriever as in LangChain (invoke), LlamaIndex (retrieve) or CAR "
+                "(retrieve(query, corpus, k))",
+                fix="For anything else call argus.authority.resolve on its run.",
+            )
+        self.retriever, self.authority, self.k = retriever, authority, k
+        self.id_of = id_of or self._find_id
+        self.name = f"authority({getattr(retriever, 'name', None) or type(retriever).__name__})"
+
+    def invoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
+        """Return documents, as a LangChain retriever does. For another one do as `retrieve`."""
+        if not hasattr(self.retriever, "invoke"):
+            return self.retrieve(query, k=options.get("k"))
+        return self.resolve(self.retriever.invoke(query, config, **options))
+
+    def __call__(self, query: Any) -> list[Any]:
+        """Return documents: so LangChain's `|` and dictionaries of runnables take it."""
+        return self.invoke(query)
+
+    async def ainvoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
+        """Return documents, as a LangChain retriever does."""
+        if hasattr(self.retriever, "ainvoke"):
+            return self.resolve(await self.retriever.ainvoke(query, config, **options))
+        return await asyncio.to_thread(self.invoke, query, config, **options)
+
+    def retrieve(
+        self, query: Any, corpus: Sequence[Any] | None = None, k: int | None = None
+    ) -> list[Any]:
+        """Return nodes with scores, as a LlamaIndex retriever does, or ids, as CAR's do.
+
+        corpus, k: handed on to a retriever that takes them. Without them it is given the records,
+        and asked for its own k, or 10. At most k items are returned.
+        """
+        if self._retrieve is None:
+            return self.invoke(query)[:k]
+        call = self._retrieve
+        rows = (corpus or self._corpus) if call.corpus_name else ()
+        items: Any = call.ask(query, k or self.k or TOP_K, rows)
+        return self.resolve(items)[:k]
+
+    async def aretrieve(self, query: Any) -> list[Any]:
+        """Return nodes with scores, as a LlamaIndex retriever does."""
+        if hasattr(self.retriever, "aretrieve"):
+            return self.resolve(await self.retriever.aretrieve(query))
+        return await asyncio.to_thread(self.retrieve, query)
+
+    def resolve(self, items: Iterable[Any]) -> list[Any]:
+        """Return items with every superseded one replaced by its controllers, in its place."""
+        items = list(items)
+        ids = [self._id(item) for item in items]
+        retrieved: dict[str, list[Any]] = {}
+        for id_, item in zip(ids, items, strict=True):
+            retrieved.setdefault(id_, []).append(item)
+        without = sum(id_ not in self.authority for id_ in ids)
+        if without:
+            warnings.warn(
+                f"no record of {without} of the {len(items)} retrieved items: they are returned as "
+                "they are; if their ids are elsewhere, say so with id_of",
+                stacklevel=3,
+            )
+        served: list[Any] = []
+        placed: set[str] = set()
+        for id_, item in zip(ids, items, strict=True):
+            if id_ not in self.authority:
+                served.append(item)
+                continue
+            if not self.authority.in_force(id_):
+                continue
+            for controlling, chain in self.authority.controlling_chains([id_]).items():
+                if controlling in placed:
+                    continue
+                placed.add(controlling)
+                served += retrieved.get(controlling) or [self._like(item, controlling, chain)]
+        return served[: self.k]
+
+    def _id(self, item: Any) -> str:
+        id_ = _id_text(self.id_of(item))
+        return id_ if id_ is not None else f"{id(item)} without id"
+
+    def _find_id(self, item: Any) -> str | None:
+        first = item[0] if isinstance(item, tuple) and len(item) == 2 else item
+        if (plain := _id_text(first)) is not None:
+            return plain
+        inner = getattr(item, "node", item)
+        metadata = getattr(inner, "metadata", None) or {}
+        values = [metadata.get(key) for key in ID_KEYS]
+        values += [getattr(inner, name, None) for name in ("ref_doc_id", "node_id", "id")]
+        return next((text for text in map(_id_text, values) if text in self.authority), None)
+
+    def _like(self, item: Any, id_: str, chain: Sequence[Link]) -> Any:
+        """Return an item of the class of `item` for a record that was not retrieved."""
+        if _id_text(item) is not None:
+            return id_
+        if isinstance(item, tuple):
+            return (id_, *item[1:])
+        record = self.authority.record(id_)
+        text = record.document.content
+        steps = [f"{one.superseded} superseded by {one.superseder} ({one.rule})" for one in chain]
+        metadata = {**record.metadata, "id": record.id, "title": record.title, NOTE: steps}
+        node = getattr(item, "node", None)
+        if node is not None:
+            return type(item)(
+                node=type(node)(text=text, id_=id_, metadata=metadata),
+                score=getattr(item, "score", None),
+            )
+        return type(item)(page_content=text, metadata=metadata, id=id_)
+
+
+def _id_text(value: object) -> str | None:
+    """Return an id as the records have them. None where it is none."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else None

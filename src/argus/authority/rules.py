@@ -1,24 +1,152 @@
-"""Rules and edges: which type of record supersedes which, in which scope (CAR Def. 1)."""
+"""Records, and the rules and edges that say which supersedes which (CAR Def. 1)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from itertools import product
 from math import prod
 from numbers import Real
-from typing import TypeVar, final
+from pathlib import Path
+from typing import final
 
-from argus.authority.records import Record
-from argus.authority.times import Moment
-from argus.data.documents import is_count
-from argus.errors import InputError
+from argus.authority.times import Moment, parse_moment
+from argus.data.types import Document
+from argus.errors import InputError, Location
 
-Kind = TypeVar("Kind")
-Choice = TypeVar("Choice", bound=StrEnum)
-_NUMBERS = re.compile(r"(\d+)")
+Values = str | tuple[str, ...]
+OWN_ID = "_id"  # the scope key that every record has: its id, for records that name others by id
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One document as the authority relation sees it.
+
+    scope: sigma(d), a set of entities as key -> value, or a tuple of values. time: when it takes
+    effect. published: when it became known. None means with `time`. Rules say which of the two
+    orders. Raises InputError for an id, a type or a scope value that is not text, and for a time
+    that is not a Moment.
+    """
+
+    id: str
+    type: str
+    time: Moment | None = None
+    scope: Mapping[str, Values] = field(default_factory=dict)
+    text: str = ""
+    title: str = ""
+    published: Moment | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        fields: tuple[tuple[str, object, type | tuple[type, ...], str], ...] = (
+            ("id", self.id, str, "text"),
+            ("type", self.type, str, "text"),
+            ("time", self.time, (Moment, type(None)), "a Moment"),
+            ("published", self.published, (Moment, type(None)), "a Moment"),
+            ("scope", self.scope, (dict, Mapping), "a mapping from key to values"),
+        )
+        for name, value, kind, expected in fields:
+            if not isinstance(value, kind):
+                got = f"{name}={value!r:.80} of {self.id!r}"
+                fix = "Record.of(id, type, scope, time=...) takes times as text and dates."
+                raise InputError(got, expected=expected, fix=fix)
+        if any(type(values) is not str for values in self.scope.values()):
+            scope = {key: self._texts(key, values) for key, values in self.scope.items()}
+            object.__setattr__(self, "scope", scope)
+
+    def _texts(self, key: str, values: object) -> Values:
+        """Return the values of a scope key as one text or a tuple of texts."""
+        if isinstance(values, str):
+            return values
+        if isinstance(values, Iterable) and not isinstance(values, Mapping):
+            texts = tuple(sorted(values, key=str) if isinstance(values, Set) else values)
+            if all(isinstance(text, str) for text in texts):
+                return texts
+        got = f"{values!r:.80} as {key!r} in the scope of {self.id!r}"
+        fix = "Give numbers as text, and leave out a key that has no value."
+        raise InputError(got, expected="a text, or a list of texts", fix=fix)
+
+    @classmethod
+    def of(
+        cls,
+        id_: str,
+        type_: str,
+        scope: Mapping[str, Values],
+        *,
+        time: str | date | None = None,
+        published: str | date | None = None,
+        text: str = "",
+        title: str = "",
+        metadata: Mapping[str, object] | None = None,
+    ) -> Record:
+        """Make a record of plain values: times as text or dates, as `parse_moment` reads them."""
+        known = parse_moment(published, where=f"published of {id_!r}")
+        moment = parse_moment(time, where=f"time of {id_!r}")
+        return cls(id_, type_, moment, scope, text, title, known, metadata or {})
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """Return the entities of a scope key, none where the record lacks it."""
+        value = self.scope.get(key, self.id if key == OWN_ID else ())
+        return (value,) if isinstance(value, str) else value
+
+    @property
+    def known(self) -> Moment | None:
+        """Publication, or else the time of taking effect."""
+        return self.published or self.time
+
+    @property
+    def entities(self) -> frozenset[tuple[str, str]]:
+        """sigma(d) as a set of (key, value)."""
+        return frozenset((key, value) for key in self.scope for value in self.values(key))
+
+    @property
+    def document(self) -> Document:
+        """Document for a retriever: id, title and text, without the scope."""
+        return Document(self.id, self.text, self.title)
+
+
+def find_record(records: Mapping[str, Record], id_: str) -> Record:
+    """Return a record by its id. Raise InputError if there is none."""
+    entry = records.get(id_)
+    if entry is None:
+        expected = f"the id of one of the {len(records):,} records"
+        fix = "Check that run and records are of one corpus."
+        raise InputError(f"no record {id_!r}", expected=expected, fix=fix)
+    return entry
+
+
+@contextmanager
+def located(where: Location | Path | str | None) -> Iterator[None]:
+    """Add a place to each InputError that names none."""
+    try:
+        yield
+    except InputError as error:
+        if error.where is not None:
+            raise
+        raise InputError(error.got, expected=error.expected, fix=error.fix, where=where) from error
+
+
+def corpus_of(records: Iterable[Record]) -> list[Document]:
+    """Return the documents for a retriever, ordered by id, with the fields of CAR's Appendix D.
+
+    They hold no metadata of their own, which may reveal the gold.
+    """
+    return [
+        Document(
+            r.id, r.text, r.title,
+            metadata={
+                "type": r.type, "event_type": r.type,
+                "timestamp": None if r.time is None else str(r.time),
+                "entities": {k: v if isinstance(v, str) else list(v) for k, v in r.scope.items()},
+            },
+        )
+        for r in sorted(records, key=lambda r: r.id)
+    ]  # fmt: skip
+
+
 SUPERSEDES = "supersedes"  # the relation of rules and edges that name none
 MAX_SCOPES = 10_000  # of one record under one rule: the product of its numbers of values per key
 
@@ -32,13 +160,6 @@ class Order(StrEnum):
     # The name alone: a record that names another (`obsoletes`, `replaces`) supersedes it, whatever
     # the times say. A record does not supersede itself.
     NAMED = "named"
-
-
-class Ties(StrEnum):
-    """Order of two records of exactly one time."""
-
-    UNDECIDED = "undecided"  # Neither supersedes the other (Def. 1); lint lists them
-    ID = "id"  # The greater id is the later one, numbers in it read as numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +180,8 @@ class Rule:
     """Records of `superseding` types supersede those of `superseded` types in the same scope.
 
     scope: keys on which both must agree. No key makes a global rule (R10), under which all records
-    share one scope. The key `_id` is a record's own id. order: the time that must be later. ties:
-    order of equal times. condition: field of the superseding or superseded record
+    share one scope. The key `_id` is a record's own id. order: the time that must be later.
+    condition: field of the superseding or superseded record
     ("superseding.severity") -> accepted values of its metadata. relation: name of the authority
     relation (Def. 10). confidence: of its edges, in (0, 1] (Def. 9). You may give types, keys and
     values as one string each.
@@ -74,7 +195,6 @@ class Rule:
     condition: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     relation: str = SUPERSEDES
     confidence: float = 1.0
-    ties: Ties = Ties.UNDECIDED
 
     def __init_subclass__(cls) -> None:
         raise TypeError(
@@ -88,8 +208,7 @@ class Rule:
         put(self, "superseded", _strings(self.superseded))
         keys = (self.scope,) if isinstance(self.scope, (str, ScopeKey)) else self.scope
         put(self, "scope", tuple(ScopeKey(k, k) if isinstance(k, str) else k for k in keys))
-        put(self, "order", one_of(Order, self.order))
-        put(self, "ties", one_of(Ties, self.ties))
+        put(self, "order", Order(self.order))
         put(self, "condition", {k: _strings(v) for k, v in self.condition.items()})
         if not self.name:
             put(self, "name", f"{'|'.join(self.superseding)} > {'|'.join(self.superseded)}")
@@ -111,10 +230,6 @@ class Rule:
                 "{superseding: obsoletes, superseded: number}",
                 fix="Say in `scope` which key holds the names, or order by time.",
             )
-        if self.ties is Ties.ID and not self.is_timed:
-            got = f"rule {self.name!r}: ties by id, and order {self.order}"
-            expected = "order: effective or published beside it"
-            raise InputError(got, expected=expected, fix="Leave `ties` out: no time is looked at.")
         require_confidence(self.confidence, f"rule {self.name!r}:")
         for name in self.condition:
             side, dot, rest = name.partition(".")
@@ -166,20 +281,10 @@ class Rule:
         first, second = self.moment(older), self.moment(newer)
         if first is None or second is None:
             return False
-        if not first.before(second) and not (first == second and self.ties_over(older, newer)):
+        if not first.before(second):
             return False
         scopes = set(self.superseded_scopes(older))
         return any(scope in scopes for scope in self.superseding_scopes(newer))
-
-    def ties_over(self, older: Record, newer: Record) -> bool:
-        """Return True if `ties: id` lets a record supersede another of the same time.
-
-        It does if it alone can, or by its id if each of the two could.
-        """
-        if self.ties is not Ties.ID:
-            return False
-        both_ways = self.can_supersede(older) and self.can_be_superseded(newer)
-        return not both_ways or id_order(newer.id) > id_order(older.id)
 
     def _scopes(self, record: Record, keys: list[str]) -> Iterator[tuple[str, ...]]:
         values = [tuple(dict.fromkeys(record.values(key))) for key in keys]
@@ -230,15 +335,6 @@ class Edge:
         require_confidence(self.confidence, of)
 
 
-def id_order(id_: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a key that sorts ids as people read them: r9 before r10, whatever their length."""
-    bare = ((part, part.lstrip("0")) for part in _NUMBERS.split(id_))
-    return tuple(
-        (1, len(digits), f"{digits} {part}") if part.isdecimal() else (0, 0, part)
-        for part, digits in bare
-    )
-
-
 def _strings(values: str | Iterable[str]) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
@@ -257,39 +353,3 @@ def require_confidence(confidence: object, of: str) -> None:
     if not (isinstance(confidence, Real) and not confidence <= 0 and confidence <= 1):
         got, expected = f"{of} confidence {confidence!r:.80}", "more than 0, at most 1"
         raise InputError(got, expected=expected, fix="Leave it out if it is certain.")
-
-
-def all_of(kind: type[Kind], values: Iterable[Kind]) -> Iterator[Kind]:
-    """Yield values of a kind. Raise InputError for a single one and for one of another kind."""
-    name = kind.__name__
-    if isinstance(values, kind):
-        got = f"a single {name}, {values!r:.80}"
-        raise InputError(got, expected=f"a list of {name}s", fix="Put it into brackets.")
-    if not isinstance(values, Iterable):
-        raise InputError(
-            f"{values!r:.80}", expected=f"a list of {name}s", fix="Leave it out for none."
-        )
-    for value in values:
-        if not isinstance(value, kind):
-            got = f"{value!r:.80} among {name}s"
-            raise InputError(got, expected=f"{name}s alone", fix=f"Make it with {name}(...).")
-        yield value
-
-
-def one_of(kind: type[Choice], value: Choice | str) -> Choice:
-    """Return the member of an enumeration by its name. Raise InputError for an unknown name."""
-    try:
-        return kind(value)
-    except ValueError as error:
-        names = " or ".join(repr(str(one)) for one in kind)
-        got = f"{kind.__name__.lower()}={value!r:.80}"
-        raise InputError(got, expected=names, fix="Leave it out for the first.") from error
-
-
-def require_count(name: str, value: object) -> None:
-    """Raise InputError unless a number of documents is a whole number from 1, or None for all."""
-    if value is None or is_count(value):
-        return
-    raise InputError(
-        f"{name}={value!r:.80}", expected="a whole number from 1", fix="Leave it out for all."
-    )

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 
 from sortedcontainers import SortedList
 
-from argus.authority.records import Record, find_record
-from argus.authority.rules import Order, Rule
+from argus.authority.rules import Order, Record, Rule, find_record
 from argus.authority.times import FOREVER, Moment
 
 Place = tuple[int, tuple[str, ...]]  # number of a rule, and a value for each of its scope keys

@@ -7,42 +7,30 @@ frontier (Def. 9) or the frontiers of a latent scope (Def. 8) take the place of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from argus.authority.config import (
-    ANCHORS,
-    CHAINS,
-    PLACES,
-    AuthoritySource,
-    Chains,
-    Places,
-    VariantConfig,
-)
-from argus.authority.entities import EntityIndex, ScopeNames, ScopeTimes
+from argus.authority.config import ANCHORS, CHAINS, AuthoritySource, Chains, VariantConfig
 from argus.authority.opening import in_force, open_authority, require_records
 from argus.authority.relation import Authority, Link
 from argus.authority.resolution import Resolution, trace
-from argus.authority.theory import scope_ambiguity
-from argus.authority.variants import serve_by_scope, serve_safely
+from argus.authority.theory import EntityIndex, ScopeNames, ScopeTimes, scope_ambiguity
+from argus.authority.variants import serve_variant
 from argus.data.runs import read_run
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import retriever_alone, run_alone, unknown_query
+from argus.evaluation.config import refuse_beside, retriever_alone, run_alone, unknown_query
 from argus.indexes.lexical import LexicalIndex, check_query
 from argus.jobs import options as o
 from argus.retrievers.config import NAMES, PANEL, AskingConfig
-from argus.settings import INDEX, OUTPUT, TOP_K, Doc, Ge, Option
-
-if TYPE_CHECKING:
-    from argus.encoders import Encoder, EncoderConfig
+from argus.retrievers.protocol import Retriever
+from argus.settings import INDEX, TOP_K, Doc, Ge, Option
 
 QUERY = "query"  # Id of the one question, where a search wants one
 DEEPEST = 1000  # Results that a retriever is asked for at most, where few of them are in force
-MAX_SCOPES = 10  # Scopes of a posterior that an answer names
 Scores = dict[str, float]  # Document -> score, best first: the ranking of the question
 
 
@@ -75,10 +63,8 @@ def search_authority(
     index: Annotated[str | None, INDEX] = None,
     encoder: o.NamedEncoder = None,
     hybrid: str | None = None,
-    places: Places = PLACES,
     chains: Chains = CHAINS,
     named: bool = False,
-    store: Annotated[Path | None, Option(("--cache",)), OUTPUT] = None,
     run: Path | None = None,
     retriever: Annotated[
         Any, Doc(f"Anchors are what this brings back: {NAMES}."), Option(panel=PANEL)
@@ -92,14 +78,12 @@ def search_authority(
     anchors. Nothing is searched. retriever: finds the anchors, by a name or an object (see
     `argus.exposure`). `encoder` then embeds the queries of a store. asking: how.
 
-    Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
-    own texts (kept in `store`), or from BM25 over them. hybrid: min-max, rrf or dbsf fuses vectors
-    and BM25. anchors: how many of them are looked at, k at least. places, chains: as for
-    `argus.authority.resolve`. named: records of the scopes that the question names (a CVE
-    id, a case) are
-    anchors before those retrieved, the latest first. variant: a safe frontier or a latent scope in
-    place of the certain controllers. Raises InputError for bad input, and for an index of which no
-    document has a record.
+    Anchors come from `index` (PATH or PATH@STATE), where hybrid (min-max, rrf or dbsf) fuses
+    vectors and BM25, or from BM25 over the records' own texts. anchors: how many of them are looked
+    at, k at least. chains: as for `argus.authority.resolve`. named: records of the scopes that the
+    question names (a CVE id, a case) are anchors before those retrieved, the latest first. variant:
+    a safe frontier or a latent scope in place of the certain controllers. Raises InputError for bad
+    input, and for an index of which no document has a record.
 
     results: documents in force, best first: rank, id, score, anchor (id of the retrieved document
     that this controls), anchor_rank (from 1), chain (supersessions from anchor to document, oldest
@@ -122,20 +106,20 @@ def search_authority(
         k: How many documents.
         anchors: Retrieved documents that are looked at.
         index: Search this index (PATH or PATH@STATE) for anchors.
-        encoder: Search the records by these vectors; default: BM25. Or for the queries of a store.
-        hybrid: Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf.
-        places: What supersedes: in its anchor's place (anchor), or first.
+        encoder: For the queries of a store, or of an index that names none.
+        hybrid: Fuse the index's vectors and BM25: rrf (best for anchors), min-max or dbsf.
         chains: Of anchors of one scope: all chains, or the first's alone.
         named: Look up what the question names (a CVE id, a case) first.
-        store: Folder that keeps the records' vectors between calls.
         run: Anchors are QUERY's results in this run (TREC or JSON).
     """
     check_query(query)
     variant = variant or VariantConfig()
     if run is not None:
         run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named, retriever=retriever)
-    if retriever is not None:
-        retriever_alone(index=index, hybrid=hybrid, store=store)
+    elif retriever is not None:
+        retriever_alone(index=index, hybrid=hybrid)
+    elif index is None:
+        refuse_beside("the records alone", "BM25 ranks them", encoder=encoder, hybrid=hybrid)
     opened = open_authority(source)
     authority = opened.authority
     depth = max(anchors, k)
@@ -153,45 +137,27 @@ def search_authority(
         how = asking or AskingConfig()
         with all_opened([retriever], corpus, how, None, encoder) as (finder,):
             ranked_by = finder.name
-            scores = _widely(
-                lambda n: finder.search(question, n)[QUERY], authority, depth, ranked_by, DEEPEST
-            )
+            scores = _search_widely(finder, question, authority, depth, DEEPEST)
     elif index is not None:
         from argus.indexes.retriever import open_retriever
 
         opened_index = open_retriever(index, encoder, hybrid=hybrid)
         ranked_by = opened_index.name
-        scores = _widely(lambda n: opened_index.search(question, n)[QUERY], authority, depth, index)
+        scores = _search_widely(opened_index, question, authority, depth, None)
     else:
-        scores, ranked_by = _over_records(query, authority, depth, encoder, hybrid, store)
+        scores, ranked_by = _rank_records(query, authority, depth), "bm25 of the records"
     if named:
         scores = _with_named(query, scores, authority, depth)
         ranked_by = f"scopes named, {ranked_by}"
-    extra: dict[str, Any] = {}
-    if variant.alpha is not None or variant.scope is not None:
-        if places is not PLACES or chains is not CHAINS:
-            got = f"places {places}, chains {chains} with a safe frontier or a latent scope"
-            where = "--places" if places is not PLACES else "--chains"
-            fix = "Leave --places and --chains out."
-            raise InputError(got, expected="one or the other", fix=fix, where=where)
-        extra = {"alpha": None, "undecided": [], "scope": None, "scope_posterior": []}
     probability: Mapping[str, float] = {}
-    if variant.alpha is not None:
-        resolution, frontier = serve_safely(scores, authority, variant.alpha, k)
-        probability = {id_: chance.probability for id_, chance in frontier.chances.items()}
-        extra |= {"alpha": variant.alpha, "undecided": list(frontier.undecided)}
-    elif variant.scope is not None:
-        resolution, posterior = serve_by_scope(query, scores, authority, variant, k)
-        probability = resolution.run
-        likeliest = list(posterior.items())[:MAX_SCOPES]
-        extra |= {
-            "scope": str(variant.scope),
-            "scope_posterior": [
-                {"key": key, "value": value, "probability": p} for (key, value), p in likeliest
-            ],
-        }
+    extra: dict[str, Any] = {}
+    if variant.alpha is None and variant.scope is None:
+        resolution = trace(scores, authority, k=k, anchors=depth, chains=chains)
+    elif chains is CHAINS:
+        resolution, probability, extra = serve_variant(query, scores, authority, variant, k)
     else:
-        resolution = trace(scores, authority, k=k, anchors=depth, places=places, chains=chains)
+        fix, got = "Leave it out.", f"{chains} with a safe frontier or a latent scope"
+        raise InputError(got, expected="one or the other", fix=fix, where="--chains")
     return {
         "as_of": source.as_of,
         "known_by": source.known_by,
@@ -238,40 +204,33 @@ def _with_named(query: str, scores: Scores, authority: Authority, depth: int) ->
     }
 
 
-def _widely(
-    search: Callable[[int], Scores],
+def _search_widely(
+    retriever: Retriever,
+    question: list[Query],
     authority: Authority,
     depth: int,
-    where: str,
-    deepest: int | None = None,
+    deepest: int | None,
 ) -> Scores:
     """Search so deep that `depth` of the results are in force, if there are. Best first.
 
     deepest: largest depth of a search. The last answer stands where a deeper search fails.
     """
-    wide, scores = depth, search(depth)
+    wide, scores = depth, retriever.search(question, depth)[QUERY]
     while True:
         current = in_force(scores, authority)
         deeper = wide * 4 if deepest is None else min(wide * 4, deepest)
         if len(current) >= depth or len(scores) < wide or deeper <= wide:
             break
         try:
-            wide, scores = deeper, search(deeper)
+            wide, scores = deeper, retriever.search(question, deeper)[QUERY]
         except ArgusError:  # of a store's own limit
             break
-    require_records(scores, authority, where)
+    require_records(scores, authority, retriever.name)
     return dict(list(current.items())[:depth])
 
 
-def _over_records(
-    query: str,
-    authority: Authority,
-    depth: int,
-    encoder: Encoder | EncoderConfig | str | None,
-    hybrid: str | None,
-    store: Path | None,
-) -> tuple[Scores, str]:
-    """Rank the records that are in force by their own texts: BM25, vectors, or both together."""
+def _rank_records(query: str, authority: Authority, depth: int) -> Scores:
+    """Rank the records that are in force by BM25 over their own texts."""
     there = (id_ for id_ in sorted(authority.records) if authority.in_force(id_))
     texts = {id_: authority.records[id_].document.content for id_ in there}
     texts = {id_: text for id_, text in texts.items() if text.strip()}
@@ -280,56 +239,8 @@ def _over_records(
         if authority.is_view:
             fix = "Give a later --as-of or --known-by."
         raise InputError("no record in force has a text", expected="texts to search", fix=fix)
-
-    def lexical(depth: int) -> Scores:
-        built = LexicalIndex.build(list(texts), list(texts.values()))
-        return built.search([query], depth).run([QUERY])[QUERY]
-
-    if encoder is None:
-        if hybrid is not None:
-            got, expected = f"--hybrid {hybrid} without vectors", "--encoder or --index beside it"
-            raise InputError(got, expected=expected, fix="Leave it out for BM25 alone.")
-        return lexical(depth), "bm25 of the records"
-    if hybrid is None:
-        return _dense(query, texts, encoder, depth, store), "dense of the records"
-    from argus.indexes.fusion import check_fusion, fuse_with_bm25
-    from argus.indexes.retriever import FUSED_DEPTH
-
-    wide = max(depth, FUSED_DEPTH)
-    dense = {QUERY: _dense(query, texts, encoder, wide, store)}
-    fused = fuse_with_bm25(dense, {QUERY: lexical(wide)}, depth, check_fusion(hybrid))
-    return fused[QUERY], f"{hybrid}(dense, bm25) of the records"
-
-
-def _dense(
-    query: str,
-    texts: dict[str, str],
-    encoder: Encoder | EncoderConfig | str,
-    depth: int,
-    store: Path | None,
-) -> Scores:
-    import tempfile
-
-    from argus.data.folders import ArtifactFolder
-    from argus.encoders import documents, embed, queries
-    from argus.indexes import search as nearest
-    from argus.jobs.workspace import Record, open_encoder
-
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = ArtifactFolder(store.parent if store is not None else Path(scratch) / "search")
-        record = Record("search", {}, {})
-        sample = list(texts.values())
-        with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
-            indexed = embed(documents(sample), model, opened, what="documents")
-            question = embed(queries([query]), model, opened, what="the question")
-    if question.failures:
-        got = f"the question could not be embedded ({question.failures[0]})"
-        fix = "Try again, or search without --encoder."
-        raise InputError(got, expected="an encoder that answers", fix=fix)
-    ids = [id_ for id_, ok in zip(texts, indexed.ok, strict=True) if ok]
-    top = nearest(question.vectors, indexed.vectors, depth)
-    scores = zip(top.rows[0].tolist(), top.scores[0].tolist(), strict=True)
-    return {ids[row]: score for row, score in scores}
+    index = LexicalIndex.build(list(texts), list(texts.values()))
+    return index.search([query], depth).run([QUERY])[QUERY]
 
 
 def _scopes(resolution: Resolution, authority: Authority) -> dict[str, dict[str, float]]:

@@ -24,9 +24,8 @@ from argus.authority.config import AuthoritySource
 from argus.authority.domains import Domain
 from argus.authority.domains.reading import Source, read_sources, records_of
 from argus.authority.opening import domain_of, open_authority, require_records
-from argus.authority.records import Record, located
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge
+from argus.authority.rules import Edge, Record, located
 from argus.authority.scopes import LAST, Place
 from argus.authority.times import Moment, parse_moment
 from argus.data.documents import ID_FIELDS
@@ -92,7 +91,7 @@ class Stream:
         """
         waiting = self._waiting.get(record.id, {})
         there = [edge for edge in waiting if _other(edge, record.id) in self.authority]
-        added = [*edges, *there, *self.authority.ties(record)]
+        added = [*edges, *there]
         superseded = self._active_below(record, added)
         self.authority.insert(record, added)
         for edge in self._waiting.pop(record.id, {}):
@@ -104,10 +103,9 @@ class Stream:
     def delete(self, id_: str) -> Change:
         """Remove a record. Its explicit edges wait for it. Raise InputError for an unknown id."""
         edges = self._edges(id_)
-        explicit = dict.fromkeys(edge for edge in edges if edge not in self.authority.tied)
         record = self.authority.delete(id_)
-        if explicit:
-            self._waiting[id_] = explicit
+        if edges:
+            self._waiting[id_] = dict.fromkeys(edges)
         reactivated = self._active_below(record, edges)
         keys = self._holding(record)
         return Change(id_, (), tuple(sorted(reactivated)), self._invalidate(keys))
@@ -121,16 +119,14 @@ class Stream:
         new: Record = replace(old, **times)  # type: ignore[arg-type]
         if new == old:
             return Change(id_)
-        before, was_active = self._edges(id_), self.authority.is_active(id_)
-        explicit = [edge for edge in before if edge not in self.authority.tied]
+        edges, was_active = self._edges(id_), self.authority.is_active(id_)
         self.authority.delete(id_)
-        edges = [*explicit, *self.authority.ties(new)]
-        freed = self._active_below(old, before)
+        freed = self._active_below(old, edges)
         covered = self._active_below(new, edges)
         try:
             self.authority.insert(new, edges)
         except InputError:
-            self.authority.insert(old, explicit)
+            self.authority.insert(old, edges)
             raise
         superseded, reactivated = covered - freed, freed - covered
         is_active = self.authority.is_active(id_)
@@ -277,7 +273,7 @@ def stream_authority(
     for query, scores in answers.items():
         stream.watch(query, [id_ for id_ in ranking(scores)[:k] if id_ in authority])
     log: list[dict[str, Any]] = []
-    for row in read_sources(changes, domain.results):
+    for row in read_sources(changes):
         operation = row.values.get("op", "insert")
         with located(row.at()):
             log += (

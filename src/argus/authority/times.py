@@ -4,7 +4,7 @@ A moment known to the year is the whole year: "1896" is the interval from its fi
 microsecond. One moment is later than another only if it is later whichever points are meant, so a
 year and a day in it are not ordered. Intervals ordered like this are a strict partial order
 (Fishburn 1970), as Def. 1 of CAR needs for time(d2) > time(d1). A domain may name further forms
-of dates, by one date of the form or as `strptime` has it.
+of dates, as `strptime` has them.
 """
 
 from __future__ import annotations
@@ -18,31 +18,21 @@ from zoneinfo import ZoneInfo
 
 from argus.errors import InputError, Location
 
-_PART = re.compile(r"[A-Za-z]+\.?|\d+|[^A-Za-z\d]+")
-_MONTHS = {name: form for form in ("%B", "%b") for name in
-           (datetime(2000, month, 1).strftime(form).lower() for month in range(1, 13))}  # fmt: skip
 _DAYS = {"%d", "%j"}
 _TIMES = re.compile(r"%[HIMSfpzZ]")
 _KNOWN = re.compile(r"%[YymbBdHIMSfpzZaAj%]")
 
 
-def date_form(text: str) -> str:
-    """Return a form as `strptime` has it, of a form or of a date: "25-Sep-2000" is "%d-%b-%Y".
-
-    Raises ValueError for a form without a year, and a date that can be read in two ways.
-    """
-    form = text if "%" in text else _form_of(text)
+def date_form(form: str) -> str:
+    """Return a form of dates as `strptime` has it. Raise ValueError for one that is none."""
     unknown = _KNOWN.sub("", form)
     if "%" in unknown:
         at = unknown.index("%")
-        raise ValueError(f"{text!r} has the unknown part {unknown[at : at + 2]!r}")
+        raise ValueError(f"{form!r} has the unknown part {unknown[at : at + 2]!r}")
     if "%Y" not in form and "%y" not in form:
-        raise ValueError(f"{text!r} has no year")
+        raise ValueError(f"{form!r} has no year")
     if _TIMES.search(form) and not any(day in form for day in _DAYS):
-        raise ValueError(f"{text!r} has a time of day and no day")
-    parts = _KNOWN.findall(form.replace("%%", ""))
-    if len(parts) != len(set(parts)):
-        raise ValueError(f"{text!r} has a part twice")
+        raise ValueError(f"{form!r} has a time of day and no day")
     return form
 
 
@@ -61,36 +51,6 @@ def read_form(text: str, forms: Iterable[str]) -> tuple[datetime, str] | None:
         days = " or ".join(f"{day:%Y-%m-%d} by {form}" for day, form in readings.items())
         raise ValueError(f"is {days}")
     return next(iter(readings.items()), None)
-
-
-def _form_of(example: str) -> str:
-    """Return the form of a date that stands for its like."""
-    parts = _PART.findall(example.strip())
-    small = [int(part) for part in parts if part.isdigit() and len(part) < 3]
-    named = any(part.lower() in _MONTHS for part in parts)
-    if len(small) > 2 - named:
-        raise ValueError(f"{example!r} is no date with a month and a year of four digits")
-    if len(small) == 2 and max(small) <= 12:
-        raise ValueError(f"{example!r} can be read in two ways: name a day after the 12th")
-    form = "".join(_directive(part, example, named) for part in parts)
-    datetime.strptime(example.strip(), form)
-    return form
-
-
-def _directive(part: str, example: str, named: bool) -> str:
-    if part.lower() == "may":
-        raise ValueError(f"{example!r}: May is short and long: name another month")
-    if part.lower() in _MONTHS:
-        return _MONTHS[part.lower()]
-    if part.isalpha():
-        raise ValueError(f"{example!r}: {part!r} is no month")
-    if not part.isdigit():
-        return part
-    if len(part) not in (1, 2, 4):
-        raise ValueError(f"{example!r}: {part!r} is no day, month or year")
-    if len(part) == 4:
-        return "%Y"
-    return "%d" if named or int(part) > 12 else "%m"
 
 
 FOREVER = 2**63 - 1  # microseconds since 1970, later than any moment

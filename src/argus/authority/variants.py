@@ -23,20 +23,21 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.authority.config import LatentConfig, LatentScope, VariantConfig
-from argus.authority.entities import Entity, ScopeNames
-from argus.authority.relation import Authority, Link, chain_to
+from argus.authority.relation import Authority, chain_to
 from argus.authority.resolution import Hit, Resolution, ranked_hits
+from argus.authority.theory import Entity, ScopeNames
 from argus.errors import InputError
 from argus.measures.intervals import wilson
 
 EXACT_EDGES = 16  # uncertain edges of a part that is worked out exactly: 65,536 outcomes
 MAX_LINKS = 200_000  # supersessions between the given records
+MAX_SCOPES = 10  # scopes of a posterior that an answer names
 MAX_DRAWS = 500_000_000  # uncertain edges times samples
 
 Bits = npt.NDArray[np.uint8]
@@ -212,29 +213,6 @@ def _dominated(
     }
 
 
-def serve_safely(
-    scores: Mapping[str, float], authority: Authority, alpha: float, k: int
-) -> tuple[Resolution, SafeFrontier]:
-    """Serve front_alpha(cl(A)) of anchors A: probably active records, in the anchors' places.
-
-    scores: of the anchors in force, best first. Documents without record are served as they are.
-    """
-    known = [id_ for id_ in scores if id_ in authority]
-    frontier = safe_frontier(authority, authority.closure(known), alpha)
-    safe = set(frontier.ids)
-    hits: dict[str, Hit] = {}
-    retired: dict[str, tuple[str, ...]] = {}
-    for rank, (anchor, score) in enumerate(scores.items(), 1):
-        reached = authority.reach([anchor]) if anchor in authority else {anchor: None}
-        serving = [i for i in reached if i in safe or i not in authority]
-        if anchor not in serving:
-            retired[anchor] = tuple(serving)
-        for id_ in serving:
-            hits.setdefault(id_, Hit(id_, 0, score, anchor, rank, tuple(chain_to(id_, reached))))
-    unknown = tuple(id_ for id_ in scores if id_ not in authority)
-    return Resolution(tuple(scores), ranked_hits(hits.values(), k), retired, unknown, {}), frontier
-
-
 Posterior = dict[Entity, float]  # p(σ | q), most likely first, ties by key and value; sums to 1
 
 
@@ -321,31 +299,55 @@ def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float
     return {id_: math.exp((score - top) / temperature) for id_, score in scores.items()}
 
 
-def serve_by_scope(
+def serve_variant(
     query: str, scores: Mapping[str, float], authority: Authority, config: VariantConfig, k: int
-) -> tuple[Resolution, Posterior]:
-    """Serve the documents that control under the scopes which the question may have, likely first.
+) -> tuple[Resolution, Mapping[str, float], dict[str, Any]]:
+    """Serve a safe frontier of the anchors, or the documents that control under likely scopes.
 
-    The score of a document is its probability: that of the scopes for which it controls
-    (expectation), or that of the likeliest scope (map). Raises InputError where no scope is told.
+    scores: of the anchors in force, best first. Return the resolution, the probability of each
+    document, and what the variant says of itself. The score of a document is its anchor's in a safe
+    frontier. Else it is its probability. Raises InputError where no scope is told.
     """
-    anchors = {id_: score for id_, score in scores.items() if id_ in authority}
-    names = ScopeNames(r for r in authority.records.values() if authority.in_force(r.id))
-    posterior = scope_posterior(query, anchors, authority, names, config.latent)
-    if not posterior:
-        got = "no scope: the question names none, and no document found has one"
-        fix = "Leave it out to serve what controls all that was found."
-        raise InputError(got, expected="records with scopes", fix=fix, where="--scope")
-    serve = map_frontier if config.scope is LatentScope.MAP else expectation
-    paths: dict[str, tuple[str, int, tuple[Link, ...]]] = {}
+    known = {id_: score for id_, score in scores.items() if id_ in authority}
+    notes: dict[str, Any] = {"alpha": None, "undecided": [], "scope": None, "scope_posterior": []}
+    if config.alpha is not None:
+        frontier = safe_frontier(authority, authority.closure(known), config.alpha)
+        chances = {id_: chance.probability for id_, chance in frontier.chances.items()}
+        notes |= {"alpha": config.alpha, "undecided": list(frontier.undecided)}
+        serving = set(frontier.ids)
+    else:
+        names = ScopeNames(r for r in authority.records.values() if authority.in_force(r.id))
+        posterior = scope_posterior(query, known, authority, names, config.latent)
+        if not posterior:
+            got = "no scope: the question names none, and no document found has one"
+            fix = "Leave it out to serve what controls all that was found."
+            raise InputError(got, expected="records with scopes", fix=fix, where="--scope")
+        serve = map_frontier if config.scope is LatentScope.MAP else expectation
+        chances = serve(authority, posterior, known)
+        likeliest = list(posterior.items())[:MAX_SCOPES]
+        notes["scope"] = str(config.scope)
+        notes["scope_posterior"] = [
+            {"key": key, "value": value, "probability": p} for (key, value), p in likeliest
+        ]
+        serving = set(chances)
+    hits: dict[str, Hit] = {}
     retired: dict[str, tuple[str, ...]] = {}
-    for rank, anchor in enumerate(anchors, 1):
-        controlling = authority.controlling_chains([anchor])
-        if anchor not in controlling:
-            retired[anchor] = tuple(controlling)
-        for id_, chain in controlling.items():
-            paths.setdefault(id_, (anchor, rank, chain))
-    chances = serve(authority, posterior, anchors)
-    hits = [Hit(id_, 0, p, *paths[id_]) for id_, p in chances.items()]
+    for rank, (anchor, score) in enumerate(scores.items(), 1):
+        if anchor not in known:
+            if config.alpha is not None:
+                hits[anchor] = Hit(anchor, 0, score, anchor, rank, ())
+            continue
+        reached = authority.reach([anchor])
+        found = [id_ for id_ in reached if id_ in serving]
+        if anchor not in found and not authority.is_active(anchor):
+            retired[anchor] = tuple(found)
+        for id_ in found:
+            value = score if config.alpha is not None else chances[id_]
+            chain = tuple(chain_to(id_, reached))
+            hits.setdefault(id_, Hit(id_, 0, value, anchor, rank, chain))
+    ordered = list(hits.values())
+    if config.alpha is None:
+        ordered.sort(key=lambda hit: (-hit.score, hit.id))
     unknown = tuple(id_ for id_ in scores if id_ not in authority)
-    return Resolution(tuple(scores), ranked_hits(hits, k), retired, unknown, {}), posterior
+    resolution = Resolution(tuple(scores), ranked_hits(ordered, k), retired, unknown, {})
+    return resolution, chances, notes

@@ -30,7 +30,7 @@ def show_answer(answer: dict[str, Any], as_json: bool) -> None:
     if not answer["results"]:
         typer.echo(
             "nothing found that is in force: no text shares a word with the question? "
-            "--named looks up ids, --encoder compares meanings"
+            "--named looks up ids, an --index compares meanings"
         )
     output.print_lines(variant_lines(answer))
     for hit in answer["results"]:
@@ -126,7 +126,7 @@ app = Group(
 
 def show_gap(summary: dict[str, Any], as_json: bool) -> None:
     """Print the vocabulary gap by each measure."""
-    from argus.authority.benchmarks.gap import gap_lines
+    from argus.authority.benchmarks.job import gap_lines
 
     output.print_json(summary) if as_json else output.print_lines(gap_lines(summary))
 
@@ -141,7 +141,7 @@ benchmarks = Group(
         ),
         Entry("generate", "authority:generate", "Make a benchmark."),
         Entry(
-            "gap", "argus.authority.benchmarks.gap:vocabulary_gap", "Measure the vocabulary gap.",
+            "gap", "argus.authority.benchmarks.job:vocabulary_gap", "Measure the vocabulary gap.",
             example="argus research authority gap --benchmark cvepatchqa", show=show_gap,
         ),
         Entry(

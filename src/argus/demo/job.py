@@ -12,9 +12,9 @@ import pyarrow as pa
 from argus.authority.audit import AuthorityAuditResult, audit_opened
 from argus.authority.config import AuthoritySource
 from argus.authority.opening import OpenedAuthority
-from argus.authority.records import Record as Dated
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
+from argus.authority.rules import Record as Dated
 from argus.commands import command
 from argus.corpora.opening import read_corpus
 from argus.data.documents import as_rows

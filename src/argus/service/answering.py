@@ -17,8 +17,7 @@ from typing_extensions import TypedDict
 from argus.authority.config import ANCHORS, AuthoritySource
 from argus.authority.domains import Domain
 from argus.authority.opening import domain_of, in_force, moment_of, open_authority
-from argus.authority.reachability import Endings
-from argus.authority.relation import Authority
+from argus.authority.relation import Authority, Endings
 from argus.authority.resolution import trace
 from argus.authority.rules import Edge
 from argus.authority.search import ChainLink, chain_link

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from argus.authority.config import CHAINS, PLACES, Chains, Places
+from argus.authority.config import CHAINS, Chains
 from argus.data.types import Run
 from argus.encoders import Encoder
 from argus.errors import NothingToMend
@@ -213,12 +213,10 @@ class AuthorityRemedy(Remedy):
 
     Attributes:
         anchors: Results that are looked at.
-        places: Where what supersedes is ranked.
         chains: Which chains of one scope are served.
     """
 
     anchors: Annotated[int | None, Ge(1)] = None
-    places: Places = PLACES
     chains: Chains = CHAINS
 
     def serve(self, task: Task, run: Run, depth: int) -> Run:
@@ -230,7 +228,7 @@ class AuthorityRemedy(Remedy):
             raise NothingToMend("the task says of no document what supersedes it")
         return resolve(
             run, pipeline_relation(task.benchmark), k=depth, anchors=self.anchors,
-            places=Places(self.places), chains=Chains(self.chains),
+            chains=Chains(self.chains),
         )  # fmt: skip
 
 

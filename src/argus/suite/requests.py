@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from argus.authority.benchmarks.source import MAKERS, make_benchmark
+from argus.authority.benchmarks.makers import MAKERS, make_benchmark
 from argus.data.provenance import content_hash
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.llm.config import ChatConfig, LocalConfig
@@ -296,7 +296,7 @@ class GapRequest(BenchmarkRequest):
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
         """See `Measured.compute`."""
-        from argus.authority.benchmarks.gap import vocabulary_gap
+        from argus.authority.benchmarks.job import vocabulary_gap
 
         first = requests[0]
         queries = None if first.source else first.queries or None

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from argus.authority.benchmarks.finsuperqa import RULES
 from argus.authority.benchmarks.judging import (
     BLOCKED,
     CLEARED,
@@ -13,8 +12,9 @@ from argus.authority.benchmarks.judging import (
     answer_of,
     derive,
 )
-from argus.authority.records import Record
+from argus.authority.benchmarks.makers import TRADING
 from argus.authority.relation import Authority
+from argus.authority.rules import Record
 from argus.authority.times import parse_moment
 
 SCOPE = {"employee": "Ann", "ticker": "XYZ"}
@@ -33,7 +33,7 @@ REMOVED = event("removed", "WatchlistRemoved", 3, ticker="XYZ")
 
 
 def read(served: list[Record], corpus: list[Record] | None = None) -> str:
-    authority = Authority(served if corpus is None else corpus, RULES)
+    authority = Authority(served if corpus is None else corpus, TRADING)
     return answer_of([record.id for record in served], SCOPE, authority)
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from argus.authority.benchmarks import finsuperqa
+from argus.authority.benchmarks import makers
 from argus.authority.benchmarks.collection import Benchmark
-from argus.authority.benchmarks.finsuperqa import RULES, make
 from argus.authority.benchmarks.judging import PRIORITY, REVIEW, answer_of
-from argus.authority.records import Record
+from argus.authority.benchmarks.makers import TRADING, make_finsuperqa
 from argus.authority.relation import Authority
+from argus.authority.rules import Record
 from argus.indexes.lexical import query_words, words
 
 
@@ -18,18 +18,18 @@ from argus.indexes.lexical import query_words, words
 def small() -> Iterator[None]:
     """240 questions in place of 1,000."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finsuperqa, "EXAMPLES", 240)
+        patch.setattr(makers, "PAIRS", 240)
         yield
 
 
 @pytest.fixture(scope="module")
 def bench(small: None) -> Benchmark:
-    return make(seed=7)
+    return make_finsuperqa(seed=7)
 
 
 @pytest.fixture(scope="module")
 def contaminated(small: None) -> Benchmark:
-    return make(seed=7, contaminated=True)
+    return make_finsuperqa(seed=7, contaminated=True)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,8 @@ def authority(bench: Benchmark) -> Authority:
 
 
 def test_one_seed_gives_one_benchmark_and_another_another(bench: Benchmark) -> None:
-    assert make(seed=7) == bench
-    other = make(seed=8)
+    assert make_finsuperqa(seed=7) == bench
+    other = make_finsuperqa(seed=8)
     assert other.records != bench.records
     assert [q.text for q in other.questions] != [q.text for q in bench.questions]
 
@@ -76,7 +76,7 @@ def test_gold_edges_are_those_of_the_rules(bench: Benchmark, authority: Authorit
     given = Authority(bench.records, (), bench.edges)
     for question in bench.questions:
         assert set(given.closure(question.anchor)) == set(question.chain)
-    assert {edge.rule for edge in bench.edges} == {rule.name for rule in RULES}
+    assert {edge.rule for edge in bench.edges} == {rule.name for rule in TRADING}
 
 
 def test_contamination_keeps_questions_gold_kinds_and_times(

@@ -3,9 +3,8 @@
 import pytest
 
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.benchmarks.gap import vocabulary_gap
-from argus.authority.records import Record
-from argus.authority.rules import Edge
+from argus.authority.benchmarks.job import vocabulary_gap
+from argus.authority.rules import Edge, Record
 
 RECORDS = [
     Record("flaw", "d", text="a flaw in the archive reader"),

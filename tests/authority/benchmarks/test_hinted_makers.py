@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from argus.authority.benchmarks.collection import Benchmark
-from argus.authority.benchmarks.source import HINTED, MAKERS
+from argus.authority.benchmarks.makers import HINTED, MAKERS
 from argus.authority.relation import Authority
 
 

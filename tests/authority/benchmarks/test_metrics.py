@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import BY_CONDITIONS, Judge, Stages, factors, share
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge
+from argus.authority.rules import Edge, Record
 from argus.authority.theory import check_conditions
 from tests.support.draws import examples
 

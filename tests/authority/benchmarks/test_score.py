@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from argus.authority.benchmarks import finsuperqa
+from argus.authority.benchmarks import makers
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.judging import Judge, Outcome, answer_of, score, summarise
 from argus.authority.benchmarks.systems import SYSTEMS, Bench
-from argus.authority.records import Record
-from argus.authority.rules import Edge
+from argus.authority.rules import Edge, Record
 from argus.data.types import State
 
 QUESTIONS = [
@@ -53,13 +51,13 @@ def test_a_failed_question_is_counted_and_no_zero() -> None:
 @pytest.fixture(scope="module")
 def finance() -> Benchmark:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finsuperqa, "EXAMPLES", 120)
-        return finsuperqa.make(seed=3)
+        patch.setattr(makers, "PAIRS", 120)
+        return makers.make_finsuperqa(seed=3)
 
 
 @pytest.fixture(scope="module")
 def by_system(finance):
-    bench = Bench(finance, FirstStages(finance, k=5), k=5)
+    bench = Bench(finance, k=5)
     judge = Judge(finance, lambda q, ids: answer_of(ids, q.scope, bench.relation))
     names = ("bm25", "tfidf", "probe", "latest-okapi", "two-stage-bm25", "oracle")
     found = {}

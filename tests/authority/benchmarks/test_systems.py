@@ -13,16 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.benchmarks.first_stages import (
-    CrossEncoder,
-    FirstStages,
+from argus.authority.benchmarks.systems import (
+    SYSTEMS,
+    Bench,
     Okapi,
+    choose,
     okapi_words,
     top_rows,
 )
-from argus.authority.benchmarks.systems import SYSTEMS, Bench, choose
-from argus.authority.records import Record
-from argus.authority.rules import Edge, Rule
+from argus.authority.rules import Edge, Record, Rule
 from argus.authority.times import parse_moment
 from argus.encoders import EmbeddingStore
 from argus.errors import InputError
@@ -53,13 +52,11 @@ BENCHMARK = Benchmark(
 def dense(minilm, tmp_path_factory):
     path = tmp_path_factory.mktemp("vectors")
     with EmbeddingStore(path, fingerprint=minilm.fingerprint, dim=minilm.dim) as store:
-        yield lambda benchmark, k=5: Bench(
-            benchmark, FirstStages(benchmark, encoder=minilm, store=store, k=k), k=k
-        )
+        yield lambda benchmark, k=5: Bench(benchmark, encoder=minilm, store=store, k=k)
 
 
 def lexical(benchmark: Benchmark = BENCHMARK, k: int = 5) -> Bench:
-    return Bench(benchmark, FirstStages(benchmark, k=k), k=k)
+    return Bench(benchmark, k=k)
 
 
 def served(name: str, bench: Bench, question: str = "q1") -> tuple[str, ...]:
@@ -114,7 +111,7 @@ def test_a_question_without_vector_fails_in_dense_systems(dense, minilm) -> None
         tempfile.TemporaryDirectory() as path,
         EmbeddingStore(Path(path), fingerprint="picky", dim=minilm.dim) as store,
     ):
-        bench = Bench(BENCHMARK, FirstStages(BENCHMARK, encoder=Picky(), store=store), k=5)
+        bench = Bench(BENCHMARK, encoder=Picky(), store=store, k=5)
         for name in ("dense", "hybrid", "two-stage-dense", "latest-dense", "rerank"):
             outcomes = SYSTEMS[name].run(bench)
             assert "zero or not finite" in outcomes["q2"].failure, name
@@ -159,50 +156,8 @@ def test_top_rows_are_those_of_a_full_sort_with_ties_by_row(scores, k) -> None:
     [
         (["bm52"], r"--system: system 'bm52'; expected one of bm25, okapi"),
         (["dense"], r"dense has no encoder; expected --encoder MODEL"),
-        (["cross-encoder"], r"cross-encoder has no encoder"),
     ],
 )
 def test_systems_that_are_unknown_or_lack_something_are_refused(names, message) -> None:
     with pytest.raises(InputError, match=message):
-        choose(names, BENCHMARK, encoder=False, cross_encoder=False)
-
-
-@pytest.fixture(scope="module")
-def tiny_cross_encoder(tmp_path_factory) -> Path:
-    """A cross-encoder of one small random layer, saved as the library saves one."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
-
-    words = sorted({w for r in RECORDS for w in r.text.split()} | set(ONE.text.split()))
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    vocabulary = {word: i for i, word in enumerate([*special, *words])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    torch.manual_seed(0)
-    model = BertForSequenceClassification(
-        BertConfig(
-            vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-            intermediate_size=16, num_labels=1, max_position_embeddings=64,
-        )
-    )  # fmt: skip
-    path = tmp_path_factory.mktemp("cross-encoder")
-    model.save_pretrained(path)
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-        sep_token="[SEP]", model_max_length=64,
-    ).save_pretrained(path)  # fmt: skip
-    return path
-
-
-def test_a_cross_encoder_from_a_folder_ranks_the_pool(dense, tiny_cross_encoder) -> None:
-    model = CrossEncoder(str(tiny_cross_encoder))
-    bench = dense(BENCHMARK)
-    bench.cross_encoder = model
-    texts = bench.stages.texts
-    score = dict(zip(texts, model.scores([(ONE.text, t) for t in texts.values()]), strict=True))
-    assert len(set(score.values())) > 2
-    assert score["fix-2"] == score["fix-3"], "a pair is scored once"
-    expected = sorted(sorted(texts), key=lambda id_: -score[id_])[:5]
-    assert list(served("cross-encoder", bench)) == expected
+        choose(names, BENCHMARK, encoder=False)

@@ -10,8 +10,8 @@ import pytest
 
 from argus.authority.domains import Domain, load_domain
 from argus.authority.opening import cover
-from argus.authority.records import Record
 from argus.authority.relation import Authority
+from argus.authority.rules import Record
 from argus.errors import InputError
 
 GHSA = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from argus.authority.domains import load_domain
-from argus.authority.records import Record
+from argus.authority.rules import Record
 
 
 def opinion(cluster: int, name: str, cites: list[str], day: str, **more: Any) -> dict[str, Any]:

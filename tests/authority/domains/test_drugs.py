@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from argus.authority.domains import load_domain
-from argus.authority.records import Record
 from argus.authority.relation import Authority
+from argus.authority.rules import Record
 
 META = {
     "disclaimer": "Do not rely on openFDA to make decisions regarding medical care.",

@@ -75,14 +75,13 @@ rules:
         ("rules:\n", ", line 1, field 'rules': nothing; expected a rule with superseding"),
         ("rules: [x]\n", ", line 1, field 'rules[0]': text; expected a rule with superseding"),
         ("ruls: []\n", ", line 1, field 'ruls': unknown key 'ruls'; expected in a domain: rules, "
-         "name, zone, dates, results, unmatched, records. Did you mean 'rules'?"),
+         "name, zone, dates, unmatched, records. Did you mean 'rules'?"),
         ("name: 2024\n" + RULE, ", line 1, field 'name': a number; expected text. Quote it."),
         ("name: ''\n" + RULE, "field 'name': empty text; expected text that says something"),
         ("zone: Mars/Olympus\n" + RULE, ", line 1, field 'zone': time zone 'Mars/Olympus'; "
          "expected an IANA name"),
         ("unmatched: skp\n" + RULE, "field 'unmatched': 'skp'; expected error or skip. "
          "Did you mean 'skip'?"),
-        ("results: a..b\n" + RULE, "field 'results': 'a..b' is no path"),
         ("rules:\n  - {superseding: a, superseded: b}\n",
          ", line 2, field 'rules[0]': no 'scope'; expected in a rule: keys on which both agree, "
          "or the word global. Add the key."),
@@ -91,7 +90,7 @@ rules:
          "field 'rules[0].scope': an empty list; expected at least one entry"),
         ("rules:\n  - {superseding: a, superseded: b, scop: [k]}\n",
          "field 'rules[0].scop': unknown key 'scop'; expected in a rule: superseding, superseded, "
-         "scope, name, order, ties, condition, relation, confidence. Did you mean 'scope'?"),
+         "scope, name, order, condition, relation, confidence. Did you mean 'scope'?"),
         ("rules:\n  - {superseding: [], superseded: b, scope: [k]}\n",
          "field 'rules[0].superseding': an empty list"),
         ("rules:\n  - {superseding: a, superseded: [b, 7], scope: [k]}\n",

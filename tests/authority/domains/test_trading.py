@@ -5,9 +5,8 @@ from itertools import product
 from pathlib import Path
 
 from argus.authority.domains import load_domain
-from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Order
+from argus.authority.rules import Order, Record
 
 # Appendix A of the paper: rule, trigger, target, scope.
 APPENDIX_A = """

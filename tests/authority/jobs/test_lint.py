@@ -23,23 +23,21 @@ def test_violations_rates_and_intervals_of_a_run(story):
     assert rates["superseder_ignored"]["share"] == 1 / 3
     assert rates["stale_queries"]["share"] == 2 / 3  # tokens: flaw-3, with fix-3 beside it
     assert rates["stale_hits"]["share"] == pytest.approx((0.5 + 0.5 + 0) / 3)
-    assert rates["false_retirements"] is None
     assert result.exit_code == 1 and result.report is None
     (row,) = result.summary["violations"]
     assert row["instead"] == "fix-1b" and row["query_id"] == "archive"
     assert row["chain"] == "'flaw-1', superseded by 'fix-1b' (fix)"
 
 
-def test_a_resolved_run_has_no_violation_and_no_false_retirement(story):
+def test_a_resolved_run_has_no_violation(story):
     from argus.authority.opening import open_authority
     from argus.authority.resolution import resolve
 
     authority = open_authority(story_source(story)).authority
     resolved = resolve(RUN, authority)
     assert list(resolved["archive"]) == ["fix-1b", "flaw-2", "fix-3"]
-    result = lint(resolved, story_source(story), before=RUN)
+    result = lint(resolved, story_source(story))
     assert result.exit_code == 0 and result.summary["verdict"] == "pass"
-    assert result.summary["rates"]["false_retirements"]["share"] == 0
     assert result.summary["rates"]["stale_queries"]["share"] == 0
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from argus.authority.config import LatentScope, Places, VariantConfig
+from argus.authority.config import Chains, LatentScope, VariantConfig
 from argus.authority.search import search_authority
 from argus.errors import InputError
 from tests.support.superseding import ROWS, RULES, story_source, write_story
@@ -57,12 +57,12 @@ def test_expectation_weighs_the_scopes_and_map_takes_one(story):
     assert [hit["id"] for hit in best["results"]] == [expected]
 
 
-def test_places_and_scopes_that_are_not_there_are_refused(story):
+def test_chains_and_scopes_that_are_not_there_are_refused(story):
     with pytest.raises(InputError) as error:
         search_authority(
-            QUESTION, story_source(story), places=Places.FIRST, variant=VariantConfig(alpha=0.5)
+            QUESTION, story_source(story), chains=Chains.FIRST, variant=VariantConfig(alpha=0.5)
         )
-    assert error.value.where == "--places"
+    assert error.value.where == "--chains"
     rows = [{**row, "entities": {}} for row in ROWS]
     (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (story / "edges.jsonl").write_text('{"superseder": "fix-1", "superseded": "flaw-1"}\n')

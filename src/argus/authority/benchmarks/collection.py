@@ -18,9 +18,8 @@ from pathlib import Path
 
 from argus.authority.domains import Domain, load_domain, write_rules
 from argus.authority.opening import read_edges
-from argus.authority.records import Record, located
 from argus.authority.relation import Authority
-from argus.authority.rules import SUPERSEDES, Edge, Rule
+from argus.authority.rules import SUPERSEDES, Edge, Record, Rule, located
 from argus.data.reading import parse_json, read_own, reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.runs import read_qrels
@@ -173,7 +172,7 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
     documents of the qrels. Without an anchor it takes the documents that its gold supersedes by the
     edges, or its gold. Without a chain it takes anchor and gold. Raises InputError with file, line
     and field for broken input: ids twice or not in the corpus, a question without gold, unreadable
-    times, edges in a circle. Gold that an edge supersedes is read as it is: see `stale_gold`.
+    times, edges in a circle.
     """
     domain = load_domain(folder / RULES) if (folder / RULES).is_file() else RECORDS
     records = domain.read(folder / CORPUS)
@@ -202,16 +201,6 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
         domain.rules,
         _hypotheticals(folder / HYDE, {question.id for question in questions}),
     )
-
-
-def stale_gold(benchmark: Benchmark) -> dict[str, list[str]]:
-    """Return question id -> gold documents that the edges supersede: they control nothing."""
-    authority = Authority(benchmark.records, (), benchmark.edges)
-    stale = {
-        question.id: [id_ for id_ in question.gold if not authority.is_active(id_)]
-        for question in benchmark.questions
-    }
-    return {question: ids for question, ids in stale.items() if ids}
 
 
 def _unique(file: Path, what: str) -> Iterator[Row]:

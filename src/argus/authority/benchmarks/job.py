@@ -1,60 +1,67 @@
-"""`research authority score` and `generate`: score systems on a benchmark, and make benchmarks."""
+"""`research authority score`, `gap` and `generate`: score systems, and make benchmarks.
+
+The vocabulary gap (CAR section 6.4, Table 4) is how many more words questions share with superseded
+documents than with controlling ones. Of each question two measures to the documents that it is
+about (its anchors) and to those that control (its gold): Jaccard |A ∩ B| / |A ∪ B| of the sets of
+words, and the score of BM25 (`Okapi`, over the whole corpus). Of several documents on one side the
+best counts. A gap is the anchor's value less the gold one's.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import pyarrow as pa
 
 from argus.authority.benchmarks.collection import Benchmark, write_benchmark
-from argus.authority.benchmarks.first_stages import CrossEncoder, FirstStages
 from argus.authority.benchmarks.judging import (
     Judge,
+    Outcome,
     Scored,
     question_table,
     reader_of,
     score,
+    share,
     summarise_results,
 )
-from argus.authority.benchmarks.retriever_file import retrieve_all, retriever_of
-from argus.authority.benchmarks.source import make_benchmark, open_benchmark
-from argus.authority.benchmarks.systems import Bench, choose
+from argus.authority.benchmarks.makers import make_benchmark, open_benchmark
+from argus.authority.benchmarks.systems import Bench, Okapi, choose, okapi_words
 from argus.authority.config import NamedBenchmark, OtherQueries, ScoreConfig
-from argus.authority.opening import unruled_lines
+from argus.authority.rules import corpus_of
 from argus.data.folders import ArtifactFolder
+from argus.data.runs import ranking
 from argus.data.tables import read_table
-from argus.data.types import State
+from argus.data.types import Query, State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.encoders.config import NONE
 from argus.errors import InputError
+from argus.indexes.lexical import STOP_WORDS
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.progress import progress
-from argus.python_file import split_spec
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, Table, table
-from argus.settings import Option, Options
+from argus.retrievers.config import NAMES
+from argus.retrievers.names import input_path
+from argus.retrievers.opening import Answerer, answers_of
+from argus.settings import Doc, Option, Options, Seed
 
 TABLE = "authority_questions"
 SECTION = "scoring"
-# Share -> its heading on the page, and on the command line (K stands for the number served).
+# Share -> its heading (K stands for the number served).
 SHARES = {
-    "tca": ("TCA", "TCA"),
-    "answer_correct": ("answer correct", "answer"),
-    "no_ignored_superseder": ("no ignored superseder", "none ignored"),
-    "controlling_hit": ("controlling hit", "hit@K"),
-    "controlling_hit_equivalent": ("or an equal text", "hit@K (equal text)"),
-    "provenance_recall": ("ProvRec", "ProvRec"),
-    "recall": ("R", "R@K"),
-    "anchor_recall": ("anchor recall", "anchor@K"),
-}
+    "tca": "TCA", "answer_correct": "answer", "no_ignored_superseder": "none ignored",
+    "controlling_hit": "hit@K", "controlling_hit_equivalent": "hit@K (equal text)",
+    "provenance_recall": "ProvRec", "recall": "R@K", "anchor_recall": "anchor@K",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,11 +91,10 @@ def score_systems(
     config: ScoreConfig | None = None,
     queries: OtherQueries = None,
     rules: Annotated[Path | str | None, Option(is_name=True)] = None,
-    retriever: Annotated[Path | str | None, Option(is_name=True)] = None,
+    retriever: Annotated[Any, Doc(f"Scored in place of the built-in systems: {NAMES}.")] = None,
     encoder: Annotated[
         Encoder | EncoderConfig | str | None, Options(EncoderConfig)
     ] = DEFAULT_MODEL,
-    cross_encoder: str | None = None,
     store: o.Store = None,
     fresh: o.Fresh = False,
 ) -> ScoreResult:
@@ -101,15 +107,13 @@ def score_systems(
     benchmark: a name of `MAKERS`, a folder (see `read_benchmark`), or a benchmark. queries: another
     file of questions in the folder. rules: a YAML file or a domain's name, by which the pipelines
     know the relation, instead of those of the benchmark or of its edges. The edges still judge the
-    served documents. retriever: scored alone. encoder: of the dense systems, loaded only where one
+    served documents. retriever: scored alone, such as a class of CAR's interface, retrieve(query,
+    corpus, k). encoder: of the dense systems, loaded only where one
     of them is scored. None, or the name "none", leaves them out. store: of vectors, by default
     `out/embeddings`.
 
     Args:
         rules: RULES.yaml that the pipelines know, instead of the benchmark's own.
-        retriever: FILE.py or FILE.py:NAME, a class with retrieve(query, corpus, k) -> list of
-            doc_id.
-        cross_encoder: Folder or name of a model that re-ranks.
     """
     config = config or ScoreConfig()
     if isinstance(encoder, EncoderConfig) and encoder.model == NONE:
@@ -126,25 +130,23 @@ def score_systems(
         **asdict(config), "benchmark": made.name, "corpus_name": made.name,
         "rules": [rule.name for rule in made.rules],
         "retriever": None if retriever is None else str(retriever),
-        "cross_encoder": cross_encoder,
     }  # fmt: skip
-    own = None if retriever is None else split_spec(str(retriever))[0]
+    own = input_path(retriever)
     record = Record(SECTION, settings, files | {"retriever": own})
     judge = Judge(made, reader_of(made))
     results: dict[tuple[str, str], Sequence[Scored]] = {}
     if retriever is not None:
-        with retriever_of(retriever, made.records) as (name, call):
-            record.encoder["fingerprint"] = f"retriever:{name}"
-            with record.timed(f"asking {name}"):
-                outcomes = retrieve_all(call, made, k=config.k)
-        results[name, str(retriever)] = score(made, outcomes, judge, k=config.k)
-        record.open(folder)
+        questions = [Query(question.id, question.text) for question in made.questions]
+        with record.timed("asking"):
+            name, answers = answers_of(
+                Answerer(retriever), questions, config.k, documents=corpus_of(made.records),
+                folder=folder, record=record,
+            )  # fmt: skip
+        outcomes = {q: Outcome(tuple(ranking(found))) for q, found in answers.run.items()}
+        outcomes |= {q: Outcome(failure=why) for q, why in answers.failed.items()}
+        results[name, name] = score(made, outcomes, judge, k=config.k)
     else:
-        has_ranker = cross_encoder is not None
-        systems = choose(
-            config.systems, made, encoder=encoder is not None, cross_encoder=has_ranker
-        )
-        ranker = None if cross_encoder is None else CrossEncoder(cross_encoder)
+        systems = choose(config.systems, made, encoder=encoder is not None)
         with ExitStack() as stack:
             model, opened = None, None
             if encoder is not None and any(system.dense for system in systems):
@@ -154,8 +156,7 @@ def score_systems(
             else:
                 record.encoder["fingerprint"] = NO_ENCODER
                 record.open(folder)
-            stages = FirstStages(made, encoder=model, store=opened, k=config.k)
-            bench = Bench(made, stages, k=config.k, cross_encoder=ranker)
+            bench = Bench(made, k=config.k, encoder=model, store=opened)
             advance = stack.enter_context(progress("scoring", len(systems)))
             for system in systems:
                 start = time.perf_counter()
@@ -192,7 +193,7 @@ def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
     systems, about = scoring["systems"], scoring["benchmark"]
     shown = [name for name in SHARES if any(system["overall"][name] for system in systems)]
     columns = {"system": "text", "TCA, 95% interval": "interval"}
-    columns |= dict.fromkeys((SHARES[name][0] for name in shown), "share") | {"failed": "count"}
+    columns |= dict.fromkeys((SHARES[name] for name in shown), "share") | {"failed": "count"}
     rows: list[list[object]] = []
     for system in systems:
         values, tca = [_value(system["overall"][name]) for name in shown], system["overall"]["tca"]
@@ -259,9 +260,8 @@ def _value(share: Mapping[str, Any] | None) -> float | None:
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one line per system, then TCA by hop type, ceilings, and who failed."""
+    """Yield one line per system, then TCA by hop type, and who failed."""
     about, k, systems = summary["benchmark"], summary["k"], summary["systems"]
-    n, ceilings = about["questions"], summary["ceilings"]
     width = max(len(system["name"]) for system in systems)
 
     def line(name: str, cells: Sequence[str]) -> str:
@@ -271,33 +271,19 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         return f"{mean['value']:.3f} [{mean['low']:.3f}, {mean['high']:.3f}]" if mean else "-"
 
     yield (
-        f"{about['name']}: {n:,} questions over {about['records']:,} documents, "
+        f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
         f"k={k}; TCA by {' and '.join(summary['tca_by'])}"
     )
-    if scopeless := about["answers_without_scope"]:
-        what = "questions with an answer and no scope to derive it in"
-        yield f"{what}: {scopeless:,}, judged by theorem 4"
-    yield from unruled_lines(about["unruled_types"])
-    names = {name: heading.replace("K", str(k)) for name, (_, heading) in SHARES.items()}
-    yield line("", list(names.values()))
+    yield line("", [heading.replace("K", str(k)) for heading in SHARES.values()])
     for system in systems:
-        yield line(system["name"], [cell(system["overall"][name]) for name in names])
+        yield line(system["name"], [cell(system["overall"][name]) for name in SHARES])
     if hops := list(dict.fromkeys(hop for system in systems for hop in system["hops"])):
         yield from ("", "TCA by hop type", line("", hops))
         for system in systems:
             of = [system["hops"].get(hop) for hop in hops]
             yield line(system["name"], [cell(shares and shares["tca"]) for shares in of])
-    yield from ("", _ceilings(ceilings, n, k))
-    if ceilings["decidable"] not in (0, n):
-        yield f"on the {ceilings['decidable']:,} decidable questions"
-        yield line("", [names["tca"], names["controlling_hit"]])
-        for system in systems:
-            of = [system["decidable"][name] for name in ("tca", "controlling_hit")]
-            yield line(system["name"], [cell(share) for share in of])
     for system in systems:
         counts = system["questions"]
-        if longer := counts.get("longer"):
-            yield f"{system['name']}: {longer:,} lists were longer than k={k}: the first {k} count"
         if counts["failed"]:
             reason, times = next(iter(counts["reasons"].items()))
             yield (
@@ -306,16 +292,81 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
-def _ceilings(ceilings: Mapping[str, Any], n: int, k: int) -> str:
-    """Return the highest reachable score, and why it is no more."""
-    if ceilings["decidable"] == n:
-        return (
-            f"ceiling of hit@{k}: 1.000, no duplicate question or equal gold text stands against it"
-        )
-    return (
-        f"ceilings of hit@{k}: {ceilings['duplicate_questions']:.3f} by duplicate questions "
-        f"({ceilings['questions_with_duplicates']:,} share their text), "
-        f"{ceilings['equal_gold_texts']:.3f} by equal gold texts for who ranks by text "
-        f"({ceilings['questions_with_equal_gold']:,} have such), {ceilings['both']:.3f} by both; "
-        f"{ceilings['decidable']:,} of {n:,} questions are decidable"
-    )
+def vocabulary_gap(
+    benchmark: NamedBenchmark,
+    *,
+    queries: OtherQueries = None,
+    seed: Seed = 0,
+) -> dict[str, Any]:
+    """Measure the vocabulary gap: words that questions share with each side (CAR, Table 4).
+
+    Each question is held against the superseded document that it is about, and against what
+    controls that: by Jaccard of their words, with and without stop words, and by BM25. The gap is
+    positive where the superseded one is nearer.
+
+    benchmark: a name of `MAKERS`, a folder, or a benchmark. queries: another file of questions in
+    the folder. seed: of one that is made. Raises InputError where no question is about a document
+    that another one controls.
+
+    benchmark: name of the benchmark.
+    questions: questions about something superseded.
+    not_applicable: the others.
+    measures: each measure averaged over questions: measure (its name), superseded, controlling,
+    gap, and positive (share of questions with a gap above 0, as `share`).
+    """
+    made, _ = open_benchmark(benchmark, queries, seed=seed)
+    questions = [q for q in made.questions if set(q.anchor) - set(q.gold)]
+    if not questions:
+        got = f"none of {len(made.questions):,} questions is about a superseded document"
+        expected = "questions whose `anchor` is not their `gold`"
+        fix = "Name in `anchor` what each question is about."
+        raise InputError(got, expected=expected, fix=fix, where=made.name)
+    texts = {record.id: record.document.content for record in made.records}
+    sides = {id_ for q in questions for id_ in (*q.anchor, *q.gold)}
+    words = {id_: frozenset(okapi_words(texts[id_])) for id_ in sides}
+    question_words = [frozenset(okapi_words(q.text)) for q in questions]
+    place = {id_: number for number, id_ in enumerate(texts)}
+    scores = Okapi(list(texts.values())).scores([q.text for q in questions])
+
+    def jaccard(i: int, id_: str, without: frozenset[str]) -> float:
+        first, second = question_words[i] - without, words[id_] - without
+        both = first | second
+        return len(first & second) / len(both) if both else 0.0
+
+    values: dict[str, Callable[[int, str], float]] = {
+        "Jaccard": lambda i, id_: jaccard(i, id_, frozenset()),
+        "Jaccard (no stop words)": lambda i, id_: jaccard(i, id_, STOP_WORDS),
+        "BM25": lambda i, id_: float(scores[i, place[id_]]),
+    }
+    measures = []
+    for name, value in values.items():
+        pairs = [
+            (
+                max(value(i, id_) for id_ in q.anchor if id_ not in q.gold),
+                max(value(i, id_) for id_ in q.gold),
+            )
+            for i, q in enumerate(questions)
+        ]
+        superseded, controlling = (float(np.mean(side)) for side in zip(*pairs, strict=True))
+        measures.append({
+            "measure": name, "superseded": superseded, "controlling": controlling,
+            "gap": superseded - controlling, "positive": share(old > new for old, new in pairs),
+        })  # fmt: skip
+    return {
+        "benchmark": made.name,
+        "questions": len(questions),
+        "not_applicable": len(made.questions) - len(questions),
+        "measures": measures,
+    }
+
+
+def gap_lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the figures in words."""
+    rest = f", {summary['not_applicable']:,} not" if summary["not_applicable"] else ""
+    questions = f"{summary['questions']:,} questions about something superseded"
+    yield f"{summary['benchmark']}: {questions}{rest}"
+    yield "question and ...          superseded  controlling  positive gap (95% interval)"
+    for of in summary["measures"]:
+        positive = of["positive"]
+        text = f"{positive['value']:.1%} ({positive['low']:.1%} to {positive['high']:.1%})"
+        yield f"{of['measure']:<24}  {of['superseded']:>10.3f}  {of['controlling']:>11.3f}  {text}"

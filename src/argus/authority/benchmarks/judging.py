@@ -4,12 +4,6 @@
 
 TCA and "the controlling document is among the k" are two numbers. The second does not see a
 superseded document that is served without its superseder, and it is never called TCA here.
-
-`ceilings` bounds controlling-hit@k, and so TCA@k by Theorem 4. A ranker by the question's text
-serves every question of one text the same k documents, so it misses some of more gold documents
-than that. A ranker by the documents' texts cannot tell which of m equal texts is the gold one: k of
-them hit it with a chance of k/m. Look-ups by scope or by edges are bound by the first alone, and
-answers derived from other documents by neither.
 """
 
 from __future__ import annotations
@@ -21,10 +15,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from argus.authority.benchmarks.collection import Benchmark, Question, stale_gold
-from argus.authority.opening import unruled_types
-from argus.authority.records import Record
+from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.relation import Authority
+from argus.authority.rules import Record
 from argus.authority.theory import check_conditions
 from argus.data.types import State
 from argus.errors import InputError
@@ -37,13 +30,11 @@ class Outcome(NamedTuple):
     anchors: documents that the first stage found and the second looked at, best first. None without
     stages.
     failure: why the question could not be asked: it is counted apart, never as a zero.
-    longer: more documents were returned than were asked for: the first of them count.
     """
 
     documents: tuple[str, ...] = ()
     anchors: tuple[str, ...] | None = None
     failure: str = ""
-    longer: bool = False
 
 
 # The reader: the answer â that a question has by a retrieved list of document ids; None where it
@@ -109,8 +100,7 @@ class Judge:
     """
 
     def __init__(self, benchmark: Benchmark, answer_of: AnswerOf | None = None) -> None:
-        rules = () if benchmark.edges else benchmark.rules
-        self.relation = Authority(benchmark.records, rules, benchmark.edges)
+        self.relation = gold_relation(benchmark)
         self._answer_of = answer_of
         if answer_of is None and any(question.answer for question in benchmark.questions):
             raise ValueError(f"{benchmark.name} has answers: a reader is needed to compare with.")
@@ -142,6 +132,12 @@ class Judge:
             recall=part(question.gold),
             answer=answer or "",
         )
+
+
+def gold_relation(benchmark: Benchmark) -> Authority:
+    """Return the relation that judges: the edges, or else the rules."""
+    rules = () if benchmark.edges else benchmark.rules
+    return Authority(benchmark.records, rules, benchmark.edges)
 
 
 def has_anchor(question: Question, retrieved: Iterable[str]) -> bool:
@@ -284,64 +280,6 @@ def pipeline_relation(benchmark: Benchmark) -> Authority:
     return Authority(benchmark.records, benchmark.rules, edges)
 
 
-def ceilings(benchmark: Benchmark, k: int) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return the most that controlling-hit@k can be, and the ids of decidable questions.
-
-    A question is decidable if neither duplicate questions nor equal gold texts bound it. Ceilings
-    are shares of all questions.
-
-    duplicate_questions: ceiling of hit@k for whoever answers by the question's text.
-    equal_gold_texts: ceiling for whoever ranks by the documents' texts.
-    both: ceiling for whoever does both.
-    questions_with_duplicates: questions whose text another question has, too.
-    questions_with_equal_gold: questions with a gold document whose text another document has, too.
-    decidable: questions that neither bounds.
-    """
-    texts = {record.id: record.document.content.strip() for record in benchmark.records}
-    alike: dict[str, list[Question]] = {}
-    for question in benchmark.questions:
-        alike.setdefault(question.text.strip(), []).append(question)
-    groups = list(alike.values())
-    copies = Counter(texts.values())
-    n = max(len(benchmark.questions), 1)
-    both = [_limit(group, k, texts, copies) for group in groups]
-    decidable = frozenset(
-        question.id
-        for group, limit in zip(groups, both, strict=True)
-        if limit > len(group) - 1e-9
-        for question in group
-    )
-    distinct, singly = {id_: id_ for id_ in texts}, dict.fromkeys(texts, 1)
-    return {
-        "duplicate_questions": sum(_limit(g, k, distinct, singly) for g in groups) / n,
-        "equal_gold_texts": sum(_limit([q], k, texts, copies) for q in benchmark.questions) / n,
-        "both": sum(both) / n,
-        "questions_with_duplicates": sum(len(group) for group in groups if len(group) > 1),
-        "questions_with_equal_gold": sum(
-            any(copies[texts[id_]] > 1 for id_ in q.gold) for q in benchmark.questions
-        ),
-        "decidable": len(decidable),
-    }, decidable
-
-
-def _limit(
-    group: Sequence[Question], k: int, kinds: Mapping[str, str], copies: Mapping[str, int]
-) -> float:
-    """Return how many of some questions of one text k documents can hit.
-
-    kinds: document -> its kind. copies: number of documents of each kind. Each place that goes to a
-    kind is worth the questions with gold of that kind, over its copies.
-    """
-    golds = Counter(kinds[id_] for question in group for id_ in question.gold)
-    worth = sorted(((n / copies[kind], copies[kind]) for kind, n in golds.items()), reverse=True)
-    places, hits = k, 0.0
-    for value, most in worth:
-        filled = min(places, most)
-        hits += value * filled
-        places -= filled
-    return min(hits, float(len(group)))
-
-
 # Where anchor recall of the first stage is looked at besides k (stage-1 ablation).
 ANCHOR_DEPTHS = (1, 5, 10, 20)
 # Figures of a question whose means are shares of a system.
@@ -426,8 +364,7 @@ def shares(scored: Sequence[Scored]) -> dict[str, dict[str, Any] | None]:
 def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
     """Return the figures of one system: overall, and per hop type where questions have one.
 
-    questions: total, measured and failed questions, reasons of failures, to how many, and longer:
-    those answered with more than k documents, of which the first k count, if there are any.
+    questions: total, measured and failed questions, and reasons of failures, to how many.
     overall: `shares` over all questions.
     hops: shares by hop type.
     anchor_recall_at: share whose first stage has a gold anchor, by depth. Empty without stages.
@@ -441,8 +378,6 @@ def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
         "failed": states[State.FAILED],
         "reasons": dict(reasons.most_common()),
     }
-    if longer := sum(s.outcome.longer for s in scored):
-        counts["longer"] = longer
     hops = sorted({s.question.hop for s in scored if s.question.hop})
     staged = [(s.question, s.outcome.anchors) for s in scored if s.outcome.anchors is not None]
     pairs = [(s.stages, s.figures.tca) for s in scored if s.stages is not None and s.figures]
@@ -467,18 +402,12 @@ def summarise_results(
 ) -> dict[str, Any]:
     """Return the section of summary.json: the benchmark, and the figures of every system.
 
-    benchmark: its name, and numbers of records, questions, edges and rules. gold_superseded:
-    questions with gold that the edges supersede: it controls nothing. answers_without_scope:
-    questions with an answer that is not derived for want of a scope, judged by Theorem 4.
-    unruled_types: see `unruled_types`.
+    benchmark: its name, and numbers of records, questions, edges and rules.
     tca_by: questions by how TCA is judged: by answers, or by Theorem 4.
-    ceilings: see `ceilings`.
     encoder: fingerprint of the encoder, or its substitute.
-    systems: of each its name, about (what it does), what `summarise` returns, and decidable: shares
-    over the decidable questions alone.
+    systems: of each its name, about (what it does), and what `summarise` returns.
     """
     answered = sum(question.has_derivable_answer for question in benchmark.questions)
-    limits, decidable = ceilings(benchmark, k)
     by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
     return {
         "benchmark": {
@@ -487,24 +416,15 @@ def summarise_results(
             "questions": len(benchmark.questions),
             "edges": len(benchmark.edges),
             "rules": len(benchmark.rules),
-            "gold_superseded": len(stale_gold(benchmark)),
-            "answers_without_scope": sum(
-                bool(q.answer) and not q.scope for q in benchmark.questions
-            ),
-            "unruled_types": unruled_types(benchmark.records, benchmark.rules, benchmark.edges),
         },
         "k": k,
         "tca_by": {name: n for name, n in by.items() if n},
-        "ceilings": limits,
         "encoder": encoder,
         "systems": [
-            {
-                "name": name, "about": about, **summarise(scored),
-                "decidable": shares([s for s in scored if s.question.id in decidable]),
-            }
+            {"name": name, "about": about, **summarise(scored)}
             for (name, about), scored in results.items()
         ],
-    }  # fmt: skip
+    }
 
 
 _FLAGS = (*SHARES[:5], "anchor_found", "event_anchor", "event_chain", "event_frontier")

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.records import Record
-from argus.authority.rules import Edge
+from argus.authority.rules import Edge, Record
 from argus.authority.times import parse_moment
 from argus.data.reading import reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value

@@ -6,51 +6,114 @@ re-ranked, and rankings are fused to a depth of 100. Nothing is tuned on gold.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from argus.authority.benchmarks.collection import Benchmark
-from argus.authority.benchmarks.first_stages import CrossEncoder, FirstStages, Rankings
-from argus.authority.benchmarks.judging import Closure, Outcome, pipeline_relation
-from argus.authority.config import ANCHORS, Chains, Places
-from argus.authority.entities import ScopeNames, ScopeTimes
+from argus.authority.benchmarks.judging import Closure, Outcome, gold_relation, pipeline_relation
+from argus.authority.config import ANCHORS, Chains
 from argus.authority.relation import Authority
 from argus.authority.resolution import trace
+from argus.authority.theory import ScopeNames, ScopeTimes
+from argus.data.types import FloatArray, IntArray, Run
+from argus.encoders import EmbeddingStore, Encoder, documents, embed, queries
+from argus.encoders.embed import Embedded, Item
 from argus.errors import InputError
+from argus.extras import naming_extras
+from argus.indexes.fusion import fuse_with_bm25
+from argus.indexes.lexical import LexicalIndex, words
 
-RERANKED = 20  # documents that a re-ranker sees of each first stage
+RERANKED = 20  # documents that the re-ranker sees
+DEPTH = 100  # documents of a ranking that are kept, and fused in the hybrid
+BLOCK = 256  # questions whose scores over all documents are held at a time
+K1, B, EPSILON = 1.5, 0.75, 0.25  # of Okapi
+Scores = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+
+def okapi_words(text: str) -> list[str]:
+    """Return the words of a text, lower case."""
+    return re.findall(r"\w+", text.lower())
+
+
+class Okapi:
+    """BM25Okapi over texts, as the package rank_bm25 computes it."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        counts = [Counter(okapi_words(text)) for text in texts]
+        self._number: dict[str, int] = {}
+        for count in counts:
+            for word in count:
+                self._number.setdefault(word, len(self._number))
+        n = len(texts)
+        rows = [self._number[word] for count in counts for word in count]
+        columns = [i for i, count in enumerate(counts) for _ in count]
+        tf = np.array([times for count in counts for times in count.values()], np.float64)
+        lengths = np.array([count.total() for count in counts], np.float64)
+        share = lengths / max(lengths.mean(), 1e-9) if n else lengths
+        saturated = tf * (K1 + 1) / (tf + K1 * (1 - B + B * share[columns])) if rows else tf
+        documents = np.bincount(rows, minlength=len(self._number))
+        idf = np.log((n - documents + 0.5) / (documents + 0.5))
+        idf = np.where(idf < 0, EPSILON * idf.mean(), idf) if len(idf) else idf
+        shape = (len(self._number), n)  # (words, texts)
+        self._weights = csr_array((idf[rows] * saturated, (rows, columns)), shape=shape)
+
+    def scores(self, questions: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Return the score of every text for each question, of shape (n_questions, n_texts)."""
+        counts = [
+            Counter(self._number[word] for word in okapi_words(q) if word in self._number)
+            for q in questions
+        ]
+        values = np.array([n for count in counts for n in count.values()], np.float64)
+        rows = [i for i, count in enumerate(counts) for _ in count]
+        columns = [word for count in counts for word in count]
+        shape = (len(questions), len(self._number))
+        totals: npt.NDArray[np.float64] = (
+            csr_array((values, (rows, columns)), shape=shape) @ self._weights
+        ).toarray()
+        return totals
+
+
+class Rankings(NamedTuple):
+    """A ranking per question, and the questions that could not be asked, with the reason."""
+
+    run: Run
+    failures: Mapping[str, str] = {}
 
 
 class Bench:
-    """Shared parts of the systems of one benchmark: first stages, the relation, scopes.
+    """A benchmark with its first stages, made when first asked for, and what a second stage needs.
 
-    relation: the part that a pipeline may know. Made of the rules, or of the edges where there are
-    none.
+    k: documents to serve. encoder, store: of the dense stages, None where there are none.
     """
 
     def __init__(
         self,
         benchmark: Benchmark,
-        stages: FirstStages,
         *,
         k: int,
-        cross_encoder: CrossEncoder | None = None,
+        encoder: Encoder | None = None,
+        store: EmbeddingStore | None = None,
     ) -> None:
-        self.benchmark, self.stages, self.k = benchmark, stages, k
+        self.benchmark, self.k, self.depth = benchmark, k, max(DEPTH, k)
         self.anchors = max(ANCHORS, k)
-        self.cross_encoder = cross_encoder
+        self._encoder, self._store = encoder, store
+        records = sorted(benchmark.records, key=lambda record: record.id)
+        # Document id to what is indexed of it, ordered by id.
+        self.texts = {record.id: record.document.content for record in records}
+        self._ids, self._asked = list(self.texts), {q.id: q.text for q in benchmark.questions}
 
     @cached_property
     def relation(self) -> Authority:
-        """The authority relation of the pipelines."""
+        """The relation that a pipeline may know."""
         return pipeline_relation(self.benchmark)
-
-    @cached_property
-    def gold(self) -> Authority:
-        """The gold relation, for the re-ranker that is given it."""
-        rules = () if self.benchmark.edges else self.benchmark.rules
-        return Authority(self.benchmark.records, rules, self.benchmark.edges)
 
     @cached_property
     def scopes(self) -> ScopeTimes:
@@ -58,9 +121,116 @@ class Bench:
         return ScopeTimes(self.benchmark.records)
 
     @cached_property
-    def names(self) -> ScopeNames:
-        """The scope values of the records, findable in questions."""
-        return ScopeNames(self.benchmark.records)
+    def bm25(self) -> Rankings:
+        """BM25 as `argus.indexes.lexical` has it: k1 = 1.5, b = 0.75."""
+        index = LexicalIndex.build(self._ids, list(self.texts.values()))
+        hits = index.search(self._asked.values(), self.depth)
+        return Rankings(hits.run(list(self._asked)))
+
+    @cached_property
+    def okapi(self) -> Rankings:
+        """BM25 as the package rank_bm25 computes it (see `Okapi`)."""
+        index, texts = Okapi(list(self.texts.values())), list(self._asked.values())
+        return Rankings(self._best(list(self._asked), lambda block: index.scores(texts[block])))
+
+    @cached_property
+    @naming_extras()
+    def tfidf(self) -> Rankings:
+        """Cosine of TF-IDF vectors, smoothed IDF, every word (Appendix C)."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectorizer = TfidfVectorizer(analyzer=words)
+        try:
+            indexed = vectorizer.fit_transform(self.texts.values()).T.tocsr()
+        except ValueError:  # no document has a word
+            return Rankings({id_: {} for id_ in self._asked})
+        weights = vectorizer.transform(self._asked.values())
+        return Rankings(
+            self._best(list(self._asked), lambda block: (weights[block] @ indexed).toarray())
+        )
+
+    @cached_property
+    def dense(self) -> Rankings:
+        """Cosine of question and document by the encoder."""
+        items = queries(list(self._asked.values()))
+        return self._nearest(dict(zip(self._asked, items, strict=True)))
+
+    @cached_property
+    def hyde(self) -> Rankings:
+        """Cosine of a stored hypothetical document and the documents (Gao et al., 2023)."""
+        stored = self.benchmark.hypotheticals
+        usable = {id_: stored[id_] for id_ in self._asked if stored.get(id_)}
+        rankings = self._nearest(dict(zip(usable, documents(list(usable.values())), strict=True)))
+        absent = (id_ for id_ in self._asked if id_ not in usable)
+        reasons = dict.fromkeys(absent, "no stored hypothetical document")
+        return Rankings(rankings.run, {**rankings.failures, **reasons})
+
+    @cached_property
+    def hybrid(self) -> Rankings:
+        """The first 100 of dense and of BM25, fused by reciprocal ranks.
+
+        No weighted min-max was better and harmed nowhere (docs/results.md).
+        """
+        dense, bm25 = (
+            {q: dict(list(scores.items())[:DEPTH]) for q, scores in stage.run.items()}
+            for stage in (self.dense, self.bm25)
+        )
+        failures = self.dense.failures
+        fused = fuse_with_bm25(dense, bm25, self.depth, "rrf")
+        return Rankings({q: scores for q, scores in fused.items() if q not in failures}, failures)
+
+    def _best(
+        self,
+        questions: Sequence[str],
+        scores: Callable[[slice], Scores],
+        ids: Sequence[str] | None = None,
+    ) -> Run:
+        """Return the best documents of questions. scores: of a block of them.
+
+        ids: of the documents that are scored. None: of all, and a score of 0 means not found.
+        """
+        run: Run = {}
+        for start in range(0, len(questions), BLOCK):
+            block = slice(start, start + BLOCK)
+            for question, row in zip(questions[block], scores(block), strict=True):
+                best = top_rows(row, self.depth)
+                own = ids or self._ids
+                run[question] = {own[i]: float(row[i]) for i in best if ids or row[i] > 0}
+        return run
+
+    def _nearest(self, items: Mapping[str, Item]) -> Rankings:
+        ids, unique, expand = self._indexed
+        embedded = self._embed(list(items.values()), "questions")
+        failures = {list(items)[i]: reason for i, reason in embedded.failures.items()}
+        answered = [id_ for id_ in items if id_ not in failures]
+        run = self._best(
+            answered, lambda block: (embedded.vectors[block] @ unique.T)[:, expand], ids
+        )
+        return Rankings(run, failures)
+
+    @cached_property
+    def _indexed(self) -> tuple[list[str], FloatArray, IntArray]:
+        """Return documents with a vector, the vectors of distinct texts, and which is whose."""
+        texts = {id_: text for id_, text in self.texts.items() if text.strip()}
+        unique = list(dict.fromkeys(texts.values()))
+        embedded = self._embed(documents(unique), "documents")
+        row = {unique[i]: n for n, i in enumerate(np.flatnonzero(embedded.ok).tolist())}
+        ids = [id_ for id_, text in texts.items() if text in row]
+        return ids, embedded.vectors, np.array([row[texts[id_]] for id_ in ids], np.int64)
+
+    def _embed(self, items: Sequence[Item], what: str) -> Embedded:
+        assert self._encoder is not None and self._store is not None, "`choose` asks for them"
+        return embed(items, self._encoder, self._store, what=what)
+
+
+def top_rows(scores: Scores, k: int) -> IntArray:
+    """Return the k highest of a vector of scores, best first, ties by row, shape (min(k, n),)."""
+    rows = np.arange(len(scores))
+    if len(rows) > k:
+        kth = np.partition(scores, -k)[-k]
+        rows = rows[scores >= kth]  # all that tie with the k-th, cut below
+    best: IntArray = rows[np.argsort(-scores[rows], kind="stable")[:k]]
+    return best
 
 
 Outcomes = dict[str, Outcome]
@@ -80,56 +250,58 @@ class System:
     closure: Callable[[Bench], Closure] | None = field(default=None, repr=False)
 
 
-def _failed(failures: Mapping[str, str]) -> Outcomes:
-    return {question: Outcome(failure=reason) for question, reason in failures.items()}
+Serve = Callable[[Bench, Mapping[str, float]], Outcome]
 
 
-def two_stage(bench: Bench, rankings: Rankings, places: Places, chains: Chains) -> Outcomes:
-    """Serve the documents that control the anchors of a first stage by the rules (TwoStage+RSSG).
+def _from_stage(stage: str, serve: Serve, bench: Bench) -> Outcomes:
+    """Serve each question from its ranking by a first stage. Questions that failed stay failed."""
+    rankings: Rankings = getattr(bench, stage)
+    outcomes = {question: serve(bench, scores) for question, scores in rankings.run.items()}
+    return outcomes | {q: Outcome(failure=why) for q, why in rankings.failures.items()}
 
-    In the anchors' places, anchors behind the k documents that the first k lead to change nothing.
-    So most questions need the first k anchors alone.
+
+def direct(bench: Bench, scores: Mapping[str, float]) -> Outcome:
+    """Serve a ranking as it is."""
+    return Outcome(tuple(scores)[: bench.k])
+
+
+def two_stage(bench: Bench, scores: Mapping[str, float], chains: Chains = Chains.ALL) -> Outcome:
+    """Serve the documents that control the anchors by the rules, in their places (TwoStage+RSSG).
+
+    Anchors behind the k documents that the first k lead to change nothing. So most questions need
+    the first k anchors alone.
     """
-    outcomes = _failed(rankings.failures)
-    for question, scores in rankings.run.items():
-        anchors = dict(list(scores.items())[: bench.anchors])
-        for n in (bench.k, bench.anchors) if places is Places.ANCHOR else (bench.anchors,):
-            hits = trace(
-                anchors, bench.relation, k=bench.k, anchors=n, places=places, chains=chains
-            ).hits
-            if len(hits) == bench.k:
-                break
-        outcomes[question] = Outcome(tuple(hit.id for hit in hits), tuple(anchors))
-    return outcomes
+    anchors = dict(list(scores.items())[: bench.anchors])
+    for n in (bench.k, bench.anchors):
+        hits = trace(anchors, bench.relation, k=bench.k, anchors=n, chains=chains).hits
+        if len(hits) == bench.k:
+            break
+    return Outcome(tuple(hit.id for hit in hits), tuple(anchors))
 
 
-def latest(bench: Bench, rankings: Rankings) -> Outcomes:
+def latest(bench: Bench, scores: Mapping[str, float]) -> Outcome:
     """Serve the later records of each anchor's scope, blind to rules (TwoStage, anchor only).
 
     In an anchor's place come the later records of its scope, the latest first. For an anchor
     without time, these are all others. It stays itself where there is none.
     """
-    outcomes = _failed(rankings.failures)
-    for question, scores in rankings.run.items():
-        anchors = tuple(scores)[: bench.anchors]
-        outcomes[question] = Outcome(tuple(bench.scopes.latest(anchors, bench.k)), anchors)
-    return outcomes
+    anchors = tuple(scores)[: bench.anchors]
+    return Outcome(tuple(bench.scopes.latest(anchors, bench.k)), anchors)
 
 
 def rerank(bench: Bench) -> Outcomes:
-    """Put superseders before the rest of the first 20, by the gold relation (DenseReRank).
+    """Put superseders before the rest of the encoder's first 20, by the gold relation.
 
     A superseder of one of them moves up only where it is one of them: nothing else is looked up.
     """
-    rankings = bench.stages.dense
-    outcomes = _failed(rankings.failures)
-    for question, scores in rankings.run.items():
+    gold = gold_relation(bench.benchmark)
+
+    def serve(bench: Bench, scores: Mapping[str, float]) -> Outcome:
         top = tuple(scores)[: max(RERANKED, bench.k)]
-        above = {newer for id_ in top for newer in bench.gold.closure([id_])[1:]}
-        outcomes[question] = Outcome(
-            tuple(sorted(top, key=lambda id_: id_ not in above))[: bench.k]
-        )
-    return outcomes
+        above = {newer for id_ in top for newer in gold.closure([id_])[1:]}
+        return Outcome(tuple(sorted(top, key=lambda id_: id_ not in above))[: bench.k])
+
+    return _from_stage("dense", serve, bench)
 
 
 def probe(bench: Bench) -> Outcomes:
@@ -138,9 +310,9 @@ def probe(bench: Bench) -> Outcomes:
     Records that hold most of the named keys are found, and resolved by the rules. The records they
     supersede follow. A question that names no entity is served nothing.
     """
-    outcomes = {}
+    outcomes, names = {}, ScopeNames(bench.benchmark.records)
     for question in bench.benchmark.questions:
-        named = (entity for bearers in bench.names.bearers(question.text) for entity in bearers)
+        named = (entity for bearers in names.bearers(question.text) for entity in bearers)
         holders = bench.scopes.holders(named)
         controlling = bench.scopes.latest_first(bench.relation.controlling(holders))
         outcomes[question.id] = Outcome(tuple(dict.fromkeys([*controlling, *holders]))[: bench.k])
@@ -155,93 +327,62 @@ def oracle(bench: Bench) -> Outcomes:
     }
 
 
-def cross_encode(bench: Bench) -> Outcomes:
-    """Re-rank the union of BM25's and the encoder's first 20 by a cross-encoder."""
-    assert bench.cross_encoder is not None
-    lexical, dense = bench.stages.bm25, bench.stages.dense
-    outcomes = _failed(dense.failures)
-    questions = [q for q in bench.benchmark.questions if q.id not in outcomes]
-    pools = [
-        sorted({*list(lexical.run[q.id])[:RERANKED], *list(dense.run[q.id])[:RERANKED]})
-        for q in questions
-    ]
-    pairs = [
-        (q.text, bench.stages.texts[id_])
-        for q, pool in zip(questions, pools, strict=True)
-        for id_ in pool
-    ]
-    scores = iter(bench.cross_encoder.scores(pairs))
-    for question, pool in zip(questions, pools, strict=True):
-        score = {id_: next(scores) for id_ in pool}
-        ranked = sorted(pool, key=lambda id_: -score[id_])  # stable: ties by id
-        outcomes[question.id] = Outcome(tuple(ranked[: bench.k]))
-    return outcomes
+HYDE = "hyde"
+STAGES = {
+    "bm25": "BM25",
+    "okapi": "BM25 as rank_bm25 has it, every word of the question",
+    "tfidf": "TF-IDF, cosine",
+    "dense": "the encoder",
+    "hybrid": "BM25 and the encoder, fused by reciprocal ranks",
+    HYDE: "the encoder, asked with a stored hypothetical document",
+}
+DENSE = frozenset(("dense", "hybrid", HYDE))  # first stages that need an encoder
 
 
-def _direct(stage: str, about: str) -> System:
-    """Serve a first stage as it is."""
+def _system(name: str, about: str, stage: str, serve: Serve, closure: Any = None) -> System:
+    return System(name, about, partial(_from_stage, stage, serve), stage in DENSE, closure)
 
-    def run(bench: Bench) -> Outcomes:
-        rankings: Rankings = getattr(bench.stages, stage)
-        served = {q: Outcome(tuple(scores)[: bench.k]) for q, scores in rankings.run.items()}
-        return served | _failed(rankings.failures)
 
-    return System(stage, about, run, stage in DENSE)
+def _reached_by_scope(bench: Bench) -> Closure:
+    return lambda ids: {*ids, *(newer for id_ in ids for newer in bench.scopes.later(id_))}
+
+
+def _reached_by_rules(bench: Bench) -> Closure:
+    return lambda anchors: set(bench.relation.reach(anchors))
 
 
 def _latest(stage: str) -> System:
     about = f"what the scope keys of {stage}'s anchors lead to, latest first, blind to rules"
-    return System(
-        f"latest-{stage}", about, lambda bench: latest(bench, getattr(bench.stages, stage)),
-        stage in DENSE,
-        lambda bench: lambda ids: {*ids, *(n for id_ in ids for n in bench.scopes.later(id_))},
-    )  # fmt: skip
+    return _system(f"latest-{stage}", about, stage, latest, _reached_by_scope)
 
 
-def _two_stage(
-    stage: str, suffix: str = "", places: Places = Places.ANCHOR, chains: Chains = Chains.ALL
-) -> System:
-    return System(
-        f"two-stage-{stage}{suffix}",
-        f"what controls {stage}'s anchors by the rules, {WAYS[suffix]}",
-        lambda bench: two_stage(bench, getattr(bench.stages, stage), places, chains),
-        stage in DENSE,
-        lambda bench: lambda anchors: set(bench.relation.reach(anchors)),
-    )
+def _two_stage(stage: str) -> System:
+    about = f"what controls {stage}'s anchors by the rules, in their places"
+    return _system(f"two-stage-{stage}", about, stage, two_stage, _reached_by_rules)
 
 
-CROSS_ENCODER, HYDE = "cross-encoder", "hyde"
-DENSE = frozenset(("dense", "hybrid", HYDE))  # first stages that need an encoder
-WAYS = {
-    "": "in their places",
-    "-one-chain": "one chain per scope",
-    "-first": "before what is active itself",
-}
+def _one_chain(stage: str) -> System:
+    about = f"what controls {stage}'s anchors by the rules, one chain per scope"
+    serve = partial(two_stage, chains=Chains.FIRST)
+    return _system(f"two-stage-{stage}-one-chain", about, stage, serve, _reached_by_rules)
+
+
 # By name, in the order in which they are shown.
 SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
-        _direct("bm25", "BM25"),
-        _direct("okapi", "BM25 as rank_bm25 has it, every word of the question"),
-        _direct("tfidf", "TF-IDF, cosine"),
-        _direct("dense", "the encoder"),
-        _direct("hybrid", "BM25 and the encoder, fused by reciprocal ranks"),
-        _direct(HYDE, "the encoder, asked with a stored hypothetical document"),
+        *(_system(stage, about, stage, direct) for stage, about in STAGES.items()),
         System("rerank", "the encoder's first 20, gold superseders up", rerank, dense=True),
-        System(CROSS_ENCODER, "BM25 and encoder, re-ranked together", cross_encode, dense=True),
         System("probe", "look-up of the entities that the question names", probe),
         *map(_latest, ("okapi", "dense")),
         *map(_two_stage, ("bm25", "okapi", "dense", "hybrid")),
-        *(_two_stage(stage, "-one-chain", chains=Chains.FIRST) for stage in ("bm25", "dense")),
-        _two_stage("bm25", "-first", places=Places.FIRST),
+        *map(_one_chain, ("bm25", "dense")),
         System("oracle", "the gold documents", oracle),
     )
 }
 
 
-def choose(
-    names: Sequence[str], benchmark: Benchmark, *, encoder: bool, cross_encoder: bool
-) -> list[System]:
+def choose(names: Sequence[str], benchmark: Benchmark, *, encoder: bool) -> list[System]:
     """Return the systems to score: those named, or all that can run.
 
     Raises InputError for an unknown name, and for a system that lacks an input.
@@ -249,8 +390,6 @@ def choose(
     lacking: dict[str, tuple[str, str]] = {}
     if not encoder:
         lacking = {s.name: ("no encoder", "--encoder MODEL") for s in SYSTEMS.values() if s.dense}
-    if not cross_encoder:
-        lacking.setdefault(CROSS_ENCODER, ("no model", "--cross-encoder FOLDER"))
     if not benchmark.hypotheticals:
         why = "no stored hypothetical", "hyde.jsonl in the benchmark's folder"
         lacking.setdefault(HYDE, why)

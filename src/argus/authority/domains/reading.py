@@ -1,4 +1,4 @@
-"""Read records from files: as the shapes of a domain file say, or from the usual columns."""
+"""Load domain files, and read records as their shapes say, or from the usual columns."""
 
 from __future__ import annotations
 
@@ -8,20 +8,34 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from argus.authority.domains.spec import Expression, ShapeSpec, ValueSpec, scalar_text
-from argus.authority.records import Record, Values
-from argus.authority.rules import Rule
-from argus.authority.times import Moment, parse_moment
+import yaml
+
+from argus.authority.domains.spec import (
+    GLOBAL,
+    DomainSpec,
+    Expression,
+    RuleSpec,
+    ShapeSpec,
+    ValueSpec,
+    scalar_text,
+)
+from argus.authority.rules import OWN_ID, Record, Rule, ScopeKey, Values
+from argus.authority.times import Moment, parse_moment, zone_named
 from argus.data.documents import CORPUS_STEMS, ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
 from argus.data.fields import FieldPath
-from argus.data.reading import read_lines
+from argus.data.reading import read_lines, read_text
 from argus.data.rows import FORMATS, read_rows, suffix_of
+from argus.data.writing import write_whole
+from argus.data.yaml_file import Place, YamlFile, nearest, read_spec
 from argus.errors import InputError, Location
 
+PACKAGE = "argus.authority.domains"
 # Where a JSON object holds the list of source objects, if it does (openFDA, CourtListener).
-AUTO = "results"
+RESULTS = "results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +53,16 @@ class Source:
         return Location(self.file, self.line, whole or None)
 
 
-def read_sources(path: Path, results: FieldPath | None = None) -> Iterator[Source]:
+def read_sources(path: Path) -> Iterator[Source]:
     """Yield the source objects of a file, or of all files of a folder in the order of their paths.
 
-    results: where JSON files hold them. None finds them in a list, in `results`, or takes the whole
-    object for one. A folder with a corpus file (BEIR) stands for that file. Raises InputError for
-    missing or unknown files, broken JSON and anything but an object.
+    A JSON file is a list of them, has one called `results`, or is one object. A folder with a
+    corpus file (BEIR) stands for that file. Raises InputError for missing or unknown files, broken
+    JSON and anything but an object.
     """
     for file in source_files(path):
         if suffix_of(file) == ".json":
-            yield from _json_objects(file, results)
+            yield from _json_objects(file)
         else:
             yield from (Source(row.values, row.file, row.line) for row in read_rows(file))
 
@@ -73,43 +87,27 @@ def source_files(path: Path) -> Sequence[Path]:
     return files
 
 
-def _json_objects(file: Path, results: FieldPath | None) -> Iterator[Source]:
+def _json_objects(file: Path) -> Iterator[Source]:
     text = "".join(line for _, line in read_lines(file))
     try:
-        value: object = json.loads(text)
+        value: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        got, fix, line = f"broken JSON ({error})", "Mend the file.", None
-        if isinstance(error, json.JSONDecodeError):
-            got, line = f"broken JSON at column {error.colno} ({error.msg})", error.lineno
-            fix = "Mend the file; one object per line is .jsonl."
-        where = Location(file, line)
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        fix, where = "Mend the file; one object per line is .jsonl.", Location(file, line)
+        got = f"broken JSON ({error})"
         raise InputError(got, expected="one JSON value", fix=fix, where=where) from error
     place = ""
-    if results is not None:
-        whole, place = _object(value, Location(file)), results.text.removesuffix("[]")
-        items = results.find(whole, lambda field: Location(file, field=field))
-        if not items:
-            got = f"no {results.text!r} among {', '.join(map(repr, whole)) or 'no keys'}"
-            fix = "Change `results` in the domain file."
-            raise InputError(got, expected="the list of objects there", fix=fix, where=file)
-        value = items if any(many for _, many in results.steps) else items[0]
-    elif isinstance(value, dict) and isinstance(value.get(AUTO), list):
-        value, place = value[AUTO], AUTO
-    if not isinstance(value, list):
-        yield Source(_object(value, Location(file, field=place or None)), file, place=place)
-        return
-    for i, item in enumerate(value):
-        at = f"{place}[{i}]"
-        yield Source(_object(item, Location(file, field=at)), file, place=at)
-
-
-def _object(value: object, where: Location) -> dict[str, object]:
-    """Return a JSON object. Raise InputError for any other value."""
-    if isinstance(value, dict):
-        return value
-    expected = "an object, a list of objects, or an object with such a list"
-    got, fix = f"a JSON {type(value).__name__}", "Name the list with `results` in the domain file."
-    raise InputError(got, expected=expected, fix=fix, where=where)
+    if isinstance(value, dict) and isinstance(value.get(RESULTS), list):
+        value, place = value[RESULTS], RESULTS
+    items = value if isinstance(value, list) else [value]
+    for i, item in enumerate(items):
+        at = f"{place}[{i}]" if items is value else place
+        if not isinstance(item, dict):
+            expected = f"an object, a list of objects, or an object with such a list {RESULTS!r}"
+            where = Location(file, field=at or None)
+            got, fix = f"a JSON {type(item).__name__}", "Write the list of objects alone."
+            raise InputError(got, expected=expected, fix=fix, where=where)
+        yield Source(item, file, place=at)
 
 
 TIME_FIELDS = ("timestamp", "time", "date", "effective")
@@ -230,16 +228,17 @@ def make_record(
 ) -> Record:
     """Return the record of a matching source object. zone, forms: of times, as `parse_moment`.
 
-    Raises InputError naming the field for a missing id, type or required path, and for values that
+    Raises InputError naming the field for a missing id, type, and for values that
     are not text or not a time.
     """
-    for path in shape.require or ():
-        if not path.find(source.values, source.at):
-            raise _missing([path.text], "a required field", source)
     titles = (", ".join(_texts([expression], source)) for expression in shape.title or ())
     scope: dict[str, Values] = {}
     for key, specs in shape.scope.items():
-        values = [*dict.fromkeys(v for spec in specs for v in _scope_values(spec, source) if v)]
+        values = [
+            *dict.fromkeys(
+                text for spec in specs for v in _scope_values(spec, source) if (text := v.strip())
+            )
+        ]
         if values:
             scope[key] = values[0] if len(values) == 1 else tuple(values)
     metadata: dict[str, object] = {}
@@ -306,27 +305,20 @@ def _first_moment(
 
 
 def _scope_values(spec: ValueSpec, source: Source) -> Iterator[str]:
-    """Yield the values of a scope key, in the case that the file asks for."""
+    """Yield the values of a scope key."""
     values, at, template, pattern = source.values, source.at, spec.template, spec.pattern
-
-    def texts() -> Iterator[str | None]:
-        if spec.path is None and template is not None:
-            yield template.fill(values, at)
-        for path in spec.path or ():
-            for item in path.find(values, at):
-                if pattern is not None:
-                    for match in pattern.finditer(scalar_text(item, path.text, at)):
-                        own = match[1 if pattern.groups else 0] or ""
-                        yield template.fill(values, at, match=match) if template else own
-                elif template is not None:
-                    yield template.fill(values, at, item=item)
-                else:
-                    yield scalar_text(item, path.text, at)
-
-    for text in texts():
-        if text is not None:
-            text = text.strip()
-            yield text.lower() if spec.case == "lower" else text.upper() if spec.case else text
+    if spec.path is None and template is not None:
+        yield template.fill(values, at) or ""
+    for path in spec.path or ():
+        for item in path.find(values, at):
+            if pattern is not None:
+                for match in pattern.finditer(scalar_text(item, path.text, at)):
+                    own = match[1 if pattern.groups else 0]
+                    yield (template.fill(values, at, match=match) if template else own) or ""
+            elif template is not None:
+                yield template.fill(values, at, item=item) or ""
+            else:
+                yield scalar_text(item, path.text, at)
 
 
 @dataclass(frozen=True)
@@ -334,15 +326,14 @@ class Domain:
     """How the records of a domain are read, and its rules.
 
     shapes: the records to make of a source object, each where it matches. None reads the usual
-    columns. zone: of times that name none. results: where JSON files hold the objects. skip: pass
-    over objects that no shape matches. dates: further forms of dates, as `strptime` has them.
+    columns. zone: of times that name none. skip: pass over objects that no shape matches. dates:
+    further forms of dates, as `strptime` has them.
     """
 
     name: str
     rules: tuple[Rule, ...]
     shapes: tuple[ShapeSpec, ...] | None = None
     zone: tzinfo = UTC
-    results: FieldPath | None = None
     skip: bool = False
     dates: tuple[str, ...] = ()
 
@@ -355,7 +346,7 @@ class Domain:
         """
         first: dict[str, Source] = {}
         records = []
-        read = ((s, r) for s in read_sources(path, self.results) for r in records_of(self, s))
+        read = ((s, r) for s in read_sources(path) for r in records_of(self, s))
         for source, record in read:
             if record.id in first:
                 got = f"id {record.id!r} was already given at {first[record.id].at()}"
@@ -388,3 +379,109 @@ def records_of(domain: Domain, source: Source) -> Iterator[Record]:
         )
     for shape in matching:
         yield make_record(shape, source, domain.zone, domain.dates)
+
+
+def builtin_domains() -> list[str]:
+    """Return the names of the domains that come with Argus."""
+    inside = files(PACKAGE).iterdir()
+    return sorted(f.name.removesuffix(".yaml") for f in inside if f.name.endswith(".yaml"))
+
+
+def load_domain(source: str | Path) -> Domain:
+    """Return a domain by the name of a built-in one, or from a YAML file.
+
+    A name given as text means the built-in one. As a Path, a file of that name comes first.
+
+    Raises InputError with file, line and dotted place for any fault in the file, with the nearest
+    known name for a typo.
+    """
+    known = builtin_domains()
+    path = Path(source)
+    if str(source) in known and (isinstance(source, str) or not path.is_file()):
+        text = files(PACKAGE).joinpath(f"{source}.yaml").read_text(encoding="utf-8")
+        return _domain(text, Path(f"{source}.yaml"))
+    expected = f"{', '.join(known)}, or a YAML file"
+    if not path.exists():
+        is_name = path.suffix == "" and path.name == str(source)
+        otherwise = "Name one of these, or your own rules by their path."
+        fix = nearest(str(source), known, otherwise) if is_name else "Check the path."
+        got = f"no domain or file {str(source)!r}"
+        raise InputError(got, expected=expected, fix=fix, where=path)
+    return _domain(read_text(path, expected), path)
+
+
+def write_rules(path: Path, rules: Sequence[Rule], name: str = "rules") -> None:
+    """Write rules as a domain file that `load_domain` reads back as they are."""
+    content = {"name": name, "rules": [_plain(rule) for rule in rules]}
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
+    if yaml.safe_load(text) != content:  # PyYAML leaves a few line breaks of Unicode bare
+        text = yaml.safe_dump(content, sort_keys=False, width=1000)
+    write_whole(path, text)
+
+
+def _plain(rule: Rule) -> dict[str, Any]:
+    """Return a rule as a domain file has it. Settings that have their defaults are left out."""
+    keys = [
+        key.superseding
+        if key.superseding == key.superseded
+        else {"superseding": key.superseding, "superseded": key.superseded}
+        for key in rule.scope
+    ]
+    content = {
+        "name": rule.name, "superseding": list(rule.superseding),
+        "superseded": list(rule.superseded), "scope": keys or GLOBAL, "order": rule.order.value,
+        "condition": {key: list(values) for key, values in rule.condition.items()},
+        "relation": rule.relation, "confidence": float(rule.confidence),
+    }  # fmt: skip
+    usual = {name: RuleSpec.model_fields[name].default for name in list(content)[4:]}
+    return {key: value for key, value in content.items() if value != usual.get(key)}
+
+
+def _domain(text: str, file: Path) -> Domain:
+    spec, where = read_spec(DomainSpec, text, file)
+    rules = tuple(_rule(rule, ("rules", i), where) for i, rule in enumerate(spec.rules))
+    if spec.unmatched not in ("error", "skip"):
+        fix = nearest(spec.unmatched, ["error", "skip"])
+        raise where.error(("unmatched",), f"{spec.unmatched!r}", "error or skip", fix)
+    _check_names(spec, rules, where)
+    return Domain(
+        name=spec.name or file.stem,
+        rules=rules,
+        shapes=None if spec.records is None else tuple(spec.records),
+        zone=zone_named(spec.zone, where.at(("zone",))),
+        skip=spec.unmatched == "skip",
+        dates=tuple(spec.dates),
+    )
+
+
+def _rule(spec: RuleSpec, place: Place, where: YamlFile) -> Rule:
+    fields: dict[str, Any] = {name: getattr(spec, name) for name in RuleSpec.model_fields}
+    fields["scope"] = [ScopeKey(key.superseding, key.superseded) for key in spec.scope]
+    try:
+        return Rule(**fields)
+    except InputError as error:
+        raise where.error(place, error.got, error.expected, error.fix) from error
+
+
+def _check_names(spec: DomainSpec, rules: Sequence[Rule], where: YamlFile) -> None:
+    """Refuse types and scope keys of rules that no record shape makes: a typo would go unseen."""
+    shapes = spec.records or []
+    types = [shape.type.constant for shape in shapes]
+    if not shapes or None in types:
+        return
+    for i, rule in enumerate(rules):
+        for side in ("superseding", "superseded"):
+            named: tuple[str, ...] = getattr(rule, side)
+            for type_ in named:
+                if type_ not in types:
+                    names = sorted({str(t) for t in types})
+                    got, expected = f"no record shape is of type {type_!r}", ", ".join(names)
+                    fix = nearest(type_, names)
+                    raise where.error(("rules", i, side), got, f"one of {expected}", fix)
+            keys = sorted({k for s in shapes if s.type.constant in named for k in s.scope})
+            for j, key in enumerate(getattr(scope, side) for scope in rule.scope):
+                if key not in (*keys, OWN_ID):
+                    got = f"no record of type {' or '.join(named)} has the scope key {key!r}"
+                    expected = f"one of {', '.join(keys) or '(no key)'}"
+                    place = ("rules", i, "scope", j)
+                    raise where.error(place, got, expected, nearest(key, keys))

@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
-from argus.authority.rules import SUPERSEDES, Order, Ties
+from argus.authority.rules import SUPERSEDES, Order
 from argus.authority.times import date_form
 from argus.data.fields import At, FieldPath
 from argus.data.rows import whole_characters
@@ -175,7 +175,7 @@ HELP: dict[Callable[[str], object], str] = {
     Expression.parse: 'a path such as package.name, or a template such as "{id}#withdrawn"',
     Template.parse: 'a template such as "{.ecosystem}/{.name}"',
     _pattern: "a regular expression of Python's re module",
-    date_form: 'one date of the form, such as "25-Sep-2000", or a form such as "%d-%b-%Y"',
+    date_form: 'a form of dates such as "%d-%b-%Y"',
 }
 
 APath = Annotated[FieldPath, _parser(FieldPath.parse)]
@@ -231,12 +231,6 @@ class TypeSpec(Strict):
         return self
 
 
-def _case(value: object) -> str:
-    if value not in ("lower", "upper"):
-        raise problem(f"{value!r}", "lower or upper", "Leave it out to keep the case.")
-    return str(value)
-
-
 class ValueSpec(Strict):
     """Path of the values of a scope key, and how to transform them."""
 
@@ -244,7 +238,6 @@ class ValueSpec(Strict):
     path: Paths | None = None
     pattern: APattern | None = None
     template: ATemplate | None = None
-    case: Annotated[str, PlainValidator(_case)] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -276,7 +269,6 @@ class ShapeSpec(Strict):
     id: Expressions = Field(description="a path, or a template such as {id}#withdrawn")
     type: TypeSpec = Field(description="a name, or {path: ...}")
     when: dict[str, Condition] = Field({})
-    require: Paths | None = None
     time: Expressions | None = None
     published: Expressions | None = None
     title: Expressions | None = None
@@ -311,15 +303,13 @@ def _scope(value: object) -> object:
     return [] if value == GLOBAL else listed(value)
 
 
-def _choice(kind: type[Order] | type[Ties], key: str, what: str) -> PlainValidator:
-    def read(value: object) -> object:
-        known = [one.value for one in kind]
-        if value not in known:
-            expected, fix = ", ".join(known), nearest(str(value), known)
-            raise problem(f"{what} {value!r}", expected, fix, key)
-        return kind(str(value))
-
-    return PlainValidator(read)
+def _order(value: object) -> Order:
+    known = [one.value for one in Order]
+    if value not in known:
+        raise problem(
+            f"unknown order {value!r}", ", ".join(known), nearest(str(value), known), "order"
+        )
+    return Order(str(value))
 
 
 # A value of metadata as str() gives it: rules compare metadata so.
@@ -336,8 +326,7 @@ class RuleSpec(Strict):
         description="keys on which both agree, or the word global"
     )
     name: Text = ""
-    order: Annotated[Order, _choice(Order, "order", "unknown order")] = Order.EFFECTIVE
-    ties: Annotated[Ties, _choice(Ties, "ties", "ties")] = Ties.UNDECIDED
+    order: Annotated[Order, PlainValidator(_order)] = Order.EFFECTIVE
     condition: dict[str, Annotated[list[Counted], BeforeValidator(listed)]] = Field({})
     relation: Text = SUPERSEDES
     confidence: float = 1.0
@@ -353,6 +342,5 @@ class DomainSpec(Strict):
     name: Text | None = None
     zone: Text = "UTC"
     dates: Annotated[list[ADateForm], BeforeValidator(listed)] = Field([])
-    results: APath | None = None
     unmatched: Text = "error"
     records: Annotated[list[ShapeSpec], BeforeValidator(listed)] | None = None
