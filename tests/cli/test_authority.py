@@ -19,7 +19,7 @@ def relation(story):
     ("options", "message"),
     [
         (["--as-of", "yesterday"], "--as-of: 'yesterday'"),
-        (["--places", "last"], "--places: 'last'; expected one of anchor, first"),
+        (["--chains", "last"], "--chains: 'last'; expected one of all, first"),
         (["--rules", "drugz"], "drugs"),
         (["--rules", "nowhere.yaml"], "nowhere.yaml"),
         (["--edges", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
